@@ -163,6 +163,24 @@ async fn a_restart_has_the_newest_connect_time() {
     pool.close().await.unwrap();
 }
 
+/// SPEC 4.2: a change of another server leaves the connect time of who asked last.
+#[tokio::test]
+async fn a_change_of_another_server_takes_no_connect_time_away() {
+    let folder = Folder::new();
+    let with = silent_from_the_second(&folder);
+    let pool = pool_with(json!({}), with(300_000)).await;
+    let session = session(&pool);
+    let own = crate::ServerSpec::from_value("s", &with(100)).unwrap();
+    let options = AcquireOptions::default();
+    let _of_pool = session.acquire("s", None, &options).await.unwrap();
+    let _own = session.acquire("s", Some(&own), &options).await.unwrap();
+    reconcile(&pool, json!({ "s": with(300_000), "t": server("other") })).await;
+    let report = tokio::time::timeout(HANG, pool.restart("s", None)).await;
+    let report = report.expect("the time of who asked last ends it").unwrap();
+    assert_eq!(report["entries"][0]["error"]["code"], "timeout", "{report}");
+    pool.close().await.unwrap();
+}
+
 /// SPEC 4.2, 14.1: the same of an attempt that a call begins.
 #[tokio::test]
 async fn a_call_begins_its_server_with_the_newest_connect_time() {

@@ -19,11 +19,11 @@ use super::desired::Desired;
 use super::entry::{Fresh, Known, Outcome, Sight};
 use super::looked::Look;
 use super::questions::{self, Ask};
-use super::running::{self, Applied, Awaited, Moved, Origin, Row, Stood, Verdict};
+use super::running::{self, Applied, Awaited, Moved, Origin, Retimed, Row, Stood, Verdict};
 use crate::Result;
 use crate::api::follow::follow_together;
 use crate::api::pool::PoolCore;
-use crate::driver::About;
+use crate::driver::{About, Keyed};
 use crate::lookup::HostVariables;
 
 /// What a pass did, by name.
@@ -55,6 +55,7 @@ impl Drop for Busy {
 struct Planned {
     rows: BTreeMap<Box<str>, Row>,
     moved: Moved,
+    retimed: Retimed,
     questions: Vec<Ask>,
     looks: Vec<Look>,
     /// How what is looked up stood before.
@@ -135,7 +136,7 @@ impl PoolCore {
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
     ) -> (Passed, Vec<Look>, BTreeMap<Box<str>, Stood>) {
-        let (mentioned, Planned { rows, moved, questions, looks, since }) = {
+        let (mentioned, Planned { rows, moved, retimed, questions, looks, since }) = {
             let mut desired = self.sources.desired();
             let mentioned = change(&mut desired);
             // The newest, whoever read it and when; else the last that could be read.
@@ -143,7 +144,7 @@ impl PoolCore {
             let planned = desired.pass(self, fresh, &mentioned);
             (mentioned, planned)
         };
-        self.carry_out(&moved);
+        self.carry_out(&moved, &retimed);
         let passed = Passed { rows, mentioned };
         if passed.is_news() {
             self.tell(EventKind::Reconciled, ("servers", passed.rows_to_json(Shape::Plain)));
@@ -218,12 +219,16 @@ impl PoolCore {
     }
 
     /// Does what follows from a pass.
-    fn carry_out(self: &Arc<Self>, moved: &Moved) {
+    fn carry_out(self: &Arc<Self>, moved: &Moved, retimed: &Retimed) {
         // What is shut goes first, and before the sessions follow what is gone is told apart from what is new: a restart of what they
         // let go then makes room for what they ask for.
         self.driver.set_gates(|| self.running().lists.clone());
         self.driver.review_keys();
-        self.driver.heed(|key| self.running().newer(key));
+        // Of no other: whoever asked last has said the time of that.
+        if !retimed.is_empty() {
+            let newer = |key: &Keyed| self.running().newer(key);
+            self.driver.heed(|key| retimed.contains(&*key.name).then(|| newer(key)).flatten());
+        }
         if !moved.is_empty() {
             self.driver.reconfigure(|key| self.running().judge(key, moved));
         }
@@ -352,8 +357,8 @@ impl Desired {
         let stood = |name: Box<str>| (name.clone(), running.now(&name));
         let since = waiting.into_iter().map(stood).collect();
         running.lists = lists;
-        let (rows, moved) = running.replace(plan);
-        Planned { rows, moved, questions, looks, since }
+        let (rows, moved, retimed) = running.replace(plan);
+        Planned { rows, moved, retimed, questions, looks, since }
     }
 
     /// What waits for approval, where that is another than was told last (SPEC 12.5).

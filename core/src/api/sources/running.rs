@@ -116,6 +116,9 @@ impl Before {
     }
 }
 
+/// The servers whose attempts have another time to connect than before.
+pub(super) type Retimed = BTreeSet<Box<str>>;
+
 /// What was known of a name at one moment, and what it had.
 pub(super) type Stood = (Option<Named>, Option<Arc<Configured>>);
 
@@ -195,11 +198,11 @@ impl Running {
         (is_newer && newest.leads_to(key)).then(|| newest.spec().clone())
     }
 
-    /// Becomes what a pass says; one row for each name, and what moved.
+    /// Becomes what a pass says; one row for each name, what moved, and what has another time to connect.
     pub(super) fn replace(
         &mut self,
         plan: BTreeMap<Box<str>, Planned>,
-    ) -> (BTreeMap<Box<str>, Row>, Moved) {
+    ) -> (BTreeMap<Box<str>, Row>, Moved, Retimed) {
         let before = std::mem::take(&mut self.servers);
         let mut gone_names = std::mem::take(&mut self.named);
         let mut rows = BTreeMap::new();
@@ -224,8 +227,8 @@ impl Running {
         while self.removed.len() > REMOVED_MAX {
             self.removed.pop_first();
         }
-        let moved = self.moved_since(&before);
-        (rows, moved)
+        let (moved, retimed) = (self.moved_since(&before), self.retimed_since(&before));
+        (rows, moved, retimed)
     }
 
     /// Puts one name in; its row of the report.
@@ -270,6 +273,15 @@ impl Running {
             (None, Some(_)) => Some(Row::of(Applied::Removed)),
             (None, None) => None,
         }
+    }
+
+    fn retimed_since(&self, before: &Servers) -> Retimed {
+        let time = |configured: &Arc<Configured>| configured.spec().connect_timeout;
+        let is_same = |name: &str, new: &Arc<Configured>| {
+            before.get(name).is_some_and(|old| time(old) == time(new))
+        };
+        let retimed = self.servers.iter().filter(|(name, new)| !is_same(name, new));
+        retimed.map(|(name, _)| name.clone()).collect()
     }
 
     fn moved_since(&self, before: &Servers) -> Moved {
