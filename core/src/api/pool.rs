@@ -314,3 +314,19 @@ impl Drop for PoolCore {
         self.driver.hub.end();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 9.7.
+    #[tokio::test]
+    async fn a_pool_that_was_drained_is_draining_until_it_was_closed() {
+        let pool = Pool::new(PoolOptions::from_json(r#"{"cache":"off"}"#).unwrap()).unwrap();
+        let refusal = || pool.session(SessionOptions::new("a")).err().map(|error| error.code());
+        pool.drain_all(&DrainOptions::default()).await.unwrap();
+        assert_eq!(refusal(), Some(ErrorCode::Closing));
+        pool.close().await.unwrap();
+        assert_eq!(refusal(), Some(ErrorCode::Closed));
+    }
+}

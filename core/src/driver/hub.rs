@@ -34,6 +34,15 @@ struct Inner {
     sessions: IdMap<SessionId, Own>,
 }
 
+impl Inner {
+    fn check_open(&self) -> Result<()> {
+        match self.ended {
+            true => Err(Error::new(ErrorCode::Closed, "the pool is closed")),
+            false => Ok(()),
+        }
+    }
+}
+
 /// The subscribers of one session: nearly always one.
 struct Own {
     first: Arc<Subscriber>,
@@ -98,9 +107,7 @@ impl Hub {
         status: impl FnOnce() -> Value,
     ) -> Result<Arc<Subscriber>> {
         let mut inner = self.inner();
-        if inner.ended {
-            return Err(Error::new(ErrorCode::Closed, "the pool is closed"));
-        }
+        inner.check_open()?;
         let mut snapshot = Map::new();
         snapshot.insert("v".into(), 1.into());
         snapshot.insert("seq".into(), inner.seq.into());
@@ -147,6 +154,11 @@ impl Hub {
             pool.into_iter().chain(sessions.values().flat_map(Own::iter).cloned()).collect()
         };
         gone.iter().for_each(|subscriber| subscriber.end());
+    }
+
+    /// Fails once every stream has ended: that is the last that a close does.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        self.inner().check_open()
     }
 
     /// Tells the pool's subscribers, and with `session` that session's, unless it is closed.

@@ -192,12 +192,15 @@ impl Driver {
         Err(Error::new(ErrorCode::Forked, message).with_hint("make a new pool in the child"))
     }
 
-    /// Fails once the pool drains.
+    /// Fails once the pool drains, or was closed.
     pub(crate) fn check_open(&self) -> Result<()> {
         if !self.core().state.is_closing() {
             return Ok(());
         }
-        Err(Error::new(ErrorCode::Closing, "the pool is draining"))
+        match self.hub.check_open() {
+            Ok(()) => Err(Error::new(ErrorCode::Closing, "the pool is draining")),
+            closed => closed,
+        }
     }
 
     /// Takes one input to its end, and carries out what follows from it.

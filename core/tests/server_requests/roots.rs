@@ -110,7 +110,7 @@ fn a_bad_change_of_roots_changes_nothing() {
         assert_eq!((seen(&shared).await, seen(&own).await), ((0, 1), (0, 1)));
         assert!(!chat.tools().unwrap().iter().all(|tool| &*tool.server != "own"));
         rig.pool.close().await.unwrap();
-        assert_eq!(rig.pool.set_roots(&[]).await.unwrap_err().code(), ErrorCode::Closing);
+        assert_eq!(rig.pool.set_roots(&[]).await.unwrap_err().code(), ErrorCode::Closed);
     });
 }
 
