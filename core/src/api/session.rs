@@ -341,14 +341,11 @@ impl SessionCore {
 
     /// The configuration of a server by one of the two sources.
     pub(super) fn spec(&self, server: &str, origin: Origin) -> Result<Arc<Configured>> {
-        let own = match origin {
-            Origin::Session => self.own().get(server).cloned(),
-            Origin::Pool => None,
-        };
-        let found = match (own, &self.kept) {
-            (Some(own), _) => return Ok(own),
-            (None, Some(kept)) => kept.server(&self.pool, server),
-            (None, None) => self.pool.configured(server),
+        let found = match (origin, &self.kept) {
+            // What the session brought stays with it to its end.
+            (Origin::Session, _) => return self.own_server(server).ok_or_else(|| self.closed()),
+            (Origin::Pool, Some(kept)) => kept.server(&self.pool, server),
+            (Origin::Pool, None) => self.pool.configured(server),
         };
         found.map_err(|error| error.with_session(&*self.id))
     }
@@ -456,4 +453,27 @@ impl SessionCore {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trunkline_pool::options::PoolOptions;
+
+    use super::*;
+    use crate::Pool;
+
+    /// SPEC 3.5.
+    #[tokio::test]
+    async fn what_a_closed_session_brought_is_closed_and_not_unknown() {
+        let pool = Pool::new(PoolOptions::from_json(r#"{"cache":"off"}"#).unwrap()).unwrap();
+        let session = pool.session(SessionOptions::new("a")).unwrap();
+        let spec = ServerSpec::from_value("s", &json!({ "command": "true" })).unwrap();
+        let configured = Configured::new(Arc::new(spec), &pool.driver().options);
+        session.core().put_own("s", configured);
+        assert!(session.core().spec("s", Origin::Session).is_ok());
+        session.close(None);
+        let error = session.core().spec("s", Origin::Session).err().unwrap();
+        assert_eq!((error.code(), error.session()), (ErrorCode::Closed, Some("a")));
+    }
 }
