@@ -1,5 +1,7 @@
 //! How variables are written, read once from left to right. Nothing that a variable becomes is read again.
 
+use std::path::MAIN_SEPARATOR_STR;
+
 use super::words::{self, CommandLine};
 
 /// A piece of a text: as it is written, and what it stands for.
@@ -32,6 +34,8 @@ pub(super) enum Known<'a> {
     Env(&'a str),
     /// The folder of the workspace.
     WorkspaceFolder,
+    /// The last part of that.
+    WorkspaceFolderBasename,
     /// The user's own folder.
     UserHome,
 }
@@ -115,17 +119,29 @@ fn in_braces(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
     }
 }
 
-/// The variable of the folder that is worked on; like [`USER_HOME`] none of the environment.
-pub const WORKSPACE_FOLDER: &str = "workspaceFolder";
+/// The variable of the folder that is worked on.
+pub(super) const WORKSPACE_FOLDER: &str = "workspaceFolder";
+
+/// The variable of that folder's name.
+pub(super) const WORKSPACE_FOLDER_BASENAME: &str = "workspaceFolderBasename";
 
 /// The variable of the user's own folder.
-pub const USER_HOME: &str = "userHome";
+pub(super) const USER_HOME: &str = "userHome";
+
+/// Variables of what stands between the parts of a path.
+const SEPARATORS: [&str; 2] = ["pathSeparator", "/"];
+
+/// The variables without a word before them that are none of the environment.
+pub const PREDEFINED: [&str; 5] =
+    [WORKSPACE_FOLDER, WORKSPACE_FOLDER_BASENAME, USER_HOME, SEPARATORS[0], SEPARATORS[1]];
 
 /// A variable without a word before it.
 fn plain(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
     let (name, default) = with_default(inside)?;
     let known = match name {
+        name if SEPARATORS.contains(&name) => return Ok(Means::Text(MAIN_SEPARATOR_STR)),
         WORKSPACE_FOLDER => Known::WorkspaceFolder,
+        WORKSPACE_FOLDER_BASENAME => Known::WorkspaceFolderBasename,
         USER_HOME => Known::UserHome,
         name if is_name(name) => Known::Env(name),
         "" => return Err(NAMELESS),

@@ -52,7 +52,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 pub use self::dotenv::{DOTENV_BYTES_MAX, DotenvFault, parse_dotenv};
-pub use self::grammar::{USER_HOME, WORKSPACE_FOLDER};
+pub use self::grammar::PREDEFINED;
 pub use self::needs::{Needs, TakenKind, needs, takes};
 pub use self::words::CommandLine;
 

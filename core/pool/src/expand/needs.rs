@@ -64,7 +64,10 @@ pub fn takes(template: &Template) -> BTreeMap<(TakenKind, String), BTreeSet<Stri
             Means::Known(Known::Env(name), _) => (TakenKind::Env, name),
             Means::Input(id) => (TakenKind::Input, id),
             Means::Secret(name) => (TakenKind::Secret, name),
-            Means::Known(Known::WorkspaceFolder | Known::UserHome, _) => return,
+            Means::Known(
+                Known::WorkspaceFolder | Known::WorkspaceFolderBasename | Known::UserHome,
+                _,
+            ) => return,
             Means::Text(_) | Means::Command(_) => return,
         };
         out.entry((kind, name.to_owned())).or_default().insert(path.to_owned());

@@ -1,7 +1,12 @@
 //! The texts of one server with what their variables become.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use super::fields::Role;
-use super::grammar::{self, Known, Malformed, Means, Part, USER_HOME, WORKSPACE_FOLDER};
+use super::grammar::{
+    self, Known, Malformed, Means, Part, USER_HOME, WORKSPACE_FOLDER, WORKSPACE_FOLDER_BASENAME,
+};
 use super::{Answers, Commands, Variables, undefined, words};
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Template;
@@ -117,6 +122,10 @@ impl<'a> Texts<'a> {
         let value = match known {
             Known::Env(name) => self.variables.env(name),
             Known::WorkspaceFolder => self.variables.workspace_folder(),
+            Known::WorkspaceFolderBasename => self.variables.workspace_folder().map(|folder| {
+                let name = Path::new(&folder).file_name();
+                name.and_then(OsStr::to_str).unwrap_or_default().to_owned()
+            }),
             Known::UserHome => self.variables.user_home(),
         };
         match (value, default) {
@@ -212,6 +221,7 @@ fn name_of(means: &Means<'_>) -> String {
         Means::Text(_) => String::new(),
         Means::Known(Known::Env(name), _) => before(name, is_sign),
         Means::Known(Known::WorkspaceFolder, _) => WORKSPACE_FOLDER.to_owned(),
+        Means::Known(Known::WorkspaceFolderBasename, _) => WORKSPACE_FOLDER_BASENAME.to_owned(),
         Means::Known(Known::UserHome, _) => USER_HOME.to_owned(),
         // Their names are often words with hyphens between them.
         Means::Input(id) => format!("input:{}", before(id, |c| ":=".contains(c))),

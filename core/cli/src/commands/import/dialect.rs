@@ -1,7 +1,7 @@
 //! How each product writes a server, for files that are made for it. Reading is the library's part, and the test reads back what is written.
 
 use trunkline::settings::{Format, Unit};
-use trunkline_pool::expand::{USER_HOME, WORKSPACE_FOLDER};
+use trunkline_pool::expand::PREDEFINED;
 
 /// How a product writes a server. What is `None` it has no field for.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ impl Spelling {
             Some((plain, _)) => (plain, true),
             None => (name, false),
         };
-        let is_of_env = ![WORKSPACE_FOLDER, USER_HOME].contains(&plain);
+        let is_of_env = !PREDEFINED.contains(&plain);
         match self {
             Spelling::Any => Some(name.to_owned()),
             Spelling::Bare => is_of_env.then(|| of_env.to_owned()),

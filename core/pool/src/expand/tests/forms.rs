@@ -51,6 +51,8 @@ fn each_form_of_a_variable_has_its_meaning() {
         ("${workspaceFolder}/x", "/srv/${A}/x"),
         ("${workspaceFolder:-x}", "/srv/${A}"),
         ("${userHome:-/root}", "/root"),
+        ("<${workspaceFolderBasename}>", "<${A}>"),
+        ("a${/}b${pathSeparator}c", "a/b/c"),
         ("$$A", "$A"),
         ("$${A}", "${A}"),
         ("$$$A", "$1"),
