@@ -129,6 +129,8 @@ pub enum Variables {
     Braces,
     /// `${{ secrets.NAME }}`.
     Secrets,
+    /// As the pool's own configuration does, or `$env:NAME`.
+    EnvWord,
 }
 
 /// What null in an environment means.
@@ -170,6 +172,10 @@ pub enum Meaning {
     Inherited,
     /// Names of variables whose values the host keeps as secrets.
     SecretNames,
+    /// An address, or `unix://` and the path of a socket, behind which the path of the address may follow as a fragment.
+    SocketAddress,
+    /// `true` is all tools and `false` none; else patterns of them.
+    AlwaysLoad,
     /// Headers whose values are names of variables.
     HeaderVariables,
     /// The name of the variable that holds a bearer token.

@@ -30,6 +30,11 @@ pub(super) fn read(
     Ok(())
 }
 
+/// Servers of its user that Claude Code was told to leave out in a project.
+pub(super) fn switched_off(project: &Node) -> Result<Vec<String>, Flaw> {
+    Ok(names(project, &["disabledMcpServers"])?.unwrap_or_default())
+}
+
 /// Servers that Claude Code was told to approve. The record of this library alone counts.
 fn claims(node: &Node, approvals: &mut Vec<Approval>) -> Result<(), Flaw> {
     let mut claim = |name: &str, what| {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::entry;
-use super::format::{Container, Format};
+use super::format::{Container, Format, FormatRow};
 use super::inputs;
 use super::known::{format_of_name, known_file};
 use super::lists;
@@ -150,7 +150,13 @@ impl Reader<'_> {
         let others = others.into_iter().filter(|other| !names.contains(other.name.as_str()));
         let others: Vec<Server> = others.collect();
         ours.splice(0..0, others);
-        self.lists(project)
+        self.lists(project)?;
+        // Of others' servers of that name it says nothing.
+        let off = lists::switched_off(project).map_err(|flaw| self.spoilt(&flaw))?;
+        let Source { servers, lists, .. } = &mut self.source;
+        let is_ours = |name: &String| servers.iter().any(|server| server.name == *name);
+        lists.excluded.extend(off.into_iter().filter(is_ours));
+        Ok(())
     }
 
     fn lists(&mut self, node: &Node) -> Result<()> {
@@ -169,7 +175,12 @@ impl Reader<'_> {
         let mut misfit = None;
         for container in self.format.row().containers {
             let (Container::Map(way) | Container::List(way)) = container else {
-                return misfit.map_or(Ok(Some(Container::Bare)), Err);
+                let mut members = root.members().unwrap_or_default().iter();
+                let is_emptied = members.any(|member| {
+                    member.node.is_null() && is_container(self.format.row(), &member.name)
+                });
+                let bare = (!is_emptied).then_some(Container::Bare);
+                return misfit.map_or(Ok(bare), Err);
             };
             let Some(end) = self.end_of(root, way)? else { continue };
             if fits(end, *container) {
@@ -200,13 +211,19 @@ impl Reader<'_> {
     /// Members of the outermost object that nobody knows.
     fn unknown(&mut self, root: &Node, container: Option<Container>, holds_more: bool) {
         let row = self.format.row();
-        let first = match container {
-            Some(Container::Map(way) | Container::List(way)) => way.first().copied(),
-            Some(Container::Bare) | None => None,
+        // One that is null holds no servers, and is no news.
+        let holds_servers = |name: &str, node: &Node| match container {
+            Some(Container::Map(way) | Container::List(way)) => way.first() == Some(&name),
+            Some(Container::Bare) => false,
+            None => node.is_null() && is_container(row, name),
         };
         for member in root.members().unwrap_or_default() {
             let name = member.name.as_str();
-            if holds_more || first == Some(name) || row.root.contains(&name) || name == "$schema" {
+            if holds_more
+                || holds_servers(name, &member.node)
+                || row.root.contains(&name)
+                || name == "$schema"
+            {
                 continue;
             }
             let path = joined("", name);
@@ -237,7 +254,10 @@ impl Reader<'_> {
             entries.push((&member.name, member.place, &member.node));
         }
         for (index, item) in items.iter().enumerate() {
-            match item.get("name").and_then(Node::text) {
+            let name = item.get("name").and_then(Node::text);
+            // A block of the hub has the name of its server there.
+            let block = item.get("uses").filter(|_| self.format == Format::Continue);
+            match name.or(block.and_then(Node::text)) {
                 Some(name) => entries.push((name, item.place, item)),
                 None => self.nameless(format!("{path}[{index}]"), item.place),
             }
@@ -290,6 +310,14 @@ impl Reader<'_> {
         }
         self.source.servers.push(Server { name: name.to_owned(), place, template });
     }
+}
+
+/// Whether servers stand in the member of the outermost object of that name.
+fn is_container(row: &FormatRow, name: &str) -> bool {
+    row.containers.iter().any(|container| match container {
+        Container::Map(way) | Container::List(way) => way.first() == Some(&name),
+        Container::Bare => false,
+    })
 }
 
 fn path_of(way: &[&str]) -> String {

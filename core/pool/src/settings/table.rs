@@ -92,7 +92,13 @@ const TRUNKLINE: FormatRow = FormatRow {
 const CLAUDE_CODE: FormatRow = FormatRow {
     name: "claude-code",
     title: "Claude Code",
-    fields: &[call_time("timeout", Unit::Milliseconds), field("headersHelper", NoEffect)],
+    fields: &[
+        call_time("timeout", Unit::Milliseconds),
+        field("alwaysLoad", AlwaysLoad),
+        // A `.mcp.json` may be in the portable form that other products share.
+        field("tools", As("include")),
+        field("headersHelper", NoEffect),
+    ],
     root: &[
         "projects",
         "disabledMcpjsonServers",
@@ -112,6 +118,7 @@ const VS_CODE: FormatRow = FormatRow {
     title: "VS Code",
     containers: &[Map(&["servers"])],
     fields: &[
+        field("url", SocketAddress),
         field("envFile", EnvFile),
         field("sandboxEnabled", NoEffect),
         field("dev", NoEffect),
@@ -312,6 +319,7 @@ const MCPORTER: FormatRow = FormatRow {
     ],
     root: &["imports"],
     marks: &["baseUrl", "bearerTokenEnv", "lifecycle", "allowedTools", "blockedTools"],
+    variables: Variables::EnvWord,
     ..PLAIN
 };
 

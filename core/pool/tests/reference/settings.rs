@@ -91,6 +91,7 @@ fn push_fields(page: &mut String, row: &FormatRow) {
     }
     match row.variables {
         Variables::Braces => notes.push("`{env:NAME}` is `${env:NAME}`.".to_owned()),
+        Variables::EnvWord => notes.push("`$env:NAME` is `${env:NAME}`.".to_owned()),
         Variables::Secrets => notes.push("`${{ secrets.NAME }}` is `${secret:NAME}`.".to_owned()),
         _ => {}
     }
@@ -133,7 +134,13 @@ fn meaning(meaning: Meaning) -> String {
         Meaning::Nested => "an object whose members belong to the entry; its `path` is `command`",
         Meaning::RequestOptions => "its `headers` are `headers`; the rest is kept without effect",
         Meaning::Inherited => "names that join `inherit_env`",
-        Meaning::SecretNames => "names that join `env`, each with the value `${secret:NAME}`",
+        Meaning::SecretNames => {
+            "names that join `env`, each with the value `${secret:NAME}`; of a remote server it takes the place of `$NAME` in `headers`"
+        }
+        Meaning::SocketAddress => {
+            "is `url`; `unix:///path#/below` is `socket_path` and `http://localhost/below`"
+        }
+        Meaning::AlwaysLoad => "is `always_load`; `true` is every tool, `false` none",
         Meaning::HeaderVariables => "headers, each with the value of the variable that is named",
         Meaning::BearerVariable => "the header `Authorization: Bearer ${NAME}`",
         Meaning::Bearer => {

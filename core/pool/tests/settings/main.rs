@@ -8,6 +8,7 @@ mod bounds;
 mod golden;
 mod hostile;
 mod own_form;
+mod products;
 mod rules;
 mod shown;
 mod syntaxes;

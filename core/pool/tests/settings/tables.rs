@@ -8,7 +8,7 @@ use trunkline_pool::settings::{
 
 /// What each product is documented to write in an entry, beside `command`, `args`, `env`, `cwd`, `url` and `headers`.
 const DOCUMENTED: &[(Format, &[&str])] = &[
-    (Format::ClaudeCode, &["type", "headersHelper", "oauth"]),
+    (Format::ClaudeCode, &["type", "headersHelper", "oauth", "alwaysLoad"]),
     (
         Format::VsCode,
         &["envFile", "type", "transport", "oauth", "sandboxEnabled", "dev", "version", "gallery"],

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use trunkline::settings::{Format, Template, Unit, Variables};
-use trunkline_pool::config::{RemoteKind, ServerSpec, Transport};
+use trunkline_pool::config::{RemoteKind, RemoteSpec, ServerSpec, Transport};
+use trunkline_pool::expand::PREDEFINED;
 
 use super::dialect::{Dialect, Spelling, dialect};
 
@@ -116,17 +117,27 @@ impl Written {
                 if !is_kept {
                     self.lost.push(format!("transport: {name}, which it takes otherwise"));
                 }
-                self.put(Some(url), "", json!(remote.url));
+                let socket = self.socket_address(remote);
+                let is_lost = remote.socket_path.is_some() && socket.is_none();
+                self.put(Some(url), "", json!(socket.as_ref().unwrap_or(&remote.url)));
                 if !remote.headers.is_empty() {
                     self.put(dialect.headers, "headers", json!(remote.headers));
                 }
-                if remote.socket_path.is_some() {
+                if is_lost {
                     self.lost.push("socket_path".to_owned());
                 }
                 true
             }
             _ => false,
         }
+    }
+
+    /// A socket as VS Code writes it, where the address says no more than a path.
+    fn socket_address(&self, remote: &RemoteSpec) -> Option<String> {
+        let socket = remote.socket_path.as_ref().filter(|path| path.starts_with('/'))?;
+        let below = remote.url.strip_prefix("http://localhost/")?;
+        let fragment = if below.is_empty() { String::new() } else { format!("#/{below}") };
+        (self.format == Format::VsCode).then(|| format!("unix://{socket}{fragment}"))
     }
 
     /// Writes the word of the transport, where the product always has one; whether it has that transport.
@@ -209,7 +220,7 @@ fn spelled(value: &mut Value, to: (Format, Spelling), lost: &mut dyn FnMut(&str)
 }
 
 fn spelled_text(text: &str, to: (Format, Spelling), lost: &mut dyn FnMut(&str)) -> String {
-    let takes_any = matches!(to.1, Spelling::Any) && to.0.row().variables == Variables::Dollar;
+    let takes_any = matches!(to.1, Spelling::Any) && has_dollars(to.0);
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('$') {
         out.push_str(before);
@@ -266,6 +277,11 @@ fn at_dollar(after: &str) -> (Dollar<'_>, &str) {
     }
 }
 
+/// Whether the product writes variables as the library's own form does.
+fn has_dollars(format: Format) -> bool {
+    matches!(format.row().variables, Variables::Dollar | Variables::EnvWord)
+}
+
 /// How the product writes a variable; nothing where it has none of that kind.
 fn variable(name: &str, (format, spelling): (Format, Spelling)) -> Option<String> {
     let of_env = name.strip_prefix("env:").unwrap_or(name);
@@ -273,13 +289,16 @@ fn variable(name: &str, (format, spelling): (Format, Spelling)) -> Option<String
         let has_secrets = format.row().variables == Variables::Secrets;
         return has_secrets.then(|| format!("${{{{ secrets.{secret} }}}}"));
     }
-    if name.starts_with("cmd:") || name.starts_with("input:") {
-        // An input is declared beside the servers.
+    // An input is declared beside the servers, and what else has a word before it nobody knows.
+    if of_env.split_once(':').is_some_and(|(_, rest)| !rest.starts_with('-')) {
         return None;
     }
     match format.row().variables {
-        Variables::Braces => (!of_env.contains(':')).then(|| format!("{{env:{of_env}}}")),
-        Variables::Dollar => spelling.of(name, of_env).map(|name| format!("${{{name}}}")),
+        Variables::Braces => {
+            let is_of_env = !of_env.contains(':') && !PREDEFINED.contains(&name);
+            is_of_env.then(|| format!("{{env:{of_env}}}"))
+        }
+        _ if has_dollars(format) => spelling.of(name, of_env).map(|name| format!("${{{name}}}")),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! What becomes of each field.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Entry, Step, fault};
 use crate::config::oauth;
@@ -53,6 +53,15 @@ impl Entry {
             Meaning::RequestOptions => self.request_options(member, path),
             Meaning::Inherited => self.inherits(member, path),
             Meaning::SecretNames => self.secret_names(member, path),
+            Meaning::SocketAddress => self.socket_address(member, path),
+            Meaning::AlwaysLoad => match &node.content {
+                Content::Bool(is_all) => {
+                    self.note("always_load", path, member.place, Rule::Renamed);
+                    let all: &[&str] = if *is_all { &["*"] } else { &[] };
+                    self.put("always_load", json!(all), path, member.place)
+                }
+                _ => self.renamed("always_load", member, path),
+            },
             Meaning::HeaderVariables => self.header_variables(member, path),
             Meaning::BearerVariable => {
                 let name = self.name_of_variable(node, path)?;
@@ -185,11 +194,24 @@ impl Entry {
         for (index, item) in items.iter().enumerate() {
             let path = format!("{path}[{index}]");
             let name = self.name_of_variable(item, &path)?;
-            self.note(&joined("env", &name), &path, item.place, Rule::SecretName);
-            self.moved.push((joined("env", &name), path.clone()));
             self.secrets.push((name, path, item.place));
         }
         Ok(())
+    }
+
+    /// The path of a socket is no part of an address here.
+    fn socket_address(&mut self, member: &Member, path: &str) -> Step {
+        let Some(rest) = member.node.text().and_then(|text| text.strip_prefix("unix://")) else {
+            return self.put("url", member.node.value(), path, member.place);
+        };
+        let (socket, below) = rest.split_once('#').unwrap_or((rest, ""));
+        if !socket.starts_with('/') {
+            return fault(path, format!("`{path}` must be `unix://` and an absolute path"));
+        }
+        self.note("socket_path", path, member.place, Rule::Renamed);
+        self.put("socket_path", socket.into(), path, member.place)?;
+        let url = format!("http://localhost/{}", below.trim_start_matches('/'));
+        self.put("url", url.into(), path, member.place)
     }
 
     /// Recorded, and not part of the configuration: a file never grants itself anything (SPEC 11.7).

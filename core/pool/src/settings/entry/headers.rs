@@ -1,12 +1,13 @@
 //! Headers, and what products have instead of one.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Entry, Step, fault};
+use super::{Entry, Step, fault, length_of_name};
 use crate::json::joined;
 use crate::settings::notes::FindingKind;
+use crate::settings::place::Place;
 use crate::settings::syntax::Member;
 use crate::settings::template::Rule;
 
@@ -67,6 +68,32 @@ impl Entry {
         Ok(())
     }
 
+    /// What Goose keeps for a remote server goes into its headers, where these name it; nothing else is asked for.
+    pub(super) fn fill_headers(&mut self, secrets: Vec<(String, String, Place)>) {
+        let env = self.out.shift_remove("env");
+        let Some(Value::Object(headers)) = self.out.get_mut("headers") else { return };
+        let mut used = BTreeSet::new();
+        let mut value_of = |name: &str| {
+            let literal = env.as_ref().and_then(|env| env.get(name)).and_then(Value::as_str);
+            let secret = || secrets.iter().any(|(known, ..)| known == name);
+            let value = literal.map(str::to_owned);
+            value.or_else(|| {
+                secret().then(|| {
+                    used.insert(name.to_owned());
+                    format!("${{secret:{name}}}")
+                })
+            })
+        };
+        for header in headers.values_mut() {
+            if let Value::String(text) = header {
+                *text = filled(text, &mut value_of);
+            }
+        }
+        for (_, path, place) in secrets.iter().filter(|(name, ..)| used.contains(name)) {
+            self.note("headers", path, *place, Rule::SecretName);
+        }
+    }
+
     fn header(&mut self, name: &str, value: String, member: &Member, path: &str) {
         self.note(&joined("headers", name), path, member.place, Rule::Header);
         self.headers.push((name.to_owned(), value, path.to_owned(), member.place));
@@ -93,4 +120,30 @@ impl Entry {
         }
         Ok(())
     }
+}
+
+/// A text in which `$NAME`, `${NAME}` and `${ NAME }` are what they stand for, where that is known.
+fn filled(text: &str, value_of: &mut dyn FnMut(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let braces = after.strip_prefix('{').and_then(|inside| inside.split_once('}'));
+        let (name, behind) = match braces {
+            Some((name, behind)) => (name.trim(), behind),
+            None => after.split_at(length_of_name(after)),
+        };
+        match value_of(name) {
+            Some(value) => {
+                out.push_str(&value);
+                rest = behind;
+            }
+            None => {
+                out.push('$');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }

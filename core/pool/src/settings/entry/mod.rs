@@ -40,6 +40,10 @@ pub(super) fn own_type(row: &FormatRow, node: &Node) -> Option<String> {
     let is_extension = node.get("source").and_then(Node::text) == Some("extension");
     let is_settings = node.get("settings").is_some() && node.get("source").is_none();
     let has_transport = ["command", "url"].iter().any(|name| node.get(name).is_some());
+    // A block of Continue's hub has its server there.
+    if row.name == "continue" && node.get("uses").is_some() {
+        return Some("block".to_owned());
+    }
     let brings_none = row.name == "zed" && (is_extension || is_settings) && !has_transport;
     brings_none.then(|| "extension".to_owned())
 }
@@ -129,6 +133,15 @@ impl Entry {
         }
         let mut out = std::mem::take(&mut self.out);
         for (field, value) in &mut out {
+            if self.row.variables == Variables::Braces
+                && let Some(below) = of_a_file(value)
+            {
+                let path = format!("{}{below}", self.written(field, node).0);
+                let message = format!(
+                    "`{path}` takes a text from a file by `{{file:…}}`, which is not read here; give it by `{{env:NAME}}`"
+                );
+                return fault(&path, message);
+            }
             if rewrite(value, self.row.variables) {
                 let (path, place) = self.written(field, node);
                 self.note(field, &path, place, Rule::Variables);
@@ -231,7 +244,13 @@ impl Entry {
             }
         }
         let secrets = std::mem::take(&mut self.secrets);
-        if !secrets.is_empty() {
+        if self.row.name == "goose" && self.out.contains_key("url") {
+            self.fill_headers(secrets);
+        } else if !secrets.is_empty() {
+            for (name, path, place) in &secrets {
+                self.note(&joined("env", name), path, *place, Rule::SecretName);
+                self.moved.push((joined("env", name), path.clone()));
+            }
             let env = self.out.entry("env").or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(env) = env {
                 for (name, path, place) in secrets {
@@ -253,6 +272,7 @@ fn rewrite(value: &mut Value, variables: Variables) -> bool {
                 Variables::Dollar => return false,
                 Variables::Braces => with_dollars(text),
                 Variables::Secrets => without_secrets(text),
+                Variables::EnvWord => with_braces(text),
             };
             let is_other = written != *text;
             *text = written;
@@ -265,6 +285,49 @@ fn rewrite(value: &mut Value, variables: Variables) -> bool {
             members.values_mut().fold(false, |any, item| rewrite(item, variables) | any)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// The path of the first text that is to be read from a file, from the value on.
+fn of_a_file(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => text.contains("{file:").then(String::new),
+        Value::Array(items) => items.iter().find_map(of_a_file),
+        Value::Object(members) => members
+            .iter()
+            .find_map(|(name, item)| of_a_file(item).map(|below| format!(".{name}{below}"))),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// `$env:NAME` as `${env:NAME}`.
+fn with_braces(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let name = after.strip_prefix("env:").unwrap_or_default();
+        let (name, behind) = name.split_at(length_of_name(name));
+        if !name.is_empty() {
+            out.push_str(&format!("${{env:{name}}}"));
+            rest = behind;
+        } else if let Some(behind) = after.strip_prefix('$') {
+            out.push_str("$$");
+            rest = behind;
+        } else {
+            out.push('$');
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// How much of a text is the name of a variable that it begins with.
+fn length_of_name(text: &str) -> usize {
+    match text.starts_with(|c: char| c.is_ascii_digit()) {
+        true => 0,
+        false => text.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(text.len()),
     }
 }
 

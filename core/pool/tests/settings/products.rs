@@ -1,0 +1,131 @@
+//! What single products write that others do not.
+
+use serde_json::{Value, json};
+use trunkline_pool::expand::{Commands, needs};
+use trunkline_pool::settings::{Format, ReadOptions, Source, Template, read};
+
+fn source(format: Format, text: &str) -> Source {
+    let options = ReadOptions { format: Some(format), workspace: Some("/srv/project".into()) };
+    let end = if matches!(format, Format::Goose | Format::Continue) { "yaml" } else { "json" };
+    read(text, &format!("settings.{end}"), &options).unwrap()
+}
+
+/// The server `s` of a product with a map of servers of that name.
+fn server(format: Format, container: &str, entry: Value) -> trunkline_pool::Result<Template> {
+    let source = source(format, &json!({ container: { "s": entry } }).to_string());
+    source.servers[0].template.clone()
+}
+
+/// SPEC 10.3: Claude Code loads every tool of a server, or none, by one word; patterns are taken as they are.
+#[test]
+fn always_load_of_claude_code_is_a_word_for_all_tools() {
+    for (word, tools) in
+        [(json!(true), json!(["*"])), (json!(false), json!([])), (json!(["a*"]), json!(["a*"]))]
+    {
+        let entry = json!({ "command": "x", "alwaysLoad": word });
+        let read = server(Format::ClaudeCode, "mcpServers", entry).unwrap();
+        assert_eq!(json!(read.unexpanded().always_load), tools);
+    }
+    let wrong = json!({ "command": "x", "alwaysLoad": "yes" });
+    let error = server(Format::ClaudeCode, "mcpServers", wrong).unwrap_err();
+    assert_eq!(error.detail()["path"], "alwaysLoad");
+}
+
+/// SPEC 10.3: a filter in the portable form of Copilot filters in a `.mcp.json` too.
+#[test]
+fn tools_of_a_portable_file_are_a_filter() {
+    let entry = json!({ "command": "x", "tools": ["look"] });
+    let read = server(Format::ClaudeCode, "mcpServers", entry).unwrap();
+    assert_eq!(read.unexpanded().filter.include, Some(vec!["look".to_owned()]));
+}
+
+/// SPEC 10.3: headers of a remote extension of Goose are filled from its own variables, and no other key of it is asked for.
+#[test]
+fn headers_of_a_goose_extension_have_its_variables() {
+    let entry = json!({
+        "type": "streamable_http", "uri": "https://h.example/mcp",
+        "envs": { "TEAM": "core" }, "env_keys": ["TOKEN", "UNUSED"],
+        "headers": { "a": "Bearer $TOKEN", "b": "${TOKEN}", "c": "${ TOKEN }!", "d": "$TEAM-${TEAM}", "e": "$OTHER $TOKENS" },
+    });
+    let read = server(Format::Goose, "extensions", entry).unwrap();
+    let secret = "${secret:TOKEN}";
+    let headers = json!({
+        "a": format!("Bearer {secret}"), "b": secret, "c": format!("{secret}!"),
+        "d": "core-core", "e": "$OTHER $TOKENS",
+    });
+    assert_eq!(read.configuration()["headers"], headers);
+    assert_eq!(read.configuration().get("env"), None);
+    let asked: Vec<String> = needs(&read, Commands::Refused).secrets.into_iter().collect();
+    assert_eq!(asked, ["TOKEN"]);
+}
+
+/// SPEC 10.3: VS Code writes a socket as an address, with the path behind the host in the fragment.
+#[test]
+fn socket_addresses_of_vs_code_are_read() {
+    for (url, rest) in [("unix:///run/s.sock", ""), ("unix:///run/s.sock#/mcp/sub", "mcp/sub")] {
+        let entry = json!({ "type": "http", "url": url });
+        let read = server(Format::VsCode, "servers", entry).unwrap();
+        let configuration = read.configuration();
+        assert_eq!(configuration["socket_path"], "/run/s.sock");
+        assert_eq!(configuration["url"], format!("http://localhost/{rest}"));
+    }
+    let error = server(Format::VsCode, "servers", json!({ "url": "unix://s.sock" })).unwrap_err();
+    assert_eq!(error.detail()["path"], "url");
+}
+
+/// SPEC 10.3, 11.1: a server of the file that Claude Code switched off for this project is kept out.
+#[test]
+fn servers_that_a_project_of_claude_code_switched_off_are_kept_out() {
+    let text = json!({
+        "mcpServers": { "a": { "command": "x" }, "b": { "command": "x" } },
+        "projects": {
+            "/srv/project": { "mcpServers": { "c": { "command": "x" } }, "disabledMcpServers": ["a", "c", "plugin:d"] },
+            "/srv/other": { "disabledMcpServers": ["b"] },
+        },
+    });
+    // What is another's has lists of its own.
+    assert_eq!(source(Format::ClaudeCode, &text.to_string()).lists.excluded, ["a", "c"]);
+}
+
+/// SPEC 10.5: what opencode would read from a file is an error that says so, and no literal text.
+#[test]
+fn a_file_in_a_value_of_opencode_is_an_error_that_names_it() {
+    let entry =
+        json!({ "type": "local", "command": ["x"], "environment": { "KEY": "{file:~/.key}" } });
+    let error = server(Format::Opencode, "mcp", entry).unwrap_err();
+    assert_eq!(error.detail()["path"], "environment.KEY");
+    assert!(error.message().contains("{file:"), "{error}");
+}
+
+/// SPEC 10.5: mcporter's own way to name a variable.
+#[test]
+fn variables_of_mcporter_have_a_word_before_them() {
+    let entry = json!({ "baseUrl": "https://h.example", "headers": { "a": "Bearer $env:TOKEN", "b": "$env: $$env:X" } });
+    let read = server(Format::Mcporter, "mcpServers", entry).unwrap();
+    let headers = json!({ "a": "Bearer ${env:TOKEN}", "b": "$env: $$env:X" });
+    assert_eq!(read.configuration()["headers"], headers);
+}
+
+/// SPEC 10.3: a block of Continue's hub is part of the product, with or without a name, and no broken server.
+#[test]
+fn blocks_of_the_hub_of_continue_are_skipped() {
+    let text = "mcpServers:\n- uses: owner/block\n- {name: named, uses: owner/other}\n- {name: s, command: x}\n";
+    let source = source(Format::Continue, text);
+    let skipped: Vec<_> = source.skipped.iter().map(|one| (&*one.name, &*one.what)).collect();
+    assert_eq!(skipped, [("owner/block", "block"), ("named", "block")]);
+    assert_eq!(source.servers.len(), 1);
+}
+
+/// SPEC 10.3: a container that is null holds no servers; it is neither news nor a server.
+#[test]
+fn a_container_that_is_null_is_empty() {
+    for (format, text) in [
+        (Some(Format::VsCode), r#"{"servers":null}"#),
+        (Some(Format::Trunkline), r#"{"mcpServers":null}"#),
+        (None, r#"{"mcpServers":null}"#),
+    ] {
+        let options = ReadOptions { format, workspace: None };
+        let source = read(text, "settings.json", &options).unwrap();
+        assert_eq!((source.servers.len(), source.findings.len()), (0, 0), "{text}");
+    }
+}
