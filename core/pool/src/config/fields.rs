@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, ErrorCode, Result};
 use crate::interface::{OptionKind, OptionRow, Scope, options};
 use crate::json::joined;
+use crate::options::whole;
 use crate::text::escaped;
 
 /// The most items of `args`, `env`, `headers` and the like.
@@ -135,7 +136,7 @@ impl<'a> Fields<'a> {
     pub(super) fn duration(&mut self, name: &str) -> Result<Option<Duration>> {
         let OptionKind::Duration { min, max } = KNOWN.known(name).row.kind else { return Ok(None) };
         let Some(Field { name, value }) = self.take(name)? else { return Ok(None) };
-        match value.as_u64() {
+        match whole(&value) {
             Some(number) if (min..=max).contains(&number) => {
                 Ok(Some(Duration::from_millis(number)))
             }

@@ -207,7 +207,7 @@ fn quoted(words: &[&str]) -> String {
 }
 
 /// A whole number; `30000.0` is one, as some languages write it.
-fn whole(value: &Value) -> Option<u64> {
+pub(crate) fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
         // The strict reader refused everything that a double does not hold exactly.

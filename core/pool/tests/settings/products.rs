@@ -129,3 +129,15 @@ fn a_container_that_is_null_is_empty() {
         assert_eq!((source.servers.len(), source.findings.len()), (0, 0), "{text}");
     }
 }
+
+/// SPEC 10.9: a whole number may be written with a point or an exponent.
+#[test]
+fn a_time_is_whole_however_it_is_written() {
+    for text in ["1e3", "1000.0", "1000"] {
+        let text =
+            format!(r#"{{"mcpServers":{{"s":{{"command":"x","call_timeout_ms":{text}}}}}}}"#);
+        let source = source(Format::Trunkline, &text);
+        let read = source.servers[0].template.as_ref().unwrap();
+        assert_eq!(read.unexpanded().call_timeout.unwrap().as_millis(), 1000);
+    }
+}
