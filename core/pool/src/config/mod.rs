@@ -10,6 +10,7 @@ mod servers;
 mod tests;
 
 pub use fingerprint::{Fingerprint, PoolKey};
+pub(crate) use parse::check_address;
 pub use parse::check_name;
 pub use servers::parse_servers;
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use url::Url;
 
 use super::fields::{Field, Fields};
 use super::{Era, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport, oauth};
@@ -20,6 +21,16 @@ impl ServerSpec {
     /// # Errors
     /// `invalid_config` with `detail.path`. It never shows a value, since any of them may be a secret.
     pub fn from_value(name: &str, value: &Value) -> Result<ServerSpec> {
+        let spec = ServerSpec::with_some_address(name, value)?;
+        if let Transport::Remote(remote) = &spec.transport {
+            let path = ADDRESSES.into_iter().find(|spelling| value.get(spelling).is_some());
+            check_address(name, path.unwrap_or("url"), &remote.url)?;
+        }
+        Ok(spec)
+    }
+
+    /// The same where something may stand for a part of the address, which is looked at as a whole once it is known.
+    pub(crate) fn with_some_address(name: &str, value: &Value) -> Result<ServerSpec> {
         check_name(name)?;
         let mut fields = Fields::new(name, value)?;
         let transport = transport(&mut fields)?;
@@ -221,7 +232,17 @@ fn remote(fields: &mut Fields<'_>, url: Field, stated: Option<RemoteKind>) -> Re
     Ok(Transport::Remote(RemoteSpec { kind, url: text, headers, socket_path }))
 }
 
-/// Whatever follows the scheme is the client's to resolve; here only what can never be an address is refused.
+/// Refuses what the client that connects could not read.
+pub(crate) fn check_address(server: &str, path: &str, url: &str) -> Result<()> {
+    let why = match Url::parse(url) {
+        Ok(url) if url.has_host() => return Ok(()),
+        Ok(_) => "it has no host".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(super::fields::invalid(server, path, &format!("`{path}` is no address: {why}")))
+}
+
+/// What is wrong with an address whatever its variables become.
 fn check_url(fields: &Fields<'_>, path: &str, url: &str, kind: RemoteKind) -> Result<()> {
     let schemes: &[&str] = match kind {
         RemoteKind::Websocket => &["ws", "wss"],

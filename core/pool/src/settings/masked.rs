@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::config::{ServerSpec, Transport};
+use crate::config::{ServerSpec, Transport, check_address};
 use crate::error::Result;
 
 /// The fields whose texts are judged by their form, which a variable hides until it is expanded.
@@ -19,7 +19,7 @@ pub(super) fn parse(server: &str, configuration: &Map<String, Value>) -> Result<
         if let Some(Value::String(address)) = masked.get_mut(name) {
             let written = std::mem::take(address);
             *address = with_some_address(&written, configuration, name);
-            addresses.push(written);
+            addresses.push((name, written));
         }
     }
     let mut socket = None;
@@ -30,10 +30,13 @@ pub(super) fn parse(server: &str, configuration: &Map<String, Value>) -> Result<
             socket = Some(std::mem::replace(path, SOME_PATH.into()));
         }
     }
-    let mut spec = ServerSpec::from_value(server, &Value::Object(masked))?;
+    let mut spec = ServerSpec::with_some_address(server, &Value::Object(masked))?;
     if let Transport::Remote(remote) = &mut spec.transport {
         // Two addresses in one entry were refused.
-        if let Some(address) = addresses.pop() {
+        if let Some((name, address)) = addresses.pop() {
+            if !has_variable(&address) {
+                check_address(server, name, &address)?;
+            }
             remote.url = address;
         }
         remote.socket_path = socket.or(remote.socket_path.take());

@@ -116,6 +116,23 @@ fn blocks_of_the_hub_of_continue_are_skipped() {
     assert_eq!(source.servers.len(), 1);
 }
 
+/// SPEC 10.9: an address that no client could take is told where it stands.
+#[test]
+fn an_address_that_is_none_is_an_error_of_its_field() {
+    for url in ["https://x.example:99999/", "https://[::1/", "https://%zz/"] {
+        let error = server(Format::Trunkline, "mcpServers", json!({ "url": url })).unwrap_err();
+        assert_eq!(error.detail()["path"], "url", "{url}");
+        assert_eq!(error.detail()["line"], 1, "{url}");
+    }
+    // What a variable may still become is judged when it is known.
+    for url in ["https://h:$PORT/", "https://h:8080$REST", "https://1.2.3.26$X/"] {
+        let read = server(Format::Trunkline, "mcpServers", json!({ "url": url })).unwrap();
+        let mut expanded = read.configuration().clone();
+        expanded["url"] = "https://h:99999/".into();
+        assert_eq!(read.spec_of(&expanded).unwrap_err().detail()["path"], "url");
+    }
+}
+
 /// SPEC 10.3: a container that is null holds no servers; it is neither news nor a server.
 #[test]
 fn a_container_that_is_null_is_empty() {
