@@ -1,6 +1,6 @@
 //! What the pool is to be: its sources, lists and trust, and what the last pass made of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ use super::entry::Known;
 use super::findings::{Findings, Said};
 use super::looked::At;
 use super::questions::Answers;
+use super::telling::{News, Telling};
+use crate::Error;
 
 /// Everything that configures the pool. Each change is written down here first; a pass makes of it what runs.
 pub(super) struct Desired {
@@ -51,8 +53,10 @@ pub(super) struct Desired {
     pub(super) last_look: u64,
     /// What waited for approval when that was told last.
     pub(super) pending_told: BTreeSet<(Box<str>, ApprovalHash)>,
-    /// Whether somebody is telling that at this moment, and looks again then.
-    pub(super) tells: bool,
+    /// What became of sources since the last pass, to be told with the one that comes.
+    pub(super) news: VecDeque<News>,
+    /// What passes have to tell.
+    pub(super) telling: Telling,
     /// Whether answers that come are gathered, for one pass.
     pub(super) gathers: bool,
 }
@@ -177,7 +181,8 @@ impl Desired {
             last_read: 0,
             last_look: 0,
             pending_told: BTreeSet::new(),
-            tells: false,
+            news: VecDeque::new(),
+            telling: Telling::default(),
             gathers: false,
         }
     }
@@ -200,23 +205,31 @@ impl Desired {
         self.book.is_none() && self.trusted && is_needed && self.unread == 0
     }
 
-    /// Replaces a source, or removes it; whether that is another meaning, or something else of it has no effect.
-    pub(super) fn put(&mut self, source: &SourceName, said: Option<Said>) -> bool {
-        match said {
+    /// Replaces a source, or removes it. It is news when that is another meaning, or something else of it has no effect.
+    pub(super) fn put(&mut self, source: &SourceName, said: Option<Said>) {
+        let (is_news, findings) = match said {
             Some(Said { contents, findings }) => {
                 let found = self.found.insert(source.clone(), findings.clone());
                 let before = self.layers.put(source.clone(), contents);
                 let now = self.layers.contents(source);
                 let is_same =
                     matches!((before, now), (Some(before), Some(now)) if before.means(now));
-                !is_same || !found.unwrap_or_default().means(&findings)
+                (!is_same || !found.unwrap_or_default().means(&findings), findings)
             }
             None => {
                 self.files.remove(source);
                 self.found.remove(source);
-                self.layers.remove(source).is_some()
+                (self.layers.remove(source).is_some(), Findings::default())
             }
+        };
+        if is_news {
+            self.news.push_back(News::Accepted(source.clone(), findings));
         }
+    }
+
+    /// A source cannot be read, and keeps its last good state.
+    pub(super) fn keep_unread(&mut self, source: &SourceName, error: Error) {
+        self.news.push_back(News::Broken(source.clone(), error));
     }
 
     /// Whether servers of that scope lack the trust that they need (SPEC 11.4). Those of the workspace never start without, whatever

@@ -55,8 +55,7 @@ impl PoolCore {
 
     /// Takes up a file that was read for the first time.
     fn take_in(self: &Arc<Self>, source: &SourceName, mut file: File, said: Said) -> Begun {
-        let (findings, watch) = (said.findings.clone(), file.watch);
-        let (mut is_news, mut was_watched) = (false, false);
+        let (watch, mut was_watched) = (file.watch, false);
         let begun = self.begin(Fresh::No, |desired| {
             let mentioned = names(Some(&said.contents));
             let before = desired.files.get(source);
@@ -65,14 +64,13 @@ impl PoolCore {
             file.read = newer.unwrap_or(file.read);
             desired.files.insert(source.clone(), file);
             // What a later look found counts already.
-            is_news = newer.is_none() && desired.put(source, Some(said));
+            if newer.is_none() {
+                desired.put(source, Some(said));
+            }
             mentioned
         });
         if was_watched && !watch {
             self.watch_files();
-        }
-        if is_news {
-            self.tell_changed(source, &findings);
         }
         begun
     }

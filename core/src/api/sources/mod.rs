@@ -22,6 +22,7 @@ mod reading;
 mod running;
 mod settled;
 mod sighted;
+mod telling;
 mod warrant;
 mod warrants;
 mod watching;
@@ -35,7 +36,6 @@ use tokio::sync::{Notify, Semaphore};
 use trunkline_pool::approvals::Root;
 use trunkline_pool::config::{ServerSpec, check_name};
 use trunkline_pool::gates::GateLists;
-use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::{Contents, Entry, Scope, SourceName, Switch, WorkspaceTrust};
 use trunkline_pool::options::ReloadOptions;
 use trunkline_pool::settings::ReadOptions;
@@ -52,7 +52,7 @@ use self::watching::Watching;
 use super::configured::Servers;
 use super::pool::{Pool, PoolCore};
 use crate::approvals::{Approvals, root_of};
-use crate::driver::{About, Driver};
+use crate::driver::Driver;
 use crate::{Error, ErrorCode, Result};
 
 /// The sources of a pool, and what they are made with.
@@ -289,27 +289,17 @@ impl PoolCore {
     /// Replaces a source, or removes it; the report.
     fn put_source(self: &Arc<Self>, source: &SourceName, said: Option<Said>) -> Value {
         let findings = said.as_ref().map(|said| said.findings.clone()).unwrap_or_default();
-        let (mut is_news, mut was_file) = (false, false);
+        let mut was_file = false;
         let begun = self.begin(Fresh::No, |desired| {
             let mentioned = names(said.as_ref().map(|said| &said.contents));
             was_file = said.is_none() && desired.files.contains_key(source);
-            is_news = desired.put(source, said);
+            desired.put(source, said);
             mentioned
         });
         if was_file {
             self.watch_files();
         }
-        if is_news {
-            self.tell_changed(source, &findings);
-        }
         report_with_findings(source, &begun.here(), &findings)
-    }
-
-    /// Tells that a source is another, or something else of it has no effect.
-    fn tell_changed(&self, source: &SourceName, findings: &Findings) {
-        let mut fields = vec![("source", source.to_string().into()), ("accepted", true.into())];
-        fields.extend((!findings.is_empty()).then(|| ("findings", findings.to_json())));
-        self.driver.hub.publish(EventKind::SourceChanged, None, &About::default(), &fields);
     }
 }
 

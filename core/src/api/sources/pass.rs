@@ -11,7 +11,6 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value};
 use tokio::task::JoinHandle;
 use trunkline_pool::approvals::{ApprovalHash, Root};
-use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::Winner;
 
 use super::claims::Claim;
@@ -20,10 +19,11 @@ use super::entry::{Fresh, Known, Outcome, Sight};
 use super::looked::Look;
 use super::questions::{self, Ask};
 use super::running::{self, Applied, Awaited, Moved, Origin, Retimed, Row, Stood, Verdict};
+use super::telling::Turn;
 use crate::Result;
 use crate::api::follow::follow_together;
 use crate::api::pool::PoolCore;
-use crate::driver::{About, Keyed};
+use crate::driver::Keyed;
 use crate::lookup::HostVariables;
 
 /// What a pass did, by name.
@@ -52,8 +52,10 @@ impl Drop for Busy {
 }
 
 /// What a pass did and lacks, and what is left to be done about it once no lock is held.
-struct Planned {
-    rows: BTreeMap<Box<str>, Row>,
+pub(super) struct Planned {
+    /// When it is told.
+    turn: Turn,
+    passed: Passed,
     moved: Moved,
     retimed: Retimed,
     questions: Vec<Ask>,
@@ -136,20 +138,30 @@ impl PoolCore {
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
     ) -> (Passed, Vec<Look>, BTreeMap<Box<str>, Stood>) {
-        let (mentioned, Planned { rows, moved, retimed, questions, looks, since }) = {
-            let mut desired = self.sources.desired();
-            let mentioned = change(&mut desired);
-            // The newest, whoever read it and when; else the last that could be read.
-            desired.book = self.sources.approvals.known().or(desired.book.take());
-            let planned = desired.pass(self, fresh, &mentioned);
-            (mentioned, planned)
-        };
+        let planned = self.plan(fresh, change);
+        self.end_pass(planned)
+    }
+
+    /// Writes a change down and plans what becomes of it.
+    pub(super) fn plan(
+        self: &Arc<Self>,
+        fresh: Fresh,
+        change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
+    ) -> Planned {
+        let mut desired = self.sources.desired();
+        let mentioned = change(&mut desired);
+        // The newest, whoever read it and when; else the last that could be read.
+        desired.book = self.sources.approvals.known().or(desired.book.take());
+        desired.pass(self, fresh, mentioned)
+    }
+
+    /// Carries out what is planned, and tells what came of it.
+    pub(super) fn end_pass(
+        self: &Arc<Self>,
+        Planned { turn, passed, moved, retimed, questions, looks, since }: Planned,
+    ) -> (Passed, Vec<Look>, BTreeMap<Box<str>, Stood>) {
         self.carry_out(&moved, &retimed);
-        let passed = Passed { rows, mentioned };
-        if passed.is_news() {
-            self.tell(EventKind::Reconciled, ("servers", passed.rows_to_json(Shape::Plain)));
-        }
-        self.tell_requests();
+        turn.end(passed.is_news().then(|| passed.rows_to_json(Shape::Plain)));
         // An answer ends in another pass, of which nothing is told before this one.
         questions::ask(self, questions);
         (passed, looks, since)
@@ -195,27 +207,6 @@ impl PoolCore {
             drop(busy);
             passed
         }
-    }
-
-    /// Tells what waits for approval, unless that was told last (SPEC 12.5). One at a time tells, so that the newest is told last.
-    fn tell_requests(&self) {
-        loop {
-            let requests = {
-                let mut desired = self.sources.desired();
-                if desired.tells {
-                    return;
-                }
-                let Some(requests) = desired.requests_if_news(&self.sources.root) else { return };
-                desired.tells = true;
-                requests
-            };
-            self.tell(EventKind::ApprovalNeeded, ("requests", requests.into()));
-            self.sources.desired().tells = false;
-        }
-    }
-
-    fn tell(&self, kind: EventKind, field: (&str, Value)) {
-        self.driver.hub.publish(kind, None, &About::default(), &[field]);
     }
 
     /// Does what follows from a pass.
@@ -304,7 +295,7 @@ impl Begun {
 
 impl Desired {
     /// Makes a plan of what is written down, and has it run. Of `mine` whoever makes this pass takes part in every look.
-    fn pass(&mut self, pool: &Arc<PoolCore>, fresh: Fresh, mine: &BTreeSet<Box<str>>) -> Planned {
+    fn pass(&mut self, pool: &Arc<PoolCore>, fresh: Fresh, mine: BTreeSet<Box<str>>) -> Planned {
         let lists = self.lists();
         self.gates.replace(lists.clone());
         let needs_book = self.needs_book();
@@ -358,11 +349,12 @@ impl Desired {
         let since = waiting.into_iter().map(stood).collect();
         running.lists = lists;
         let (rows, moved, retimed) = running.replace(plan);
-        Planned { rows, moved, retimed, questions, looks, since }
+        let passed = Passed { rows, mentioned: mine };
+        Planned { turn: Turn::begin(pool, self), passed, moved, retimed, questions, looks, since }
     }
 
     /// What waits for approval, where that is another than was told last (SPEC 12.5).
-    fn requests_if_news(&mut self, root: &Root) -> Option<Vec<Value>> {
+    pub(super) fn requests_if_news(&mut self, root: &Root) -> Option<Vec<Value>> {
         let pending = self.known.iter().filter(|(_, known)| known.is_pending);
         let hash = |known: &Known| known.sighted().map(|sighted| sighted.identity.hash);
         let pending = pending.filter_map(|(name, known)| Some((name.clone(), hash(known)?)));

@@ -14,7 +14,6 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::Instant;
-use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::{Contents, Scope, SourceName, WorkspaceTrust};
 use trunkline_pool::settings::ReadOptions;
 use trunkline_pool::text::escaped;
@@ -25,7 +24,6 @@ use super::findings::Said;
 use super::pass::{Begun, Busy, Passed};
 use super::place::Place;
 use crate::api::pool::PoolCore;
-use crate::driver::About;
 use crate::{Error, ErrorCode, Result};
 
 /// More than any settings written by a person, in bytes; what is longer is not read to its end.
@@ -51,9 +49,20 @@ pub(super) struct Read {
 #[derive(Default)]
 pub(super) struct Reread {
     pub(super) passed: Passed,
-    /// The files that cannot be read, of which subscribers are told.
+    /// The files that cannot be read.
     pub(super) errors: Vec<(SourceName, Error)>,
     pub(super) findings: Vec<Value>,
+}
+
+impl Reread {
+    fn report(&mut self, read: &[Read]) {
+        for Read { source, said, .. } in read {
+            match said {
+                Ok(said) => self.findings.extend(said.findings.rows_of(source)),
+                Err(error) => self.errors.push((source.clone(), error.clone())),
+            }
+        }
+    }
 }
 
 impl PoolCore {
@@ -114,8 +123,8 @@ impl PoolCore {
                 }
             }
             if !soon.is_empty() || fresh == Fresh::Yes {
-                let read = self.told(std::mem::take(&mut soon), &mut reread);
-                let pool = self.clone();
+                let (pool, read) = (self.clone(), std::mem::take(&mut soon));
+                reread.report(&read);
                 let begun = self.off_thread(move || Ok(pool.take_up(read, fresh, |_| ()))).await?;
                 reread.passed.add(begun.apart().await);
                 fresh = Fresh::No;
@@ -149,7 +158,6 @@ impl PoolCore {
         }
         // Files that change without end are read as others are, once they may be.
         self.sources.desired().set_missed(unread.iter().map(|(source, _)| source), true);
-        let read = self.told(read, &mut Reread::default());
         let pool = self.clone();
         let begin = move || {
             let set = |desired: &mut Desired| desired.take_word(word);
@@ -206,50 +214,29 @@ impl PoolCore {
         Read { source, number, said }
     }
 
-    /// What could be read; of the rest subscribers are told.
-    fn told(&self, read: Vec<Read>, reread: &mut Reread) -> Vec<(SourceName, u64, Said)> {
-        let mut says = Vec::new();
-        for Read { source, number, said } in read {
-            match said {
-                Ok(said) => {
-                    reread.findings.extend(said.findings.rows_of(&source));
-                    says.push((source, number, said));
-                }
-                Err(error) => {
-                    self.tell_error(&source, &error);
-                    reread.errors.push((source, error));
-                }
-            }
-        }
-        says
-    }
-
     /// Takes up what files say now, and another change with it.
     fn take_up(
         self: &Arc<Self>,
-        read: Vec<(SourceName, u64, Said)>,
+        read: Vec<Read>,
         fresh: Fresh,
         also: impl FnOnce(&mut Desired),
     ) -> Begun {
-        let mut changed = Vec::new();
-        let begun = self.begin(fresh, |desired| {
+        self.begin(fresh, |desired| {
             also(desired);
             if fresh == Fresh::Yes {
                 desired.answers.forget_what_may_change();
             }
-            for (source, number, said) in read {
-                let findings = said.findings.clone();
+            for Read { source, number, said } in read {
                 // One that was removed meanwhile stays so, and of two reads the later one counts.
                 let file = desired.files.get_mut(&source).filter(|file| file.read < number);
-                let is_newest = file.map(|file| file.read = number).is_some();
-                if is_newest && desired.put(&source, Some(said)) {
-                    changed.push((source, findings));
+                match (file.map(|file| file.read = number), said) {
+                    (Some(()), Ok(said)) => desired.put(&source, Some(said)),
+                    (Some(()), Err(error)) => desired.keep_unread(&source, error),
+                    (None, _) => {}
                 }
             }
             BTreeSet::new()
-        });
-        changed.iter().for_each(|(source, findings)| self.tell_changed(source, findings));
-        begun
+        })
     }
 
     /// Files whose sources may start something.
@@ -262,19 +249,6 @@ impl PoolCore {
         };
         let readable = files.filter(is_read);
         readable.map(|(source, file)| (source.clone(), file.to_be_read())).collect()
-    }
-
-    /// Tells that a source cannot be read, and keeps its last good state.
-    fn tell_error(&self, source: &SourceName, error: &Error) {
-        let mut fields = vec![("source", source.to_string().into())];
-        for name in ["path", "line"] {
-            fields.extend(error.detail().get(name).map(|value| (name, value.clone())));
-        }
-        fields.push(("message", error.message().into()));
-        let about = About::default();
-        self.driver.hub.publish(EventKind::SourceError, None, &about, &fields);
-        let fields = [("source", source.to_string().into()), ("accepted", false.into())];
-        self.driver.hub.publish(EventKind::SourceChanged, None, &about, &fields);
     }
 }
 

@@ -1,0 +1,151 @@
+//! What subscribers of the pool hear of changes, in the order in which these were planned (SPEC 13.2, 16.6).
+//!
+//! A pass takes its turn under the lock under which it is planned, and ends it once it was carried out, on whatever thread. What it has to
+//! tell is told when every turn before it is over: what is told of a name last is what was planned last. One at a time tells, without
+//! the lock; whoever comes meanwhile leaves it to them.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde_json::Value;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::layers::SourceName;
+
+use super::desired::Desired;
+use super::findings::Findings;
+use crate::Error;
+use crate::api::pool::PoolCore;
+use crate::driver::About;
+
+/// Something to be told.
+pub(super) enum News {
+    /// What passes made of servers: the rows.
+    Reconciled(Value),
+    /// A source is another, or something else of it has no effect, or it can be read again.
+    Accepted(SourceName, Findings),
+    /// A source cannot be read, and keeps its last good state.
+    Broken(SourceName, Error),
+    /// What waits for approval.
+    Requests(Vec<Value>),
+}
+
+/// The turns of passes that are not told yet.
+#[derive(Default)]
+pub(super) struct Telling {
+    /// Each with its news, once it is over.
+    turns: VecDeque<Option<VecDeque<News>>>,
+    /// The number of the first of them.
+    first: u64,
+    /// Whether somebody tells at this moment, and looks again then.
+    tells: bool,
+}
+
+impl Telling {
+    fn begin(&mut self) -> u64 {
+        self.turns.push_back(None);
+        self.first + self.turns.len() as u64 - 1
+    }
+
+    fn end(&mut self, turn: u64, news: VecDeque<News>) {
+        let place = usize::try_from(turn - self.first).ok();
+        if let Some(turn) = place.and_then(|place| self.turns.get_mut(place)) {
+            *turn = Some(news);
+        }
+    }
+
+    /// What is to be told next; nothing while the first turn is not over.
+    fn next(&mut self) -> Option<News> {
+        loop {
+            if let Some(news) = self.turns.front_mut()?.as_mut()?.pop_front() {
+                return Some(news);
+            }
+            self.turns.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+/// The turn of one pass. It is over with its end, whatever becomes of the pass: the turns behind it wait for it.
+pub(super) struct Turn {
+    pool: Arc<PoolCore>,
+    number: u64,
+    news: VecDeque<News>,
+}
+
+impl Turn {
+    /// That of a pass that was just planned, with what became of sources for it.
+    pub(super) fn begin(pool: &Arc<PoolCore>, desired: &mut Desired) -> Turn {
+        let (number, news) = (desired.telling.begin(), std::mem::take(&mut desired.news));
+        Turn { pool: pool.clone(), number, news }
+    }
+
+    /// The pass was carried out; what it made of servers, if that is news, is told before what became of sources.
+    pub(super) fn end(mut self, rows: Option<Value>) {
+        if let Some(rows) = rows {
+            self.news.push_front(News::Reconciled(rows));
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let news = std::mem::take(&mut self.news);
+        self.pool.sources.desired().telling.end(self.number, news);
+        self.pool.tell_news();
+    }
+}
+
+impl PoolCore {
+    /// Tells what is to be told, and what waits for approval unless that was told last (SPEC 12.5).
+    fn tell_news(&self) {
+        loop {
+            let news = {
+                let mut desired = self.sources.desired();
+                if desired.telling.tells {
+                    return;
+                }
+                let next = desired.telling.next();
+                let requests = || desired.requests_if_news(&self.sources.root).map(News::Requests);
+                let Some(news) = next.or_else(requests) else { return };
+                desired.telling.tells = true;
+                news
+            };
+            self.tell(news);
+            self.sources.desired().telling.tells = false;
+        }
+    }
+
+    fn tell(&self, news: News) {
+        let publish = |kind, fields: &[(&str, Value)]| {
+            self.driver.hub.publish(kind, None, &About::default(), fields);
+        };
+        match news {
+            News::Reconciled(rows) => publish(EventKind::Reconciled, &[("servers", rows)]),
+            News::Requests(requests) => {
+                publish(EventKind::ApprovalNeeded, &[("requests", requests.into())]);
+            }
+            News::Accepted(source, findings) => {
+                let mut fields =
+                    vec![("source", source.to_string().into()), ("accepted", true.into())];
+                fields.extend((!findings.is_empty()).then(|| ("findings", findings.to_json())));
+                publish(EventKind::SourceChanged, &fields);
+            }
+            News::Broken(source, error) => {
+                let source = Value::from(source.to_string());
+                let mut fields = vec![("source", source.clone())];
+                for name in ["path", "line"] {
+                    fields.extend(error.detail().get(name).map(|value| (name, value.clone())));
+                }
+                fields.push(("message", error.message().into()));
+                publish(EventKind::SourceError, &fields);
+                publish(
+                    EventKind::SourceChanged,
+                    &[("source", source), ("accepted", false.into())],
+                );
+            }
+        }
+    }
+}
