@@ -143,7 +143,8 @@ fn a_file_that_cannot_be_read_is_an_error_of_the_load() {
     });
 }
 
-/// SPEC 13.7, 13.2: a reload takes up what files say now; one that broke keeps its last good state and says where.
+/// SPEC 10.7, 13.7, 13.2: a reload takes up what files say now; one that broke keeps its last good state, says where, and says when that is
+/// over.
 #[test]
 fn a_reload_takes_up_what_changed_and_keeps_what_broke() {
     let rig = trusted();
@@ -173,6 +174,13 @@ fn a_reload_takes_up_what_changed_and_keeps_what_broke() {
         let seen: Vec<_> = told.iter().map(|event| (&event["line"], &event["accepted"])).collect();
         let (none, line) = (Value::Null, json!(1));
         assert_eq!(seen, [(&none, &json!(true)), (&line, &none), (&none, &json!(false))]);
+        // Mended to what it said before, it is no news but that.
+        write(&rig, "two.json", json!({ "u": rig.server(&[]) }));
+        for accepted in [json!(true), Value::Null] {
+            rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+            let told = event().map(|event| event["accepted"].clone());
+            assert_eq!(told.unwrap_or_default(), accepted);
+        }
         assert!(events.try_next().is_none());
         let states = settled(&rig).await;
         assert_eq!([&states["s"]["state"], &states["u"]["state"]], ["ready", "ready"]);

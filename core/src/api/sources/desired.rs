@@ -23,6 +23,8 @@ pub(super) struct Desired {
     pub(super) layers: Layers,
     /// What of each source has no effect, by the text that it is.
     found: BTreeMap<SourceName, Findings>,
+    /// Sources of which was told that they cannot be read.
+    broken: BTreeSet<SourceName>,
     /// The files among the sources.
     pub(super) files: BTreeMap<SourceName, File>,
     /// Files that are watched and are no source yet.
@@ -166,6 +168,7 @@ impl Desired {
         Desired {
             layers: Layers::default(),
             found: BTreeMap::new(),
+            broken: BTreeSet::new(),
             files: BTreeMap::new(),
             arming: Vec::new(),
             claims: Vec::new(),
@@ -205,8 +208,10 @@ impl Desired {
         self.book.is_none() && self.trusted && is_needed && self.unread == 0
     }
 
-    /// Replaces a source, or removes it. It is news when that is another meaning, or something else of it has no effect.
+    /// Replaces a source, or removes it. It is news when that is another meaning, or something else of it has no effect, or nobody was
+    /// told yet that it can be read again.
     pub(super) fn put(&mut self, source: &SourceName, said: Option<Said>) {
+        let was_broken = self.broken.remove(source);
         let (is_news, findings) = match said {
             Some(Said { contents, findings }) => {
                 let found = self.found.insert(source.clone(), findings.clone());
@@ -214,7 +219,8 @@ impl Desired {
                 let now = self.layers.contents(source);
                 let is_same =
                     matches!((before, now), (Some(before), Some(now)) if before.means(now));
-                (!is_same || !found.unwrap_or_default().means(&findings), findings)
+                let is_other = !is_same || !found.unwrap_or_default().means(&findings);
+                (is_other || was_broken, findings)
             }
             None => {
                 self.files.remove(source);
@@ -229,6 +235,7 @@ impl Desired {
 
     /// A source cannot be read, and keeps its last good state.
     pub(super) fn keep_unread(&mut self, source: &SourceName, error: Error) {
+        self.broken.insert(source.clone());
         self.news.push_back(News::Broken(source.clone(), error));
     }
 
