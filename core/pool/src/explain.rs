@@ -262,7 +262,7 @@ pub struct Explanation<'a> {
     pub subject: Subject<'a>,
     /// Why it is not there; nothing when it is.
     pub reason: Option<Reason>,
-    /// What is wrong with it, where an error says more.
+    /// What is wrong with it, where an error says more; of a server that is there, with what its entry says now.
     pub cause: Option<String>,
     /// Where that is said.
     pub from: Option<Provenance>,
@@ -280,10 +280,15 @@ impl Explanation<'_> {
             (Some(_), None) if matches!(self.subject, Subject::Tool(_)) => {
                 "the tool is there".to_owned()
             }
+            (Some(server), None) if self.cause.is_some() => {
+                format!(
+                    "`{server}` is connected by what its entry said before; what it says now is wrong"
+                )
+            }
             (Some(server), None) => format!("`{server}` is connected"),
             (Some(server), Some(reason)) => format!("`{server}` {}", reason.row().2),
         };
-        if let (Some(cause), Some(_)) = (&self.cause, self.reason) {
+        if let Some(cause) = &self.cause {
             message.push_str(": ");
             message.push_str(cause);
         }

@@ -12,6 +12,7 @@ use trunkline_pool::view::View;
 use super::no_tool::{tool_among, tool_not_found};
 use super::pool::{Pool, PoolCore};
 use super::session::{Session, SessionCore};
+use super::status::Seen;
 use super::view::Lists;
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Result};
@@ -21,7 +22,7 @@ impl Pool {
     /// from?: {source, file?, line?, list?}, remedy?}`. The reason is the first of SPEC 11.6 that applies; `from` is where it is said, with the
     /// list that decides. A server that could be used and is not connected has a reason as well, such as `unused`. For a tool that
     /// nobody lists, `server` is the one that its name would belong to. A name that is no server's and cannot be a tool's in the pool's `name_style` is a server
-    /// that is `not_configured`.
+    /// that is `not_configured`. Of a server that runs by what its entry said before the message says what is wrong with that now.
     ///
     /// What sessions hide or switch off is not in it: [`Session::explain`] says that.
     ///
@@ -137,7 +138,7 @@ impl PoolCore {
             true => by_pool.into_iter().chain(by_claim).min().or_else(rest),
             false => Some(Reason::NotConfigured),
         };
-        (reason, cause(reason, seen.error.as_ref()))
+        (reason, cause(reason, &seen))
     }
 
     /// Where it is said: the list that decides, else the entry.
@@ -211,7 +212,8 @@ impl SessionCore {
         let seen = self.pool.seen(name);
         let reason = seen.rest.and_then(Reason::from_word);
         let reason = reason.filter(|reason| *reason == Reason::Reconnecting);
-        (reason, cause(reason, seen.error.as_ref()))
+        let is_own = self.own_server(name).is_some();
+        (reason, cause(reason, &seen).filter(|_| reason.is_some() || !is_own))
     }
 
     fn why_no_tool(&self, view: &Lists, exposed: &str) -> ToolWhy {
@@ -257,7 +259,7 @@ impl SessionCore {
         let first = [gate, of_pool.flatten(), disabled].into_iter().flatten().min();
         let rest = || seen.rest.and_then(Reason::from_word).unwrap_or(Reason::Unused);
         let reason = Some(first.unwrap_or_else(rest));
-        (reason, cause(reason, seen.error.as_ref()))
+        (reason, cause(reason, &seen))
     }
 
     fn provenance(&self, server: &str, reason: Option<Reason>) -> Option<Provenance> {
@@ -287,15 +289,18 @@ fn reason_of(gate: Gate) -> Option<Reason> {
     }
 }
 
-/// What an error says of a reason that is no decision.
-fn cause(reason: Option<Reason>, error: Option<&Error>) -> Option<String> {
-    let says = matches!(
-        reason?,
-        Reason::InvalidConfig
+/// What an error says of a reason that is no decision, or of what runs by what its entry said before.
+fn cause(reason: Option<Reason>, seen: &Seen) -> Option<String> {
+    let error = match reason {
+        None => seen.outdated.as_ref(),
+        Some(
+            Reason::InvalidConfig
             | Reason::Failed
             | Reason::AuthRequired
             | Reason::Budget
-            | Reason::Reconnecting
-    );
-    error.filter(|_| says).map(|error| error.message().to_owned())
+            | Reason::Reconnecting,
+        ) => seen.error.as_ref(),
+        Some(_) => None,
+    };
+    error.map(|error| error.message().to_owned())
 }

@@ -220,3 +220,48 @@ fn a_name_that_two_sessions_bring_is_that_of_the_newest() {
         assert_eq!(origin(), both("project"));
     });
 }
+
+/// SPEC 10.7, 11.6, I-27: an entry that becomes wrong leaves what runs; every look says what is wrong with it, and what ends the server then
+/// is told.
+#[test]
+fn an_entry_that_becomes_wrong_says_so_wherever_one_looks() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        let other = ("t", rig.server(&[]));
+        set(&rig.pool, "user", json!({ "s": rig.server(&[]), other.0: other.1 }));
+        settled(&rig).await;
+        let wrong = json!({ "command": rig::testserver(), "args": "no list" });
+        set(&rig.pool, "user", json!({ "s": wrong, other.0: other.1 }));
+        let state = settled(&rig).await["s"].clone();
+        let says =
+            |error: &Value| error["message"].as_str().is_some_and(|says| says.contains("`args`"));
+        assert_eq!(
+            (&state["state"], &state["reason"]),
+            (&json!("failed"), &json!("invalid_config"))
+        );
+        assert!(says(&state["error"]), "{state}");
+        let shown = row(&rig.pool, "s");
+        assert_eq!((&shown["state"], &shown["reason"]), (&json!("connected"), &Value::Null));
+        assert_eq!(shown["error_code"], "invalid_config");
+        assert!(says(&shown["last_error"]), "{shown}");
+        for explanation in [why(&rig.pool, "s"), explained(session.explain("s"))] {
+            assert_eq!(explanation["available"], true);
+            assert!(says(&explanation), "{explanation}");
+        }
+        assert_eq!(why(&rig.pool, "mcp__s__echo")["message"], "the tool is there");
+        let out = GateLists::new(None, vec!["s".into()], Vec::new());
+        rig.pool.set_gates(out).unwrap();
+        assert_eq!(why(&rig.pool, "s")["reason"], "invalid_config");
+        assert_eq!(explained(session.explain("s"))["reason"], "invalid_config");
+        rig.pool.set_gates(GateLists::default()).unwrap();
+        settled(&rig).await;
+        let events = news(&rig.pool);
+        let report = rig.pool.set_trusted(WorkspaceTrust::Untrusted).await.unwrap();
+        let ended = json!({ "s": "invalid", "t": "refused" });
+        assert_eq!(actions(&report["servers"]), ended);
+        let told: Value = serde_json::from_str(events.try_next().unwrap().json()).unwrap();
+        assert_eq!(actions(&told["servers"]), ended);
+        assert_eq!(why(&rig.pool, "s")["reason"], "invalid_config");
+    });
+}

@@ -72,11 +72,16 @@ fn an_explanation_has_a_reason_a_place_and_a_remedy() {
         from: None,
     };
     assert_eq!(failed.message(), "`s` has failed: it exited");
-    let there = Explanation { reason: None, ..failed };
+    let there = Explanation { reason: None, cause: None, ..failed };
     let expected = json!({
         "v": 1, "name": "s", "kind": "server", "available": true, "message": "`s` is connected",
     });
     assert_eq!(there.to_json(), expected);
+    let outdated = Explanation { cause: Some("`args` is wrong".into()), ..there };
+    assert_eq!(
+        outdated.message(),
+        "`s` is connected by what its entry said before; what it says now is wrong: `args` is wrong"
+    );
     let nobodys = Explanation { subject: Subject::Tool(None), ..about };
     assert_eq!(nobodys.message(), "no server has a name that the tool could belong to");
 }

@@ -440,7 +440,10 @@ impl Row {
         (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
         (named, new): (&Named, Option<&Arc<Configured>>),
     ) -> Row {
-        let is_news = earlier.is_none_or(|earlier| !earlier.standing.is(&named.standing));
+        // What ends what ran is news, though the entry stands as it stood.
+        let is_lost = old.is_some() && new.is_none();
+        let is_news =
+            is_lost || earlier.is_none_or(|earlier| !earlier.standing.is(&named.standing));
         let row = match (&named.standing, new) {
             (Standing::Runs, Some(new)) => {
                 let row = Row::of(Applied::between(old, new));
@@ -448,17 +451,15 @@ impl Row {
                 Row { is_news: row.is_news || is_news, ..row }
             }
             (Standing::Runs, None) => Row::of(Applied::Removed),
-            (Standing::Shut(reason), _) => Row {
-                reason: Some(reason.as_str()),
-                is_news: is_news || old.is_some(),
-                ..Row::of(Applied::Refused)
-            },
+            (Standing::Shut(reason), _) => {
+                Row { reason: Some(reason.as_str()), is_news, ..Row::of(Applied::Refused) }
+            }
             (Standing::Invalid(error), _) => {
                 Row { error: Some(error.clone()), is_news, ..Row::of(Applied::Invalid) }
             }
             (Standing::Waiting(Awaited::Host), _) => Row { is_news, ..Row::of(Applied::Waiting) },
-            (Standing::Waiting(Awaited::Files), new) => {
-                Row { is_news: old.is_some() && new.is_none(), ..Row::of(Applied::Waiting) }
+            (Standing::Waiting(Awaited::Files), _) => {
+                Row { is_news: is_lost, ..Row::of(Applied::Waiting) }
             }
         };
         Row { source: Some(named.origin.source.clone()), ..row }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use trunkline_pool::interface::words::gate;
 
 use super::running::Standing;
 use crate::api::deadline::Deadline;
@@ -90,7 +91,11 @@ impl PoolCore {
         let running = self.running();
         let state = |(name, row): (&String, &Value)| {
             let named = running.named(name)?;
-            let reason = row["reason"].as_str();
+            // What is wrong with an entry is what it says now, whatever goes on of an earlier one.
+            let (reason, error) = match &named.standing {
+                Standing::Invalid(error) => (Some(gate::INVALID_CONFIG), error.to_json()),
+                _ => (row["reason"].as_str(), row["last_error"].clone()),
+            };
             let state = match (&named.standing, row["state"].as_str(), reason) {
                 (Standing::Invalid(_), ..) => "failed",
                 (Standing::Waiting(_), ..) => "waiting",
@@ -105,7 +110,7 @@ impl PoolCore {
             let mut out = json!({ "state": state, "source": named.origin.source.to_string() });
             for (member, value) in [
                 ("reason", reason.filter(|_| state != "ready").map(Value::from)),
-                ("error", Some(row["last_error"].clone()).filter(|_| state == "failed")),
+                ("error", Some(error).filter(|_| state == "failed")),
                 ("file", named.origin.file.as_deref().map(Value::from)),
             ] {
                 if let Some(value) = value.filter(|value| !value.is_null()) {

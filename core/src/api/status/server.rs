@@ -41,20 +41,30 @@ pub(in crate::api) struct Seen {
     pub rest: Option<&'static str>,
     /// What is wrong with it.
     pub error: Option<Error>,
+    /// What is wrong with its entry, by an earlier one of which it may run.
+    pub outdated: Option<Error>,
 }
 
 impl Server {
     /// What keeps it from being connected.
     pub fn seen(&self, pool: &PoolCore, name: &str) -> Seen {
         let removed = self.named.is_none() && pool.running().is_removed(name);
-        let error = self.error(pool, name);
+        let own = self.error(pool, name);
         let is_named = self.named.is_some() || removed;
+        let gate = self.gate(removed, name, &pool.driver.gates());
+        let rest = self.reason(pool, name, self.state(), own.as_ref());
+        let invalid = self.invalid().cloned();
+        let (error, outdated) = match (&self.configured, gate) {
+            (Some(_), None) => (own.or_else(|| invalid.clone()), invalid),
+            _ => (invalid.or(own), None),
+        };
         Seen {
             is_known: is_named || !self.entries.is_empty(),
             is_named,
-            gate: self.gate(removed, name, &pool.driver.gates()),
-            rest: self.reason(pool, name, self.state(), error.as_ref()),
+            gate,
+            rest,
             error,
+            outdated,
         }
     }
 
@@ -126,10 +136,10 @@ impl Server {
         })
     }
 
-    /// What is wrong with its configuration, while nothing of an earlier one goes on.
+    /// What is wrong with what its entry says now.
     fn invalid(&self) -> Option<&Error> {
         match &self.named.as_ref()?.standing {
-            Standing::Invalid(error) if self.configured.is_none() => Some(error),
+            Standing::Invalid(error) => Some(error),
             _ => None,
         }
     }
@@ -156,11 +166,8 @@ impl Server {
         newest.find_map(|(status, cell)| cell.connection(status.generation)?.transport())
     }
 
-    /// What is wrong with it now: with its configuration, with its newest entry, or with the last attempt.
+    /// What is wrong with its newest connection, or with the last attempt.
     fn error(&self, pool: &PoolCore, name: &str) -> Option<Error> {
-        if let Some(invalid) = self.invalid() {
-            return Some(invalid.clone());
-        }
         match self.entries.last() {
             Some((_, cell)) => cell.load().slot.error.clone(),
             // What could not be started has no entry; its error stays until the next one connects.
@@ -177,12 +184,17 @@ impl Server {
         };
         let known = [
             removed.then_some(GateReason::Removed),
-            self.invalid().map(|_| GateReason::InvalidConfig),
             is_off.then_some(GateReason::Disabled),
             decided,
         ];
         let facts = known.into_iter().flatten().fold(Facts::of_name(name), Facts::shut_by);
-        match gates.decide(&facts) {
+        let gate = match (self.invalid(), gates.decide(&facts)) {
+            // What an earlier configuration runs by is kept out by nothing.
+            (Some(_), Gate::Open) if self.configured.is_some() => Gate::Open,
+            (Some(_), _) => gates.decide(&facts.shut_by(GateReason::InvalidConfig)),
+            (None, gate) => gate,
+        };
+        match gate {
             Gate::Shut(reason) => Some(reason.as_str()),
             Gate::Open => None,
         }
