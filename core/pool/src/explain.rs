@@ -295,6 +295,18 @@ impl Explanation<'_> {
         message
     }
 
+    /// What can be done about it.
+    fn remedy(&self) -> Option<&'static str> {
+        let list = self.from.as_ref().and_then(|from| from.list);
+        Some(match (self.reason?, list) {
+            // No decision lets it in, nor is there a request.
+            (Reason::PendingApproval, Some("pending")) => {
+                "take the name off the host's list `pending` with `set_gates`"
+            }
+            (reason, _) => reason.remedy(),
+        })
+    }
+
     /// As JSON: `{v, name, kind, server?, available, reason?, message, from?: {source, file?, line?, list?}, remedy?}`.
     pub fn to_json(&self) -> Value {
         let (kind, server) = match self.subject {
@@ -312,7 +324,7 @@ impl Explanation<'_> {
             ("server", server.map(Value::from)),
             ("reason", self.reason.map(|reason| reason.as_str().into())),
             ("from", self.from.as_ref().map(Provenance::to_json)),
-            ("remedy", self.reason.map(|reason| reason.remedy().into())),
+            ("remedy", self.remedy().map(Value::from)),
         ];
         for (name, value) in rest {
             if let Some(value) = value {

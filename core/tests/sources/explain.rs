@@ -103,6 +103,8 @@ fn the_list_that_keeps_a_server_out_is_named() {
         let lists = GateLists::new(None, Vec::new(), vec!["p".into()]);
         rig.pool.set_gates(lists).unwrap();
         assert_eq!(told("p"), (json!("pending_approval"), of_host("pending")));
+        // No decision lets it in, nor is there a request.
+        assert!(why(&rig.pool, "p")["remedy"].as_str().unwrap().contains("`set_gates`"));
     });
 }
 

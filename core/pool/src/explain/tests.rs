@@ -85,3 +85,16 @@ fn an_explanation_has_a_reason_a_place_and_a_remedy() {
     let nobodys = Explanation { subject: Subject::Tool(None), ..about };
     assert_eq!(nobodys.message(), "no server has a name that the tool could belong to");
 }
+
+/// SPEC 11.6: what the host's own list holds back no decision lets in, and there is no request to show.
+#[test]
+fn the_list_of_the_host_is_the_remedy_of_what_it_holds_back() {
+    let by = |list| {
+        let from = Provenance { source: "host".into(), list, ..Provenance::default() };
+        let (subject, reason) = (Subject::Server, Some(Reason::PendingApproval));
+        let about = Explanation { name: "s", subject, reason, cause: None, from: Some(from) };
+        about.to_json()["remedy"].as_str().unwrap().to_owned()
+    };
+    assert!(by(Some("pending")).contains("`set_gates`"));
+    assert_eq!(by(None), Reason::PendingApproval.remedy());
+}
