@@ -48,9 +48,8 @@ impl PoolState {
     pub(super) fn withdraw(&mut self, ticket: Ticket, error: Error, out: &mut Vec<Effect>) {
         let entry = match self.tickets.get(ticket) {
             Some(Open::Acquire { entry, .. }) => Some(*entry),
-            Some(Open::Wish { server, .. }) => {
-                let server = *server;
-                self.unpark(server, ticket);
+            Some(&Open::Wish { server, key, .. }) => {
+                self.unpark(server, (key, ticket));
                 None
             }
             Some(Open::Restart(_) | Open::Drain) | None => return,
@@ -287,13 +286,17 @@ impl PoolState {
         self.announce(id, reason::ACQUIRE, out);
     }
 
-    /// Answers an ask that cannot begin; a wish waits for room in the budget.
+    /// Answers an ask that cannot begin; a wish waits for room.
     fn stop_at(&mut self, obstacle: &Obstacle, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
-        if matches!(obstacle, Obstacle::Budget) && if_full == IfFull::Wait {
-            return self.park(ask, out);
+        let waits = obstacle.is_lack_of_room() && if_full == IfFull::Wait;
+        // What the budget refuses of wishes is noted as everybody is told of it.
+        if !(waits && matches!(obstacle, Obstacle::Budget)) {
+            self.note_refusal(ask.server, obstacle.reason());
+        }
+        if waits {
+            return self.park(obstacle, ask, out);
         }
         let error = self.refusal(obstacle);
-        self.note_refusal(ask.server, obstacle.reason());
         out.push(Effect::Refuse { ticket: ask.ticket, error });
     }
 

@@ -32,6 +32,14 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
+    /// Whether it goes when something else does.
+    pub(super) fn is_lack_of_room(&self) -> bool {
+        match self {
+            Obstacle::EntriesOfName | Obstacle::Budget | Obstacle::Processes => true,
+            Obstacle::Gate(_) | Obstacle::EntryIds => false,
+        }
+    }
+
     /// The word in `status`.
     pub(super) fn reason(&self) -> &'static str {
         match self {

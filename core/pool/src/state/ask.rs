@@ -32,7 +32,7 @@ pub struct Ask {
     pub reconnect: Option<Arc<Reconnect>>,
 }
 
-/// What becomes of an ask that the budget has no room for.
+/// What becomes of an ask that there is no room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfFull {
     Refuse,

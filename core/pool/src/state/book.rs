@@ -90,9 +90,6 @@ impl PoolState {
             name.places.change(before.budget, after.budget);
             let is = name.places.together();
             self.budget.names.change(was, is);
-            if is.held && !was.held {
-                self.wake(server);
-            }
         }
     }
 

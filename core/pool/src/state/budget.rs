@@ -77,9 +77,9 @@ impl PoolState {
         self.budget.refusals.iter()
     }
 
-    /// Whether a server that does not run would be refused for the budget now.
+    /// Whether a server that does not run would be refused for the budget now, or waits for room.
     pub fn is_beyond_budget(&self, server: ServerId) -> bool {
-        !self.has_budget(server)
+        !self.has_budget(server) || self.names.get(server).is_some_and(|name| name.wishes.is_some())
     }
 
     /// Whether no further name can have a place.

@@ -165,10 +165,10 @@ impl PoolState {
                         .is_some_and(|s| s.is_open() && s.tickets.contains(&ticket));
                     hold!(waits && asked, "ticket {} waits nowhere", ticket.0);
                 }
-                Open::Wish { session, server } => {
+                Open::Wish { session, server, key } => {
                     wishes += 1;
                     let waits = self.names.get(*server).and_then(|name| name.wishes.as_ref());
-                    let waits = waits.and_then(|wishes| wishes.asks.get(&ticket));
+                    let waits = waits.and_then(|wishes| wishes.asks.get(&(*key, ticket)));
                     let fits =
                         waits.is_some_and(|ask| (ask.session, ask.server) == (*session, *server));
                     let asked = self
@@ -239,7 +239,8 @@ impl PoolState {
             hold!(!wishes.asks.is_empty(), "name {} waits for nobody", server.0);
             let shut = |ask: &Ask| self.admit(server, ask.key).is_err();
             hold!(!wishes.asks.values().any(shut), "name {} waits, but is not admitted", server.0);
-            hold!(!self.has_budget(server), "name {} waits, but there is room", server.0);
+            let free = |ask: &Ask| self.obstacle_of_wish(ask).is_none();
+            hold!(!wishes.asks.values().any(free), "name {} waits, but there is room", server.0);
         }
         let book = &self.budget;
         hold!(names == book.names, "{names:?} have a place, {:?} are booked", book.names);
@@ -252,7 +253,6 @@ impl PoolState {
         hold!(queue == self.queue.names, "the queue for the budget differs");
         let known = |turn: &u64| queue.contains_key(turn);
         hold!(self.queue.untold.iter().all(known), "told of what does not wait");
-        hold!(self.queue.woken.is_empty(), "a name was woken, but did not begin");
         Ok(())
     }
 

@@ -129,7 +129,7 @@ pub struct PoolState {
     /// The definitions of tools that are accepted.
     accepted: Accepted,
     budget: BudgetBook,
-    /// The names that wait for room in the budget.
+    /// The names that wait for room.
     queue: Queue,
     /// What is held and has credentials that it was not tried with, since there was no room.
     owed: BTreeSet<EntryId>,
@@ -149,7 +149,7 @@ struct Name {
     gate: Gate,
     /// How many of its entries have what of a place in the budget.
     places: Places,
-    /// What waits for room in the budget.
+    /// What waits for room.
     wishes: Option<Wishes>,
     /// What of an old configuration is over and not gone: nothing of the name begins before it is.
     replaced: BTreeSet<EntryId>,
@@ -160,8 +160,8 @@ struct Name {
 enum Open {
     /// An acquire: who asked, and the entry that it waits for.
     Acquire { session: SessionId, entry: EntryId },
-    /// A wish that waits for room in the budget: who has it, and for what.
-    Wish { session: SessionId, server: ServerId },
+    /// A wish that waits for room: who has it, and for what.
+    Wish { session: SessionId, server: ServerId, key: KeyId },
     /// A restart.
     Restart(RestartWait),
     /// A drain.
@@ -284,7 +284,7 @@ impl PoolState {
     /// Lets those begin who waited for what has become free.
     fn fill(&mut self, effects: &mut Vec<Effect>) {
         self.fill_slots(effects);
-        self.fill_budget(effects);
+        self.fill_wishes(effects);
         self.fill_owed(effects);
     }
 

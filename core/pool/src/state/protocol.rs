@@ -50,8 +50,8 @@ pub enum Input {
     },
     /// A session wants a hold on the entry of a key. Answered by `Grant` or `Refuse`.
     Acquire(Ask),
-    /// What sessions want without insisting, all of one pass. Each is answered like an acquire; but one that only the budget
-    /// has no room for is deferred, and begins when there is.
+    /// What sessions want without insisting, all of one pass. Each is answered like an acquire; but one that the budget
+    /// or a limit has no room for is deferred, and begins when there is.
     Want {
         /// The wishes, in the order in which they are to be served.
         asks: Vec<Ask>,
@@ -222,7 +222,7 @@ pub enum Effect {
         /// The entry that it holds.
         entry: EntryId,
     },
-    /// Tell who wished for something that the budget has no room for it now. The answer follows; until then the ticket is
+    /// Tell who wished for something that there is no room for it now. The answer follows; until then the ticket is
     /// open.
     Defer {
         /// The ticket.

@@ -1,26 +1,29 @@
-//! What sessions want without insisting: a wish that finds the budget used up is not refused for good. It waits, and begins
-//! when there is room (SPEC 9.5).
+//! What sessions want without insisting: a wish that finds the budget or a limit used up is not refused for good. It waits, and
+//! begins when there is room (SPEC 9.5, 9.6).
 //!
 //! ```text
 //!   Want ──▶ room ──▶ as an acquire
-//!     └────▶ none ──▶ Defer, waits ──▶ its name has a place ──▶ as an acquire
+//!     └────▶ none ──▶ Defer, waits ──▶ nothing is in its way ──▶ as an acquire
 //!                       └─▶ cancelled, session closed, gate shut, drain ──▶ Refuse
 //! ```
 //!
-//! 1. Nobody waits whose name has a place, or while the budget has room: it is filled within the step that makes the room.
-//! 2. Names wait in the order in which they came; all wishes for a name begin together, since they need one place.
-//! 3. A name is told of as refused once for as long as it waits, and together with all others of the same step. One that only
-//!    waits for a dying name to be gone is not told of.
+//! 1. Nobody waits for what could begin: room is filled within the step that makes it.
+//! 2. Names wait in the order in which they came; all wishes for a key begin together, since they need one place.
+//! 3. A name that the budget has no room for is told of as refused once for as long as it waits, and together with all others of the
+//!    same step. One that only waits for a dying name to be gone is not told of.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Unbounded};
 
 use super::admission::Obstacle;
 use super::ask::{Ask, IfFull};
 use super::effects::{self, reason};
+use super::entry::Phase;
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
 use super::{Open, PoolState};
-use crate::ids::{ServerId, Ticket};
+use crate::error::Error;
+use crate::ids::{KeyId, ServerId, Ticket};
 
 /// The names that wait for room.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,8 +32,6 @@ pub(super) struct Queue {
     pub(super) names: BTreeMap<u64, ServerId>,
     /// Those of them that nobody was told of.
     pub(super) untold: BTreeSet<u64>,
-    /// Names that came to have a place while wishes for them wait.
-    pub(super) woken: Vec<ServerId>,
     next_turn: u64,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct Queue {
 pub(super) struct Wishes {
     pub(super) turn: u64,
     /// Never empty.
-    pub(super) asks: BTreeMap<Ticket, Ask>,
+    pub(super) asks: BTreeMap<(KeyId, Ticket), Ask>,
 }
 
 impl PoolState {
@@ -50,20 +51,20 @@ impl PoolState {
         }
     }
 
-    /// Makes a wish wait, and says so.
-    pub(super) fn park(&mut self, ask: Ask, out: &mut Vec<Effect>) {
-        let (ticket, session, server) = (ask.ticket, ask.session, ask.server);
-        let error = self.refusal(&Obstacle::Budget);
-        self.tickets.insert(ticket, Open::Wish { session, server });
+    /// Makes a wish wait for room, and says so.
+    pub(super) fn park(&mut self, obstacle: &Obstacle, ask: Ask, out: &mut Vec<Effect>) {
+        let (ticket, session, server, key) = (ask.ticket, ask.session, ask.server, ask.key);
+        let error = self.refusal(obstacle);
+        self.tickets.insert(ticket, Open::Wish { session, server, key });
         if let Some(record) = self.sessions.get_mut(session) {
             record.tickets.insert(ticket);
         }
         let turn = self.queue.next_turn;
         let Some(name) = self.name_mut(server) else { return };
         match &mut name.wishes {
-            Some(wishes) => drop(wishes.asks.insert(ticket, ask)),
+            Some(wishes) => drop(wishes.asks.insert((key, ticket), ask)),
             None => {
-                name.wishes = Some(Wishes { turn, asks: BTreeMap::from([(ticket, ask)]) });
+                name.wishes = Some(Wishes { turn, asks: BTreeMap::from([((key, ticket), ask)]) });
                 self.queue.next_turn += 1;
                 self.queue.names.insert(turn, server);
                 self.queue.untold.insert(turn);
@@ -73,32 +74,43 @@ impl PoolState {
     }
 
     /// Takes one wish back. Its ticket is out of the books already.
-    pub(super) fn unpark(&mut self, server: ServerId, ticket: Ticket) {
+    pub(super) fn unpark(&mut self, server: ServerId, (key, ticket): (KeyId, Ticket)) {
         let Some(wishes) = self.names.get_mut(server).and_then(|name| name.wishes.as_mut()) else {
             debug_assert!(false, "a wish that waits nowhere");
             return;
         };
-        wishes.asks.remove(&ticket);
-        if wishes.asks.is_empty() {
-            drop(self.take_wishes(server));
-        }
-    }
-
-    /// A name came to have a place: whoever waits for it can begin.
-    pub(super) fn wake(&mut self, server: ServerId) {
-        if self.names.get(server).is_some_and(|name| name.wishes.is_some()) {
-            self.queue.woken.push(server);
-        }
+        wishes.asks.remove(&(key, ticket));
+        self.forget_if_nobody_waits(server);
     }
 
     /// Lets those begin who wait, as far as there is room.
-    pub(super) fn fill_budget(&mut self, out: &mut Vec<Effect>) {
-        while let Some(server) = self.next_to_begin() {
-            for ask in self.take_wishes(server) {
+    pub(super) fn fill_wishes(&mut self, out: &mut Vec<Effect>) {
+        while let Some((server, key)) = self.next_to_begin() {
+            for ask in self.take_wishes(server, |ask| ask.key == key) {
                 self.close_ticket(ask.ticket);
                 self.acquire(ask, IfFull::Refuse, out);
             }
         }
+    }
+
+    /// What keeps a wish from beginning.
+    pub(super) fn obstacle_of_wish(&self, ask: &Ask) -> Option<Obstacle> {
+        match self.keys.get(&ask.key).and_then(|id| self.entries.get(*id)) {
+            None => self.obstacle((ask.server, ask.key), ask.family, None),
+            Some(entry) => match entry.phase {
+                Phase::Unauthorized { .. } if !entry.credentials.has_others() => None,
+                Phase::Failed | Phase::Unauthorized { .. } => self.obstacle_of(entry),
+                _ => None,
+            },
+        }
+    }
+
+    /// Why wishes for a name wait that a limit keeps from beginning, and not the budget.
+    pub fn limit_of_wishes(&self, server: ServerId) -> Option<Error> {
+        let wishes = self.names.get(server)?.wishes.as_ref()?;
+        let obstacle = wishes.asks.values().find_map(|ask| self.obstacle_of_wish(ask))?;
+        matches!(obstacle, Obstacle::EntriesOfName | Obstacle::Processes)
+            .then(|| self.refusal(&obstacle))
     }
 
     /// Tells of the names that are refused and were not told of yet, all at once.
@@ -107,8 +119,9 @@ impl PoolState {
             return;
         };
         let leaving = usize::try_from(self.leaving()).unwrap_or(usize::MAX);
-        let beyond = self.queue.names.iter().skip(leaving);
+        let beyond = self.queue.names.iter().filter(|(_, server)| !self.has_budget(**server));
         let refused: Vec<(u64, ServerId)> = beyond
+            .skip(leaving)
             .filter(|(turn, _)| self.queue.untold.contains(turn))
             .map(|(turn, server)| (*turn, *server))
             .collect();
@@ -127,30 +140,57 @@ impl PoolState {
     /// Answers every wish that waits: the pool is draining.
     pub(super) fn refuse_all_wishes(&mut self, out: &mut Vec<Effect>) {
         while let Some((_, &server)) = self.queue.names.first_key_value() {
-            for ask in self.take_wishes(server) {
+            for ask in self.take_wishes(server, |_| true) {
                 self.close_ticket(ask.ticket);
                 out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closing() });
             }
         }
     }
 
-    fn next_to_begin(&mut self) -> Option<ServerId> {
-        while let Some(server) = self.queue.woken.pop() {
-            if self.has_budget(server) {
-                return Some(server);
-            }
-        }
-        let (_, server) = self.queue.names.first_key_value()?;
-        self.has_budget(*server).then_some(*server)
+    fn next_to_begin(&self) -> Option<(ServerId, KeyId)> {
+        let mut names = self.queue.names.values();
+        names.find_map(|server| Some((*server, self.key_to_begin(*server)?)))
     }
 
-    /// Takes a name out of the queue; the wishes for it, in the order of their tickets.
-    fn take_wishes(&mut self, server: ServerId) -> impl Iterator<Item = Ask> + use<> {
-        let wishes = self.names.get_mut(server).and_then(|name| name.wishes.take());
-        if let Some(wishes) = &wishes {
+    /// The first key of a name that waits with nothing in its way.
+    fn key_to_begin(&self, server: ServerId) -> Option<KeyId> {
+        // Most wait for the budget, which is asked once for all keys of a name.
+        if !self.has_budget(server) {
+            return None;
+        }
+        let asks = &self.names.get(server)?.wishes.as_ref()?.asks;
+        let mut next = asks.first_key_value();
+        while let Some((&(key, _), ask)) = next {
+            if self.obstacle_of_wish(ask).is_none() {
+                return Some(key);
+            }
+            next = asks.range((Excluded((key, Ticket(u64::MAX))), Unbounded)).next();
+        }
+        None
+    }
+
+    /// Takes wishes for a name out of the queue, those of a key in the order of their tickets.
+    fn take_wishes(&mut self, server: ServerId, which: impl Fn(&Ask) -> bool) -> Vec<Ask> {
+        let Some(wishes) = self.names.get_mut(server).and_then(|name| name.wishes.as_mut()) else {
+            return Vec::new();
+        };
+        let mut taken = Vec::new();
+        wishes.asks.retain(|_, ask| {
+            let stays = !which(ask);
+            if !stays {
+                taken.push(ask.clone());
+            }
+            stays
+        });
+        self.forget_if_nobody_waits(server);
+        taken
+    }
+
+    fn forget_if_nobody_waits(&mut self, server: ServerId) {
+        let Some(name) = self.names.get_mut(server) else { return };
+        if let Some(wishes) = name.wishes.take_if(|wishes| wishes.asks.is_empty()) {
             self.queue.names.remove(&wishes.turn);
             self.queue.untold.remove(&wishes.turn);
         }
-        wishes.into_iter().flat_map(|wishes| wishes.asks.into_values())
     }
 }

@@ -11,6 +11,15 @@ fn processes(limit: u32) -> PoolOptions {
     options
 }
 
+/// What is acquired there, as the wishes of one pass.
+fn want<const COUNT: usize>(acquires: [Input; COUNT]) -> Input {
+    let ask = |acquire| match acquire {
+        Input::Acquire(ask) => ask,
+        other => panic!("{other:?} is no acquire"),
+    };
+    Input::Want { asks: acquires.map(ask).into() }
+}
+
 /// SPEC 9.6
 #[test]
 fn a_process_beyond_the_limit_is_refused() {
@@ -196,4 +205,42 @@ fn an_index_is_never_used_again() {
         assert_eq!(bench.row(entry).index, entry);
         bench.step(connect_failed(entry, 1, exited()));
     }
+}
+
+/// SPEC 9.6, 13.2: what a session wants waits for a process that is still in use, and begins when that is gone; meanwhile the limit is
+/// what is wrong with it.
+#[test]
+fn a_wish_waits_for_a_process() {
+    let mut bench = held_with(processes(1));
+    let full = limit("processes", 1);
+    let defer = Effect::Defer { ticket: Ticket(1), error: full.clone() };
+    assert_eq!(bench.step(want([acquire(1, 0, 1)])), [defer]);
+    let refusals: Vec<_> = bench.pool.refusals().map(|r| (r.server, r.reason)).collect();
+    assert_eq!(refusals, [(ServerId(1), "limit")]);
+    assert_eq!(bench.pool.limit_of_wishes(ServerId(1)), Some(full));
+    assert!(bench.pool.is_beyond_budget(ServerId(1)));
+    bench.step(release(0));
+    let effects = bench.wait_until(30_000);
+    assert!(!effects.contains(&connect(1, 1, 1)), "{effects:?}");
+    let effects = bench.step(closed(0, 1));
+    assert!(effects.contains(&connect(1, 1, 1)), "{effects:?}");
+    assert_eq!(bench.pool.limit_of_wishes(ServerId(1)), None);
+    let effects = bench.step(connected(1, 1, 1));
+    assert!(effects.contains(&grant(1, 1, 1)), "{effects:?}");
+}
+
+/// SPEC 9.6: as does one for which its name has too many entries. What needs no process is held up by nobody who waits for one.
+#[test]
+fn a_wish_waits_for_an_entry_of_its_name() {
+    let mut options = processes(1);
+    options.limits.entries_per_name = 1;
+    let mut bench = held_with(options);
+    bench.step(want([acquire_of(1, 0, 7, 0, Family::Local), acquire(2, 0, 8)]));
+    let effects = bench.step(want([acquire_of(3, 0, 9, 9, Family::Remote)]));
+    assert!(effects.contains(&connect(1, 1, 9)), "{effects:?}");
+    bench.step(cancel(2));
+    bench.step(release(0));
+    bench.wait_until(30_000);
+    let effects = bench.step(closed(0, 1));
+    assert!(effects.contains(&connect(2, 1, 7)), "{effects:?}");
 }

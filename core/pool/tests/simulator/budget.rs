@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use trunkline_pool::Error;
 use trunkline_pool::options::{Budget, BudgetMode};
 use trunkline_pool::state::{
-    Ask, Audience, Effect, EntryState, Gate, GateReason, Input, KeyId, Notice, PoolState, ServerId,
-    Situation, Usage,
+    Ask, Audience, Effect, EntryState, EntryStatus, Family, Gate, GateReason, Input, KeyId, Notice,
+    PoolState, ServerId, Situation, Usage,
 };
 
 use crate::model::{Cause, Model};
@@ -97,23 +97,24 @@ impl Books {
         for row in pool.entries().filter(|row| row.situation != Situation::Ending) {
             check!(self.is_admitted(row.server, row.key), "not admitted, but there: {row:?}");
         }
-        // A wish whose name has a place has begun.
+        // A wish whose key has an entry that lives has begun.
+        model.waiting.retain(|_, ask| !is_begun(pool, ask));
         let names = &self.names;
-        model.waiting.retain(|_, ask| !names.contains(&ask.server));
-        let Some(budget) = setup.options.budget else {
-            check!(model.waiting.is_empty(), "{:?} wait without a budget", model.waiting);
-            return Ok(());
-        };
-        let is_kept = budget.mode == BudgetMode::Enforce;
         let held = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        check!(!is_kept || held <= budget.limit, "{names:?} run, {} may", budget.limit);
+        let kept = setup.options.budget.filter(|budget| budget.mode == BudgetMode::Enforce);
+        let is_over = kept.is_some_and(|budget| held > budget.limit);
+        check!(!is_over, "{names:?} run, {kept:?}");
+        let is_full = kept.is_some_and(|budget| held == budget.limit);
+        let beyond = |ask: &Ask| is_full && !names.contains(&ask.server);
         for ask in model.waiting.values() {
-            let full = is_kept && held == budget.limit;
+            let waits = beyond(ask) || is_at_limit(pool, setup, ask);
             let admitted = self.is_admitted(ask.server, ask.key);
-            check!(full && admitted, "{ask:?} waits beside {names:?}");
+            check!(waits && admitted, "{ask:?} waits beside {names:?}");
         }
+        let waits = model.waiting.values().filter(|ask| beyond(ask)).map(|ask| ask.server);
+        let waits: BTreeSet<ServerId> = waits.collect();
+        let Some(budget) = setup.options.budget else { return Ok(()) };
         self.everybody_is_told(budget, usage, effects, model)?;
-        let waits: BTreeSet<ServerId> = model.waiting.values().map(|ask| ask.server).collect();
         let untold = waits.difference(&self.told).count();
         check!(untold <= leaving, "{untold} names wait untold for {leaving} that leave");
         Ok(())
@@ -228,4 +229,23 @@ impl Books {
         self.is_warned |= due;
         Ok(())
     }
+}
+
+/// Whether what was wished for is there, or under way.
+fn is_begun(pool: &PoolState, ask: &Ask) -> bool {
+    let over = [Situation::Ending, Situation::Failed, Situation::Unauthorized];
+    pool.entries().any(|row| row.key == ask.key && !over.contains(&row.situation))
+}
+
+/// Whether a limit has no room for what is wished for (SPEC 9.6).
+fn is_at_limit(pool: &PoolState, setup: &Setup, ask: &Ask) -> bool {
+    let limits = &setup.options.limits;
+    let idles = |row: &EntryStatus| row.state == EntryState::AuthRequired && row.refs == 0;
+    let living = || pool.entries().filter(|row| row.situation != Situation::Ending);
+    let of_name = living().filter(|row| row.server == ask.server);
+    let of_name = u32::try_from(of_name.count()).unwrap_or(u32::MAX);
+    let is_new = living().all(|row| row.key != ask.key);
+    let makes_way = living().any(|row| row.server == ask.server && idles(&row));
+    let is_full = ask.family == Family::Local && pool.processes() >= limits.processes;
+    is_full || (is_new && of_name >= limits.entries_per_name && !makes_way)
 }

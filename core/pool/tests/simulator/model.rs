@@ -227,7 +227,8 @@ impl Model {
                 self.granted(*ticket, *lease, *entry, world)?
             }
             Effect::Defer { ticket, error } => {
-                let right = self.may_wait(*ticket) && error.code() == ErrorCode::BudgetExhausted;
+                let full = [ErrorCode::BudgetExhausted, ErrorCode::Limit];
+                let right = self.may_wait(*ticket) && full.contains(&error.code());
                 check!(right, "{ticket:?} deferred: {error:?}");
             }
             // `definitions` has looked at it.

@@ -412,8 +412,6 @@ pub fn refusals_are_just(
             }
             (ErrorCode::NotAdmitted, Input::Acquire(ask)) => books.refuses(ask, error),
             (ErrorCode::NotAdmitted, _) => wish.is_some_and(|ask| books.refuses(ask, error)),
-            // Of a pass, or of those that a step lets begin, the last ones meet what the first have taken.
-            (ErrorCode::Limit, _) if wish.is_some() => true,
             (ErrorCode::AuthRequired, _) if wish.is_some() => step.before.values().any(|row| {
                 wish.is_some_and(|ask| row.key == ask.key)
                     && row.error.as_ref() == Some(error)
