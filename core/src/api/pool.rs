@@ -132,9 +132,10 @@ impl Pool {
     }
 
     /// Replaces the connections of a server's entries, or of the one with that index. One report per entry (SPEC 9.1):
-    /// `{v, entries: [{entry_index, restarted, duration_ms | reason, error?}]}`; none for an unknown name or index.
+    /// `{v, entries: [{entry_index, restarted, duration_ms | reason, error?}]}`; none for an unknown name or index. A server that failed to
+    /// start for sessions that want it is started for them.
     ///
-    /// The reason is `in_flight` (its first connect is still running), `disabled`, `auth_required`, `not_admitted`,
+    /// The reason is `in_flight` (its first connect is still running, or begins with this), `disabled`, `auth_required`, `not_admitted`,
     /// `budget_would_exceed`, `superseded` (the server is configured otherwise now, or no more, and nobody holds the entry),
     /// `failed` or `closing`. A restart under way that is superseded ends at once.
     ///

@@ -14,7 +14,12 @@ impl PoolCore {
         if let Some(rows) = self.restart_of_disabled(server, index) {
             return Ok(json!({ "v": 1, "entries": rows }));
         }
-        let gate = if index.is_none() { self.restart_gate(server) } else { None };
+        let gate = if index.is_none() {
+            self.start_what_failed(server);
+            self.restart_gate(server)
+        } else {
+            None
+        };
         let Some(server) = self.driver.known_server(server) else {
             return Ok(json!({ "v": 1, "entries": gate.as_slice() }));
         };

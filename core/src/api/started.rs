@@ -13,7 +13,7 @@ impl Session {
     /// the session was opened, whichever is first; then says how each of them stands. A server that is slow or fails is no error.
     ///
     /// `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`, `waiting` (for its server, for one that was
-    /// lost to come back, or for room in the budget) or `asleep` (it runs for calls only). `deferred` is there while it waits or sleeps:
+    /// lost to come back, or for room in the pool) or `asleep` (it runs for calls only). `deferred` is there while it waits or sleeps:
     /// how many tools are listed of what is kept. `error` says why it failed, why there is no room, or how the last start of one that sleeps
     /// ended. What the session does not want is not in it: [`explain`](Self::explain) says why.
     ///
@@ -48,7 +48,7 @@ impl SessionCore {
         };
         let mut standings = Map::new();
         for (name, want) in &self.wants().servers {
-            let (state, error) = self.standing(want);
+            let (state, error) = self.standing(name, want);
             let mut out = json!({ "state": state });
             if matches!(state, "waiting" | "asleep") {
                 out["deferred"] = deferred(name).into();
@@ -61,8 +61,11 @@ impl SessionCore {
         Ok(standings)
     }
 
-    fn standing(&self, want: &Want) -> (&'static str, Option<Error>) {
+    fn standing(&self, name: &str, want: &Want) -> (&'static str, Option<Error>) {
         match &want.state {
+            WantState::Waiting(_) | WantState::Failed(_) if self.has_connected(name) => {
+                ("ready", None)
+            }
             WantState::Looking | WantState::Pending => ("waiting", None),
             WantState::Waiting(error) => ("waiting", Some(error.clone())),
             WantState::Failed(error) => ("failed", Some(error.clone())),

@@ -1,5 +1,6 @@
 //! The servers that a session wants without asking for them by name.
 
+mod failed;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,6 @@ use super::follow::ToWant;
 use super::held::{Standing, disabled};
 use super::holds::{HoldId, Kind};
 use super::session::SessionCore;
-use crate::auth::Credentials;
 use crate::driver::{About, LeaseHold, Wish};
 use crate::{Error, ErrorCode, Result};
 
@@ -95,7 +95,7 @@ pub(super) enum WantState {
     /// What is kept of it is looked for, and decides whether it is asked for.
     Looking,
     Pending,
-    /// There is no room for it in the budget; it begins when there is.
+    /// There is no room for it; it begins when there is.
     Waiting(Error),
     Ready(HoldId),
     Failed(Error),
@@ -104,24 +104,6 @@ pub(super) enum WantState {
 }
 
 impl SessionCore {
-    /// A want that failed for want of these credentials is over, so that its server is asked for anew.
-    pub(super) fn want_again(&self, credentials: &Arc<Credentials>) {
-        let lacked = |server: &str, want: &Want| {
-            matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired)
-                && self.context.has(credentials, &server.into(), want.configured.spec())
-        };
-        self.wants().servers.retain(|server, want| !lacked(server, want));
-    }
-
-    /// A want that failed because it could not be read what is decided of its server is over, so that it is asked for anew.
-    pub(super) fn want_the_undecided(&self) {
-        let undecided = |want: &Want| {
-            matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::Store)
-                && want.configured.authority.warrant().is_some()
-        };
-        self.wants().servers.retain(|_, want| !undecided(want));
-    }
-
     /// Wants nothing any more. What is ready stays held until the holds are given up.
     pub(super) fn unwant_all(&self) {
         let servers = {
@@ -249,7 +231,7 @@ impl SessionCore {
         None
     }
 
-    /// A want waits for room in the budget: for now that is its answer.
+    /// A want waits for room: for now that is its answer.
     fn wait_for_room(&self, name: &str, id: WantId, error: Error) {
         let mut wants = self.wants();
         if let Some(want) = wants.of(name, id).filter(|want| want.is_open()) {
@@ -293,6 +275,9 @@ impl SessionCore {
         match wants.servers.get(name).map(|want| &want.state) {
             Some(WantState::Pending | WantState::Looking) => Ok(Some(vec![name.to_owned()])),
             Some(WantState::Ready(_) | WantState::Asleep(_)) => Ok(None),
+            Some(WantState::Failed(_) | WantState::Waiting(_)) if self.has_connected(name) => {
+                Ok(None)
+            }
             Some(WantState::Failed(error) | WantState::Waiting(error)) => {
                 Err(error.clone().with_session(&*self.id))
             }
@@ -395,7 +380,11 @@ impl Want {
 
     /// Whether nothing came of it and nobody has begun it again: with tools that are known it would sleep.
     pub(super) fn has_learned_nothing(&self) -> bool {
-        self.lazy.is_some() && matches!(self.state, WantState::Failed(_))
+        self.lazy.is_some() && self.has_failed()
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.state, WantState::Failed(_))
     }
 
     fn hold_kind(&self) -> Kind {

@@ -191,6 +191,11 @@ impl Driver {
         self.core().interner.keyed(key)?.authority.warrant().cloned()
     }
 
+    /// Whether what a key stands for is so.
+    pub(crate) fn is_key(&self, key: KeyId, is_so: impl FnOnce(&Keyed) -> bool) -> bool {
+        self.core().interner.keyed(key).is_some_and(is_so)
+    }
+
     /// On whose word a key's connections are made.
     pub(crate) fn authority(&self, key: KeyId) -> Authority {
         self.warrant(key).map_or(Authority::Host, Authority::Warrant)

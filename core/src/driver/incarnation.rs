@@ -142,7 +142,7 @@ async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>
             ended.driver.renew_demand(&ended.cell);
             ended.driver.renew_roots(&ended.cell);
             events.announce();
-            ended.driver.show_kept_of(&ended.cell.server);
+            ended.driver.has_come(&ended.cell);
             let version = || connection.server_facts().protocol_version;
             let mut lasts = ended.driver.observer.connected(&ended.cell.spec, version);
             let exit = until_closed(&ended, &connection, (&mut orders, &mut lasts)).await;

@@ -36,6 +36,13 @@ impl ListingEnd {
 }
 
 impl Driver {
+    /// A server was connected to: sessions that see of it what is kept, or failed to get it, have it from now on.
+    pub(super) fn has_come(&self, cell: &EntryCell) {
+        self.show_kept_of(&cell.server);
+        let sessions: Vec<_> = self.core().sessions.values().filter_map(Weak::upgrade).collect();
+        sessions.iter().for_each(|session| session.want_what_came(cell));
+    }
+
     /// What a server listed is carried out and kept: sessions in which it sleeps, or is still to come, are shown that.
     pub(super) fn show_kept_of(&self, server: &str) {
         let sessions: Vec<_> = self.core().sessions.values().filter_map(Weak::upgrade).collect();

@@ -166,8 +166,11 @@ impl PoolCore {
             Reconnected::None => return None,
             Reconnected::Names(names) => names.iter().cloned().collect(),
             Reconnected::All => {
+                let sessions = self.live_sessions();
+                let failed = sessions.iter().flat_map(|session| session.core().failed_wants());
                 let servers = self.driver.entries().into_iter();
-                servers.map(|(_, cell)| cell.server.to_string()).collect()
+                let servers = servers.map(|(_, cell)| cell.server.to_string());
+                servers.chain(failed.map(String::from)).collect()
             }
         };
         let made = names.into_iter().map(async |name| {

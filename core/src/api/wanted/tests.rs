@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::asleep::tests::SERVER;
 use crate::folder::Folder;
-use crate::{Pool, PoolOptions, Servers, SessionOptions};
+use crate::{
+    AcquireOptions, ErrorCode, Pool, PoolOptions, ReloadOptions, Servers, Session, SessionOptions,
+};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
@@ -40,5 +42,120 @@ async fn what_a_session_that_does_without_it_refused_is_wanted_when_it_is_enable
     session.enable("s").unwrap();
     session.ready(Some("s"), Some(HANG)).await.unwrap();
     assert_eq!(session.tools().unwrap().len(), 1);
+    pool.close().await.unwrap();
+}
+
+/// A pool with these options and servers.
+async fn pool_with(mut options: Value, servers: Value) -> Pool {
+    options["cache"] = "off".into();
+    (options["exit_grace_ms"], options["kill_grace_ms"]) = (50.into(), 50.into());
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    reconcile(&pool, servers).await;
+    pool
+}
+
+async fn reconcile(pool: &Pool, servers: Value) {
+    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+}
+
+fn server(script: &str) -> Value {
+    json!({ "command": "/bin/sh", "args": ["-c", format!("{script}\n{SERVER}")] })
+}
+
+async fn until(what: impl Fn() -> bool) {
+    let waited = async {
+        while !what() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(HANG, waited).await.expect("it comes");
+}
+
+/// A session whose server has failed to start, and starts from now on.
+async fn mended(folder: &Folder) -> (Pool, Session) {
+    let gate = folder.join("gate");
+    let fails = format!("[ -e {} ] || exit 7", gate.display());
+    let pool = pool_with(json!({ "drain_delay_ms": 0 }), json!({ "s": server(&fails) })).await;
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    let failed = session.ready(Some("s"), Some(HANG)).await.unwrap_err();
+    assert_eq!(failed.code(), ErrorCode::Exited, "{failed}");
+    std::fs::write(&gate, "").unwrap();
+    (pool, session)
+}
+
+fn is_listed(session: &Session) -> bool {
+    session.tools().unwrap().len() == 1
+}
+
+/// SPEC 3.2, 14.1: what a session holds has not failed, and it keeps what it wants when its lease goes.
+#[tokio::test]
+async fn a_failed_want_is_over_once_the_session_holds_the_server() {
+    let folder = Folder::new();
+    let (pool, session) = mended(&folder).await;
+    let lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    session.ready(Some("s"), Some(HANG)).await.unwrap();
+    assert_eq!(session.started().await.unwrap()["servers"]["s"]["state"], "ready");
+    drop(lease);
+    until(|| session.core().wants().servers["s"].hold().is_some()).await;
+    assert!(is_listed(&session));
+    assert_eq!(session.explain("s").unwrap()["available"], true);
+    pool.close().await.unwrap();
+}
+
+/// SPEC 3.3, 14.1: a server that starts for another session is there for all that want it.
+#[tokio::test]
+async fn a_failed_want_is_over_once_the_server_starts_for_another() {
+    let folder = Folder::new();
+    let (pool, session) = mended(&folder).await;
+    let other = SessionOptions::from_json(r#"{ "id": "b", "servers": [] }"#).unwrap();
+    let other = pool.session(other).unwrap();
+    let lease = other.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    until(|| is_listed(&session)).await;
+    drop(lease);
+    session.ready(Some("s"), Some(HANG)).await.unwrap();
+    pool.close().await.unwrap();
+}
+
+/// SPEC 9.1, 13.7: a restart, and a reload that reconnects, start what has failed and is wanted.
+#[tokio::test]
+async fn a_failed_want_is_started_by_a_restart_and_by_a_reload() {
+    for reconnect in [None, Some(json!(["s"])), Some(json!("all"))] {
+        let folder = Folder::new();
+        let (pool, session) = mended(&folder).await;
+        let rows = match reconnect {
+            None => pool.restart("s", None).await.unwrap()["entries"].clone(),
+            Some(which) => {
+                let options = json!({ "reconnect": which }).to_string();
+                let report = pool.reload(&ReloadOptions::from_json(&options).unwrap()).await;
+                report.unwrap()["reconnected"]["s"].clone()
+            }
+        };
+        assert_eq!(rows[0]["reason"], "in_flight", "{rows}");
+        session.ready(Some("s"), Some(HANG)).await.unwrap();
+        assert!(is_listed(&session));
+        pool.close().await.unwrap();
+    }
+}
+
+/// SPEC 9.6, 13.2, 11.6: what is wanted and meets a limit waits for room, says so, and comes when there is some.
+#[tokio::test]
+async fn a_want_that_meets_a_limit_waits_for_room() {
+    let options = json!({ "limits": { "processes": 1 }, "drain_delay_ms": 0 });
+    let pool = pool_with(options, json!({ "x": server("") })).await;
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    let lease = session.acquire("x", None, &AcquireOptions::default()).await.unwrap();
+    reconcile(&pool, json!({ "x": server(""), "z": server("") })).await;
+    let waits = session.ready(Some("z"), Some(HANG)).await.unwrap_err();
+    assert_eq!(waits.code(), ErrorCode::Limit, "{waits}");
+    assert_eq!(session.started().await.unwrap()["servers"]["z"]["state"], "waiting");
+    let status = pool.status()["servers"]["z"].clone();
+    assert_eq!((&status["reason"], &status["error_code"]), (&"budget".into(), &"limit".into()));
+    for explained in [session.explain("z").unwrap(), pool.explain("z").unwrap()] {
+        assert_eq!(explained["reason"], "budget", "{explained}");
+        assert!(explained["message"].as_str().unwrap().contains("limits.processes"), "{explained}");
+    }
+    drop(lease);
+    reconcile(&pool, json!({ "z": server("") })).await;
+    until(|| session.tools().unwrap().iter().any(|tool| &*tool.server == "z")).await;
     pool.close().await.unwrap();
 }

@@ -1,0 +1,100 @@
+//! Wants that failed, and what ends that: other credentials, a decision that can be read, a restart, or the server, which is there for
+//! somebody after all.
+
+use std::sync::Arc;
+
+use trunkline_pool::config::Share;
+
+use super::{Want, WantId, WantState};
+use crate::ErrorCode;
+use crate::api::configured::Configured;
+use crate::api::follow::follow_together;
+use crate::api::pool::PoolCore;
+use crate::api::session::SessionCore;
+use crate::auth::Credentials;
+use crate::driver::{EntryCell, Keyed};
+
+impl SessionCore {
+    /// A want that failed for want of these credentials is over, so that its server is asked for anew.
+    pub(in crate::api) fn want_again(&self, credentials: &Arc<Credentials>) {
+        let lacked = |server: &str, want: &Want| {
+            matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired)
+                && self.context.has(credentials, &server.into(), want.configured.spec())
+        };
+        self.wants().servers.retain(|server, want| !lacked(server, want));
+    }
+
+    /// A want that failed because it could not be read what is decided of its server is over, so that it is asked for anew.
+    pub(in crate::api) fn want_the_undecided(&self) {
+        let undecided = |want: &Want| {
+            matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::Store)
+                && want.configured.authority.warrant().is_some()
+        };
+        self.wants().servers.retain(|_, want| !undecided(want));
+    }
+
+    /// A server was connected to: a want of it by that connection that failed is over, so that it is asked for anew.
+    pub(crate) fn want_what_came(self: &Arc<Self>, cell: &EntryCell) {
+        let failed = self.failed(&cell.server);
+        if let Some((id, _)) = failed.filter(|(_, configured)| self.is_by(configured, cell)) {
+            self.end_failed(&cell.server, id);
+            self.follow();
+        }
+    }
+
+    /// The want of a server that failed, and what it is wanted by.
+    fn failed(&self, server: &str) -> Option<(WantId, Arc<Configured>)> {
+        let wants = self.wants();
+        let want = wants.servers.get(server)?;
+        want.has_failed().then(|| (want.id, want.configured.clone()))
+    }
+
+    fn end_failed(&self, server: &str, id: WantId) {
+        let mut wants = self.wants();
+        if wants.of(server, id).is_some_and(|want| want.has_failed()) {
+            wants.servers.remove(server);
+        }
+    }
+
+    /// Whether that is the connection that the session has, or would have, by a configuration.
+    fn is_by(&self, configured: &Configured, cell: &EntryCell) -> bool {
+        let owner = (configured.share == Share::Session).then_some(self.number);
+        let fingerprint = configured.fingerprint(self.offered, &self.context);
+        let identity = (fingerprint, owner, configured.authority.id());
+        let of = |key: &Keyed| (key.fingerprint, key.owner, key.authority.id());
+        self.driver.is_key(cell.key, |key| of(key) == identity)
+    }
+
+    /// The servers whose wants failed.
+    pub(in crate::api) fn failed_wants(&self) -> Vec<Box<str>> {
+        let wants = self.wants();
+        let failed = wants.servers.iter().filter(|(_, want)| want.has_failed());
+        failed.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether the session holds a server that is connected, by whichever configuration.
+    pub(in crate::api) fn has_connected(&self, server: &str) -> bool {
+        self.holds.lease_on(server).is_some_and(|held| {
+            held.check().is_ok() && held.cell().load().slot.state.is_connected()
+        })
+    }
+}
+
+impl PoolCore {
+    /// Starts a server in the sessions that want it and failed to get it, but for what has an entry: that is restarted.
+    pub(in crate::api) fn start_what_failed(&self, server: &str) {
+        let entries = self.driver.entries().into_iter();
+        let cells: Vec<_> =
+            entries.map(|(_, cell)| cell).filter(|cell| &*cell.server == server).collect();
+        let sessions = self.live_sessions();
+        let mut cores = Vec::new();
+        for core in sessions.iter().map(|session| session.core()) {
+            let Some((id, configured)) = core.failed(server) else { continue };
+            if !cells.iter().any(|cell| core.is_by(&configured, cell)) {
+                core.end_failed(server, id);
+                cores.push(core.clone());
+            }
+        }
+        follow_together(&cores);
+    }
+}
