@@ -1,12 +1,15 @@
 //! Why a server or a tool is there, or is not (SPEC 11.6).
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use serde_json::Value;
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::explain::{Explanation, Provenance, Reason, Subject};
 use trunkline_pool::gates::Facts;
-use trunkline_pool::state::{Gate, GateReason};
+use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
 
 use super::no_tool::{tool_among, tool_not_found};
@@ -14,6 +17,7 @@ use super::pool::{Pool, PoolCore};
 use super::session::{Session, SessionCore};
 use super::status::Seen;
 use super::view::Lists;
+use super::wanted::WantState;
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Result};
 
@@ -257,9 +261,36 @@ impl SessionCore {
         });
         let disabled = self.has_disabled(name).then_some(Reason::Disabled);
         let first = [gate, of_pool.flatten(), disabled].into_iter().flatten().min();
-        let rest = || seen.rest.and_then(Reason::from_word).unwrap_or(Reason::Unused);
-        let reason = Some(first.unwrap_or_else(rest));
-        (reason, cause(reason, &seen))
+        if first.is_some() {
+            return (first, cause(first, &seen));
+        }
+        let of_pool = || {
+            let rest = seen.rest.and_then(Reason::from_word);
+            (rest.unwrap_or(Reason::Unused), seen.error.clone())
+        };
+        let (rest, error) = self.why_wanted_in_vain(name).unwrap_or_else(of_pool);
+        (Some(rest), said_of(rest, error.as_ref()))
+    }
+
+    /// Why a server is not there that the session wants unasked: what others have of it does not matter.
+    fn why_wanted_in_vain(&self, name: &str) -> Option<(Reason, Option<Error>)> {
+        let failed = |error: Option<Error>| {
+            let is_auth = error.as_ref().is_some_and(|it| it.code() == ErrorCode::AuthRequired);
+            (if is_auth { Reason::AuthRequired } else { Reason::Failed }, error)
+        };
+        Some(match &self.wants().servers.get(name)?.state {
+            WantState::Looking | WantState::Pending => (Reason::Connecting, None),
+            WantState::Waiting(error) => (Reason::Budget, Some(error.clone())),
+            WantState::Failed(error) => failed(Some(error.clone())),
+            WantState::Asleep(_) => (Reason::Asleep, None),
+            WantState::Ready(hold) => {
+                let slot = &self.holds.held(*hold)?.cell().load_full().slot;
+                match slot.state {
+                    EntryState::AuthRequired | EntryState::Failed => failed(slot.error.clone()),
+                    _ => return None,
+                }
+            }
+        })
     }
 
     fn provenance(&self, server: &str, reason: Option<Reason>) -> Option<Provenance> {
@@ -289,18 +320,23 @@ fn reason_of(gate: Gate) -> Option<Reason> {
     }
 }
 
-/// What an error says of a reason that is no decision, or of what runs by what its entry said before.
+/// What an error says of a reason, or of what runs by what its entry said before.
 fn cause(reason: Option<Reason>, seen: &Seen) -> Option<String> {
-    let error = match reason {
-        None => seen.outdated.as_ref(),
-        Some(
-            Reason::InvalidConfig
+    match reason {
+        None => seen.outdated.as_ref().map(|error| error.message().to_owned()),
+        Some(reason) => said_of(reason, seen.error.as_ref()),
+    }
+}
+
+/// What an error says of a reason that is no decision.
+fn said_of(reason: Reason, error: Option<&Error>) -> Option<String> {
+    let says = matches!(
+        reason,
+        Reason::InvalidConfig
             | Reason::Failed
             | Reason::AuthRequired
             | Reason::Budget
-            | Reason::Reconnecting,
-        ) => seen.error.as_ref(),
-        Some(_) => None,
-    };
-    error.map(|error| error.message().to_owned())
+            | Reason::Reconnecting
+    );
+    error.filter(|_| says).map(|error| error.message().to_owned())
 }
