@@ -82,10 +82,11 @@ impl Pool {
     /// Opens a session. Returns at once; the servers that it wants start in the background.
     ///
     /// # Errors
-    /// `invalid_argument` when a live session has that id, `closing`, `closed`, `forked`.
+    /// `invalid_argument` when a live session has that id, or none can have it, `closing`, `closed`, `forked`.
     pub fn session(&self, options: SessionOptions) -> Result<Session> {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
+        options.check_id()?;
         let roots = folders(&self.0.driver.workspace, &options.roots)?;
         let session = self.0.open(options, roots).map_err(|live| {
             let message = format!("a live session has the id \"{}\"", escaped(live.id()));
@@ -103,7 +104,7 @@ impl Pool {
     /// as long as the lease) and [`Session::acquire`].
     ///
     /// # Errors
-    /// Those of [`Session::acquire`].
+    /// Those of [`Session::acquire`], and `invalid_argument` for an id that no session can have.
     pub async fn acquire(
         &self,
         server: &str,
@@ -114,6 +115,7 @@ impl Pool {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
         let mut wanting_nothing = SessionOptions::new(session);
+        wanting_nothing.check_id()?;
         wanting_nothing.servers = Wanted::Names(Vec::new());
         let opened = self.0.open(wanting_nothing, Vec::new()).unwrap_or_else(|live| live);
         opened.acquire(server, Some(spec), options).await

@@ -160,7 +160,29 @@ fn limits(given: &Given) -> Limits {
     }
 }
 
+/// Whether a session can have that id.
+fn check_id(id: &str) -> Result<()> {
+    if id.is_empty() {
+        return Err(wrong("id", "option `id` must not be empty"));
+    }
+    if id.len() > SESSION_ID_BYTES_MAX || id.chars().any(crate::text::is_hidden) {
+        let message = format!(
+            "the `id` of a session has at most {SESSION_ID_BYTES_MAX} bytes and no control characters"
+        );
+        return Err(wrong("id", &message));
+    }
+    Ok(())
+}
+
 impl SessionOptions {
+    /// Whether a session can have that id: one that was parsed can.
+    ///
+    /// # Errors
+    /// `invalid_argument` with `detail.path` `id`.
+    pub fn check_id(&self) -> Result<()> {
+        check_id(&self.id)
+    }
+
     /// Parses the options' JSON object; `id` is required.
     ///
     /// # Errors
@@ -170,12 +192,7 @@ impl SessionOptions {
         let Some(id) = given.text("id") else {
             return Err(wrong("id", "a session needs an `id`"));
         };
-        if id.len() > SESSION_ID_BYTES_MAX || id.chars().any(crate::text::is_hidden) {
-            let message = format!(
-                "the `id` of a session has at most {SESSION_ID_BYTES_MAX} bytes and no control characters"
-            );
-            return Err(wrong("id", &message));
-        }
+        check_id(&id)?;
         let mut filters: BTreeMap<String, Filter> = BTreeMap::new();
         for (server, patterns) in given.patterns_by_server("include") {
             filters.entry(server).or_default().include = Some(patterns);

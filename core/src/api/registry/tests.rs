@@ -6,7 +6,7 @@ use serde_json::json;
 use trunkline_pool::state::Input;
 
 use super::super::asleep::tests::SERVER;
-use crate::{AcquireOptions, Pool, PoolOptions, Servers, SessionOptions};
+use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, Servers, SessionOptions};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
@@ -36,5 +36,27 @@ async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
         assert_eq!(pool.driver().entries()[0].0.refs as usize, held);
         again.close(None);
     }
+    pool.close().await.unwrap();
+}
+
+/// SPEC 3.13, S-15: a session has an id that can be shown, however it is opened.
+#[tokio::test]
+async fn an_acquire_for_a_session_opens_none_that_could_not_be_opened() {
+    let pool = Pool::new(PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap()).unwrap();
+    let spec = json!({ "command": "/bin/sh", "args": ["-c", SERVER] });
+    let spec = ServerSpec::from_value("s", &spec).unwrap();
+    let long = "a".repeat(10_000);
+    for id in ["", &long, "a\nb", "a\x1b[31mb", "a\0b", "a\u{202e}b"] {
+        let options = SessionOptions::from_json(&json!({ "id": id }).to_string());
+        options.expect_err("nobody can have that id");
+        let acquired = pool.acquire("s", &spec, id, &AcquireOptions::default()).await;
+        let acquired = acquired.err().expect("nobody can have that id");
+        let opened = pool.session(SessionOptions::new(id)).err().expect("nobody can have that id");
+        for error in [acquired, opened] {
+            let found = (error.code(), error.detail()["path"].as_str());
+            assert_eq!(found, (ErrorCode::InvalidArgument, Some("id")), "{error}");
+        }
+    }
+    assert_eq!(pool.status()["sessions"], json!([]));
     pool.close().await.unwrap();
 }
