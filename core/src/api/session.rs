@@ -142,12 +142,7 @@ impl Session {
         loop {
             core.check_enabled(server)?;
             let configured = core.known_spec(server, origin, deadline).await?;
-            if configured.spec.disabled {
-                core.pool.check_admitted(server).map_err(|error| core.named(server, error))?;
-                let message = "the server's configuration switches it off";
-                let error = core.named(server, Error::new(ErrorCode::NotAdmitted, message));
-                return Err(error.with_detail("reason", words::gate::DISABLED));
-            }
+            core.check_switched_on(server, &configured)?;
             let hold = tokio::select! {
                 biased;
                 // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.
@@ -165,7 +160,8 @@ impl Session {
     /// (`start_parallel`). A lazy `server` that was started to learn its tools, and failed, is started once more.
     ///
     /// # Errors
-    /// `timeout` with `detail.servers`, `invalid_argument` for a server that the session does not want, `closed`, `forked`.
+    /// `timeout` with `detail.servers`, `not_admitted` or `invalid_config` for a server that cannot run, `invalid_argument` for one that
+    /// the session does not want, `closed`, `forked`.
     pub async fn ready(&self, server: Option<&str>, timeout: Option<Duration>) -> Result<()> {
         self.core().check()?;
         if let Some(server) = server {
@@ -379,6 +375,20 @@ impl SessionCore {
             known.map_err(|error| self.named(server, error))?;
         }
         self.spec(server, origin)
+    }
+
+    /// Whether its configuration lets a server run.
+    ///
+    /// # Errors
+    /// `not_admitted` with the reason.
+    pub(super) fn check_switched_on(&self, server: &str, configured: &Configured) -> Result<()> {
+        if !configured.spec.disabled {
+            return Ok(());
+        }
+        self.pool.check_admitted(server).map_err(|error| self.named(server, error))?;
+        let message = "the server's configuration switches it off";
+        let error = self.named(server, Error::new(ErrorCode::NotAdmitted, message));
+        Err(error.with_detail("reason", words::gate::DISABLED))
     }
 
     /// Whether a lease on the pool's own configuration of a server still stands for it.

@@ -286,6 +286,13 @@ impl SessionCore {
                 None if self.pool.awaits_the_host(name) => Ok(Some(vec![name.to_owned()])),
                 None => {
                     self.gate_of(name).check().map_err(|error| self.named(name, error))?;
+                    match self.spec(name, Origin::Pool) {
+                        Ok(configured) => self.check_switched_on(name, &configured)?,
+                        Err(error) if error.code() == ErrorCode::InvalidConfig => {
+                            return Err(error);
+                        }
+                        Err(_) => {}
+                    }
                     Err(self.unwanted(name))
                 }
                 Some((Standing::Returning, _)) => Ok(Some(vec![name.to_owned()])),

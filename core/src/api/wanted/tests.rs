@@ -159,3 +159,22 @@ async fn a_want_that_meets_a_limit_waits_for_room() {
     until(|| session.tools().unwrap().iter().any(|tool| &*tool.server == "z")).await;
     pool.close().await.unwrap();
 }
+
+/// SPEC 11.6: one that cannot run is refused as an acquire refuses it, also when it is not wanted for that.
+#[tokio::test]
+async fn ready_of_what_cannot_run_says_what_acquire_says() {
+    let mut off = server("");
+    off["disabled"] = true.into();
+    let pool = pool_with(json!({}), json!({ "bad": { "command": 3 }, "off": off })).await;
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    for (name, code) in [("bad", ErrorCode::InvalidConfig), ("off", ErrorCode::NotAdmitted)] {
+        let ready = session.ready(Some(name), Some(HANG)).await.unwrap_err();
+        let acquired = session.acquire(name, None, &AcquireOptions::default()).await;
+        let acquired = acquired.err().expect("it cannot run");
+        assert_eq!(ready.code(), code, "{ready}");
+        assert_eq!(ready.to_json(), acquired.to_json());
+    }
+    let unknown = session.ready(Some("nope"), Some(HANG)).await.unwrap_err();
+    assert_eq!(unknown.code(), ErrorCode::InvalidArgument, "{unknown}");
+    pool.close().await.unwrap();
+}
