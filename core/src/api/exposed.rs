@@ -1,5 +1,8 @@
 //! Calls of tools by the names that a session shows.
 
+#[cfg(test)]
+mod tests;
+
 use trunkline_pool::options::CallOptions;
 
 use super::call::{self, CallResult, Callee};
@@ -8,7 +11,7 @@ use super::lease::{finished, read_elsewhere};
 use super::operation::Operation;
 use super::session::Session;
 use super::waiting;
-use crate::Result;
+use crate::{Outcome, Result};
 
 impl Session {
     /// Calls a tool by its exposed name; `arguments` is the text of a JSON object (empty = `{}`).
@@ -59,7 +62,7 @@ impl Session {
                     Some(server) => core.explained(&server, error),
                     None => error,
                 };
-                done(Err(error.with_session(self.id())));
+                done(Err(error.with_session(self.id()).with_outcome(Outcome::NotSent)));
                 Operation::ended()
             }
         }

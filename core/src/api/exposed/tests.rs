@@ -1,0 +1,35 @@
+//! Calls that name no tool of the session.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::super::asleep::tests::SERVER;
+use crate::{CallOptions, ErrorCode, Outcome, Pool, PoolOptions, Servers, Session, SessionOptions};
+
+/// What waits so long hangs.
+const HANG: Duration = Duration::from_secs(90);
+
+async fn refused(session: &Session, tool: &str, code: ErrorCode) {
+    let error = session.call_tool(tool, "{}", &CallOptions::default()).await.unwrap_err();
+    assert_eq!((error.code(), error.outcome()), (code, Some(Outcome::NotSent)), "{error}");
+}
+
+/// SPEC 5.12: that nothing was sent is said of every call that was refused.
+#[tokio::test]
+async fn what_is_refused_by_its_exposed_name_was_not_sent() {
+    let options = json!({ "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50 });
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", SERVER] } });
+    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    session.ready(Some("s"), Some(HANG)).await.unwrap();
+    for unknown in ["mcp__s__other", "mcp__none__t", "other"] {
+        refused(&session, unknown, ErrorCode::ToolNotFound).await;
+    }
+    session.disable("s").unwrap();
+    refused(&session, "mcp__s__t", ErrorCode::ToolNotFound).await;
+    session.close(None);
+    refused(&session, "mcp__s__t", ErrorCode::Closed).await;
+    pool.close().await.unwrap();
+}
