@@ -1,5 +1,8 @@
 //! One hold of a session, as its lease, its calls and its view see it.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -196,10 +199,11 @@ impl Held {
                 Err(tool_left_out(name, "it runs only as a task, which is not supported"))
             }
             Ok(item) => Ok(item),
-            Err(Hidden::Unknown)
-                if published.slot.held.tool(name).is_some() && view.admits(name) =>
-            {
-                Err(tool_quarantined(name))
+            Err(Hidden::Unknown) if published.slot.held.tool(name).is_some() => {
+                Err(match view.admits(name) {
+                    true => tool_quarantined(name),
+                    false => tool_not_found(name, Hidden::Filtered.as_str()),
+                })
             }
             Err(hidden) => {
                 let skipped = &published.slot.catalog.skipped;
