@@ -73,7 +73,7 @@ impl NativeLease {
         self.held.lease.generation()
     }
 
-    /// The state of the entry, as in `status`.
+    /// The state of the entry, as in `status`; `closed` once this lease can be used no more.
     #[napi(catch_unwind)]
     pub fn state(&self) -> String {
         self.held.lease.state().as_str().to_owned()

@@ -68,7 +68,7 @@ impl Lease {
         Ok(self.0.here()?.lease.generation())
     }
 
-    /// The word for the entry's state.
+    /// The word for the entry's state; `closed` once the lease can be used no more.
     fn state(&self) -> PyResult<&'static str> {
         Ok(self.0.here()?.lease.state().as_str())
     }

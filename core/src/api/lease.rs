@@ -73,9 +73,16 @@ impl Lease {
         self.held.cell().load().slot.generation.0
     }
 
-    /// The state of the entry.
+    /// The state of the entry, as far as it can be used through this lease: one that is released, revoked or disabled is closed,
+    /// whatever others have of the entry.
     pub fn state(&self) -> EntryState {
-        self.held.cell().load().slot.state
+        match self.held.standing() {
+            _ if self.session().is_closed() => EntryState::Closed,
+            Standing::Held => self.held.cell().load().slot.state,
+            Standing::Returning => EntryState::Spawning,
+            Standing::Failed => EntryState::Failed,
+            Standing::Released | Standing::Revoked | Standing::Disabled => EntryState::Closed,
+        }
     }
 
     /// The tools of this server in the session's view, in its order.

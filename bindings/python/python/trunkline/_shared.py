@@ -322,7 +322,7 @@ class LeaseBase:
 
     @property
     def state(self) -> _State:
-        """The state of the entry."""
+        """The state of the entry; `closed` once this lease can be used no more."""
         return self._native.state()
 
     def tools(self) -> list[Listed]:

@@ -209,3 +209,30 @@ fn silent_from_the_second(folder: &Folder) -> impl Fn(u64) -> Value {
     let script = format!("if [ -e {marker} ]; then exec sleep 600; fi; touch {marker}\n{SERVER}");
     move |ms| json!({ "command": "/bin/sh", "args": ["-c", script], "connect_timeout_ms": ms })
 }
+
+/// SPEC 3.1: a lease that can be used no more is closed, whatever becomes of the connection that it was on.
+#[tokio::test]
+async fn a_lease_that_is_over_is_closed() {
+    use trunkline_pool::state::EntryState::{Active, Closed};
+    let pool = pool_with(json!({}), server("")).await;
+    let keeps = SessionOptions::from_json(r#"{ "id": "keeps", "follow": false }"#).unwrap();
+    let keeps = pool.session(keeps).unwrap();
+    keeps.ready(Some("s"), Some(HANG)).await.unwrap();
+    let session = session(&pool);
+    let acquire =
+        || async { session.acquire("s", None, &AcquireOptions::default()).await.unwrap() };
+    let released = acquire().await;
+    assert_eq!(released.state(), Active);
+    released.release();
+    let disabled = acquire().await;
+    session.disable("s").unwrap();
+    assert_eq!((released.state(), disabled.state()), (Closed, Closed));
+    session.enable("s").unwrap();
+    let revoked = acquire().await;
+    reconcile(&pool, json!({ "s": server("new") })).await;
+    assert_eq!(revoked.state(), Closed);
+    let left = acquire().await;
+    session.close(None);
+    assert_eq!(left.state(), Closed);
+    pool.close().await.unwrap();
+}
