@@ -46,6 +46,8 @@ pub(super) type SeenSession = (Arc<str>, Arc<Calls>);
 pub(super) struct Kept {
     number: SessionId,
     context: Arc<Context>,
+    /// Whether it follows what is configured.
+    follows: bool,
     holds: Vec<(LeaseHold, Origin)>,
     /// When it is given up: tells it from what an earlier session of the same number left.
     until: Instant,
@@ -53,6 +55,12 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// Takes what a session that follows holds no more, since the pool has no such configuration of it.
+    fn take_old(&mut self, pool: &PoolCore) -> Vec<(LeaseHold, Origin)> {
+        let is_old = |hold: &mut (LeaseHold, Origin)| hold.1 == Origin::Pool && !pool.has(&hold.0);
+        if self.follows { self.holds.extract_if(.., is_old).collect() } else { Vec::new() }
+    }
+
     /// Takes the holds, for the session that resumes it.
     pub(super) fn take(mut self) -> Vec<(LeaseHold, Origin)> {
         std::mem::take(&mut self.holds)
@@ -120,9 +128,30 @@ impl PoolCore {
         }
         let until = Instant::now() + keep_for.min(KEPT_LONGEST);
         let timer = self.forget_later(id.clone(), until);
-        let replaced = sessions.kept.insert(id, Kept { number, context, holds, until, timer });
+        let follows = session.kept.is_none();
+        let mut kept = Kept { number, context, follows, holds, until, timer };
+        // Under the lock: a change that comes later finds it.
+        let old = kept.take_old(self);
+        let replaced = sessions.kept.insert(id, kept);
         drop(sessions);
-        drop(replaced);
+        drop((replaced, old));
+    }
+
+    /// The configuration is another: what closed sessions hold of it that is gone, or is another connection now, is released as live
+    /// ones release it (SPEC 13.1).
+    pub(super) fn review_kept(&self) {
+        let mut sessions = self.sessions();
+        let old: Vec<_> = sessions.kept.values_mut().flat_map(|kept| kept.take_old(self)).collect();
+        drop(sessions);
+        drop(old);
+    }
+
+    /// Whether a hold is on what the pool has configured.
+    fn has(&self, hold: &LeaseHold) -> bool {
+        self.configured(&hold.cell.server).is_ok_and(|configured| {
+            let is_on = !configured.spec.disabled;
+            is_on && self.driver.is_key(hold.cell.key, |key| configured.leads_to(key))
+        })
     }
 
     /// The live sessions.

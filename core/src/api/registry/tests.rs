@@ -60,3 +60,30 @@ async fn an_acquire_for_a_session_opens_none_that_could_not_be_opened() {
     assert_eq!(pool.status()["sessions"], json!([]));
     pool.close().await.unwrap();
 }
+
+/// SPEC 13.1, 3.13: what was removed or replaced is held by no session that may come back, unless it keeps what it was opened with.
+#[tokio::test]
+async fn a_session_that_is_kept_lets_go_what_is_configured_no_more() {
+    for follows in [true, false] {
+        let options = json!({ "cache": "off", "drain_delay_ms": 0, "exit_grace_ms": 50, "kill_grace_ms": 50 });
+        let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+        let server = |more: &str| json!({ "command": "/bin/sh", "args": ["-c", SERVER, more] });
+        let configure = async |servers: serde_json::Value| {
+            pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+        };
+        configure(json!({ "gone": server(""), "new": server("1"), "same": server("") })).await;
+        let options = json!({ "id": "a", "follow": follows }).to_string();
+        let session = pool.session(SessionOptions::from_json(&options).unwrap()).unwrap();
+        session.ready(None, Some(HANG)).await.unwrap();
+        session.close(Some(HANG));
+        let held = || {
+            let rows = pool.driver().entries().into_iter().filter(|(row, _)| row.refs > 0);
+            rows.map(|(_, cell)| cell.server.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(held().len(), 3);
+        configure(json!({ "new": server("2"), "same": server("") })).await;
+        assert_eq!(held().len(), if follows { 1 } else { 3 }, "{:?}", held());
+        assert!(held().contains(&"same".to_owned()));
+        pool.close().await.unwrap();
+    }
+}

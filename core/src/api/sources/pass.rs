@@ -223,6 +223,7 @@ impl PoolCore {
         if !moved.is_empty() {
             self.driver.reconfigure(|key| self.running().judge(key, moved));
         }
+        self.review_kept();
         // Each takes what is newest when its turn comes: a session that opens or another change that comes meanwhile
         // makes none of them miss anything. The handles stay until all have followed.
         let sessions = self.live_sessions();
