@@ -37,7 +37,7 @@ pub enum Reason {
     Connecting,
     /// It was lost, and is on the way back.
     Reconnecting,
-    /// The budget has no room for it.
+    /// The budget, or a limit, has no room for it.
     Budget,
     /// It wants credentials.
     AuthRequired,
@@ -140,8 +140,8 @@ const TABLE: &[Row] = &[
     (
         Reason::Budget,
         "budget",
-        "is beyond the budget of servers",
-        "release or disable another server, or give the pool a larger budget",
+        "finds no room in the pool",
+        "release or disable another server, or give the pool a larger budget or limit",
     ),
     (
         Reason::AuthRequired,
@@ -183,7 +183,7 @@ const TABLE: &[Row] = &[
         Reason::Malformed,
         hidden::MALFORMED,
         "lists the tool in a way that cannot be taken over",
-        "mend the server; `skipped` of the lease says what is wrong",
+        "mend the server: the message says what is wrong",
     ),
     (
         Reason::LeftOut,

@@ -216,7 +216,7 @@ impl SessionCore {
         Some(need)
     }
 
-    /// Asks for a server that slept. Without room in the budget the answer is a refusal, since a call waits for it.
+    /// Asks for a server that slept. Without room the answer is a refusal, since a call waits for it.
     fn begin(self: &Arc<Self>, added: &Added) {
         let Added { server, configured, want } = added;
         let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);

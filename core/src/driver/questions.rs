@@ -42,7 +42,7 @@ pub(crate) struct Wish<'a> {
     pub ask: AskWith<'a>,
     /// Gets the answer.
     pub answer: Answer,
-    /// Is told, at most once and before the answer, when it has to wait for room in the budget.
+    /// Is told, at most once and before the answer, when it has to wait for room.
     pub deferred: Deferred,
 }
 

@@ -110,11 +110,11 @@ def _value(row: dict[str, Any], value: Any, path: str) -> Any:
 
 def _within(row: dict[str, Any], seconds: Any, path: str) -> int:
     """The library says the same of milliseconds, which nobody has written here."""
-    whole, least, most = milliseconds(seconds, path), row["min"], row["max"]
+    least, most = row["min"], row["max"]
+    allowed = f"seconds from {least / 1000:g} to {most // 1000}"
+    whole = milliseconds(seconds, path, allowed)
     if not least <= whole <= most:
-        raise invalid(
-            f"{path}: expected seconds from {least / 1000:g} to {most // 1000}, not {seconds}", path=path
-        )
+        raise invalid(f"{path}: expected {allowed}, not {seconds}", path=path)
     return whole
 
 
@@ -122,12 +122,12 @@ def _listed(value: Any) -> Iterable[Any]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def milliseconds(seconds: Any, path: str) -> int:
+def milliseconds(seconds: Any, path: str, allowed: str = "seconds from 0 to below 1e9") -> int:
     """Whole milliseconds of seconds, rounded up so that a short time is never none."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise invalid(f"{path}: expected seconds, not {type(seconds).__name__}", path=path)
     if not 0 <= seconds < 1e9:  # False for NaN as well.
-        raise invalid(f"{path}: expected seconds from 0 on, not {seconds}", path=path)
+        raise invalid(f"{path}: expected {allowed}, not {seconds}", path=path)
     whole = round(seconds * 1000)
     return whole if whole or not seconds else 1
 

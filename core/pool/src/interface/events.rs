@@ -181,7 +181,7 @@ events! {
         &[optional("from", "string"), field("to", "string"), field("reason", "string")],
         "an entry changed its visible state; `from` is absent for a new one";
     ToolsChanged "tools_changed" Session LIST_CHANGE,
-        "tools of the session's view came, went or changed";
+        "tools of the session's view came, went or changed; what the session gives up itself, by the release of a lease, is not told";
     PromptsChanged "prompts_changed" Session LIST_CHANGE,
         "prompts of the session's view came, went or changed";
     ResourcesChanged "resources_changed" Session LIST_CHANGE,
