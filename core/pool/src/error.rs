@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::explain::Reason;
 pub use crate::interface::ErrorCode;
-use crate::interface::remedies;
+use crate::interface::{Retry, remedies};
 use crate::nearest::nearest;
 use crate::text::escaped;
 
@@ -93,6 +93,17 @@ impl Error {
             if body.code == ErrorCode::CallInterrupted {
                 body.retryable = outcome == Outcome::NotSent;
             }
+        })
+    }
+
+    /// Says whether the same may succeed later, where that is not what its code says.
+    pub fn with_retry(self, retry: Retry) -> Self {
+        self.with(|body| {
+            body.retryable = match retry {
+                Retry::Never => false,
+                Retry::Later => true,
+                Retry::ByOutcome => body.outcome == Some(Outcome::NotSent),
+            };
         })
     }
 

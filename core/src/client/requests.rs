@@ -12,7 +12,7 @@ use super::link::Link;
 use super::{Done, Reply, Request, RequestId, failure};
 use crate::transport::{FrameKind, Sent};
 use crate::{Error, Outcome, Result};
-use trunkline_pool::interface::words;
+use trunkline_pool::interface::{Retry, words};
 
 /// A thread's frame buffer that grew beyond this is given back.
 const FRAME_BUFFER_KEPT_BYTES: usize = 64 << 10;
@@ -91,10 +91,8 @@ impl Link {
         let send = |frame: &mut Vec<u8>| {
             frame.clear();
             write_request(frame, id, method, params, metadata, token);
-            let sent = match frame.len() > self.options.frame_bytes {
-                true => Sent::Full,
-                false => self.wire.send(frame, FrameKind::Request(id)),
-            };
+            let fits = frame.len() <= self.options.frame_bytes;
+            let sent = fits.then(|| self.wire.send(frame, FrameKind::Request(id)));
             if frame.capacity() > FRAME_BUFFER_KEPT_BYTES {
                 *frame = Vec::new();
             }
@@ -104,14 +102,15 @@ impl Link {
         // A thread that ends has none.
         let sent = FRAME.try_with(|frame| send(&mut frame.borrow_mut()));
         let error = match sent.unwrap_or_else(|_| send(&mut Vec::new())) {
-            Sent::Written => {
+            Some(Sent::Written) => {
                 self.wire.request_written(self);
                 None
             }
-            Sent::Queued => None,
-            Sent::Full => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
-            Sent::Closed => Some(failure::interrupted(&self.server, Outcome::NotSent)),
-            Sent::Doubled => Some(failure::doubled(&self.server)),
+            Some(Sent::Queued) => None,
+            Some(Sent::Full) => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
+            Some(Sent::Closed) => Some(failure::interrupted(&self.server, Outcome::NotSent)),
+            Some(Sent::Doubled) => Some(failure::doubled(&self.server)),
+            None => Some(self.too_long()),
         };
         std::mem::forget(unwritten);
         error
@@ -196,6 +195,12 @@ impl Link {
 
     fn limit_reached(&self, limit: &'static str) -> Error {
         failure::limit(&self.server, limit).with_outcome(Outcome::NotSent)
+    }
+
+    /// The error of a request that no wait makes short enough.
+    fn too_long(&self) -> Error {
+        let hint = "raise `limits.frame_bytes` of the pool, or send the server less at a time";
+        self.limit_reached(words::limit::FRAME_BYTES).with_hint(hint).with_retry(Retry::Never)
     }
 }
 

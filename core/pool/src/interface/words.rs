@@ -125,7 +125,7 @@ words! {
 
     /// Which limit was reached.
     limit {
-        FRAME_BYTES "frame_bytes" "one message of a server, or all pages of a list";
+        FRAME_BYTES "frame_bytes" "one message of a server or to it, or all pages of a list";
         QUEUED_BYTES "queued_bytes" "what waits to be written to a server";
         QUEUED_FRAMES "queued_frames" "messages of a server of the host's own that wait to be read";
         QUEUED_COMMANDS "queued_commands" "commands that wait for the pool";

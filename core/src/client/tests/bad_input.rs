@@ -258,8 +258,18 @@ async fn a_frame_above_the_limit_fails_its_call_and_is_passed_over() {
     let error = open.call("big", json!({ "bytes": 1_000_000 })).await.unwrap_err();
     assert_eq!((error.code(), &error.detail()["limit"]), (ErrorCode::Limit, &"frame_bytes".into()));
     open.call("big", json!({ "bytes": 90_000 })).await.unwrap();
+    open.close().await;
+}
+
+/// SPEC 5.10, 9.6: no wait makes it shorter.
+#[tokio::test]
+async fn a_request_above_the_limit_is_not_to_be_repeated() {
+    let server = test_server(&[]).options(|options| options.frame_bytes = 100_000);
+    let open = server.connect().await;
     let error = open.call("echo", json!({ "message": "x".repeat(100_000) })).await.unwrap_err();
     assert_eq!((error.code(), error.outcome()), (ErrorCode::Limit, Some(crate::Outcome::NotSent)));
+    assert_eq!(error.detail()["limit"], "frame_bytes");
+    assert!(!error.is_retryable(), "{error:?}");
     open.close().await;
 }
 
