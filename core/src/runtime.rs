@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+use crate::apart::{Waiters, no_thread};
 use crate::platform::{self, OfProcess};
 use crate::transport;
 use crate::{Error, ErrorCode, Result};
@@ -19,6 +20,7 @@ pub(crate) struct Runtime {
     handle: Handle,
     /// Present until drop.
     threads: Option<Threads>,
+    waiters: Arc<Waiters>,
     workers: usize,
     fork_generation: u64,
 }
@@ -43,7 +45,7 @@ impl Runtime {
     /// The process's runtime; starts it when there is none.
     ///
     /// # Errors
-    /// `invalid_argument` when it runs with another number of workers, `internal` when threads cannot be started.
+    /// `invalid_argument` when it runs with another number of workers, `limit` (`threads`) when threads cannot be started.
     pub(crate) fn shared(workers: usize) -> Result<Arc<Runtime>> {
         let mut current = current();
         if let Some(runtime) = current.upgrade() {
@@ -60,10 +62,13 @@ impl Runtime {
     }
 
     fn start(workers: usize, fork_generation: u64) -> Result<Runtime> {
-        let (handle, threads) = Threads::start(workers).map_err(|error| {
-            Error::new(ErrorCode::Internal, format!("starting the runtime: {error}"))
-        })?;
-        Ok(Runtime { handle, threads: Some(threads), workers, fork_generation })
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock => no_thread(&error),
+            _ => Error::new(ErrorCode::Internal, format!("starting the runtime: {error}")),
+        };
+        let (handle, threads) = Threads::start(workers).map_err(failed)?;
+        let waiters = Waiters::start(handle.clone()).map_err(failed)?;
+        Ok(Runtime { handle, threads: Some(threads), waiters, workers, fork_generation })
     }
 
     fn check_workers(&self, workers: usize) -> Result<()> {
@@ -82,6 +87,11 @@ impl Runtime {
     /// The tokio handle, for spawning and timers.
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    /// The threads that may wait.
+    pub(crate) fn waiters(&self) -> &Arc<Waiters> {
+        &self.waiters
     }
 
     /// Whether this thread is one of its own, so that others wait for what it does.
@@ -141,6 +151,9 @@ fn prepared(builder: &mut Builder) -> &mut Builder {
 impl Drop for Runtime {
     fn drop(&mut self) {
         let is_forked = self.is_forked();
+        if !is_forked {
+            self.waiters.end();
+        }
         match self.threads.take() {
             Some(threads) if is_forked => std::mem::forget(threads),
             Some(Threads::Several(runtime)) => runtime.shutdown_background(),
@@ -149,8 +162,7 @@ impl Drop for Runtime {
     }
 }
 
-const THREAD_NAME: &str = "trunkline";
+pub(crate) const THREAD_NAME: &str = "trunkline";
 
-/// Threads for blocking work (look-ups of host names, files), which end when they are idle. A few are at work at one time, but one that waits for
-/// a file system that is away is lost until that is back, and the others must go on: there are at most two for each source.
+/// Threads of tokio's own for what may wait: look-ups of host names. They end when they are idle.
 const BLOCKING_THREADS_MAX: usize = 64;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
 use super::pool::PoolCore;
-use crate::apart::OneByOne;
+use crate::apart::{self, OneByOne};
 use crate::platform::{FileLock, try_lock};
 use crate::store::OwnFile;
 use crate::{Error, ErrorCode, Result};
@@ -150,7 +150,7 @@ impl PoolCore {
         if let Some(published) = self.published.clone() {
             // The last pool may be going, and the runtime with it would forget what it has not begun.
             let runtime = self.driver.runtime.clone();
-            self.driver.runtime.handle().spawn_blocking(move || {
+            apart::begin(move || {
                 published.remove();
                 drop(runtime);
             });

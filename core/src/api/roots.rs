@@ -18,7 +18,7 @@ impl Pool {
     ///
     /// # Errors
     /// `invalid_argument` with `detail.path` (`roots.0`) for one that is no folder, with nothing changed; `closing`, `closed`,
-    /// `forked`; `internal` when no thread can be started.
+    /// `forked`; `limit` (`threads`) when no thread can be started.
     pub async fn set_roots(&self, roots: &[String]) -> Result<()> {
         let driver = &self.0.driver;
         driver.check_process()?;

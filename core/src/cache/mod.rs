@@ -26,6 +26,7 @@ pub(crate) use self::disk::now_ms;
 use self::disk::{Disk, Write};
 use self::memory::Memory;
 use self::queue::{By, LookedFor, Queue};
+use crate::apart;
 use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Result};
 
@@ -233,7 +234,7 @@ impl Catalogs {
     /// Has a thread work on the queue.
     fn begin(self: &Arc<Self>, work: fn(&Self)) {
         let catalogs = self.clone();
-        self.runtime.handle().spawn_blocking(move || {
+        apart::begin(move || {
             work(&catalogs);
             catalogs.idle.notify_waiters();
         });

@@ -13,6 +13,7 @@ use trunkline_pool::interface::words;
 
 use super::hub::About;
 use super::{Driver, EntryCell};
+use crate::apart::no_thread;
 use crate::api::SessionCore;
 use crate::{Error, ErrorCode, Result, platform};
 
@@ -60,7 +61,7 @@ impl Roots {
     /// what others wait for (host names, above all) is never behind it. What was begun ends, also when the future is dropped.
     ///
     /// # Errors
-    /// Those of `work`; `internal` when no thread can be started.
+    /// Those of `work`; `limit` (`threads`) when no thread can be started.
     pub(crate) async fn change(
         &self,
         work: impl FnOnce() -> Result<()> + Send + 'static,
@@ -75,9 +76,7 @@ impl Roots {
             let _ = send.send(changed);
         };
         let thread = std::thread::Builder::new().name("trunkline-roots".into());
-        thread.spawn(body).map_err(|error| {
-            Error::new(ErrorCode::Internal, format!("no thread to look at folders: {error}"))
-        })?;
+        thread.spawn(body).map_err(|error| no_thread(&error))?;
         let lost = |_| Err(Error::new(ErrorCode::Internal, "the change of the roots was lost"));
         receive.await.unwrap_or_else(lost)
     }

@@ -1,10 +1,12 @@
 //! Waiting for locks that other processes hold.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::OwnFile;
 use crate::Error;
+use crate::apart;
 use crate::platform::{FileLock, try_lock};
 
 /// Waiting for another process that writes the file: it takes milliseconds.
@@ -38,8 +40,8 @@ pub(crate) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, 
     let until = Instant::now() + patience;
     loop {
         let looked_at = path.clone();
-        let tried = tokio::task::spawn_blocking(move || try_lock(&looked_at)).await;
-        match tried.unwrap_or_else(|died| Err(died.into())) {
+        let tried = apart::begin(move || try_lock(&looked_at)).await;
+        match tried.unwrap_or_else(|died| Err(io::Error::other(died))) {
             Ok(Some(locked)) => return Ok(locked),
             Ok(None) if Instant::now() < until => tokio::time::sleep(LOCK_POLL).await,
             Ok(None) => return Err(Unlocked::Held),

@@ -41,8 +41,9 @@ use self::debounce::Debouncer;
 use self::inbox::{Inbox, News, Woken};
 use self::plan::Declared;
 use self::trail::Trail;
+use crate::Result;
+use crate::apart::no_thread;
 use crate::platform;
-use crate::{Error, ErrorCode, Result};
 
 /// How a watcher works.
 #[derive(Clone, Debug)]
@@ -123,7 +124,7 @@ impl Watcher {
     /// Begins to watch nothing.
     ///
     /// # Errors
-    /// `internal` when a thread cannot be started. Watches that the system refuses are no error, see [`Watcher::polled`].
+    /// `limit` (`threads`) when a thread cannot be started. Watches that the system refuses are no error, see [`Watcher::polled`].
     pub(crate) fn new(
         options: WatchOptions,
         on_change: impl Fn(BTreeSet<PathBuf>) + Send + Sync + 'static,
@@ -132,9 +133,7 @@ impl Watcher {
         let armed = Mutex::new(Armed::new(inbox.clone(), options.watches_max));
         let on_change = Box::new(on_change);
         let shared = Arc::new(Shared { inbox, armed, debounce: options.debounce, on_change });
-        let thread = Shared::start(shared.clone()).map_err(|error| {
-            Error::new(ErrorCode::Internal, format!("starting to watch files: {error}"))
-        })?;
+        let thread = Shared::start(shared.clone()).map_err(|error| no_thread(&error))?;
         Ok(Watcher { shared, thread: Some(thread), fork_generation: platform::fork_generation() })
     }
 

@@ -142,7 +142,7 @@ words! {
         DESCRIPTORS "descriptors" "descriptors of the process (C)";
         QUEUE "queue" "operations of one completion queue (C)";
         CALLBACKS "callbacks" "callbacks that wait to be made (C)";
-        THREADS "threads" "threads of the process (C)";
+        THREADS "threads" "threads of the process";
         SUBSCRIPTIONS "subscriptions" "subscriptions with a callback (C)";
         HANDLERS "handlers" "pools and sessions with handlers of their own (C)";
         HANDLES "handles" "handles of one kind (C)";

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use trunkline_pool::approvals::{ApprovalHash, Standing, ToolDigests};
 
+use crate::apart;
 use crate::api::pool::PoolCore;
 
 /// What is to be kept.
@@ -83,7 +84,7 @@ impl PoolCore {
         waits.said.extend(tool.cloned());
         if !std::mem::replace(&mut unsaved.is_at_work, true) {
             let pool = self.clone();
-            self.driver.runtime.handle().spawn_blocking(move || pool.save_accepted());
+            apart::begin(move || pool.save_accepted());
         }
     }
 

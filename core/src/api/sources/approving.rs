@@ -10,6 +10,7 @@ use trunkline_pool::interface::words;
 
 use super::entry::Fresh;
 use super::pass::{Passed, Shape, also};
+use crate::apart;
 use crate::api::pool::{Pool, PoolCore};
 use crate::driver::About;
 use crate::{Error, ErrorCode, Result};
@@ -216,7 +217,7 @@ impl PoolCore {
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let done = self.driver.runtime.handle().spawn_blocking(work).await;
+        let done = apart::begin(work).await;
         done.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "work on files was lost")))
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
-use tokio::task::JoinHandle;
+use tokio::sync::oneshot::Receiver;
 use trunkline_pool::approvals::{ApprovalHash, Root};
 use trunkline_pool::layers::Winner;
 
@@ -21,6 +21,7 @@ use super::questions::{self, Ask};
 use super::running::{self, Applied, Awaited, Moved, Origin, Retimed, Row, Stood, Verdict};
 use super::telling::Turn;
 use crate::Result;
+use crate::apart;
 use crate::api::follow::follow_together;
 use crate::api::pool::PoolCore;
 use crate::driver::Keyed;
@@ -195,8 +196,8 @@ impl PoolCore {
     }
 
     /// [`look_up`](Self::look_up) on a thread that may wait.
-    fn look_up_apart(self: &Arc<Self>, looks: Vec<Look>) -> JoinHandle<Passed> {
-        self.driver.runtime.handle().spawn_blocking(self.looking_up(looks))
+    fn look_up_apart(self: &Arc<Self>, looks: Vec<Look>) -> Receiver<Passed> {
+        apart::begin(self.looking_up(looks))
     }
 
     /// [`look_up`](Self::look_up), which is work under way from now on.
@@ -261,7 +262,7 @@ impl Begun {
         for looks in looks {
             let (look_up, send) = (pool.looking_up(looks), send.clone());
             // It is received until all have ended.
-            runtime.handle().spawn_blocking(move || drop(send.send(look_up())));
+            apart::begin(move || drop(send.send(look_up())));
         }
         drop(send);
         let own = own.map(|looks| pool.look_up(looks));

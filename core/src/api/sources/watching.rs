@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::sync::oneshot::Receiver;
 use tokio::time::Instant;
 use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::text::escaped;
 
 use super::desired::Arming;
 use crate::Result;
+use crate::apart;
 use crate::api::pool::PoolCore;
 use crate::driver::About;
 use crate::watch::{Polled, WatchOptions, Watcher};
@@ -61,7 +62,7 @@ impl PoolCore {
     /// Watches a file beside the sources that are watched already. Blocks for some look-ups.
     ///
     /// # Errors
-    /// `internal` when no thread can be started; `closing`, `closed`.
+    /// `limit` (`threads`) when no thread can be started; `closing`, `closed`.
     pub(super) fn arm(self: &Arc<Self>, path: PathBuf) -> Result<Armed> {
         {
             let mut watching = self.sources.watching.guard();
@@ -107,7 +108,7 @@ impl PoolCore {
             return;
         }
         let pool = self.clone();
-        self.driver.runtime.handle().spawn_blocking(move || pool.align_watches());
+        apart::begin(move || pool.align_watches());
     }
 
     /// Tells of folders that are polled instead of watched, each once.
@@ -138,9 +139,9 @@ impl PoolCore {
     }
 
     /// Ends the watcher on a thread that may wait for it.
-    pub(in crate::api) fn drop_watcher(&self) -> Option<JoinHandle<()>> {
+    pub(in crate::api) fn drop_watcher(&self) -> Option<Receiver<()>> {
         let gone = self.sources.watching.guard().take()?;
-        Some(self.driver.runtime.handle().spawn_blocking(move || drop(gone)))
+        Some(apart::begin(move || drop(gone)))
     }
 
     /// Some of the watched files may say something else.

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use self::file::Grants;
 pub(super) use self::record::{Kept, Key, now_ms};
+use crate::apart;
 use crate::platform::{FileLock, try_lock};
 use crate::store::{OwnFile, Unlocked, WRITE_WAIT_MAX, lock};
 use crate::{Error, ErrorCode, Result};
@@ -196,7 +197,7 @@ impl Store {
         work: impl FnOnce(&Store) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let store = self.clone();
-        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        let done = apart::begin(move || work(&store)).await;
         let died = |_| Err(Error::new(ErrorCode::Internal, "the store of tokens died"));
         done.unwrap_or_else(died)
     }

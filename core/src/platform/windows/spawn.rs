@@ -19,6 +19,7 @@ use windows_sys::Win32::System::Threading::{
 use super::pipe::{ReadPipe, WritePipe};
 use super::process::{Job, Process};
 use super::{check, text};
+use crate::apart;
 use crate::platform::{Launch, LaunchError, Launched};
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
@@ -34,7 +35,7 @@ pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
         .map_err(|error| LaunchError::new("pass its arguments and environment", error))?;
     // Nothing is tied to the thread here, as it is elsewhere.
     let start = move || create(order, [child_in, child_out, child_err]);
-    let process = tokio::task::spawn_blocking(start).await.map_err(|_| {
+    let process = apart::begin(start).await.map_err(|_| {
         // The runtime ends.
         started(io::ErrorKind::BrokenPipe.into())
     })?;
