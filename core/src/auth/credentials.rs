@@ -75,6 +75,8 @@ struct State {
     ignores_kept: bool,
     /// What the host gave last, where that was nothing.
     denial: Option<Denial>,
+    /// Why the last token could not be renewed or issued, until another is there.
+    unrenewed: Option<Error>,
     /// Whether the server was left without what it wants, though the host may have it by now.
     is_wanting: bool,
 }
@@ -177,6 +179,11 @@ impl Credentials {
     /// Why the host gave nothing, if it was asked last and did not.
     pub(crate) fn denial(&self) -> Option<Denial> {
         self.state().denial.clone()
+    }
+
+    /// Why the authorization server issued nothing, if it was asked since there was a token last.
+    pub(crate) fn unrenewed(&self) -> Option<Error> {
+        self.state().unrenewed.clone()
     }
 
     /// Whether the server was left without what it wants, though the host may have it by now. Says so once.
@@ -320,6 +327,7 @@ impl Credentials {
 
     fn not_renewed(&self, error: &Error) {
         tracing::info!(server = %self.server, %error, "a token was not renewed");
+        self.state().unrenewed = Some(error.clone());
     }
 
     /// A token of the host's.
@@ -350,13 +358,14 @@ impl Credentials {
     /// The token that is sent from here on. It is a secret before it can be anywhere else.
     fn keep(&self, state: &mut State, token: Option<Token>) {
         token.iter().for_each(|token| self.learned.learn(&token.secret));
+        state.unrenewed = None;
         state.token = token;
     }
 
     /// Forgets what there is; whether there was any.
     pub(super) fn sign_out(&self) -> bool {
         let mut state = self.state();
-        (state.grant, state.renewed) = (None, None);
+        (state.grant, state.renewed, state.unrenewed) = (None, None, None);
         state.sign_outs += 1;
         state.asked.forget();
         let had_some = state.token.take().is_some();

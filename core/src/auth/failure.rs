@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use rmcp::transport::auth::AuthError;
 
-use super::fetch::Fetch;
+use super::fetch::{Answered, Fetch};
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode};
-use trunkline_pool::interface::words;
+use trunkline_pool::interface::{Retry, words};
 
 /// Characters of somebody else's words that an error repeats.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -41,12 +41,12 @@ pub(super) fn of(error: AuthError, fetch: &Fetch) -> Error {
     let ours = fetch.take_failure();
     let error = ours.unwrap_or_else(|| {
         let words = shown(&fetch.redact(&error.to_string()));
-        sorted(error, words)
+        sorted(error, words, fetch.take_answered())
     });
     error.with_server(fetch.server())
 }
 
-fn sorted(error: AuthError, words: String) -> Error {
+fn sorted(error: AuthError, words: String, answered: Option<Answered>) -> Error {
     match error {
         AuthError::PkceUnsupported => pkce(),
         AuthError::AuthorizationServerMismatch { .. }
@@ -59,15 +59,44 @@ fn sorted(error: AuthError, words: String) -> Error {
         AuthError::AuthorizationServersUnavailable { .. } => {
             broken("none of the authorization servers can be used", "metadata")
         }
-        AuthError::RegistrationFailed(_) => required(format!("registration failed: {words}"))
-            .with_hint("register a client, and write its `client_id` into `oauth`"),
+        AuthError::RegistrationFailed(_) => {
+            let error = required(format!("registration failed: {words}"));
+            let hint = "register a client, and write its `client_id` into `oauth`";
+            with_status(error.with_hint(hint), answered)
+        }
         AuthError::TokenExchangeFailed(_)
         | AuthError::ClientCredentialsError(_)
         | AuthError::TokenRefreshRejected(_)
         | AuthError::TokenRefreshFailed(_)
-        | AuthError::AuthorizationRequired => required(words),
+        | AuthError::AuthorizationRequired => unissued(words, answered),
         _ => broken(words, "metadata"),
     }
+}
+
+/// No token was issued, or none that is one.
+fn unissued(words: String, answered: Option<Answered>) -> Error {
+    match answered {
+        Some(Answered { status, .. }) if status.is_success() => {
+            broken(format!("the answer of the authorization server is no token: {words}"), "token")
+        }
+        Some(Answered { status, says_why: false }) => {
+            let status = status.as_u16();
+            let message = format!("the authorization server answered with the status {status}");
+            with_status(required(message), answered)
+        }
+        Some(_) | None => with_status(required(words), answered),
+    }
+}
+
+/// With the status of a refusal. One that is no fault of what was asked may pass.
+fn with_status(error: Error, answered: Option<Answered>) -> Error {
+    let status = answered.map(|answered| answered.status).filter(|status| !status.is_success());
+    let Some(status) = status else { return error };
+    let error = error.with_detail("status", status.as_u16());
+    if !status.is_server_error() {
+        return error;
+    }
+    error.with_retry(Retry::Later).with_hint("sign in again once the authorization server works")
 }
 
 /// Whether the authorization server does not know the client, or not any more (RFC 6749 5.2).

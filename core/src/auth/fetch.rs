@@ -13,6 +13,8 @@ use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRequest,
 };
 
+use serde_json::{Map, Value};
+
 use super::challenge::Challenge;
 use super::guard::{Forbidden, Guard, Lookup, PublicNames, system};
 use crate::transport::http::{basic_pair, tls};
@@ -48,10 +50,27 @@ pub(super) struct Fetch {
     requests: AtomicU32,
     /// What was asked for last, before any redirect.
     asked: Mutex<Option<Url>>,
+    /// What the last request that wants something issued was answered.
+    answered: Mutex<Option<Answered>>,
     /// The first failure of ours since [`begin`](Self::begin): what follows from it says less.
     failure: Mutex<Option<Error>>,
     /// What of a sign-in an authorization server may repeat, and nobody is shown.
     redactor: Redactor,
+}
+
+/// How an authorization server answered.
+#[derive(Clone, Copy)]
+pub(super) struct Answered {
+    pub status: StatusCode,
+    /// Whether it says why it refuses (RFC 6749 5.2).
+    pub says_why: bool,
+}
+
+impl Answered {
+    fn of(response: &Response<Vec<u8>>) -> Answered {
+        let body = serde_json::from_slice::<Value>(response.body()).unwrap_or_default();
+        Answered { status: response.status(), says_why: body["error"].is_string() }
+    }
 }
 
 impl Fetch {
@@ -89,6 +108,7 @@ impl Fetch {
             redirects: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             asked: Mutex::default(),
+            answered: Mutex::default(),
             failure: Mutex::default(),
             redactor: Redactor::new(std::iter::empty(), BODY_BYTES_MAX),
         })
@@ -126,6 +146,12 @@ impl Fetch {
         self.redirects.store(0, Ordering::Relaxed);
         self.requests.store(0, Ordering::Relaxed);
         self.take_failure();
+        self.take_answered();
+    }
+
+    /// What the last request that wants something issued was answered, if there was one since.
+    pub(super) fn take_answered(&self) -> Option<Answered> {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The first failure of ours since then.
@@ -156,11 +182,18 @@ impl Fetch {
         if self.redirects.load(Ordering::Relaxed) == 0 {
             *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(url.clone());
         }
+        let wants_issue = request.method() == Method::POST;
         let client = if self.guard.is_configured(&url) { &self.own } else { &self.named };
         let exchanged = tokio::time::timeout(EXCHANGE_WAIT_MAX, exchange(client, request)).await;
         let response = exchanged.unwrap_or_else(|_| Err(slow(&url)))?;
         self.count_redirects(response.status())?;
-        Ok(self.without_foreign_pointers(response))
+        let response = self.without_foreign_pointers(response);
+        if !wants_issue {
+            return Ok(response);
+        }
+        let answered = Answered::of(&response);
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(answered);
+        Ok(response.map(with_number))
     }
 
     /// A redirect is followed by whoever asked, as another request, which is checked as well.
@@ -227,6 +260,15 @@ async fn exchange(
     *whole.status_mut() = status;
     *whole.headers_mut() = relevant(&headers);
     Ok(whole)
+}
+
+/// An answer whose `expires_in` is a number, also where it was written as a text: some authorization servers do.
+fn with_number(body: Vec<u8>) -> Vec<u8> {
+    let Ok(mut answer) = serde_json::from_slice::<Map<String, Value>>(&body) else { return body };
+    let lives = answer.get("expires_in").and_then(Value::as_str);
+    let Some(lives) = lives.and_then(|lives| lives.parse::<u64>().ok()) else { return body };
+    answer.insert("expires_in".into(), lives.into());
+    Value::from(answer).to_string().into_bytes()
 }
 
 /// The headers that a flow reads.

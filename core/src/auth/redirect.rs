@@ -1,5 +1,7 @@
 //! The redirect that ends a sign-in: whether it belongs to it, whose it is, and what it says (RFC 6749, RFC 9207).
 
+use std::borrow::Cow;
+
 use reqwest::Url;
 
 use super::failure;
@@ -38,12 +40,14 @@ impl Redirect {
         Redirect { state, ..self }
     }
 
-    /// Whether a URL belongs to this sign-in.
+    /// Whether a URL belongs to this sign-in, whatever else it says.
     pub(super) fn is_named_by(&self, url: &str) -> bool {
         let url = Some(url).filter(|url| url.len() <= URL_BYTES_MAX);
-        let url = url.and_then(|url| Url::parse(url).ok());
-        let state = url.and_then(|url| Answer::of(&url).ok()?.state);
-        !self.state.is_empty() && state.as_deref() == Some(&self.state)
+        let Some(url) = url.and_then(|url| Url::parse(url).ok()) else { return false };
+        let names_it = |(name, value): (Cow<'_, str>, Cow<'_, str>)| {
+            name == "state" && value == self.state.as_str()
+        };
+        !self.state.is_empty() && url.query_pairs().any(names_it)
     }
 
     /// The code, or what the authorization server says instead. What somebody else made leaves the sign-in as it was.
@@ -91,6 +95,7 @@ impl Redirect {
 /// The parameters that count.
 #[derive(Default)]
 struct Answer {
+    /// By which it was found.
     state: Option<String>,
     issuer: Option<String>,
     code: Option<String>,

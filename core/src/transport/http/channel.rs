@@ -303,6 +303,11 @@ impl Channel {
         self.credentials.as_ref()?.denial()
     }
 
+    /// Why the authorization server issued nothing, if it was asked last and did not.
+    pub(super) fn unrenewed(&self) -> Option<Error> {
+        self.credentials.as_ref()?.unrenewed()
+    }
+
     /// Whether there is something else to send to a server that refused a message for want of credentials.
     pub(super) async fn has_other(
         &self,

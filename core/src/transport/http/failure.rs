@@ -86,9 +86,10 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
         .with_detail("address", address)
         .with_detail("missing", missing)
         .with_hint("sign in, or set an `Authorization` header in the server's configuration");
-    let error = match channel.denial() {
-        Some(denial) => denial.explain(error),
-        None => error,
+    let error = match (channel.denial(), channel.unrenewed()) {
+        (Some(denial), _) => denial.explain(error),
+        (None, Some(cause)) => error.with_cause(cause),
+        (None, None) => error,
     };
     match headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) {
         Some(challenge) => {

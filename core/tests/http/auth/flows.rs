@@ -114,13 +114,18 @@ fn a_token_that_cannot_be_renewed_wants_a_sign_in() {
     });
 }
 
-/// SPEC 15.3: a token is renewed before it expires, not after.
+/// SPEC 15.3: a token is renewed before it expires, not after; also where its time is written as a text.
 #[test]
 fn a_token_that_is_about_to_expire_is_renewed_before_it_is_sent() {
+    renewed_before(json!(20));
+    renewed_before(json!("20"));
+}
+
+fn renewed_before(expires_in: Value) {
     let rig = Rig::new(json!({}));
     host(async {
-        let (remote, session) =
-            start(&rig, json!({ "token": { "expires_in": 20 } }), json!({})).await;
+        let ways = json!({ "token": { "expires_in": expires_in } });
+        let (remote, session) = start(&rig, ways, json!({})).await;
         refusal(&session).await;
         sign_in(&rig, "s").await.unwrap();
         call(&acquire(&session, "s").await).await.unwrap();
@@ -247,6 +252,28 @@ fn a_client_with_credentials_of_its_own_is_let_in_without_a_person() {
         call(&lease).await.unwrap();
         assert_eq!(issued(&remote), 1);
         assert_shows_no_secret(&rig, None);
+    });
+}
+
+/// SPEC 5.12, 15.3: of such a client nobody hears but by what the server's own refusal led to.
+#[test]
+fn a_client_whose_own_credentials_are_refused_is_told_so() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let oauth = json!({
+            "grant_type": "client_credentials", "client_id": "machine", "client_secret": "secret-canary",
+        });
+        let ways = json!({ "client": ["machine", "another"] });
+        let (_remote, session) = start(&rig, ways, oauth).await;
+        let refused = refusal(&session).await;
+        let cause = refused.to_json()["cause"].clone();
+        assert_eq!(
+            (&cause["code"], &cause["detail"]["status"]),
+            (&json!("auth_required"), &json!(400))
+        );
+        assert!(cause["message"].as_str().unwrap().contains("invalid_client"), "{cause}");
+        assert_eq!(rig.pool.status()["servers"]["s"]["last_error"]["cause"], cause);
+        assert_shows_no_secret(&rig, Some(&refused));
     });
 }
 

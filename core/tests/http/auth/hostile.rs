@@ -59,7 +59,10 @@ fn check(case: &Value) -> Result<(), String> {
         Ok(()) => json!("signed in"),
         Err((at, error)) => {
             let mut found = json!({ "at": at, "code": error.code().name() });
-            for name in ["refused", "limit"] {
+            if error.is_retryable() != error.code().is_retryable() {
+                found["retryable"] = error.is_retryable().into();
+            }
+            for name in ["refused", "limit", "status"] {
                 if let Some(what) = error.detail().get(name) {
                     found[name] = what.clone();
                 }
