@@ -33,7 +33,8 @@
  *   - Panics of the library never reach the host: they become TRUNKLINE_STATUS_INTERNAL, with the
  *     place.
  *   - Fork. In a child process every object of the parent answers TRUNKLINE_STATUS_FORKED at
- *     once, and freeing it does nothing. The child may make a pool of its own.
+ *     once, and freeing it does nothing. The child may make a pool of its own, and wait, also
+ *     where it was forked inside a callback.
  *   - Signals. The library installs no handler. A host may ignore SIGCHLD, or leave SIGPIPE as it
  *     is. Callbacks run with all signals blocked but those of faults, such as SIGSEGV.
  *

@@ -108,7 +108,7 @@ pub(crate) fn check_fork(made_at: u32) -> Result<()> {
 
 /// Refuses a wait on a thread that runs a callback of the host.
 pub(crate) fn check_may_block() -> Result<()> {
-    if !IN_CALLBACK.with(Cell::get) {
+    if IN_CALLBACK.with(Cell::get) != Some(forks()) {
         return Ok(());
     }
     Err(Error::new(ErrorCode::WrongThread, "a blocking function was called from inside a callback")
@@ -117,7 +117,7 @@ pub(crate) fn check_may_block() -> Result<()> {
 
 /// Runs a callback of the host; blocking functions refuse meanwhile.
 pub(crate) fn in_callback(callback: impl FnOnce()) {
-    let before = IN_CALLBACK.with(|inside| inside.replace(true));
+    let before = IN_CALLBACK.with(|inside| inside.replace(Some(forks())));
     callback();
     IN_CALLBACK.with(|inside| inside.set(before));
 }
@@ -142,12 +142,13 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static GUARDED: Cell<u32> = const { Cell::new(0) };
-    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+    /// The process whose callback runs, by its number of forks: a child that was forked inside of one is in none of its own.
+    static IN_CALLBACK: Cell<Option<u32>> = const { Cell::new(None) };
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     struct PanicsWhenDropped;
@@ -209,3 +210,26 @@ mod tests {
         assert!(check_may_block().is_ok());
     }
 }
+
+    /// SPEC 16.3: a child has one thread, and nobody who waits for its callback to return.
+    #[cfg(unix)]
+    #[test]
+    fn a_child_that_was_forked_inside_a_callback_may_wait() {
+        in_callback(|| assert!(holds_in_child(|| check_may_block().is_ok())));
+    }
+
+    /// Whether this holds in a forked child, which ends with the answer.
+    #[cfg(unix)]
+    pub(crate) fn holds_in_child(holds: impl FnOnce() -> bool) -> bool {
+        prepare_process();
+        let mut status = -1;
+        // SAFETY: the child does what its caller knows to need no other thread, and ends without cleaning up; the status is a local.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::alarm(90);
+                libc::_exit(i32::from(!holds()));
+            }
+            libc::waitpid(child, &mut status, 0) == child && status == 0
+        }
+    }

@@ -9,7 +9,7 @@ use trunkline::{Event, Result, start_callback_thread};
 
 use crate::completion::UserData;
 use crate::dispatch::no_thread;
-use crate::guard::in_callback;
+use crate::guard::{forks, in_callback};
 use crate::objects::Objects;
 use crate::queue::Queue;
 use crate::sync::Stream;
@@ -220,7 +220,7 @@ impl Signal {
 
     /// This thread is the one whose signal it is, until it says that it has finished.
     pub(crate) fn begin(self: &Arc<Self>) {
-        CURRENT.set(Some(self.clone()));
+        CURRENT.set(Some((forks(), self.clone())));
     }
 
     pub(crate) fn finish(&self) {
@@ -240,9 +240,11 @@ impl Signal {
         }
     }
 
-    /// A thread that is ending has none: such threads run no code of the host's then.
+    /// A thread that is ending has none: such threads run no code of the host's then. Nor has a forked child, in which the thread is none
+    /// of the library's.
     fn current() -> Option<Arc<Signal>> {
-        CURRENT.try_with(|current| current.borrow().clone()).unwrap_or_default()
+        let current = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
+        current.filter(|(made_at, _)| *made_at == forks()).map(|(_, signal)| signal)
     }
 
     fn change(&self, change: impl FnOnce(&mut SignalState)) {
@@ -286,6 +288,29 @@ impl Signal {
 }
 
 thread_local! {
-    /// The one whose thread this is; none on every other thread.
-    static CURRENT: RefCell<Option<Arc<Signal>>> = const { RefCell::new(None) };
+    /// The one whose thread this is, in the process of that many forks; none on every other thread.
+    static CURRENT: RefCell<Option<(u32, Arc<Signal>)>> = const { RefCell::new(None) };
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::guard::tests::holds_in_child;
+
+    /// SPEC 16.3: who waits for whom in the parent is nothing to a child that was forked inside a callback, and may be locked there.
+    #[test]
+    fn a_child_that_was_forked_inside_a_callback_waits_for_its_own() {
+        let parents = Arc::new(Signal::default());
+        parents.begin();
+        let locked = parents.lock_wait();
+        let waits = holds_in_child(|| {
+            let own = Arc::new(Signal::default());
+            own.finish();
+            own.wait_until_finished();
+            true
+        });
+        drop(locked);
+        CURRENT.take();
+        assert!(waits);
+    }
 }

@@ -171,6 +171,44 @@ static void a_child_may_make_a_pool_of_its_own(void)
     trunkline_queue_free(h.queue);
 }
 
+static host *forking;
+static volatile sig_atomic_t forked;
+
+static void fork_at_event(void *user_data, uint32_t event, trunkline_str json)
+{
+    (void)user_data, (void)event, (void)json;
+    if (!forked)
+        in_child(forking, use_a_pool_of_its_own);
+    forked |= 1;
+}
+
+static void fork_at_end(void *user_data, trunkline_item *item)
+{
+    (void)user_data, (void)item;
+    in_child(forking, use_a_pool_of_its_own);
+    forked |= 2;
+}
+
+/* SPEC 16.3: it waits as on any other thread. */
+static void a_child_that_was_forked_inside_a_callback_may_too(void)
+{
+    host h = new_host();
+    trunkline_buf *report = NULL;
+    uint64_t subscription;
+    forking = &h;
+    OK(trunkline_pool_subscribe(h.scene.pool, TRUNKLINE_MASK(TRUNKLINE_EVENT_RECONCILED), fork_at_event, NULL, NULL, &subscription,
+                                NULL, &err));
+    OK(trunkline_pool_reconcile(h.scene.pool, TRUNKLINE_LITERAL("{\"other\":{\"command\":\"sleep\",\"disabled\":true}}"),
+                                &report, &err));
+    trunkline_buf_free(report);
+    UNTIL(forked == 1);
+    OK(trunkline_lease_call_tool_start(h.scene.pool, h.lease, TRUNKLINE_LITERAL("pid"), none, NULL, fork_at_end, NULL, NULL, NULL,
+                                       &err));
+    UNTIL(forked == 3);
+    close_scene(&h.scene);
+    trunkline_queue_free(h.queue);
+}
+
 /* I-20: forks while calls are under way, so that locks are held by threads that the child does not have. */
 static void a_fork_amid_calls_hangs_neither_side(void)
 {
@@ -269,6 +307,7 @@ int main(int argc, char **argv)
     begin_program(argc, argv);
     RUN(a_child_gets_forked_at_once_and_the_parent_goes_on);
     RUN(a_child_may_make_a_pool_of_its_own);
+    RUN(a_child_that_was_forked_inside_a_callback_may_too);
     RUN(a_fork_amid_calls_hangs_neither_side);
     RUN(a_child_that_lives_on_makes_no_close_a_forced_one);
     RUN(a_child_may_make_a_pool_though_its_parent_was_about_to);
