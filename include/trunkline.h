@@ -246,7 +246,8 @@ enum trunkline_item_kind
      */
     TRUNKLINE_ITEM_KIND_EVENT = 2,
     /**
-     * A subscription ended, since its pool or session did. Nothing follows from it.
+     * A subscription ended, since its pool or session did, or the pool was freed. Nothing follows
+     * from it.
      */
     TRUNKLINE_ITEM_KIND_END = 3,
 };
@@ -1399,7 +1400,8 @@ trunkline_status trunkline_pool_close(trunkline_pool *pool,
  * Frees a pool, and with it every handle of it. What is under way ends with `CLOSED` (or what it
  * was cancelled with); servers that were not closed before are ended in the background. Waits for
  * nothing, so it may be called anywhere, inside a callback too. Callbacks may still run
- * afterwards, until their `destroy` has been called.
+ * afterwards, until their `destroy` has been called. A queue still gives the ends of its
+ * operations, and of each subscription the events that wait and a `TRUNKLINE_ITEM_KIND_END`.
  *
  * No other thread may be using the pool; one that has not returned yet from the function that
  * started the operation, whose callback this is called in, does no harm. NULL is fine. In a forked

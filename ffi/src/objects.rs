@@ -67,7 +67,7 @@ impl Objects {
     pub(crate) fn free(&self) {
         self.freed.store(true, Ordering::SeqCst);
         for subscriber in self.subscribers.clear() {
-            subscriber.stop();
+            subscriber.end();
         }
         for operation in self.operations.clear() {
             operation.cancel();
@@ -99,7 +99,12 @@ impl Drop for Objects {
 mod tests {
     use std::collections::HashSet;
 
+    use trunkline::{EventKind, EventMask, Pool, PoolOptions, Servers};
+
     use super::*;
+    use crate::completion::free_parts;
+    use crate::queue::Queue;
+    use crate::types::ItemKind;
 
     /// S-46: a handle of a pool that is gone is bad in every pool that comes after it.
     #[test]
@@ -120,6 +125,31 @@ mod tests {
         let pools: Vec<_> = (0..POOLS).map(|_| Objects::new().unwrap()).collect();
         let handles = pools.iter().map(|objects| objects.operations.reserve().unwrap());
         assert_eq!(handles.collect::<HashSet<_>>().len(), POOLS);
+    }
+
+    /// SPEC 16.2, 16.6: what waits in a queue outlives the pool, and the host is told where it ends.
+    #[test]
+    fn a_pool_that_is_freed_leaves_its_events_and_their_end_in_the_queue() {
+        let (pool, queue) = (Pool::new(PoolOptions::default()).unwrap(), Queue::new().unwrap());
+        let objects = Objects::new().unwrap();
+        for (tag, mask) in [(1, EventKind::Reconciled.bit()), (2, 0)] {
+            let stream = pool.subscribe(EventMask(mask)).unwrap();
+            let handle = objects.subscribers.reserve().unwrap();
+            let subscriber = Subscriber::queued(stream, queue.clone(), tag, handle);
+            objects.subscribers.fill(handle, subscriber.clone());
+            subscriber.listen();
+        }
+        let of_it = pool.clone();
+        let servers = Servers::from_json(r#"{"s":{"command":"sleep","disabled":true}}"#).unwrap();
+        pool.block_on(async move { of_it.reconcile(servers).await }).unwrap();
+        objects.free();
+        let mut taken = Vec::new();
+        queue.drain(9, |_, item| {
+            taken.push((item.tag, item.kind));
+            // SAFETY: nobody else has the item.
+            unsafe { free_parts(&item) };
+        });
+        assert_eq!(taken, [(1, ItemKind::Event), (1, ItemKind::End), (2, ItemKind::End)]);
     }
 
     const POOLS: usize = 5_000;

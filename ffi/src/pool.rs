@@ -159,7 +159,8 @@ fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
 /// Frees a pool, and with it every handle of it. What is under way ends with `CLOSED` (or what it
 /// was cancelled with); servers that were not closed before are ended in the background. Waits for
 /// nothing, so it may be called anywhere, inside a callback too. Callbacks may still run
-/// afterwards, until their `destroy` has been called.
+/// afterwards, until their `destroy` has been called. A queue still gives the ends of its
+/// operations, and of each subscription the events that wait and a `TRUNKLINE_ITEM_KIND_END`.
 ///
 /// No other thread may be using the pool; one that has not returned yet from the function that
 /// started the operation, whose callback this is called in, does no harm. NULL is fine. In a forked

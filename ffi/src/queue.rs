@@ -142,7 +142,7 @@ impl Queue {
     }
 
     /// Takes up to `most` items out, oldest first, and gives each to `take` with its number.
-    fn drain(&self, most: usize, mut take: impl FnMut(usize, Item)) -> usize {
+    pub(crate) fn drain(&self, most: usize, mut take: impl FnMut(usize, Item)) -> usize {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut count, mut results) = (0, 0);
         while count < most {

@@ -20,6 +20,8 @@ use crate::types::{EventFn, Str};
 pub(crate) struct Subscriber {
     /// `None` once it ended or was closed.
     stream: crate::sync::Mutex<Option<Stream>>,
+    /// The pool is gone: the stream ends with what it has.
+    is_last: AtomicBool,
     pub(crate) way: Way,
 }
 
@@ -53,7 +55,12 @@ impl Subscriber {
         handle: u64,
     ) -> Arc<Subscriber> {
         let way = Way::Queue { queue, tag, handle, placed: AtomicBool::new(false) };
-        Arc::new(Subscriber { stream: crate::sync::Mutex::new(Some(stream.into())), way })
+        Subscriber::of(stream.into(), way)
+    }
+
+    fn of(stream: Stream, way: Way) -> Arc<Subscriber> {
+        let stream = crate::sync::Mutex::new(Some(stream));
+        Arc::new(Subscriber { stream, is_last: AtomicBool::new(false), way })
     }
 
     /// A subscriber with a thread that calls the host. Nothing comes before
@@ -69,9 +76,7 @@ impl Subscriber {
         user_data: UserData,
     ) -> Result<Arc<Subscriber>> {
         let signal = Arc::new(Signal::default());
-        let way = Way::Thread(signal.clone());
-        let subscriber =
-            Arc::new(Subscriber { stream: crate::sync::Mutex::new(Some(stream.into())), way });
+        let subscriber = Subscriber::of(stream.into(), Way::Thread(signal.clone()));
         let entered = objects.subscriptions.enter_thread("too many subscriptions with a callback");
         entered.map_err(|error| error.with_detail("limit", words::limit::SUBSCRIPTIONS))?;
         let (ours, objects_of_thread) = (subscriber.clone(), objects.clone());
@@ -124,16 +129,29 @@ impl Subscriber {
     pub(crate) fn next(&self) -> Next {
         let mut stream = self.lock();
         let Some(open) = stream.as_ref() else { return Next::Nothing };
+        // Before the look, which then finds all that came while the pool was there.
+        let is_last = self.is_last.load(Ordering::SeqCst);
         if let Some(event) = open.try_next() {
             return Next::Event(event);
         }
-        if !open.is_ended() {
+        if !is_last && !open.is_ended() {
             return Next::Nothing;
         }
         let ended = stream.take();
         drop(stream);
         drop(ended);
         Next::Ended
+    }
+
+    /// The pool goes. A queue still gives what the stream has, and then its end; a thread's callback is called no more.
+    pub(crate) fn end(self: &Arc<Self>) {
+        match &self.way {
+            Way::Thread(_) => self.stop(),
+            Way::Queue { queue, .. } => {
+                self.is_last.store(true, Ordering::SeqCst);
+                queue.push_events(self.clone());
+            }
+        }
     }
 
     /// Ends the deliveries without waiting for one that is under way.

@@ -207,7 +207,8 @@ pub enum ItemKind {
     Done = 1,
     /// An event of a subscription: `event`, and its JSON text in `buf`.
     Event = 2,
-    /// A subscription ended, since its pool or session did. Nothing follows from it.
+    /// A subscription ended, since its pool or session did, or the pool was freed. Nothing follows
+    /// from it.
     End = 3,
 }
 

@@ -267,3 +267,31 @@ fn a_closed_subscription_or_queue_leaves_nothing() {
         assert_eq!(Arc::strong_count(&other), 1, "a closed queue holds a subscriber");
     });
 }
+
+/// SPEC 16.2, 16.6: of a pool that is freed while events are told and taken come those that were told before, in order, and then the
+/// end, once; nothing is kept of it.
+#[test]
+fn a_subscription_of_a_freed_pool_gives_what_it_has_and_its_end() {
+    events();
+    check(|| {
+        let queue = Queue::new().unwrap();
+        let (subscriber, fed) = subscribed(&queue);
+        let taken = Arc::new(Taken::default());
+        let (draining, theirs) = (queue.clone(), taken.clone());
+        let draining = thread::spawn(move || (0..2).for_each(|_| take(&draining, 1, &theirs)));
+        fed.tell(events()[0].clone());
+        let telling = thread::spawn(move || fed.tell(events()[1].clone()));
+        subscriber.end();
+        telling.join().unwrap();
+        draining.join().unwrap();
+        while is_readable(&queue) {
+            take(&queue, 1, &taken);
+        }
+        assert!(queue.lock().entries.is_empty(), "something waits, and nobody is told");
+        assert_eq!(Arc::strong_count(&subscriber), 1, "the queue holds it");
+        let mut taken = std::mem::take(&mut *taken.lock().unwrap());
+        assert_eq!(taken.pop(), Some((ItemKind::End as u32, String::new())));
+        assert!(!taken.is_empty(), "what was told before");
+        assert_eq!(taken, texts(&events()[..taken.len()]));
+    });
+}
