@@ -9,7 +9,8 @@
  * every function:
  *
  *   - Threads. Any function may be called from any thread, several at a time. Freeing an object
- *     is the end of all other use of it.
+ *     is the end of all other use of it. None is a cancellation point: a thread that is cancelled
+ *     (pthread_cancel) while it is in one goes on.
  *   - Results. A function that can fail gives a trunkline_status, 0 for success. Outputs are
  *     written on success alone. The last parameter `err` may be NULL; otherwise an error object
  *     is written to it on failure alone, for the caller to free.

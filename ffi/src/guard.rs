@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use trunkline::{Error, ErrorCode, Result};
 
+use crate::cancel::Uncancelled;
 use crate::error::ErrorObject;
 use crate::types::Status;
 
 /// Runs the body of an exported function: its error goes to `err`, if the caller wants it, and a
-/// panic becomes `internal`.
+/// panic becomes `internal`. The thread is not cancelled meanwhile.
 ///
 /// # Safety
 /// `err` is NULL or may be written.
@@ -20,6 +21,7 @@ pub(crate) unsafe fn guard(
     err: *mut *mut ErrorObject,
     body: impl FnOnce() -> Result<()>,
 ) -> Status {
+    let _uncancelled = Uncancelled::begin();
     let Err(error) = contain(body) else { return Status::Ok };
     let status = Status::from(error.code());
     if !err.is_null() {
@@ -29,7 +31,7 @@ pub(crate) unsafe fn guard(
     status
 }
 
-/// Runs the body of an exported function that has no place for an error: a panic gives `fallback`.
+/// Runs the body of an exported function that has no place for an error, and asks nothing of the system: a panic gives `fallback`.
 pub(crate) fn guarded<T>(fallback: T, body: impl FnOnce() -> T) -> T {
     contain(|| Ok(body())).unwrap_or(fallback)
 }
@@ -209,7 +211,6 @@ pub(crate) mod tests {
         });
         assert!(check_may_block().is_ok());
     }
-}
 
     /// SPEC 16.3: a child has one thread, and nobody who waits for its callback to return.
     #[cfg(unix)]
@@ -233,3 +234,4 @@ pub(crate) mod tests {
             libc::waitpid(child, &mut status, 0) == child && status == 0
         }
     }
+}

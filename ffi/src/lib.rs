@@ -20,6 +20,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod buf;
+mod cancel;
 mod completion;
 mod configure;
 mod dispatch;
