@@ -29,7 +29,7 @@ pub(super) fn read(scope: Scope, text: &str) -> Result<Given> {
         return Err(wrong("", &format!("the options are longer than {TEXT_BYTES_MAX} bytes")));
     }
     let (value, defects) = json::parse(text).map_err(|error| {
-        wrong("", &format!("the options of a {} are no JSON", scope.name()))
+        wrong("", &format!("the {} options are no JSON", scope.name()))
             .with_detail("line", error.line())
             .with_detail("column", error.column())
     })?;
@@ -43,7 +43,7 @@ pub(super) fn read(scope: Scope, text: &str) -> Result<Given> {
         return Err(wrong(&path, &format!("option `{path}` {}", defect.kind.sentence())));
     }
     let Value::Object(mut given) = value else {
-        return Err(wrong("", &format!("the options of a {} are no JSON object", scope.name())));
+        return Err(wrong("", &format!("the {} options are no JSON object", scope.name())));
     };
     given.retain(|_, value| !value.is_null());
     check_object(options(scope), &given, "")?;

@@ -69,8 +69,8 @@ fn two_times_may_be_equal() {
 #[test]
 fn errors_say_what_is_taken() {
     for (text, expected) in [
-        ("[]", "the options of a pool are no JSON object"),
-        ("{", "the options of a pool are no JSON"),
+        ("[]", "the pool options are no JSON object"),
+        ("{", "the pool options are no JSON"),
         (r#"{"workers":65}"#, "option `workers` must be a whole number from 1 to 64"),
         (
             r#"{"exit_grace_ms":-1}"#,
