@@ -189,7 +189,8 @@ impl Wire for HostWire {
                 Err(error) => {
                     channel.returned.send_replace(true);
                     let message = format!("no thread for a server of the host's own: {error}");
-                    Sighting::Broken(Error::new(ErrorCode::Limit, message))
+                    let error = Error::new(ErrorCode::Limit, message);
+                    Sighting::Broken(error.with_detail("limit", words::limit::THREADS))
                 }
             };
             inbound.lost(sighting).await;
