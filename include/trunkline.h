@@ -847,8 +847,9 @@ trunkline_str trunkline_error_detail(const trunkline_error *error);
 trunkline_str trunkline_error_hint(const trunkline_error *error);
 
 /**
- * The arguments of the call that failed, as JSON text, for the caller alone: they are in no other
- * text of the error. Empty when it was no call.
+ * The arguments of the tool's call that was interrupted (`TRUNKLINE_STATUS_CALL_INTERRUPTED`), as
+ * JSON text, for the caller alone: they are in no other text of the error. Empty for every other
+ * error.
  */
 trunkline_str trunkline_error_arguments(const trunkline_error *error);
 
@@ -942,7 +943,8 @@ trunkline_status trunkline_session_open(trunkline_pool *pool,
  *
  * `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`. `ask`: told
  * what servers ask, on a thread of its own. `destroy` is called exactly once, after the last call:
- * when the session is over, or before this returns when it fails.
+ * when the session is over and its leases are released, when the pool was closed or freed, or
+ * before this returns when it fails.
  *
  * Errors: those of `trunkline_session_open`; `LIMIT` also when 1,024 sessions of the pool have
  * handlers of their own, or no thread can be started.
@@ -1069,7 +1071,8 @@ trunkline_status trunkline_lease_release(trunkline_pool *pool,
  * last that a connection is over. Both run on a thread of the connection's own and may block,
  * which delays this server alone; the functions of two connections may run at one time. `destroy`
  * is called on a thread that serves nothing else, once the session is over or the name was provided
- * again, and every connection is; on this thread when this fails.
+ * again, every connection is over, and the leases on it are released; on this thread when this
+ * fails.
  *
  * Errors: `INVALID_CONFIG` for a bad name, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
  */
@@ -1385,10 +1388,11 @@ trunkline_status trunkline_pool_new_with_handlers(trunkline_str options_json,
 /**
  * Ends a pool and waits for it: drains it, ends its servers and its subscriptions, and returns
  * when nothing of a server is left and every callback has returned. The pool object and its
- * handles stay; what is called on them answers `CLOSED`. A second close waits for the first.
+ * handles stay; what is called on them answers `CLOSED`.
  *
  * `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for 10 s. Calls
- * under way may finish until then; what is left is interrupted and killed.
+ * under way may finish until then; what is left is interrupted and killed. A second close waits
+ * for the first, and the earlier of their ends counts for both.
  *
  * Errors: `WRONG_THREAD` inside a callback; `TIMEOUT` when a callback has not returned in time;
  * `FORKED`, `INVALID_ARGUMENT`.
@@ -1827,8 +1831,8 @@ trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
  *
  * One that sleeps is listed and runs for calls only; its last start may have failed, which
  * `trunkline_session_started` says. `server`: empty for all; otherwise this one alone, and its
- * failure is the error; one that failed before its tools were known is started once more. `timeout_ms`:
- * in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
+ * failure is the error; a lazy one that failed before its tools were known is started once more.
+ * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
  *
  * Errors: `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those
  * of the server's connect.

@@ -97,7 +97,7 @@ public:
     }
     /** What the user can do about it. */
     std::string hint() const { return detail::copy(trunkline_error_hint(raw_.get())); }
-    /** The arguments of the failed call; in no other text. */
+    /** The arguments of a tool's call that was interrupted, else empty; in no other text. */
     std::string arguments() const { return detail::copy(trunkline_error_arguments(raw_.get())); }
     /** Everything but the arguments, as a JSON object. */
     std::string json() const { return detail::copy(trunkline_error_json(raw_.get())); }

@@ -108,7 +108,7 @@ export class TrunklineError extends Error {
   readonly hint?: string;
   /** The error that led to this one. */
   readonly cause?: unknown;
-  /** The arguments of the failed call, for the caller alone: not enumerable, so that printing the error does not show them. */
+  /** The arguments of a tool's call that was interrupted, for the caller alone: not enumerable, so that printing the error does not show them. */
   readonly arguments?: unknown;
   /** Everything but the arguments and the stack. */
   toJSON(): JsonObject;
@@ -381,7 +381,7 @@ export class Session extends Emitter {
   started(options?: Abortable): Promise<StartedReport>;
   /** Waits until every server that the session wants is ready, has failed or sleeps: then it is listed and runs for calls only. */
   ready(options?: WaitOptions): Promise<void>;
-  /** Waits for one server, whose failure is the error. One that failed before its tools were known is started once more. */
+  /** Waits for one server, whose failure is the error. A lazy one that failed before its tools were known is started once more. */
   ready(server: string, options?: WaitOptions): Promise<void>;
   /** The tools of its view. Those that were listed keep their places within the session, and new ones come after them. */
   tools(): List<Listed>;

@@ -112,8 +112,9 @@ pub unsafe extern "C" fn trunkline_error_hint(error: *const ErrorObject) -> Str 
     unsafe { read(error, |error| error.error.hint()) }
 }
 
-/// The arguments of the call that failed, as JSON text, for the caller alone: they are in no other
-/// text of the error. Empty when it was no call.
+/// The arguments of the tool's call that was interrupted (`TRUNKLINE_STATUS_CALL_INTERRUPTED`), as
+/// JSON text, for the caller alone: they are in no other text of the error. Empty for every other
+/// error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_error_arguments(error: *const ErrorObject) -> Str {
     // SAFETY: the caller passes NULL or an error that it has not freed.

@@ -43,7 +43,8 @@ pub unsafe extern "C" fn trunkline_session_open(
 ///
 /// `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`. `ask`: told
 /// what servers ask, on a thread of its own. `destroy` is called exactly once, after the last call:
-/// when the session is over, or before this returns when it fails.
+/// when the session is over and its leases are released, when the pool was closed or freed, or
+/// before this returns when it fails.
 ///
 /// Errors: those of `trunkline_session_open`; `LIMIT` also when 1,024 sessions of the pool have
 /// handlers of their own, or no thread can be started.

@@ -25,7 +25,8 @@ use crate::types::{DestroyFn, HostClosedFn, HostReceiveFn, Status, Str};
 /// last that a connection is over. Both run on a thread of the connection's own and may block,
 /// which delays this server alone; the functions of two connections may run at one time. `destroy`
 /// is called on a thread that serves nothing else, once the session is over or the name was provided
-/// again, and every connection is; on this thread when this fails.
+/// again, every connection is over, and the leases on it are released; on this thread when this
+/// fails.
 ///
 /// Errors: `INVALID_CONFIG` for a bad name, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]

@@ -96,10 +96,11 @@ unsafe fn open(options_json: Str, given: Option<Given>) -> Result<*mut PoolObjec
 
 /// Ends a pool and waits for it: drains it, ends its servers and its subscriptions, and returns
 /// when nothing of a server is left and every callback has returned. The pool object and its
-/// handles stay; what is called on them answers `CLOSED`. A second close waits for the first.
+/// handles stay; what is called on them answers `CLOSED`.
 ///
 /// `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for 10 s. Calls
-/// under way may finish until then; what is left is interrupted and killed.
+/// under way may finish until then; what is left is interrupted and killed. A second close waits
+/// for the first, and the earlier of their ends counts for both.
 ///
 /// Errors: `WRONG_THREAD` inside a callback; `TIMEOUT` when a callback has not returned in time;
 /// `FORKED`, `INVALID_ARGUMENT`.

@@ -154,8 +154,8 @@ pub unsafe extern "C" fn trunkline_session_started_enqueue(
 ///
 /// One that sleeps is listed and runs for calls only; its last start may have failed, which
 /// `trunkline_session_started` says. `server`: empty for all; otherwise this one alone, and its
-/// failure is the error; one that failed before its tools were known is started once more. `timeout_ms`:
-/// in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
+/// failure is the error; a lazy one that failed before its tools were known is started once more.
+/// `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
 ///
 /// Errors: `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those
 /// of the server's connect.

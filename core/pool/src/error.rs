@@ -201,7 +201,7 @@ impl Error {
         self.0.cause.as_ref()
     }
 
-    /// The arguments of the failed call, as JSON text, for the caller alone.
+    /// The arguments of a tool's call that was interrupted, as JSON text, for the caller alone.
     pub fn arguments(&self) -> Option<&str> {
         self.0.arguments.as_deref()
     }

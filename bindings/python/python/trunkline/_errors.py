@@ -55,7 +55,7 @@ class TrunklineError(Exception):
 
     @property
     def arguments(self) -> Any:
-        """The arguments of the failed call, for the caller alone: never printed, logged or part of ``detail``."""
+        """The arguments of a tool's call that was interrupted, for the caller alone: never printed, logged or part of ``detail``."""
         text, self._arguments_text = self._arguments_text, None
         if text is not None:
             try:

@@ -311,7 +311,7 @@ class Session(SessionBase):
     def ready(self, server: str | None = None, *, timeout: float | None = None) -> None:
         """Waits until each server that the session wants is ready, has failed or sleeps; or for one, whose failure it raises.
 
-        One that sleeps is listed and runs for calls only. A named one that failed before its tools were known is started once more.
+        One that sleeps is listed and runs for calls only. A named lazy one that failed before its tools were known is started once more.
         """
         limit = None if timeout is None else milliseconds(timeout, "timeout")
         _block(self._native.ready, server, limit)
