@@ -748,7 +748,7 @@ trunkline_status trunkline_session_enable(trunkline_pool *pool,
  * `roots_json`: a JSON array of folders, absolute or relative to the workspace, as the option
  * `roots` of the pool.
  *
- * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots.0`) for one that is no folder, with
+ * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no folder, with
  * nothing changed; `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
  */
 trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,

@@ -78,7 +78,7 @@ pub unsafe extern "C" fn trunkline_session_enable(
 /// `roots_json`: a JSON array of folders, absolute or relative to the workspace, as the option
 /// `roots` of the pool.
 ///
-/// Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots.0`) for one that is no folder, with
+/// Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no folder, with
 /// nothing changed; `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_set_roots(

@@ -24,7 +24,7 @@ it('folders are looked at beside the event loop', async (t) => {
 it('what is no folder is refused, and a change that is not begun can be taken back', async (t) => {
   const { pool } = openPool(t);
   const error = await rejection(pool.setRoots(['/', 'no/such/folder']));
-  assert.deepEqual([error.code, error.detail.path], ['TRUNKLINE_INVALID_ARGUMENT', 'roots.1']);
+  assert.deepEqual([error.code, error.detail.path], ['TRUNKLINE_INVALID_ARGUMENT', 'roots[1]']);
   const signal = AbortSignal.abort();
   assert.equal(await rejection(pool.setRoots(['no/such/folder'], { signal })), signal.reason);
 });

@@ -28,7 +28,7 @@ impl Session {
     /// shares is left as it is, with the warning `roots_not_shared`.
     ///
     /// # Errors
-    /// `invalid_argument` with `detail.path` (`roots.0`) for a root that is no folder, with nothing changed; `closed`, `forked`.
+    /// `invalid_argument` with `detail.path` (`roots[0]`) for a root that is no folder, with nothing changed; `closed`, `forked`.
     pub fn configure(&self, change: ConfigureOptions) -> Result<()> {
         let core = self.core();
         core.check()?;

@@ -17,7 +17,7 @@ impl Pool {
     /// not take back one that was begun.
     ///
     /// # Errors
-    /// `invalid_argument` with `detail.path` (`roots.0`) for one that is no folder, with nothing changed; `closing`, `closed`,
+    /// `invalid_argument` with `detail.path` (`roots[0]`) for one that is no folder, with nothing changed; `closing`, `closed`,
     /// `forked`; `limit` (`threads`) when no thread can be started.
     pub async fn set_roots(&self, roots: &[String]) -> Result<()> {
         let driver = &self.0.driver;

@@ -155,7 +155,7 @@ impl Driver {
 /// `invalid_argument` for one that is no folder.
 pub(crate) fn folders(workspace: &Path, given: &[String]) -> Result<Vec<PathBuf>> {
     let wrong = |place: usize, why: String| {
-        let path = format!("roots.{place}");
+        let path = format!("roots[{place}]");
         Error::new(ErrorCode::InvalidArgument, format!("option `{path}` {why}"))
             .with_detail("path", path)
     };
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(found, [here.join("src"), PathBuf::from("/")]);
         for bad in ["Cargo.toml", "no/such/folder"] {
             let error = folders(&here, &["src".into(), bad.into()]).unwrap_err();
-            assert_eq!(error.detail()["path"], "roots.1", "{error}");
+            assert_eq!(error.detail()["path"], "roots[1]", "{error}");
         }
     }
 }

@@ -94,14 +94,14 @@ fn a_bad_change_of_roots_changes_nothing() {
         let error = rig.pool.set_roots(&bad).await.unwrap_err();
         assert_eq!(
             (error.code(), &error.detail()["path"]),
-            (ErrorCode::InvalidArgument, &json!("roots.1"))
+            (ErrorCode::InvalidArgument, &json!("roots[1]"))
         );
         let change = json!({ "roots": bad, "include": { "own": [] } }).to_string();
         let error =
             chat.configure(trunkline::ConfigureOptions::from_json(&change).unwrap()).unwrap_err();
         assert_eq!(
             (error.code(), &error.detail()["path"]),
-            (ErrorCode::InvalidArgument, &json!("roots.1"))
+            (ErrorCode::InvalidArgument, &json!("roots[1]"))
         );
         assert_eq!(
             (names(&shared).await, names(&own).await),
@@ -263,6 +263,6 @@ fn roots_are_the_pools_and_on_an_own_connection_the_sessions_too() {
         options.id = "other".into();
         options.roots = vec!["no/such/folder".into()];
         let error = rig.pool.session(options).map(drop).unwrap_err();
-        assert_eq!(error.detail()["path"], "roots.0");
+        assert_eq!(error.detail()["path"], "roots[0]");
     });
 }
