@@ -118,12 +118,9 @@ class Desk {
   }
 
   #fail(number, error) {
-    if (error instanceof Refusal) {
-      this.#native.refuse(number, isErrorCode(error.code) ? error.code : INTERNAL_ERROR, String(error.message));
-      return;
-    }
-    this.#native.refuse(number, INTERNAL_ERROR, 'the handler failed');
-    warn(error);
+    const refusal = readRefusal(error);
+    this.#native.refuse(number, refusal?.code ?? INTERNAL_ERROR, refusal?.message ?? 'the handler failed');
+    if (refusal === undefined) warn(error);
   }
 
   /** Its handler may never end, and is not kept for that. */
@@ -136,6 +133,17 @@ class Desk {
   #end() {
     unregister(this.#number, this);
     for (const number of [...this.#open.keys()]) this.#withdraw(number);
+  }
+}
+
+/** The code and the message that a handler refuses with; nothing of whatever else it threw, which may even throw when it is looked at. */
+function readRefusal(error) {
+  try {
+    if (!(error instanceof Refusal)) return undefined;
+    const { code, message } = error;
+    return { code: isErrorCode(code) ? code : INTERNAL_ERROR, message: String(message) };
+  } catch {
+    return undefined;
   }
 }
 

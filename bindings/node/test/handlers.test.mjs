@@ -42,6 +42,21 @@ describe('handlers', () => {
   });
 
   // SPEC 15.1, 16.2
+  it('that throw what cannot be looked at are clean errors as well', async (t) => {
+    const fail = () => {
+      throw new Error('do not look');
+    };
+    const unseen = new Proxy({}, { get: fail, getPrototypeOf: fail, has: fail });
+    const elicitation = () => {
+      throw unseen;
+    };
+    const { ask } = await leaseOf(t, {}, { handlers: { elicitation } });
+    const warned = once(process, 'warning');
+    assert.deepEqual(await ask(FORM), { error: { code: -32603, message: 'the handler failed' } });
+    assert.equal((await warned)[0].code, 'TRUNKLINE_HANDLER_FAILED');
+  });
+
+  // SPEC 15.1, 16.2
   it('that throw are clean errors', async (t) => {
     const elicitation = async ({ params }) => {
       if (params.refuse) throw new Refusal(-1, 'not now');
