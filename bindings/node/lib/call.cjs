@@ -1,23 +1,21 @@
 'use strict';
 // Requests to servers: what sessions and leases have in common.
 
-const { errorOf, textOf } = require('./errors.cjs');
+const { TrunklineError, errorOf, textOf } = require('./errors.cjs');
 const { tell } = require('./events.cjs');
-const { encodeArguments, encodeOptions, split } = require('./options.cjs');
+const { encodeArguments, encodeOptions, readText, split } = require('./options.cjs');
 const { CallResult } = require('./results.cjs');
-const { keptUntilHere, settle } = require('./settle.cjs');
+const { checkSignal, keptUntilHere, settle } = require('./settle.cjs');
 
 /**
  * Calls a tool. One call into the addon, and nothing parsed before somebody looks at the result. The owner is the session or lease,
  * whose handlers may have to answer meanwhile.
  */
 async function callTool(native, tool, args, options, owner) {
-  const text = encodeArguments(args);
-  if (options !== undefined) {
-    return send(CallResult, options, (json, number) => native.callTool(tool, text, json, number), owner);
-  }
+  const start = (json, number) => native.callTool(readText(tool, 'tool'), encodeArguments(args), json, number);
+  if (options !== undefined) return send(CallResult, options, start, owner);
   try {
-    return new CallResult(await native.callTool(tool, text));
+    return new CallResult(await begun(start));
   } catch (reason) {
     throw errorOf(reason);
   } finally {
@@ -27,15 +25,30 @@ async function callTool(native, tool, args, options, owner) {
 
 /** Sends what `start(optionsJson, number)` starts; the answer becomes a `Kind`. */
 async function send(Kind, options, start, owner) {
-  const { own, rest } = split(options, ['signal'], 'call');
-  const { asked, audience } = progressOf(rest);
-  const isPlain = asked === undefined || Object.keys(asked).length === 0;
-  const json = isPlain ? undefined : encodeOptions('call', asked);
+  const { signal, json, audience } = begun(() => readOptions(options));
   try {
-    return new Kind(await settle(own.signal, (number) => start(json, number), audience));
+    return new Kind(await settle(signal, (number) => begun(start, json, number), audience));
   } finally {
     keptUntilHere([start, owner]);
   }
+}
+
+/** What fails before the call is on its way was not sent. */
+function begun(begin, ...given) {
+  try {
+    return begin(...given);
+  } catch (reason) {
+    const error = errorOf(reason);
+    if (error instanceof TrunklineError) error.outcome = 'not_sent';
+    throw error;
+  }
+}
+
+function readOptions(options) {
+  const { own, rest } = split(options, ['signal'], 'call');
+  const { asked, audience } = progressOf(rest);
+  const isPlain = asked === undefined || Object.keys(asked).length === 0;
+  return { signal: checkSignal(own.signal), json: isPlain ? undefined : encodeOptions('call', asked), audience };
 }
 
 /** A function as `progress` asks for progress, and is told it. */

@@ -3,7 +3,7 @@
 
 const { isNativeError } = require('node:util').types;
 
-const { isPlainObject, spellDocument, toCamel } = require('./names.cjs');
+const { isPlainObject, spellDocument, spellKnown, spellText, toCamel } = require('./names.cjs');
 
 /** What the addon throws carries this code, and the error as JSON text in its message. */
 const MARK = 'TRUNKLINE';
@@ -79,7 +79,8 @@ function textOf(failure) {
 
 /** An error about a value that the host gave. */
 function invalidArgument(message, path, cause) {
-  return new TrunklineError({ code: nodeCode('invalid_argument'), message, detail: { path }, cause });
+  const { advice } = rowOf('invalid_argument');
+  return new TrunklineError({ code: nodeCode('invalid_argument'), message, detail: { path }, hint: advice, cause });
 }
 
 /** `tool_not_found` → `TRUNKLINE_TOOL_NOT_FOUND`. */
@@ -96,12 +97,17 @@ function guarded(call) {
   }
 }
 
-let named;
+let rows;
+
+/** What the registry has about a code. */
+function rowOf(code) {
+  rows ??= new Map(require('./native.cjs').registry.errors.map((row) => [row.name, row]));
+  return rows.get(code);
+}
 
 /** What errors of this code name: `options`; what stands in `files`, where it has the registry's spelling; or what is of `others`. */
 function namesOf(code) {
-  named ??= new Map(require('./native.cjs').registry.errors.map(({ name, names }) => [name, names]));
-  return named.get(code);
+  return rowOf(code)?.names;
 }
 
 /**
@@ -111,7 +117,7 @@ function namesOf(code) {
 function spellOptions(fields) {
   const isOfOption = fields.code === 'unknown_option';
   const spell = isOfOption ? toCamel : spellKnown;
-  const inText = (text) => text?.replace(/`([a-z0-9_.]+)`/g, (_, name) => `\`${spell(name)}\``);
+  const inText = (text) => text && spellText(text, spell);
   const detail = { ...fields.detail };
   // What is nearest to no option is the name of a tool or a server, and so the hint has it.
   const isNear = detail.nearest !== undefined && !isOfOption;
@@ -122,34 +128,6 @@ function spellOptions(fields) {
   return { ...fields, message, hint: isNear ? fields.hint : inText(fields.hint), detail };
 }
 
-/** `limits.frame_bytes` → `limits.frameBytes`; of `include.my_server` the first part alone is ours. */
-function spellKnown(path) {
-  // Most need nothing, and the table is made for the first that does.
-  if (!path.includes('_')) return path;
-  let rows = optionRows();
-  const parts = path.split('.').map((part) => {
-    const row = rows?.get(part);
-    rows = row?.members && new Map(row.members.map((member) => [member.name, member]));
-    return row === undefined ? part : toCamel(part);
-  });
-  return parts.join('.');
-}
-
-let known;
-
-/** The options of all scopes, and what else an error may name, by the registry's names. */
-function optionRows() {
-  if (known === undefined) {
-    const { server, ...scopes } = require('./native.cjs').registry.options;
-    const rows = Object.values(scopes).flat();
-    known = new Map([...NAMES.map((name) => ({ name })), ...rows].map((row) => [row.name, row]));
-  }
-  return known;
-}
-
-/** Functions, their parameters and what handlers answer. */
-const NAMES = ['accept_tool', 'add_server', 'expires_in_ms', 'redirect_url', 'remove_server', 'set_trusted', 'sign_in'];
-
 function decodeArguments(text) {
   if (typeof text !== 'string') return undefined;
   try {
@@ -159,4 +137,4 @@ function decodeArguments(text) {
   }
 }
 
-module.exports = { TrunklineError, errorOf, fromFields, guarded, invalidArgument, nodeCode, spellKnown, textOf };
+module.exports = { TrunklineError, errorOf, fromFields, guarded, invalidArgument, nodeCode, textOf };

@@ -3,7 +3,7 @@
 
 const { guarded, invalidArgument, textOf } = require('./errors.cjs');
 const { tell } = require('./events.cjs');
-const { isPlainObject, toCamel, toSnake } = require('./names.cjs');
+const { isPlainObject, toCamel } = require('./names.cjs');
 const { bridge, register, unregister } = require('./native.cjs');
 const { encodeJson, split } = require('./options.cjs');
 
@@ -51,12 +51,13 @@ class Desk {
     const given = Object.entries(handlers).filter(([, handler]) => handler !== undefined && handler !== null);
     this.#handlers = Object.fromEntries(given);
     for (const [name, handler] of given) {
-      if (typeof handler !== 'function' || toCamel(toSnake(name)) !== name) {
-        throw invalidArgument(`option \`handlers.${name}\` is no function of a handler`, `handlers.${name}`);
+      if (typeof handler !== 'function') {
+        throw invalidArgument(`option \`handlers.${name}\` must be a function`, `handlers.${name}`);
       }
+      // One handler has one spelling here.
+      if (toCamel(name) !== name) throw invalidArgument(`no handler is called "${name}"`, `handlers.${name}`);
     }
-    const names = given.map(([name]) => toSnake(name));
-    this.#native = guarded(() => bridge.newDesk(names));
+    this.#native = guarded(() => bridge.newDesk(given.map(([name]) => name)));
     this.#number = this.#native.number();
   }
 

@@ -4,7 +4,7 @@
 const { callTool, send } = require('./call.cjs');
 const { guarded } = require('./errors.cjs');
 const { asyncDispose } = require('./events.cjs');
-const { encodeArguments, encodeJson, split } = require('./options.cjs');
+const { encodeArguments, encodeJson, readText, split } = require('./options.cjs');
 const { CompletionResult, PromptResult, ResourceResult, Result, decodeList } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
@@ -43,32 +43,31 @@ class Lease {
   }
 
   async request(method, params, options) {
-    const text = encodeArguments(params);
-    return send(Result, options, (json, number) => this.#native.request(method, text, json, number));
+    const start = (json, number) => this.#native.request(readText(method, 'method'), encodeArguments(params), json, number);
+    return send(Result, options, start);
   }
 
   async readResource(uri, options) {
-    return send(ResourceResult, options, (json, number) => this.#native.readResource(uri, json, number));
+    return send(ResourceResult, options, (json, number) => this.#native.readResource(readText(uri, 'uri'), json, number));
   }
 
   async getPrompt(name, args, options) {
-    const text = encodeArguments(args);
-    return send(PromptResult, options, (json, number) => this.#native.getPrompt(name, text, json, number));
+    const start = (json, number) => this.#native.getPrompt(readText(name, 'name'), encodeArguments(args), json, number);
+    return send(PromptResult, options, start);
   }
 
   async complete(params, options) {
-    const text = encodeJson(params, 'params');
-    return send(CompletionResult, options, (json, number) => this.#native.complete(text, json, number));
+    return send(CompletionResult, options, (json, number) => this.#native.complete(encodeJson(params, 'params'), json, number));
   }
 
   async subscribeResource(uri, options) {
     const { signal } = split(options, ['signal']).own;
-    return settle(signal, (number) => this.#native.subscribeResource(uri, number));
+    return settle(signal, (number) => this.#native.subscribeResource(readText(uri, 'uri'), number));
   }
 
   async unsubscribeResource(uri, options) {
     const { signal } = split(options, ['signal']).own;
-    return settle(signal, (number) => this.#native.unsubscribeResource(uri, number));
+    return settle(signal, (number) => this.#native.unsubscribeResource(readText(uri, 'uri'), number));
   }
 
   release() {

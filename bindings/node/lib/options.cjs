@@ -92,6 +92,20 @@ function readTimes(options) {
   return own;
 }
 
+/** An argument that is a text. */
+function readText(value, name) {
+  return typeof value === 'string' ? value : refuse(value, name, 'a string');
+}
+
+/** An argument that is a yes or a no. */
+function readFlag(value, name) {
+  return typeof value === 'boolean' ? value : refuse(value, name, 'true or false');
+}
+
+function refuse(value, name, what) {
+  throw invalidArgument(`\`${name}\` must be ${what}, not ${describe(value)}`, name);
+}
+
 function checkDuration(value, name) {
   if (value === undefined || (typeof value === 'number' && value >= 0)) return;
   throw invalidArgument(`option \`${name}\` must be a number of milliseconds`, name);
@@ -136,8 +150,8 @@ function unknownOption(option, known) {
 }
 
 function describe(value) {
-  if (value === null) return 'null';
+  if (value === null || value === undefined) return String(value);
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-module.exports = { checkDuration, encodeArguments, encodeJson, encodeOptions, readTimes, split };
+module.exports = { checkDuration, encodeArguments, encodeJson, encodeOptions, readFlag, readText, readTimes, split };

@@ -10,7 +10,7 @@ const { withHandlers } = require('./handlers.cjs');
 const { Lease } = require('./lease.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
 const { bridge, openPool } = require('./native.cjs');
-const { encodeJson, encodeOptions, readTimes, split } = require('./options.cjs');
+const { encodeJson, encodeOptions, readFlag, readText, readTimes, split } = require('./options.cjs');
 const { Session } = require('./session.cjs');
 const { settle } = require('./settle.cjs');
 
@@ -28,7 +28,7 @@ class Pool extends Emitter {
   }
 
   session(id, options) {
-    const open = (rest, desk) => this.#native.session(encodeOptions('session', { ...rest, id }), desk);
+    const open = (rest, desk) => this.#native.session(encodeOptions('session', { ...rest, id: readText(id, 'id') }), desk);
     return new Session(withHandlers('session', options, open), id, this);
   }
 
@@ -39,7 +39,7 @@ class Pool extends Emitter {
     }
     const configJson = encodeJson(config, 'config');
     const json = encodeOptions('acquire', rest);
-    const start = (number) => this.#native.acquire(server, configJson, own.session, json, number);
+    const start = (number) => this.#native.acquire(readText(server, 'server'), configJson, own.session, json, number);
     return new Lease(await settle(own.signal, start), this);
   }
 
@@ -52,12 +52,12 @@ class Pool extends Emitter {
   async restart(server, index, options) {
     const { signal } = split(options, ['signal']).own;
     const entry = readIndex(index);
-    return report(await settle(signal, (number) => this.#native.restart(server, entry, number)));
+    return report(await settle(signal, (number) => this.#native.restart(readText(server, 'server'), entry, number)));
   }
 
   async acceptTool(server, tool, digest, options) {
     const { signal } = split(options, ['signal']).own;
-    await settle(signal, (number) => this.#native.acceptTool(server, tool, digest, number));
+    await settle(signal, (number) => this.#native.acceptTool(readText(server, 'server'), readText(tool, 'tool'), readText(digest, 'digest'), number));
   }
 
   async setRoots(roots, options) {
@@ -80,26 +80,26 @@ class Pool extends Emitter {
 
   setSource(source, settings) {
     const text = settings === null || typeof settings === 'string' ? settings : encodeJson(settings, 'settings');
-    return report(guarded(() => this.#native.setSource(source, text ?? undefined)));
+    return report(guarded(() => this.#native.setSource(readText(source, 'source'), text ?? undefined)));
   }
 
   switchSource(source, to) {
     if (to !== 'on' && to !== 'off') throw invalidArgument("`to` must be 'on' or 'off'", 'to');
-    return report(guarded(() => this.#native.switchSource(source, to === 'on')));
+    return report(guarded(() => this.#native.switchSource(readText(source, 'source'), to === 'on')));
   }
 
   addServer(server, config) {
     const json = encodeJson(config, 'config');
-    return report(guarded(() => this.#native.addServer(server, json)));
+    return report(guarded(() => this.#native.addServer(readText(server, 'server'), json)));
   }
 
   removeServer(server) {
-    return report(guarded(() => this.#native.removeServer(server)));
+    return report(guarded(() => this.#native.removeServer(readText(server, 'server'))));
   }
 
   async setTrusted(trusted, options) {
     const { signal } = split(options, ['signal']).own;
-    return report(await settle(signal, (number) => this.#native.setTrusted(trusted, number)));
+    return report(await settle(signal, (number) => this.#native.setTrusted(readFlag(trusted, 'trusted'), number)));
   }
 
   async reload(options) {
@@ -115,17 +115,17 @@ class Pool extends Emitter {
 
   async approve(server, hash, options) {
     const { signal } = split(options, ['signal']).own;
-    return report(await settle(signal, (number) => this.#native.approve(server, hash, number)));
+    return report(await settle(signal, (number) => this.#native.approve(readText(server, 'server'), readText(hash, 'hash'), number)));
   }
 
   async reject(server, hash, options) {
     const { signal } = split(options, ['signal']).own;
-    return report(await settle(signal, (number) => this.#native.reject(server, hash, number)));
+    return report(await settle(signal, (number) => this.#native.reject(readText(server, 'server'), readText(hash, 'hash'), number)));
   }
 
   async forget(server, options) {
     const { signal } = split(options, ['signal']).own;
-    return report(await settle(signal, (number) => this.#native.forget(server, number)));
+    return report(await settle(signal, (number) => this.#native.forget(readText(server, 'server'), number)));
   }
 
   async settled(options) {
@@ -136,7 +136,7 @@ class Pool extends Emitter {
   async signIn(server, options) {
     const { own, rest } = split(options, ['signal'], 'sign_in');
     const json = encodeOptions('sign_in', rest);
-    return report(await settle(own.signal, (number) => this.#native.signIn(server, json, number)));
+    return report(await settle(own.signal, (number) => this.#native.signIn(readText(server, 'server'), json, number)));
   }
 
   async finishSignIn(redirectUrl, options) {
@@ -146,11 +146,11 @@ class Pool extends Emitter {
 
   async signOut(server, options) {
     const { signal } = split(options, ['signal']).own;
-    return report(await settle(signal, (number) => this.#native.signOut(server, number)));
+    return report(await settle(signal, (number) => this.#native.signOut(readText(server, 'server'), number)));
   }
 
   explain(name) {
-    return report(guarded(() => this.#native.explain(name)));
+    return report(guarded(() => this.#native.explain(readText(name, 'name'))));
   }
 
   status(options) {

@@ -3,12 +3,12 @@
 
 const { callTool } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
-const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
+const { fromFields, guarded } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
-const { checkDuration, encodeJson, encodeOptions, readTimes, split } = require('./options.cjs');
+const { checkDuration, encodeJson, encodeOptions, readText, readTimes, split } = require('./options.cjs');
 const { decodeNumbered, decodeShaped } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
@@ -34,7 +34,7 @@ class Session extends Emitter {
     const { own, rest } = split(options, ['signal'], 'acquire');
     const configJson = config === undefined || config === null ? undefined : encodeJson(config, 'config');
     const json = encodeOptions('acquire', rest);
-    const start = (number) => this.#native.acquire(server, configJson, json, number);
+    const start = (number) => this.#native.acquire(readText(server, 'server'), configJson, json, number);
     return new Lease(await settle(own.signal, start), this);
   }
 
@@ -47,7 +47,8 @@ class Session extends Emitter {
   async ready(server, options) {
     if (server !== null && typeof server === 'object') return this.ready(undefined, server);
     const { signal, timeoutMs } = readTimes(options);
-    return settle(signal, (number) => this.#native.ready(server, timeoutMs, number));
+    const name = server === undefined || server === null ? server : readText(server, 'server');
+    return settle(signal, (number) => this.#native.ready(name, timeoutMs, number));
   }
 
   tools() {
@@ -55,8 +56,7 @@ class Session extends Emitter {
   }
 
   toolsFor(shape) {
-    if (typeof shape !== 'string') throw invalidArgument('`shape` must be a string', 'shape');
-    return decodeShaped(guarded(() => this.#native.toolsFor(shape)));
+    return decodeShaped(guarded(() => this.#native.toolsFor(readText(shape, 'shape'))));
   }
 
   prompts() {
@@ -79,20 +79,20 @@ class Session extends Emitter {
   provide(server, receive, closed) {
     checkFunction(receive, 'receive');
     if (closed !== undefined) checkFunction(closed, 'closed');
-    const native = guarded(() => this.#native.provide(server));
+    const native = guarded(() => this.#native.provide(readText(server, 'server')));
     new Provided(native, receive, closed, this.#provided);
   }
 
   explain(name) {
-    return spellDocument(JSON.parse(guarded(() => this.#native.explain(name))), toCamel);
+    return spellDocument(JSON.parse(guarded(() => this.#native.explain(readText(name, 'name')))), toCamel);
   }
 
   disable(server) {
-    guarded(() => this.#native.disable(server));
+    guarded(() => this.#native.disable(readText(server, 'server')));
   }
 
   enable(server) {
-    guarded(() => this.#native.enable(server));
+    guarded(() => this.#native.enable(readText(server, 'server')));
   }
 
   callTool(tool, args, options) {

@@ -14,7 +14,7 @@ const watched = new WeakMap();
  * signal's reason; a result that came first is still a result. An audience is told the operation's progress.
  */
 async function settle(signal, start, audience) {
-  if (signal !== undefined && signal !== null) return settleUntilAbort(checked(signal), start, audience);
+  if (checkSignal(signal) !== undefined) return settleUntilAbort(signal, start, audience);
   const number = audience === undefined ? undefined : bridge.reserve();
   return settleNumbered(number, start, audience);
 }
@@ -69,9 +69,11 @@ function unwatch(signal, number) {
   watched.delete(signal);
 }
 
-function checked(signal) {
+/** The signal, or undefined for none. */
+function checkSignal(signal) {
+  if (signal === undefined || signal === null) return undefined;
   if (typeof signal.aborted === 'boolean' && typeof signal.addEventListener === 'function') return signal;
   throw invalidArgument('`signal` must be an AbortSignal', 'signal');
 }
 
-module.exports = { keptUntilHere, settle };
+module.exports = { checkSignal, keptUntilHere, settle };

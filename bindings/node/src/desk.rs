@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
 use napi_derive::napi;
-use trunkline::{DeskNews, HandlerDesk, Handlers, Refusal};
+use trunkline::interface::node_name;
+use trunkline::{DeskNews, HandlerDesk, HandlerKind, Handlers, Refusal};
 
 use crate::environment::Environment;
 use crate::failure::{Result, thrown};
@@ -38,13 +39,20 @@ impl Drop for Wake {
     }
 }
 
+/// The registry's name of what Node calls so; what is no handler stays as it is, for the error.
+fn registry_name(name: &str) -> &str {
+    let known = HandlerKind::ALL.iter().map(|kind| kind.name());
+    known.into_iter().find(|known| node_name(known) == name).unwrap_or(name)
+}
+
 impl NativeDesk {
     /// A desk for the handlers with these names.
     pub fn new(environment: &Environment, names: &[String]) -> Result<NativeDesk> {
         let number = environment.number();
         let wake = Wake { queue: environment.queue().clone(), number };
         let desk = HandlerDesk::new(move || wake.wake());
-        let handlers = desk.handlers(names.iter().map(String::as_str)).map_err(thrown)?;
+        let handlers = desk.handlers(names.iter().map(|name| registry_name(name)));
+        let handlers = handlers.map_err(thrown)?;
         let (desk, handlers) = (Arc::downgrade(&desk), RefCell::new(Some(handlers)));
         Ok(NativeDesk { number, desk, handlers })
     }

@@ -110,14 +110,14 @@ describe('bad input', () => {
 
   it('what a caller, and no option, is called stays as it is', async (t) => {
     const { lease, pool } = await openLease(t, { session: { exclude: { s: ['my_prompt'] } } });
-    assert.match((await rejection(lease.getPrompt('my_prompt'))).message, /`my_prompt`/);
+    assert.match((await rejection(lease.getPrompt('my_prompt'))).message, /"my_prompt"/);
     const options = { servers: [], include: { my_server: 5 } };
     const error = thrown(() => pool.session('another', options));
     assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
     assert.match(error.message, /`include\.my_server`/);
     assert.equal(error.detail.path, 'include.my_server');
     pool.session('my_id', { servers: [] });
-    assert.match(thrown(() => pool.session('my_id', { servers: [] })).message, /`my_id`/);
+    assert.match(thrown(() => pool.session('my_id', { servers: [] })).message, /"my_id"/);
   });
 
   it('an option has one spelling', () => {
@@ -134,15 +134,104 @@ describe('bad input', () => {
       [{ workspace: () => '.' }, 'workspace'],
       [{ callTimeoutMs: NaN }, 'callTimeoutMs'],
       [{ limits: { processes: Infinity } }, 'limits.processes'],
+      [{ inheritEnv: ['HOME', 5] }, 'inheritEnv[1]'],
+      [{ reconnect: { delaysMs: { local: 5 } } }, 'reconnect.delaysMs.local'],
+      [{ reconnect: { breaker: { windowMs: 'x' } } }, 'reconnect.breaker.windowMs'],
+      [{ reconnect: { healthyAfterMs: -1 } }, 'reconnect.healthyAfterMs'],
+      [{ handlers: { samplingTool() {} } }, 'handlers.samplingTool'],
     ];
     for (const [options, path] of cases) {
       const error = thrown(() => new Pool(options));
       assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', path);
       assert.equal(error.detail.path, path);
+      assert.ok(error.message.includes(path.replace('handlers.', '')), error.message);
     }
     for (const options of [5, 'x', [], () => {}]) {
       assert.equal(thrown(() => new Pool(options)).code, 'TRUNKLINE_INVALID_ARGUMENT');
     }
+  });
+
+  // SPEC 5.12
+  it('what to do is said by whoever refuses it, in the names of Node', () => {
+    const advice = 'correct the value that `detail.path` names';
+    for (const options of [{ workers: 0 }, { handlers: 5 }, { workspace: () => '.' }, { cache: 1n }]) {
+      assert.equal(thrown(() => new Pool(options)).hint, advice, inspect(options));
+    }
+    const { hint } = thrown(() => new Pool({ handlers: { samplingTool() {} } }));
+    assert.match(hint, /`samplingTools`/);
+    assert.match(hint, /`elicitationUrl`/);
+  });
+
+  // SPEC 11.6, 5.12
+  it('what an explanation advises is in the names of Node as well', async (t) => {
+    const { log, pool } = openPool(t);
+    await pool.reconcile({ s: { command: '/no/such/program' }, quiet: log.server() });
+    const session = pool.session('a', { servers: ['s'] });
+    await rejection(session.ready('s', { timeoutMs: HANG_BOUND_MS }));
+    assert.match(session.explain('s').remedy, /`lastError`/);
+    const error = await rejection(session.callTool('mcp__s__echo'));
+    assert.match(error.detail.explanation.remedy, /`lastError`/);
+  });
+
+  // SPEC 5.12, 16.5
+  it('an argument that is no text is named', async (t) => {
+    const { lease, pool, session } = await openLease(t);
+    const cases = [
+      [() => lease.callTool(), 'tool'],
+      [() => session.callTool(5, {}), 'tool'],
+      [() => lease.callTool(null, {}, { signal: new AbortController().signal }), 'tool'],
+      [() => lease.request({}), 'method'],
+      [() => lease.readResource(), 'uri'],
+      [() => lease.getPrompt(), 'name'],
+      [() => lease.subscribeResource(), 'uri'],
+      [() => lease.unsubscribeResource(), 'uri'],
+      [() => session.acquire(), 'server'],
+      [() => session.ready(5), 'server'],
+      [() => session.explain(), 'name'],
+      [() => session.provide(undefined, () => {}), 'server'],
+      [() => session.disable(), 'server'],
+      [() => session.enable(), 'server'],
+      [() => pool.session(), 'id'],
+      [() => pool.acquire(5, {}, { session: 'a' }), 'server'],
+      [() => pool.restart(), 'server'],
+      [() => pool.acceptTool('s', 'echo'), 'digest'],
+      [() => pool.setSource(undefined, {}), 'source'],
+      [() => pool.switchSource(undefined, 'on'), 'source'],
+      [() => pool.addServer(undefined, {}), 'server'],
+      [() => pool.removeServer(), 'server'],
+      [() => pool.setTrusted(), 'trusted'],
+      [() => pool.approve('s'), 'hash'],
+      [() => pool.reject('s'), 'hash'],
+      [() => pool.forget(), 'server'],
+      [() => pool.signIn(), 'server'],
+      [() => pool.signOut(), 'server'],
+      [() => pool.explain(), 'name'],
+    ];
+    for (const [start, path] of cases) {
+      const error = await rejection((async () => start())());
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', String(start));
+      assert.equal(error.detail.path, path, String(start));
+      assert.match(error.message, new RegExp(`\`${path}\` must be (a |true )`), String(start));
+    }
+    assert.match(thrown(() => session.explain()).message, /, not undefined$/);
+  });
+
+  // SPEC 5.12
+  it('a call that is refused was not sent, whoever refuses it', async (t) => {
+    const { lease, session } = await openLease(t);
+    const { signal } = new AbortController();
+    const calls = [
+      () => lease.callTool(5),
+      () => lease.callTool('echo', { n: 1n }),
+      () => lease.callTool('echo', {}, { retry: 'always' }),
+      () => lease.callTool('echo', {}, { signal: 5 }),
+      () => lease.callTool('echo', {}, { signal, timeout: 5 }),
+      () => lease.readResource('test://x', { retry: 'always' }),
+      () => lease.complete(),
+      () => session.callTool('mcp__s__echo', {}, { timeoutMs: () => 5 }),
+    ];
+    for (const call of calls) assert.equal((await rejection(call())).outcome, 'not_sent', String(call));
+    assert.equal((await rejection(session.acquire('s', null, { timeout: 5 }))).outcome, undefined);
   });
 
   it('arguments that JSON cannot write, or that are no object', async (t) => {

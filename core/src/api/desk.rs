@@ -69,7 +69,7 @@ impl HandlerDesk {
                 let path = format!("handlers.{name}");
                 return Err(Error::new(ErrorCode::InvalidArgument, message)
                     .with_detail("path", path)
-                    .with_hint("handlers are sampling, sampling_tools, elicitation, elicitation_url, credentials, inputs, secrets, entries and logging"));
+                    .with_hint(HANDLERS));
             };
             Ok(handlers.with(kind, move |request| desk.ask(request)))
         })
@@ -154,6 +154,9 @@ impl HandlerDesk {
 
 /// The handler that answers nothing.
 const LOGGING: &str = "logging";
+
+/// What a handler may be called; in backticks, where each language has its own spelling.
+const HANDLERS: &str = "handlers are `sampling`, `sampling_tools`, `elicitation`, `elicitation_url`, `credentials`, `inputs`, `secrets`, `entries` and `logging`";
 
 /// A request whose answer somebody waits for.
 struct Open {
@@ -263,5 +266,8 @@ mod tests {
         assert!(matches!(&taken[1], DeskNews::Logged(event) if &**event == "1"));
         let error = desk.handlers(["samplings"]).unwrap_err();
         assert_eq!(error.detail()["path"], "handlers.samplings");
+        let names = HANDLERS.split('`').skip(1).step_by(2);
+        let all = desk.handlers(names).unwrap();
+        assert!(HandlerKind::ALL.iter().all(|kind| all.has(*kind)) && all.logging().is_some());
     }
 }

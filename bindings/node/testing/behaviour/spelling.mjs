@@ -3,8 +3,7 @@
 import { createRequire } from 'node:module';
 
 const { TrunklineError } = createRequire(import.meta.url)('../../index.cjs');
-const { spellKnown } = createRequire(import.meta.url)('../../lib/errors.cjs');
-const { spellDocument, toCamel, toSnake } = createRequire(import.meta.url)('../../lib/names.cjs');
+const { spellDocument, spellKnown, toCamel, toSnake } = createRequire(import.meta.url)('../../lib/names.cjs');
 
 /** Options whose members are options again; the members of all others are names of servers, or not ours. */
 const NESTED = new Set(['reconnect', 'breaker', 'limits', 'budget']);
