@@ -39,7 +39,7 @@ impl Desk {
 #[pymethods]
 impl Desk {
     #[new]
-    fn new(py: Python<'_>, names: Vec<Text>) -> PyResult<Self> {
+    fn new(py: Python<'_>, #[pyo3(from_py_with = names)] names: Vec<Text>) -> PyResult<Self> {
         guarded(|| {
             let wake: Arc<Mutex<Option<Wake>>> = Arc::default();
             let woken = wake.clone();
@@ -133,4 +133,8 @@ impl Desk {
         self.0.here()?.flag.raise();
         Ok(())
     }
+}
+
+fn names(given: &Bound<'_, PyAny>) -> PyResult<Vec<Text>> {
+    given.try_iter()?.map(|name| Text::read(&name?, "handlers")).collect()
 }

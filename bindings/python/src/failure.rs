@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use pyo3::{ffi, intern};
-use serde_json::Value;
-use trunkline::interface::{ERRORS, ErrorRow, Names, python_name, spelled};
+use serde_json::{Map, Value};
+use trunkline::interface::{ERRORS, ErrorRow, Names, python_name, spelled, spelled_path};
 use trunkline::{Error, ErrorCode};
 
 /// The exception of an error: an instance of a class of `trunkline._errors`.
@@ -44,13 +44,28 @@ fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> 
         // What `add_note` adds (PEP 678): tracebacks show it, from Python 3.11 on.
         value.setattr(intern!(py, "__notes__"), [format!("hint: {hint}")])?;
     }
-    value
-        .setattr(intern!(py, "_detail_text"), Value::Object(error.detail().clone()).to_string())?;
+    value.setattr(intern!(py, "_detail_text"), Value::Object(detail(error)).to_string())?;
     value.setattr(intern!(py, "_arguments_text"), error.arguments())?;
     if let Some(cause) = error.cause() {
         value.setattr(intern!(py, "__cause__"), instance(py, cause)?)?;
     }
     Ok(value)
+}
+
+/// Its particulars, with the option that they name as Python spells it.
+fn detail(error: &Error) -> Map<String, Value> {
+    let mut detail = error.detail().clone();
+    let named: &[&str] = match error.code() {
+        ErrorCode::InvalidArgument => &["path"],
+        ErrorCode::UnknownOption => &["option", "nearest"],
+        _ => &[],
+    };
+    for member in named {
+        if let Some(Value::String(path)) = detail.get_mut(*member) {
+            *path = spelled_path(path, |name| python_name(name).to_owned());
+        }
+    }
+    detail
 }
 
 /// Whether its hint names options: what is nearest to no option is the name of a server or a tool.

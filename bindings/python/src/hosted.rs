@@ -23,7 +23,7 @@ impl HostConnection {
     /// Sends one JSON-RPC message of the server. Never blocks, and may be called from any thread.
     ///
     /// Raises ``LimitError`` while too many messages wait to be read, ``ClosedError`` once the connection is over.
-    fn send(&self, py: Python<'_>, frame: Text) -> PyResult<()> {
+    fn send(&self, py: Python<'_>, #[pyo3(from_py_with = frame)] frame: Text) -> PyResult<()> {
         let connection = self.0.here()?;
         guarded(|| connection.send(&frame).or_raise(py))
     }
@@ -76,4 +76,8 @@ impl HostServer for Provided {
 fn call(function: &Bound<'_, PyAny>, arguments: PyResult<Bound<'_, PyTuple>>) -> bool {
     let called = arguments.and_then(|arguments| call_python(function, arguments));
     called.map_err(|error| error.write_unraisable(function.py(), Some(function))).is_ok()
+}
+
+fn frame(given: &Bound<'_, PyAny>) -> PyResult<Text> {
+    Text::read(given, "frame")
 }

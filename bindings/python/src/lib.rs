@@ -62,6 +62,16 @@ mod _trunkline {
         crate::failure::guarded(|| Ok(trunkline::interface::to_json().to_string()))
     }
 
+    /// What an error of that code advises where nothing more exact is known.
+    #[pyfunction]
+    fn advice(code: &str) -> PyResult<&'static str> {
+        crate::failure::guarded(|| Ok(code_of(code)?.row().advice))
+    }
+
+    fn code_of(name: &str) -> PyResult<ErrorCode> {
+        ErrorCode::from_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+
     /// How the options of one scope are called, as JSON text.
     #[pyfunction]
     fn option_names(scope: &str) -> PyResult<String> {
@@ -112,8 +122,7 @@ mod _trunkline {
     #[pyfunction]
     #[pyo3(signature = (code, arguments=None))]
     fn _exception(py: Python<'_>, code: &str, arguments: Option<&str>) -> PyResult<Py<PyAny>> {
-        let found = ErrorCode::ALL.iter().find(|known| known.name() == code);
-        let code = *found.ok_or_else(|| PyKeyError::new_err(code.to_owned()))?;
+        let code = code_of(code)?;
         let cause = Error::new(ErrorCode::Exited, "the process ended").with_detail("status", 3);
         let mut error = Error::new(code, "the connection was lost")
             .with_server("s")

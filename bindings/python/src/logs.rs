@@ -22,7 +22,7 @@ pub struct Logs(Owned<Room>);
 #[pymethods]
 impl Logs {
     #[new]
-    fn new(py: Python<'_>, level: Text) -> PyResult<Self> {
+    fn new(py: Python<'_>, #[pyo3(from_py_with = level)] level: Text) -> PyResult<Self> {
         guarded(|| {
             let flag = Arc::<Flag>::default();
             let woken = flag.clone();
@@ -60,4 +60,8 @@ impl Logs {
             Ok(())
         })
     }
+}
+
+fn level(given: &Bound<'_, PyAny>) -> PyResult<Text> {
+    Text::read(given, "level")
 }

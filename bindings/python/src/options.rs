@@ -33,20 +33,26 @@ impl CallText {
     }
 }
 
-/// A text, for functions that Python calls directly. Half a surrogate pair, which has no form in UTF-8, is a wrong argument.
+/// A text, for functions that Python calls directly.
 pub struct Text(PyBackedStr);
 
-impl<'py> FromPyObject<'_, 'py> for Text {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+impl Text {
+    /// Reads it. Half a surrogate pair, which has no form in UTF-8, is a wrong argument, by its path.
+    pub fn read(given: &Bound<'_, PyAny>, path: &str) -> PyResult<Text> {
         given.extract().map(Text).map_err(|error: PyErr| {
             if !error.is_instance_of::<PyUnicodeEncodeError>(given.py()) {
                 return error;
             }
-            let message = "a text that cannot be written as UTF-8: surrogates not allowed";
-            exception(given.py(), &Error::new(ErrorCode::InvalidArgument, message))
+            let message =
+                format!("{path}: a text that cannot be written as UTF-8: surrogates not allowed");
+            let error = Error::new(ErrorCode::InvalidArgument, message).with_detail("path", path);
+            exception(given.py(), &error)
         })
+    }
+
+    /// The parameter `server`.
+    pub fn server(given: &Bound<'_, PyAny>) -> PyResult<Text> {
+        Text::read(given, "server")
     }
 }
 

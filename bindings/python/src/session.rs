@@ -129,7 +129,11 @@ impl Session {
     }
 
     /// The tools of its view in the shape of a model API, as JSON text, and the number of that list.
-    fn tools_for(&self, py: Python<'_>, shape: Text) -> PyResult<(String, u64)> {
+    fn tools_for(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = shape)] shape: Text,
+    ) -> PyResult<(String, u64)> {
         let session = &self.0.here()?.session;
         guarded(|| {
             let tools = Shape::from_word(&shape).and_then(|shape| session.tools_for(shape));
@@ -170,7 +174,7 @@ impl Session {
     fn provide(
         &self,
         py: Python<'_>,
-        server: Text,
+        #[pyo3(from_py_with = Text::server)] server: Text,
         receive: Py<PyAny>,
         closed: Option<Py<PyAny>>,
     ) -> PyResult<()> {
@@ -180,13 +184,21 @@ impl Session {
     }
 
     /// Takes a server away from it.
-    fn disable(&self, py: Python<'_>, server: Text) -> PyResult<()> {
+    fn disable(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = Text::server)] server: Text,
+    ) -> PyResult<()> {
         let session = &self.0.here()?.session;
         guarded(|| py.detach(|| session.disable(&server)).or_raise(py))
     }
 
     /// Undoes `disable`.
-    fn enable(&self, py: Python<'_>, server: Text) -> PyResult<()> {
+    fn enable(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = Text::server)] server: Text,
+    ) -> PyResult<()> {
         let session = &self.0.here()?.session;
         guarded(|| py.detach(|| session.enable(&server)).or_raise(py))
     }
@@ -211,4 +223,8 @@ impl Session {
             Ok(())
         })
     }
+}
+
+fn shape(given: &Bound<'_, PyAny>) -> PyResult<Text> {
+    Text::read(given, "shape")
 }

@@ -117,10 +117,10 @@ def test_a_panic_is_an_internal_error_with_its_place(capfd: pytest.CaptureFixtur
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_text_that_is_no_unicode_is_a_wrong_argument_everywhere() -> None:
+def test_a_text_that_is_no_unicode_is_a_wrong_argument_everywhere(log: Log) -> None:
     """SPEC 9.1, 16.5: half a surrogate pair, as file names have it."""
     odd = "\udcff"
-    sent: list[BaseException] = []
+    sent: list[trunkline.TrunklineError] = []
 
     def receive(connection: trunkline.HostConnection, frame: str) -> None:
         try:
@@ -130,6 +130,7 @@ def test_a_text_that_is_no_unicode_is_a_wrong_argument_everywhere() -> None:
         connection.close()
 
     with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        lease = session.acquire("s", log.server())
         attempts: list[Callable[[], object]] = [
             lambda: session.disable(odd),
             lambda: session.enable(odd),
@@ -141,14 +142,83 @@ def test_a_text_that_is_no_unicode_is_a_wrong_argument_everywhere() -> None:
             lambda: pool.restart(odd),
             lambda: trunkline.start_logs(odd),
             lambda: trunkline.sync.Pool(handlers={odd: print}),
+            lambda: pool.acquire("s", log.server(), session=odd),
+            lambda: pool.add_server("s", {"command": odd}),
+            lambda: lease.call_tool("echo", {"message": odd}),
+            lambda: lease.read_resource(odd),
         ]
+        paths: list[object] = []
         for attempt in attempts:
-            with pytest.raises(trunkline.InvalidArgumentError, match="UTF-8"):
+            with pytest.raises(trunkline.InvalidArgumentError, match="UTF-8") as caught:
                 attempt()
+            paths.append(caught.value.detail.get("path"))
         session.provide("own", receive)
         with pytest.raises(trunkline.TrunklineError):
             session.acquire("own", timeout=30)
-    assert {type(error) for error in sent} == {trunkline.InvalidArgumentError}
+    named = ["server", "server", "server", "shape", "name", "name", "server", "server", "level", "handlers"]
+    assert paths == [*named, "session", "config", "arguments", "uri"]
+    assert [error.detail for error in sent] == [{"path": "frame"}]
+
+
+@pytest.mark.parametrize(
+    ("options", "detail"),
+    [
+        ({"call_timeout": 1, "call_idle_timeout": 2}, {"path": "call_idle_timeout"}),
+        ({"reconnect": {"delays": {"local": [10_000]}}}, {"path": "reconnect.delays.local[0]"}),
+        ({"reconnect": {"delays": {"timeout_ms": [1]}}}, {"option": "reconnect.delays.timeout_ms"}),
+    ],
+)
+def test_an_option_has_its_name_of_python_wherever_it_is_named(options: dict[str, Any], detail: dict[str, Any]) -> None:
+    """SPEC 16.5."""
+    with pytest.raises(trunkline.InvalidArgumentError) as caught:
+        trunkline.sync.Pool(**options)
+    assert caught.value.detail == detail
+    assert f"`{[*detail.values()][0]}`" in caught.value.message
+
+
+def test_what_is_refused_before_the_library_has_a_hint_too() -> None:
+    """SPEC 5.12."""
+    attempts: list[tuple[Callable[[], object], str]] = [
+        (lambda: trunkline.sync.Pool(drain_delay="long"), "correct the value that `detail.path` names"),
+        (lambda: trunkline.sync.Pool(drain_dely=1), "did you mean `drain_delay`?"),
+        (lambda: trunkline.sync.Pool(workspace="\ud800"), "correct the value that `detail.path` names"),
+    ]
+    for attempt, hint in attempts:
+        with pytest.raises(trunkline.InvalidArgumentError) as caught:
+            attempt()
+        assert caught.value.hint == hint
+        assert caught.value.__notes__ == [f"hint: {hint}"]
+    with trunkline.sync.Pool() as pool, pool.events() as events, pytest.raises(trunkline.TimeoutError) as late:
+        events.next(timeout=0)
+    assert late.value.hint
+
+
+def test_a_call_that_is_refused_was_not_sent(log: Log) -> None:
+    """SPEC 5.12: whoever refuses it."""
+
+    async def told(event: object) -> None:
+        pass
+
+    with trunkline.sync.Pool() as pool, pool.session("a") as session:
+        lease = session.acquire("s", log.server())
+        attempts: list[Callable[[], object]] = [
+            lambda: lease.call_tool("echo", {}, timeot=1),
+            lambda: lease.call_tool("echo", {}, timeout="long"),
+            lambda: lease.call_tool("echo", {}, retry="always"),
+            lambda: lease.call_tool("echo", {"message": object()}),
+            lambda: lease.call_tool("echo", {"message": "\udcff"}),
+            lambda: lease.call_tool("echo", {}, progress=told),
+            lambda: lease.read_resource("test://x", retry="always"),
+            lambda: lease.get_prompt("\udcff"),
+            lambda: session.call_tool("mcp__s__echo", {}, retry="always"),
+        ]
+        for attempt in attempts:
+            with pytest.raises(trunkline.InvalidArgumentError) as caught:
+                attempt()
+            assert caught.value.outcome == "not_sent", caught.value
+        with pytest.raises(trunkline.InvalidArgumentError) as acquired:
+            session.acquire("s", timeot=1)
+        assert acquired.value.outcome is None
 
 
 @pytest.mark.parametrize("index", [7, -1, 2**32, 2**40, -(2**70)])

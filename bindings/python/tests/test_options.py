@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import ChainMap, UserDict
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -152,6 +154,17 @@ def test_an_unknown_event_type_is_refused() -> None:
 def test_arguments_that_are_no_json_are_refused(arguments: Any) -> None:
     with pytest.raises(trunkline.InvalidArgumentError, match="arguments"):
         _options.arguments_text(arguments)
+
+
+@pytest.mark.parametrize("kind", [MappingProxyType, ChainMap, UserDict])
+def test_any_mapping_is_an_object(kind: Any) -> None:
+    """SPEC 16.1: as the types say, at any depth."""
+    given = kind({"command": "c", "env": kind({"A": "1"})})
+    expected = {"command": "c", "env": {"A": "1"}}
+    assert json.loads(_options.config_text(given)) == expected
+    assert json.loads(_options.arguments_text(given)) == expected
+    with trunkline.sync.Pool() as pool:
+        assert list(pool.reconcile(kind({"s": given}))["servers"]) == ["s"]
 
 
 def test_arguments_that_contain_themselves_are_refused() -> None:

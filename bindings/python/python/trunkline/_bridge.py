@@ -17,7 +17,7 @@ from contextvars import Context, copy_context
 
 from . import _trunkline
 from ._audience import INTERRUPTS, Audience
-from ._errors import not_unicode
+from ._errors import TrunklineError, not_begun, not_sent
 from ._progress import call_options
 from ._results import Event
 
@@ -155,8 +155,8 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
         operation = start(bridge, token, *args)
     except BaseException as error:
         del bridge.pending[token]
-        if isinstance(error, UnicodeEncodeError):
-            raise not_unicode(error) from None
+        if isinstance(error, (UnicodeEncodeError, TrunklineError)):
+            raise not_begun(error, start, args) from error.__cause__
         raise
     try:
         return await future
@@ -171,7 +171,10 @@ def submit_call(
     start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], *args: Any
 ) -> Coroutine[Any, Any, Any]:
     """Starts a call and waits for its end."""
-    text, callback = call_options(options)
+    try:
+        text, callback = call_options(options)
+    except TrunklineError as error:
+        raise not_sent(error) from None
     return submit(start, *args, text) if callback is None else _told(callback, start, *args, text)
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import builtins
 import json
 
+from . import _trunkline
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from collections.abc import Callable
+    from typing import Any, Literal, TypeVar
+
+    _E = TypeVar("_E", bound="TrunklineError")
 
 
 class TrunklineError(Exception):
@@ -158,18 +163,47 @@ class InternalError(TrunklineError):
     """A fault of the library itself; ``detail["place"]`` says where."""
 
 
-def invalid(message: str, code: str = "invalid_argument", **detail: Any) -> InvalidArgumentError:
-    """A wrong argument that is found before the library is called."""
-    error = InvalidArgumentError(message)
-    error.code = code
-    error.detail = detail
+def told(error: _E, code: str, detail: dict[str, Any], hint: str | None = None) -> _E:
+    """The error, which is of Python's own, with what those of the library have; without a hint it has the advice of its code."""
+    error.code, error.detail = code, detail
+    error.hint = hint or _trunkline.advice(code)
+    error.__dict__["__notes__"] = [f"hint: {error.hint}"]  # What `add_note` adds, from Python 3.11 on.
     return error
+
+
+def invalid(message: str, **detail: Any) -> InvalidArgumentError:
+    """A wrong argument that is found before the library is called."""
+    return told(InvalidArgumentError(message), "invalid_argument", detail)
 
 
 def not_unicode(error: UnicodeEncodeError, path: str | None = None) -> InvalidArgumentError:
     """A text with half a surrogate pair, which has no form in UTF-8; ``path`` is the option that it is in."""
     message = f"a text that cannot be written as UTF-8: {error.reason}"
     return invalid(message) if path is None else invalid(f"{path}: {message}", path=path)
+
+
+#: The operations that send something to a server.
+_CALLS = frozenset(["call_tool", "complete", "get_prompt", "read_resource", "request"])
+
+
+def not_begun(error: UnicodeEncodeError | TrunklineError, start: Callable[..., Any], args: tuple[Any, ...]) -> TrunklineError:
+    """Why an operation with these last arguments did not begin; of a call that is also that nothing was sent."""
+    refused = error if isinstance(error, TrunklineError) else not_unicode(error, _parameter(error.object, start, args))
+    return not_sent(refused) if start.__name__ in _CALLS else refused
+
+
+def not_sent(error: _E) -> _E:
+    """The error of a call that did not begin."""
+    error.outcome = "not_sent"
+    return error
+
+
+def _parameter(text: str, start: Callable[..., Any], args: tuple[Any, ...]) -> str | None:
+    """What the function calls the argument that is this text."""
+    import inspect  # Only the sad path needs it.
+
+    names = list(inspect.signature(start).parameters)[-len(args) :]
+    return next((name for name, given in zip(names, args) if given is text or given == text), None)
 
 
 def _restore(kind: type[TrunklineError], message: str, state: dict[str, Any]) -> TrunklineError:

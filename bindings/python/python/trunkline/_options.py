@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from os import PathLike, fspath
 
 from . import _trunkline
-from ._errors import InvalidArgumentError, invalid, not_unicode
+from ._errors import InvalidArgumentError, invalid, not_sent, not_unicode, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any, Literal
 
     _Scope = Literal[
@@ -139,7 +140,9 @@ def _unknown(name: str, table: dict[str, Any], path: str) -> InvalidArgumentErro
     nearest = path + near[0] if near else None
     ending = f"; the nearest is {nearest}" if nearest else ""
     option = path + str(name)
-    return invalid(f"unknown option {option}{ending}", "unknown_option", option=option, nearest=nearest)
+    error = InvalidArgumentError(f"unknown option {option}{ending}")
+    hint = f"did you mean `{nearest}`?" if nearest else None
+    return told(error, "unknown_option", {"option": option, "nearest": nearest}, hint)
 
 
 def mask(kinds: str | Iterable[str] | None) -> int:
@@ -159,7 +162,10 @@ def arguments_text(arguments: Any) -> str:
     """A call's arguments as JSON text."""
     if arguments is None:
         return ""
-    return _dump(arguments, "arguments")
+    try:
+        return _dump(arguments, "arguments")
+    except InvalidArgumentError as error:
+        raise not_sent(error) from None
 
 
 def config_text(config: Any, path: str = "config") -> str:
@@ -197,5 +203,12 @@ def _text_of_path(value: Any) -> Any:
     raise TypeError(f"it is of the type {type(value).__name__}")
 
 
-_encode = _encoder()
+def _plain(value: Any) -> Any:
+    """What stands for an object in a value: any mapping is an object of JSON."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+_encode = _encoder(_plain)
 _encode_option = _encoder(_text_of_path)

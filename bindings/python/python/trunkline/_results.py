@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 
-from ._errors import ProtocolError
+from ._errors import ProtocolError, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ def _decoded(text: str) -> Any:
 
 
 def _unreadable(why: str) -> ProtocolError:
-    found = ProtocolError(f"{why} to be decoded; the text as it came is at hand")
-    found.code = "protocol"
-    return found
+    return told(ProtocolError(f"{why} to be decoded; the text as it came is at hand"), "protocol", {})
 
 
 def defined(rows: Iterable[Listed]) -> list[tuple[Listed, dict[str, Any]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ._errors import invalid, not_unicode
+from ._errors import invalid, not_begun
 from ._options import config_text, encode
 
 TYPE_CHECKING = False
@@ -63,5 +63,5 @@ def report_of(change: Callable[..., str], *args: Any) -> dict[str, Any]:
     try:
         report: dict[str, Any] = json.loads(change(*args))
     except UnicodeEncodeError as error:
-        raise not_unicode(error) from None
+        raise not_begun(error, change, args) from None
     return report

@@ -10,7 +10,7 @@ import threading
 import time
 
 from . import _trunkline
-from ._errors import TimeoutError, not_unicode
+from ._errors import TimeoutError, TrunklineError, not_begun, not_sent, told
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._progress import call_options, receiver_of
 from ._results import CallResult, Event
@@ -79,10 +79,12 @@ def _scopes() -> tuple[CancelScope, ...]:
 def _block_call(
     start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], *args: Any
 ) -> Any:
-    text, callback = call_options(options)
-    if callback is None:
-        return _block(start, *args, text)
-    return _block(start, *args, (text, 0), receiver=receiver_of(callback))
+    try:
+        text, callback = call_options(options)
+        receiver = None if callback is None else receiver_of(callback)
+    except TrunklineError as error:
+        raise not_sent(error) from None
+    return _block(start, *args, text if receiver is None else (text, 0), receiver=receiver)
 
 
 def _block(
@@ -91,8 +93,8 @@ def _block(
     waiter = _trunkline.Waiter()
     try:
         operation = start(waiter, 0, *args)
-    except UnicodeEncodeError as error:
-        raise not_unicode(error) from None
+    except (UnicodeEncodeError, TrunklineError) as error:
+        raise not_begun(error, start, args) from error.__cause__
     scopes = _scopes()
     try:
         for scope in scopes:
@@ -444,8 +446,6 @@ class EventStream:
 
 
 def _late(timeout: float | None) -> TimeoutError:
-    error = TimeoutError(f"no event within {timeout} s")
-    error.code = "timeout"
+    error = told(TimeoutError(f"no event within {timeout} s"), "timeout", {"which": "total"})
     error.retryable = True
-    error.detail = {"which": "total"}
     return error

@@ -14,7 +14,8 @@ pub fn spelled(text: &str, spell: impl Fn(&str) -> String) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-fn spelled_path(path: &str, spell: impl Fn(&str) -> String) -> String {
+/// The path of an option, as in `detail.path`, as `spell` spells it: the same of one name that [`spelled`] does of those in a text.
+pub fn spelled_path(path: &str, spell: impl Fn(&str) -> String) -> String {
     let named = |rows: &'static [OptionRow], name: &str| rows.iter().find(|row| row.name == name);
     let mut parts = path.split('.');
     let first = parts.next().unwrap_or_default();
@@ -39,7 +40,7 @@ fn spelled_path(path: &str, spell: impl Fn(&str) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::spelled;
+    use super::{spelled, spelled_path};
     use crate::interface::{node_name, python_name};
 
     /// SPEC 16.5: a person reads the names that the host's language has.
@@ -56,6 +57,9 @@ mod tests {
             node("`include.drain_delay_ms.drain_delay_ms`, `"),
             "`include.drain_delay_ms.drain_delay_ms`, `"
         );
+        let path = "reconnect.delays_ms.local_ms[0]";
+        let in_python = spelled_path(path, |name| python_name(name).to_owned());
+        assert_eq!(in_python, "reconnect.delays.local_ms[0]");
         for foreign in
             ["no prompt `my_prompt`", "`_meta` is given twice", "drain_delay_ms", "``", ""]
         {
