@@ -85,6 +85,32 @@ def test_a_scope_cancels_from_another_thread(log: Log) -> None:
             lease.call_tool("sleep", {"ms": 60_000})
 
 
+def test_nothing_begins_in_a_scope_that_is_cancelled(log: Log) -> None:
+    """SPEC 5.5: what would follow is not carried out, and a call is not sent."""
+    with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
+        lease = session.acquire("s", log.server())
+        counted = int(text(lease.call_tool("count")))
+        scope = trunkline.sync.CancelScope()
+        scope.cancel()
+        with trunkline.sync.CancelScope(), scope:
+            with pytest.raises(trunkline.CancelledError) as call:
+                lease.call_tool("echo", {"message": "x"})
+            for attempt in (
+                lambda: session.acquire("s"),
+                lambda: pool.restart("s"),
+                lambda: pool.reconcile({"s": log.server()}),
+                pool.drain_all,
+            ):
+                with pytest.raises(trunkline.CancelledError) as caught:
+                    attempt()
+                assert caught.value.outcome is None
+        assert (call.value.code, call.value.outcome) == ("cancelled", "not_sent")
+        assert call.value.hint
+        assert int(text(lease.call_tool("count"))) == counted + 1
+        assert lease.generation == 1
+        assert pool.status()["closing"] is False
+
+
 def test_a_scope_can_be_cancelled_from_a_signal_handler() -> None:
     """SPEC 5.5: a handler runs on the waiting thread itself, also while that has the scope's lock."""
     scope = trunkline.sync.CancelScope()

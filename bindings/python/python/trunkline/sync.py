@@ -10,7 +10,7 @@ import threading
 import time
 
 from . import _trunkline
-from ._errors import TimeoutError, TrunklineError, not_begun, not_sent, told
+from ._errors import CancelledError, TimeoutError, TrunklineError, not_begun, not_sent, told
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._progress import call_options, receiver_of
 from ._results import CallResult, Event
@@ -42,7 +42,10 @@ class CancelScope:
         self._operations: list[_trunkline.Operation] = []
 
     def cancel(self) -> None:
-        """Cancels the operation under way in the scope, and those that would follow. Repeating it does nothing."""
+        """Cancels the operation under way in the scope; those that would follow do not begin, but for a pool's close.
+
+        Repeating it does nothing.
+        """
         with self._lock:
             self._cancelled = True
             for operation in self._operations:
@@ -90,12 +93,25 @@ def _block_call(
 def _block(
     start: Callable[..., _trunkline.Operation], *args: Any, receiver: Callable[[list[str]], None] | None = None
 ) -> Any:
+    """Carries an operation out, and waits for its end. In a scope that is cancelled none begins."""
+    scopes = _scopes()
+    if any(scope._cancelled for scope in scopes):
+        error = told(CancelledError("the operation was cancelled before it began"), "cancelled", {})
+        raise not_begun(error, start, args)
+    return _carry_out(scopes, receiver, start, *args)
+
+
+def _carry_out(
+    scopes: tuple[CancelScope, ...],
+    receiver: Callable[[list[str]], None] | None,
+    start: Callable[..., _trunkline.Operation],
+    *args: Any,
+) -> Any:
     waiter = _trunkline.Waiter()
     try:
         operation = start(waiter, 0, *args)
     except (UnicodeEncodeError, TrunklineError) as error:
         raise not_begun(error, start, args) from error.__cause__
-    scopes = _scopes()
     try:
         for scope in scopes:
             scope._watch(operation)
@@ -150,7 +166,8 @@ class Pool(PoolBase):
         To cancel it ends the wait alone: the close goes on.
         """
         try:
-            _block(self._native.close)
+            # It begins whatever is cancelled.
+            _carry_out(_scopes(), None, self._native.close)
         except BaseException:
             self._close_unwatched()
             raise
