@@ -277,7 +277,10 @@ export class Pool extends Emitter {
     config: ServerConfig,
     options: AcquireOptions & { session: string },
   ): Promise<Lease>;
-  /** Makes these the servers of the pool: starts what is new, releases what is gone, leaves alone what is equal. */
+  /**
+   * Makes these the servers of the pool: starts what is new, releases what is gone, leaves alone what is equal. An abort does not take back a
+   * change that was begun.
+   */
   reconcile(servers: Servers, options?: Abortable): Promise<ReconcileReport>;
   /**
    * Replaces the connections of a server's entries, or of the one with that index. One report per entry, with the `reason` when it
@@ -294,6 +297,7 @@ export class Pool extends Emitter {
    * Replaces the folders that servers are told of: absolute, or relative to the workspace. Servers that can be told are told so, and the lists
    * of every connection are asked for again, in the background. Equal folders do nothing; one that is no folder is refused, with nothing changed.
    * Changes are made in the order of the calls. A file system that does not answer keeps this waiting and the changes after it, and nothing else.
+   * An abort does not take back a change that was begun.
    */
   setRoots(roots: string[], options?: Abortable): Promise<void>;
   /**

@@ -73,7 +73,10 @@ class Pool(PoolBase):
         return Acquiring(_acquire(self, *start))
 
     async def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
-        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone."""
+        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone.
+
+        To cancel it does not take back a change that was begun.
+        """
         return await _reported(self._native.reconcile, config_text(servers, "servers"))
 
     async def restart(self, server: str, index: int | None = None) -> Any:
@@ -95,6 +98,7 @@ class Pool(PoolBase):
         Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Equal
         folders do nothing; one that is no folder is refused, with nothing changed. Changes are made in the order of the calls. A
         file system that does not answer keeps this waiting and the changes after it, and nothing else, not the loop either.
+        To cancel it does not take back a change that was begun.
         """
         await submit(self._native.set_roots, roots_text(roots))
 

@@ -185,7 +185,10 @@ class Pool(PoolBase):
         return Lease(self, _block(self._native.acquire, server, text, session, encode("acquire", options)))
 
     def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
-        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone."""
+        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone.
+
+        To cancel it does not take back a change that was begun.
+        """
         return _reported(self._native.reconcile, config_text(servers, "servers"))
 
     def restart(self, server: str, index: int | None = None) -> Any:
@@ -206,7 +209,8 @@ class Pool(PoolBase):
 
         Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Equal
         folders do nothing; one that is no folder is refused, with nothing changed. Changes are made in the order of the calls. A
-        file system that does not answer keeps this waiting and the changes after it, and nothing else.
+        file system that does not answer keeps this waiting and the changes after it, and nothing else. To cancel it
+        does not take back a change that was begun.
         """
         _block(self._native.set_roots, roots_text(roots))
 
