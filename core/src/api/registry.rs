@@ -20,6 +20,7 @@ use super::pool::PoolCore;
 use super::session::{Session, SessionCore, WeakSession};
 use crate::auth::Context;
 use crate::driver::LeaseHold;
+use crate::platform;
 
 /// A pool's sessions. Its lock is never held while a session or a hold is dropped, since that may call back here.
 #[derive(Default)]
@@ -52,6 +53,7 @@ pub(super) struct Kept {
     /// When it is given up: tells it from what an earlier session of the same number left.
     until: Instant,
     timer: AbortHandle,
+    fork_generation: u64,
 }
 
 impl Kept {
@@ -69,7 +71,10 @@ impl Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        self.timer.abort();
+        // In a forked child the timer, and whoever holds a lock of it, are the parent's.
+        if self.fork_generation == platform::fork_generation() {
+            self.timer.abort();
+        }
     }
 }
 
@@ -121,15 +126,17 @@ impl PoolCore {
         if sessions.live.get(&id).is_some_and(|live| live.number == number) {
             sessions.live.remove(&id);
         }
-        if keep_for.is_zero() || holds.is_empty() {
+        // Another may have opened with the id since this one began to close: nobody resumes what is left then.
+        let is_taken = sessions.live.contains_key(&id);
+        if keep_for.is_zero() || holds.is_empty() || is_taken {
             drop(sessions);
             drop(holds);
             return;
         }
         let until = Instant::now() + keep_for.min(KEPT_LONGEST);
         let timer = self.forget_later(id.clone(), until);
-        let follows = session.kept.is_none();
-        let mut kept = Kept { number, context, follows, holds, until, timer };
+        let (follows, fork_generation) = (session.kept.is_none(), platform::fork_generation());
+        let mut kept = Kept { number, context, follows, holds, until, timer, fork_generation };
         // Under the lock: a change that comes later finds it.
         let old = kept.take_old(self);
         let replaced = sessions.kept.insert(id, kept);

@@ -87,3 +87,25 @@ async fn a_session_that_is_kept_lets_go_what_is_configured_no_more() {
         pool.close().await.unwrap();
     }
 }
+
+/// SPEC 3.13: what a session left belongs to whoever resumes it. When its id was taken before that was put down, there is nobody.
+#[tokio::test]
+async fn what_a_session_left_is_dropped_where_its_id_is_anothers_by_then() {
+    let options = json!({ "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50 });
+    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
+    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", SERVER] } });
+    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+    let options = || SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
+    let session = pool.session(options()).unwrap();
+    let _lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    let core = session.core();
+    // As its close does, but for the moment between.
+    let holds = core.holds.close();
+    assert_eq!(holds.len(), 1);
+    session.close(None);
+    let other = pool.session(options()).unwrap();
+    assert_ne!(other.core().number, core.number);
+    core.pool.session_closed(core, HANG, holds);
+    assert_eq!(core.pool.sessions_seen().1, 0);
+    pool.close().await.unwrap();
+}
