@@ -427,7 +427,7 @@ impl ConnectionEvents for Events {
 
     fn resource_updated(&self, uri: &str) {
         if let Some(driver) = self.driver.upgrade() {
-            driver.resource_updated(&self.cell, self.id, uri);
+            driver.resource_updated(&self.cell, self.id.generation, uri);
         }
     }
 

@@ -157,10 +157,10 @@ impl Driver {
     }
 
     /// A resource of the server was updated: its subscribers are told (SPEC 7.7).
-    pub(super) fn resource_updated(&self, cell: &EntryCell, id: ConnectionId, uri: &str) {
+    pub(super) fn resource_updated(&self, cell: &EntryCell, generation: Generation, uri: &str) {
         let fields = [("uri", uri.into())];
         for session in cell.resources.subscribers(uri) {
-            let about = About::entry(cell, id.generation);
+            let about = About::entry(cell, generation);
             let wants = || cell.resources.is_wanted_by(uri, session.number);
             let kind = EventKind::ResourceUpdated;
             self.hub.publish_if(kind, Some(&session), &about, &fields, wants);
@@ -170,7 +170,7 @@ impl Driver {
     /// An update of any resource may have been missed: all who want some are told, as if each had been updated (SPEC 7.2).
     pub(super) fn resources_missed(&self, cell: &EntryCell, id: ConnectionId) {
         for uri in cell.resources.uris() {
-            self.resource_updated(cell, id, &uri);
+            self.resource_updated(cell, id.generation, &uri);
         }
     }
 

@@ -308,8 +308,8 @@ impl Driver {
         });
     }
 
-    /// A new connection knows of no subscription. What it refuses is asked for again after a while, and then those who want it are
-    /// warned; a connection that has gone is another's matter.
+    /// A new connection knows of no subscription. Of what it grants those who want it are told an update, which they may have missed; what
+    /// it refuses is asked for again after a while, and then they are warned. A connection that has gone is another's matter.
     pub(super) fn renew_demand(self: &Arc<Self>, cell: &Arc<EntryCell>) {
         let Some((generation, _)) = cell.live_connection() else { return };
         let uris = cell.resources.uris();
@@ -346,7 +346,14 @@ async fn renew(
     for wait in waits {
         tokio::time::sleep(*wait).await;
         let _turn = turns.acquire().await;
-        if cell.connection(generation).is_none() || tell(driver, cell, &uri).await {
+        if cell.connection(generation).is_none() {
+            return;
+        }
+        if tell(driver, cell, &uri).await {
+            // Until now the server knew of nobody to tell: the resource may have been updated.
+            if let Some(driver) = driver.upgrade() {
+                driver.resource_updated(cell, generation, &uri);
+            }
             return;
         }
     }

@@ -142,6 +142,19 @@ async fn first_update_after_a_loss(pool: &Pool, session: &Session) -> Value {
     serde_json::from_str(event.json()).unwrap()
 }
 
+/// SPEC 7.7: what changed before a new connection knew of the subscription was told to nobody, and may have been an update.
+#[tokio::test]
+async fn a_renewal_that_is_granted_is_told_as_an_update() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let a = session(&pool, "a");
+    let lease = acquire(&a).await;
+    lease.subscribe_resource("test://one").await.unwrap();
+    let event = first_update_after_a_loss(&pool, &a).await;
+    assert_eq!((&event["uri"], &event["generation"]), (&json!("test://one"), &json!(2)));
+    pool.close().await.unwrap();
+}
+
 /// SPEC 7.7: a new connection that refuses at first is asked again.
 #[tokio::test]
 async fn a_renewal_that_is_refused_is_tried_again() {
