@@ -1209,8 +1209,9 @@ trunkline_status trunkline_lease_request_enqueue(trunkline_pool *pool,
 
 /**
  * Subscribes the session to updates of a resource, which come as
- * `TRUNKLINE_EVENT_RESOURCE_UPDATED`, of a modern server also those of a part of it. Counted: each
- * needs its unsubscribe. Blocks: `WRONG_THREAD` inside a callback.
+ * `TRUNKLINE_EVENT_RESOURCE_UPDATED`, of a modern server also those of a part of it. Counted, by
+ * whichever lease of the session: each needs its unsubscribe. Blocks: `WRONG_THREAD` inside a
+ * callback.
  *
  * Errors: as of `trunkline_lease_request`.
  */
@@ -1248,8 +1249,8 @@ trunkline_status trunkline_lease_subscribe_resource_enqueue(trunkline_pool *pool
                                                             trunkline_error **err);
 
 /**
- * The counterpart of `trunkline_lease_subscribe_resource`. Blocks: `WRONG_THREAD` inside a
- * callback.
+ * The counterpart of `trunkline_lease_subscribe_resource`: with the last the session gets no more
+ * updates. Without any it does nothing. Blocks: `WRONG_THREAD` inside a callback.
  *
  * Errors: as of `trunkline_lease_request`.
  */

@@ -81,7 +81,8 @@ public:
                                           const call_options &options = {}) const {
         return detail::call_async(handle_, &trunkline_lease_request_start, method, params, options);
     }
-    /** Subscribes the session to updates of a resource, and waits; counted, each needs its unsubscribe. */
+    /** Subscribes the session to updates of a resource, and waits. Counted, by whichever lease of the session: each
+     *  needs its unsubscribe. */
     void subscribe_resource(std::string_view uri) const {
         detail::told(handle_, &trunkline_lease_subscribe_resource, uri);
     }
@@ -89,7 +90,7 @@ public:
     std::future<void> subscribe_resource_async(std::string_view uri) const {
         return detail::told_async(handle_, &trunkline_lease_subscribe_resource_start, uri);
     }
-    /** The session gets no more of its events. */
+    /** The counterpart of `subscribe_resource`: with the last the session gets no more of its events. */
     void unsubscribe_resource(std::string_view uri) const {
         detail::told(handle_, &trunkline_lease_unsubscribe_resource, uri);
     }

@@ -464,9 +464,12 @@ export class Lease {
   getPrompt(name: string, args?: Record<string, string> | null, options?: CallOptions): Promise<PromptResult>;
   /** Completions of an argument of a prompt or resource template. */
   complete(params: JsonObject, options?: CallOptions): Promise<CompletionResult>;
-  /** From now on the session gets `resource_updated` for this resource; of a modern server also for a part of it, by the `uri` of the whole. */
+  /**
+   * From now on the session gets `resource_updated` for this resource; of a modern server also for a part of it, by the `uri` of the whole.
+   * Counted: each needs its `unsubscribeResource`.
+   */
   subscribeResource(uri: string, options?: Abortable): Promise<void>;
-  /** The session gets no more of them. */
+  /** The counterpart of `subscribeResource`: with the last the session gets no more of them. */
   unsubscribeResource(uri: string, options?: Abortable): Promise<void>;
   /** Gives the hold up; calls in flight go on. Repeating it does nothing. */
   release(): void;

@@ -166,8 +166,9 @@ pub unsafe extern "C" fn trunkline_lease_request_enqueue(
 }
 
 /// Subscribes the session to updates of a resource, which come as
-/// `TRUNKLINE_EVENT_RESOURCE_UPDATED`, of a modern server also those of a part of it. Counted: each
-/// needs its unsubscribe. Blocks: `WRONG_THREAD` inside a callback.
+/// `TRUNKLINE_EVENT_RESOURCE_UPDATED`, of a modern server also those of a part of it. Counted, by
+/// whichever lease of the session: each needs its unsubscribe. Blocks: `WRONG_THREAD` inside a
+/// callback.
 ///
 /// Errors: as of `trunkline_lease_request`.
 #[unsafe(no_mangle)]
@@ -219,8 +220,8 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource_enqueue(
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| subscribe_resource(pool, lease, uri)) }
 }
 
-/// The counterpart of `trunkline_lease_subscribe_resource`. Blocks: `WRONG_THREAD` inside a
-/// callback.
+/// The counterpart of `trunkline_lease_subscribe_resource`: with the last the session gets no more
+/// updates. Without any it does nothing. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// Errors: as of `trunkline_lease_request`.
 #[unsafe(no_mangle)]

@@ -92,9 +92,9 @@ export class Client {
     params: JsonObject,
     options?: RequestOptions,
   ): Promise<{ completion: { values: string[]; total?: number; hasMore?: boolean } }>;
-  /** From now on handlers of `notifications/resources/updated` hear of it. */
+  /** From now on handlers of `notifications/resources/updated` hear of it; counted by session. */
   subscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
-  /** They hear of it no more. */
+  /** With the last subscription of the session they hear of it no more. */
   unsubscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
   /** Asks the server whether it is there. */
   ping(options?: RequestOptions): Promise<JsonObject>;

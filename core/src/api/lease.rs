@@ -221,7 +221,8 @@ impl Lease {
         self.request("completion/complete", params, options).await
     }
 
-    /// Subscribes the session to updates of a resource; counted, so that the server hears of the first alone (SPEC 7.7).
+    /// Subscribes the session to updates of a resource. Counted, by whichever lease of the session: each needs its
+    /// [`unsubscribe_resource`](Self::unsubscribe_resource), and the server hears of the first of all sessions alone (SPEC 7.7).
     ///
     /// A server may announce an update of a part of it, by the URI of that. One of the modern era says which subscription it is for,
     /// and the session is told of this resource; of a legacy server only updates of this very URI are heard.
@@ -248,9 +249,10 @@ impl Lease {
         undo.keep()
     }
 
-    /// The counterpart of [`subscribe_resource`](Self::subscribe_resource): the server hears of the last alone.
+    /// The counterpart of [`subscribe_resource`](Self::subscribe_resource), of one that is still under way too: with the last the session
+    /// gets no more updates, and the server hears of the last of all sessions alone. Without any it does nothing.
     ///
-    /// Dropping the future leaves the session unsubscribed.
+    /// Dropping the future takes nothing back: the subscription has ended.
     ///
     /// # Errors
     /// Those of [`request`](Self::request).
@@ -259,6 +261,9 @@ impl Lease {
         let cell = self.held.cell();
         cell.resources.unwant(uri, self.session().number);
         self.session().driver.hub.settle();
+        if cell.resources.is_wanted(uri) {
+            return Ok(());
+        }
         let told = tokio::select! {
             told = self.session().driver.tell_end(&cell, uri) => told,
             () = self.session().until_closed() => Err(self.session().closed()),
@@ -358,8 +363,8 @@ impl GiveUp<'_> {
     /// `unavailable` when it is not, for what it wanted was taken away meanwhile.
     fn keep(&mut self) -> Result<()> {
         let session = self.lease.session().number;
-        let keep = |asking: &Asking| self.cell.resources.keep(self.uri, session, asking);
-        if self.asking.as_ref().is_some_and(keep) {
+        let is_kept = |asking: &Asking| self.cell.resources.is_kept(self.uri, session, asking);
+        if self.asking.as_ref().is_some_and(is_kept) {
             self.asking = None;
             return Ok(());
         }
@@ -373,7 +378,7 @@ impl Drop for GiveUp<'_> {
         let session = self.lease.session();
         let Some(asking) = self.asking.take() else { return };
         if !session.driver.runtime.is_forked() {
-            self.cell.resources.give_up(self.uri, session.number, asking);
+            self.cell.resources.give_up(self.uri, session.number, &asking);
             session.driver.tell_demand_later(&self.cell, vec![self.uri.into()]);
         }
     }

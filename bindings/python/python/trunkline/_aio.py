@@ -306,11 +306,12 @@ class Lease(LeaseBase):
         """Subscribes the session to updates of a resource, which come as ``resource_updated`` events.
 
         Of a modern server they are also of a part of it, by the ``uri`` of the whole.
+        Counted, by whichever lease of the session: each needs its ``unsubscribe_resource``.
         """
         await submit(self._native.subscribe_resource, uri)
 
     async def unsubscribe_resource(self, uri: str) -> None:
-        """The counterpart of ``subscribe_resource``."""
+        """The counterpart of ``subscribe_resource``: with the last the session gets no more updates."""
         await submit(self._native.unsubscribe_resource, uri)
 
 

@@ -266,6 +266,60 @@ async fn two_subscriptions_of_a_session_at_once_are_both_refused() {
     assert_eq!(forced(&pool).await, 0);
 }
 
+/// SPEC 7.7: each subscription of a session needs its own end, whichever lease it was made by; with the last one the server is told.
+#[tokio::test]
+async fn the_subscriptions_of_one_session_are_counted() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let a = session(&pool, "a");
+    let (one, other) = (acquire(&a).await, acquire(&a).await);
+    let cell = pool.driver().entries().remove(0).1;
+    let subscribed = || cell.resources.subscribers("test://one").len();
+    for lease in [&one, &other, &other] {
+        lease.subscribe_resource("test://one").await.unwrap();
+    }
+    for lease in [&one, &one] {
+        lease.unsubscribe_resource("test://one").await.unwrap();
+        assert_eq!(subscribed(), 1);
+    }
+    one.subscribe_resource("test://other").await.unwrap();
+    assert_eq!(heard(&folder.join(""), &["resources/unsubscribe"]), 0);
+    other.unsubscribe_resource("test://one").await.unwrap();
+    assert_eq!(subscribed(), 0);
+    assert_eq!(heard(&folder.join(""), &["resources/unsubscribe", "one"]), 1);
+    // One too many takes nothing from the next.
+    other.unsubscribe_resource("test://one").await.unwrap();
+    other.subscribe_resource("test://one").await.unwrap();
+    assert_eq!(subscribed(), 1);
+    assert_eq!(heard(&folder.join(""), &["resources/subscribe", "one"]), 2);
+    assert_eq!(forced(&pool).await, 0);
+}
+
+/// SPEC 7.7: an end counts as well for a subscription that is still under way.
+#[tokio::test]
+async fn an_unsubscription_ends_a_subscription_under_way() {
+    let folder = Folder::new();
+    let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
+    let lease = acquire(&session(&pool, "a")).await;
+    let cell = pool.driver().entries().remove(0).1;
+    let uri = "test://second";
+    let mut first = Box::pin(lease.subscribe_resource(uri));
+    tokio::select! {
+        _ = &mut first => panic!("nobody answers the first"),
+        () = until(|| heard(&folder.join(""), &["resources/subscribe", "second"]) == 1) => {}
+    }
+    let mut second = Box::pin(lease.subscribe_resource(uri));
+    assert!((&mut second).now_or_never().is_none());
+    let one_less = lease.unsubscribe_resource(uri).now_or_never();
+    one_less.expect("another is left, so that there is nothing to tell").unwrap();
+    drop(first);
+    // Of two, one was ended, and the other given up.
+    let second = tokio::time::timeout(HANG, second).await.expect("it is answered");
+    assert_eq!(second.unwrap_err().code(), ErrorCode::Unavailable);
+    assert!(cell.resources.subscribers(uri).is_empty());
+    assert_eq!(forced(&pool).await, 0);
+}
+
 /// SPEC 7.7: one that is dropped takes nothing from another of its session.
 #[tokio::test]
 async fn a_subscription_that_is_dropped_leaves_another_of_its_session() {

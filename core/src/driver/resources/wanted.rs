@@ -15,65 +15,56 @@ pub(super) type Wanted = HashMap<Box<str>, BTreeMap<SessionId, Demand>>;
 #[derive(Default)]
 pub(super) struct Demand {
     session: Weak<SessionCore>,
-    /// One more for each who asks for it and is not answered yet.
-    asked: Arc<()>,
-    /// Whether anybody who asked was answered.
-    stands: bool,
+    /// It, and no later one of the session.
+    it: Arc<()>,
+    /// How many subscriptions there are, those under way included.
+    count: usize,
 }
 
-/// Who asks for updates of a resource, until that is answered. What a session wants goes with the last, unless it stands.
+/// Who asks for updates of a resource, until that is answered.
 pub(crate) struct Asking(Arc<()>);
 
 impl Resources {
-    /// A session wants updates of a resource.
+    /// A session wants updates of a resource, once more.
     pub(crate) fn want(&self, uri: &str, session: &Arc<SessionCore>) -> Asking {
         let mut wanted = self.wanted();
         let sessions = wanted.entry(uri.into()).or_default();
         let demand = sessions.entry(session.number).or_default();
         // One that was resumed has the number of the one before.
         demand.session = Arc::downgrade(session);
-        Asking(demand.asked.clone())
+        demand.count += 1;
+        Asking(demand.it.clone())
     }
 
-    /// Who asked has been answered: the session wants it until it says otherwise. Whether it still does; if not, that was taken away
-    /// meanwhile.
-    pub(crate) fn keep(&self, uri: &str, session: SessionId, asking: &Asking) -> bool {
-        let mut wanted = self.wanted();
-        let demand = wanted.get_mut(uri).and_then(|sessions| sessions.get_mut(&session));
-        let demand = demand.filter(|demand| Arc::ptr_eq(&demand.asked, &asking.0));
-        demand.is_some_and(|demand| {
-            demand.stands = true;
-            true
-        })
+    /// Whether what was asked for is still wanted; if not, that was taken away meanwhile.
+    pub(crate) fn is_kept(&self, uri: &str, session: SessionId, asking: &Asking) -> bool {
+        let wanted = self.wanted();
+        let demand = wanted.get(uri).and_then(|sessions| sessions.get(&session));
+        demand.is_some_and(|demand| Arc::ptr_eq(&demand.it, &asking.0))
     }
 
-    /// Who asked gives it up: the session no longer wants it, unless others of it rely on that.
-    pub(crate) fn give_up(&self, uri: &str, session: SessionId, asking: Asking) {
+    /// Who asked gives it up.
+    pub(crate) fn give_up(&self, uri: &str, session: SessionId, asking: &Asking) {
+        self.take_one(uri, session, |demand| Arc::ptr_eq(&demand.it, &asking.0));
+    }
+
+    /// One subscription of a session to a resource ends.
+    pub(crate) fn unwant(&self, uri: &str, session: SessionId) {
+        self.take_one(uri, session, |_| true);
+    }
+
+    fn take_one(&self, uri: &str, session: SessionId, is_it: impl FnOnce(&Demand) -> bool) {
         let mut wanted = self.wanted();
         let Some(sessions) = wanted.get_mut(uri) else { return };
-        let goes = sessions.get(&session).is_some_and(|demand| {
-            // Itself, and what it is of.
-            let others = Arc::strong_count(&demand.asked) > 2;
-            Arc::ptr_eq(&demand.asked, &asking.0) && !demand.stands && !others
-        });
-        // Under the lock, so that of several the last one sees that it is.
-        drop(asking);
-        if goes {
+        let Some(demand) = sessions.get_mut(&session).filter(|demand| is_it(demand)) else {
+            return;
+        };
+        demand.count -= 1;
+        if demand.count == 0 {
             sessions.remove(&session);
         }
         if sessions.is_empty() {
             wanted.remove(uri);
-        }
-    }
-
-    /// A session no longer wants updates of a resource.
-    pub(crate) fn unwant(&self, uri: &str, session: SessionId) {
-        let mut wanted = self.wanted();
-        if let Some(sessions) = wanted.get_mut(uri) {
-            sessions.remove(&session);
-            if sessions.is_empty() {
-                wanted.remove(uri);
-            }
         }
     }
 
@@ -108,7 +99,7 @@ impl Resources {
     }
 
     /// Whether anybody wants updates of a resource.
-    pub(super) fn is_wanted(&self, uri: &str) -> bool {
+    pub(crate) fn is_wanted(&self, uri: &str) -> bool {
         self.wanted().contains_key(uri)
     }
 

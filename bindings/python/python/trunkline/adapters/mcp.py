@@ -253,12 +253,12 @@ class ClientSession:
         return model(types.CompleteResult, decoded)
 
     async def subscribe_resource(self, uri: Any) -> Any:
-        """From now on ``message_handler`` is told of updates of the resource."""
+        """From now on ``message_handler`` is told of updates of the resource; counted by session."""
         await self._bounded(self.lease.subscribe_resource(str(uri)))
         return types.EmptyResult()
 
     async def unsubscribe_resource(self, uri: Any) -> Any:
-        """The counterpart of ``subscribe_resource``."""
+        """The counterpart of ``subscribe_resource``: with the last the session hears of no more updates."""
         await self._bounded(self.lease.unsubscribe_resource(str(uri)))
         return types.EmptyResult()
 
