@@ -165,3 +165,78 @@ fn a_reload_is_reported_whatever_becomes_of_its_reconnects() {
         }
     });
 }
+
+/// SPEC 13.2, 13.4: what lists keep out and let in again is told, whichever way they come.
+#[test]
+fn what_other_lists_keep_out_or_let_in_is_told() {
+    let rig = trusted();
+    host(async {
+        let source = name("user:/srv/.gemini/settings.json");
+        let server = json!({ "command": "x" });
+        let set = |lists: Value| {
+            let text = json!({ "mcpServers": { "a": server, "b": server }, "mcp": lists });
+            rig.pool.set_source(&source, Some(&text.to_string())).unwrap()["servers"].clone()
+        };
+        set(json!({}));
+        let events = of_kind(&rig, EventKind::Reconciled);
+        let steps = [
+            (json!({ "excluded": ["a"] }), ["refused", "unchanged"], true),
+            (json!({ "excluded": ["a", "c"] }), ["refused", "unchanged"], false),
+            (json!({ "allowed": ["a"] }), ["added", "refused"], true),
+            (json!({}), ["unchanged", "added"], true),
+        ];
+        for (lists, [a, b], is_news) in steps {
+            let rows = set(lists.clone());
+            assert_eq!(actions(&rows), json!({ "a": a, "b": b }), "{lists}");
+            assert_eq!(rows["a"]["reason"].as_str(), (a == "refused").then_some("excluded"));
+            assert_eq!(rows["b"]["reason"].as_str(), (b == "refused").then_some("not_allowed"));
+            if is_news {
+                assert_eq!(actions(&next(&events).await["servers"]), actions(&rows), "{lists}");
+            }
+            assert!(events.try_next().is_none(), "{lists}");
+        }
+        let excluded = trunkline::GateLists::new(None, vec!["a".into()], Vec::new());
+        rig.pool.set_gates(excluded).unwrap();
+        assert_eq!(actions(&next(&events).await["servers"]), json!({ "a": "refused" }));
+        assert!(events.try_next().is_none());
+    });
+}
+
+/// SPEC 10.2, 13.2, 11.6: so is what its own configuration switches off and on.
+#[test]
+fn what_is_switched_off_or_on_is_told() {
+    let rig = trusted();
+    host(async {
+        let config = |disabled: bool| json!({ "command": "x", "disabled": disabled });
+        let events = of_kind(&rig, EventKind::Reconciled);
+        let steps = [
+            (true, "refused"),
+            (false, "added"),
+            (false, "unchanged"),
+            (true, "refused"),
+            (true, "refused"),
+        ];
+        let mut was_told = None;
+        for (disabled, action) in steps {
+            let servers = json!({ "s": config(disabled) }).to_string();
+            let servers = trunkline::Servers::from_json(&servers).unwrap();
+            let rows = rig.pool.reconcile(servers).await.unwrap()["servers"].clone();
+            assert_eq!(rows["s"]["action"], action, "{rows}");
+            assert_eq!(rows["s"]["reason"].as_str(), disabled.then_some("disabled"), "{rows}");
+            if was_told.replace(disabled) != Some(disabled) {
+                assert_eq!(next(&events).await["servers"], rows);
+            }
+            assert!(events.try_next().is_none());
+        }
+        let add = |name: &str, disabled: bool| {
+            let spec = trunkline::ServerSpec::from_value(name, &config(disabled)).unwrap();
+            let report = rig.pool.add_server(name, &spec).unwrap();
+            (report["result"].clone(), report.get("reason").cloned())
+        };
+        let refused = (json!("refused"), Some(json!("disabled")));
+        assert_eq!(add("s", true), refused);
+        assert_eq!(add("s", false), (json!("added"), None));
+        assert_eq!(add("s", true), refused);
+        assert_eq!(add("t", true), refused);
+    });
+}

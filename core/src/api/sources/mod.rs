@@ -12,6 +12,7 @@ mod entry;
 mod files;
 mod findings;
 mod hook;
+mod kept_out;
 mod lists;
 mod looked;
 mod needed;
@@ -167,10 +168,10 @@ impl Pool {
             desired.layers.set(&SourceName::of_scope(Scope::Runtime), server, Some(entry));
             BTreeSet::from([server.into()])
         });
-        let mut report = json!({ "v": 1, "server": server, "result": passed.result(server) });
-        if let Err(refused) = self.0.check_admitted(server) {
-            report["result"] = "refused".into();
-            report["reason"] = refused.detail().get("reason").cloned().unwrap_or_default();
+        let (result, reason) = passed.result(server);
+        let mut report = json!({ "v": 1, "server": server, "result": result });
+        if let Some(reason) = reason {
+            report["reason"] = reason.into();
         }
         Ok(report)
     }

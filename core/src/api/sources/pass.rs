@@ -350,7 +350,7 @@ impl Desired {
         let stood = |name: Box<str>| (name.clone(), running.now(&name));
         let since = waiting.into_iter().map(stood).collect();
         running.lists = lists;
-        let (rows, moved, retimed) = running.replace(plan);
+        let (rows, moved, retimed) = running.replace(plan, &self.gates);
         let passed = Passed { rows, mentioned: mine };
         Planned { turn: Turn::begin(pool, self), passed, moved, retimed, questions, looks, since }
     }
@@ -444,12 +444,15 @@ impl Passed {
         told.collect::<Map<_, _>>().into()
     }
 
-    /// What became of a server that was added.
-    pub(super) fn result(&self, name: &str) -> &'static str {
-        match self.rows.get(name).map_or(Applied::Unchanged, |row| row.applied) {
+    /// What became of a server that was added, and why it may not run.
+    pub(super) fn result(&self, name: &str) -> (&'static str, Option<&'static str>) {
+        let Some(row) = self.rows.get(name) else { return ("unchanged", None) };
+        let result = match row.applied {
             Applied::Unchanged => "unchanged",
             Applied::Added => "added",
+            Applied::Refused => "refused",
             _ => "replaced",
-        }
+        };
+        (result, row.reason)
     }
 }

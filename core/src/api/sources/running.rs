@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::gates::{Approval, JoinedLists};
+use trunkline_pool::gates::{Approval, Gates, JoinedLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::SourceName;
 use trunkline_pool::state::{Gate, GateReason};
 use trunkline_pool::view::View;
 
+use super::kept_out::kept_out_by;
 use super::pass::Shape;
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
@@ -44,6 +45,8 @@ pub(in crate::api) struct Named {
     pub(in crate::api) standing: Standing,
     /// What was decided of it, whatever else keeps it out.
     pub(in crate::api) approval: Approval,
+    /// What keeps out what the name has, though that could run.
+    pub(super) kept_out: Option<GateReason>,
 }
 
 /// Where a configuration comes from.
@@ -202,6 +205,7 @@ impl Running {
     pub(super) fn replace(
         &mut self,
         plan: BTreeMap<Box<str>, Planned>,
+        gates: &Gates,
     ) -> (BTreeMap<Box<str>, Row>, Moved, Retimed) {
         let before = std::mem::take(&mut self.servers);
         let mut gone_names = std::mem::take(&mut self.named);
@@ -209,7 +213,8 @@ impl Running {
         for (name, planned) in plan {
             self.removed.remove(&name);
             let earlier = gone_names.remove(&name);
-            let row = self.put(&name, before.get(&name), earlier.as_ref(), planned);
+            let was = (earlier.as_ref(), before.get(&name));
+            let row = self.put(&name, was, planned, gates);
             rows.insert(name, row);
         }
         for (name, named) in gone_names {
@@ -235,9 +240,9 @@ impl Running {
     fn put(
         &mut self,
         name: &str,
-        old: Option<&Arc<Configured>>,
-        earlier: Option<&Named>,
+        (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
         Planned { origin, verdict, approval }: Planned,
+        gates: &Gates,
     ) -> Row {
         let (standing, runs) = match verdict {
             Verdict::Run(new) => (Standing::Runs, Some(new)),
@@ -245,14 +250,15 @@ impl Running {
             Verdict::Invalid(error, before) => (Standing::Invalid(error), before.of(old)),
             Verdict::Wait(awaited, before) => (Standing::Waiting(awaited), before.of(old)),
         };
-        let mut named = Named { origin, standing, approval };
+        let kept_out = kept_out_by(gates, name, runs.as_ref());
+        let mut named = Named { origin, standing, approval, kept_out };
         // That is over in a moment, as a rule: until then it stands as it stood, unless it ends.
         if let (Standing::Waiting(Awaited::Files), Some(earlier)) = (&named.standing, earlier)
             && runs.is_some() == old.is_some()
         {
-            named = earlier.clone();
+            named = Named { kept_out, ..earlier.clone() };
         }
-        let row = Row::between((earlier, old), (&named, runs.as_ref()));
+        let row = Row::of_change((earlier, old), (&named, runs.as_ref()));
         self.servers.extend(runs.map(|runs| (name.into(), runs)));
         self.named.insert(name.into(), named);
         row
@@ -268,7 +274,7 @@ impl Running {
         match (self.named.get(name), earlier) {
             (Some(named), earlier) => {
                 let before = (earlier.as_ref(), old.as_ref());
-                Some(Row::between(before, (named, self.servers.get(name))))
+                Some(Row::of_change(before, (named, self.servers.get(name))))
             }
             (None, Some(_)) => Some(Row::of(Applied::Removed)),
             (None, None) => None,
@@ -376,7 +382,7 @@ impl Standing {
 pub(super) struct Row {
     pub(super) applied: Applied,
     source: Option<Arc<SourceName>>,
-    reason: Option<&'static str>,
+    pub(super) reason: Option<&'static str>,
     error: Option<Error>,
     /// Whether it is other than before.
     pub(super) is_news: bool,
@@ -436,7 +442,7 @@ impl Row {
     }
 
     /// From what a name had to what it has.
-    fn between(
+    pub(super) fn between(
         (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
         (named, new): (&Named, Option<&Arc<Configured>>),
     ) -> Row {

@@ -1,0 +1,59 @@
+//! What keeps a server out that could run by its configuration: the lists, or that it is switched off. Whoever is told of the server hears
+//! of it as of any other refusal (SPEC 13.2, 13.4).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use trunkline_pool::gates::{Facts, Gates};
+use trunkline_pool::state::{Gate, GateReason};
+
+use super::running::{Named, Row, Standing};
+use crate::api::configured::Configured;
+
+/// What of the lists and its own configuration keeps out what a name has.
+pub(super) fn kept_out_by(
+    gates: &Gates,
+    name: &str,
+    configured: Option<&Arc<Configured>>,
+) -> Option<GateReason> {
+    let facts = match configured?.spec().disabled {
+        true => Facts::of_name(name).shut_by(GateReason::Disabled),
+        false => Facts::of_name(name),
+    };
+    match gates.decide(&facts) {
+        Gate::Shut(reason) => Some(reason),
+        Gate::Open => None,
+    }
+}
+
+impl Named {
+    /// It, as it is told.
+    fn told(&self) -> Cow<'_, Named> {
+        match (self.kept_out, &self.standing) {
+            (Some(reason), Standing::Runs) => {
+                Cow::Owned(Named { standing: Standing::Shut(reason), ..self.clone() })
+            }
+            _ => Cow::Borrowed(self),
+        }
+    }
+
+    /// What it has, unless that is kept out.
+    fn let_in<'a>(&self, has: Option<&'a Arc<Configured>>) -> Option<&'a Arc<Configured>> {
+        has.filter(|_| self.kept_out.is_none())
+    }
+}
+
+impl Row {
+    /// From what a name had to what it has, as far as that may run.
+    pub(super) fn of_change(
+        (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
+        (named, new): (&Named, Option<&Arc<Configured>>),
+    ) -> Row {
+        let old = earlier.map_or(old, |earlier| earlier.let_in(old));
+        let new = named.let_in(new);
+        let earlier = earlier.map(Named::told);
+        let mut row = Row::between((earlier.as_deref(), old), (&named.told(), new));
+        row.is_news |= old.is_some() != new.is_some();
+        row
+    }
+}
