@@ -177,7 +177,7 @@ fn each_shape_has_a_word() {
     let error = Shape::from_word("OpenAI").unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidArgument);
     assert_eq!(error.detail()["path"], "shape");
-    assert!(error.message().contains("`OpenAI`"), "{error}");
+    assert!(error.message().contains("\"OpenAI\""), "{error}");
     assert!(error.hint().unwrap().contains("`openai`"), "{error:?}");
 }
 
