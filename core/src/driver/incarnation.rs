@@ -138,8 +138,10 @@ async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>
             let catalog = ended.driver.keep_listed(&ended.cell, &connection, listed);
             ended.cell.connected(id.generation, connection.clone());
             ended.driver.core().interner.has_connected(ended.cell.key);
+            // Who subscribes once it is granted tells the server themselves, and has missed nothing.
+            let wanted = ended.cell.resources.uris();
             ended.driver.step(Input::Connected { connection: id, catalog });
-            ended.driver.renew_demand(&ended.cell);
+            ended.driver.renew_demand(&ended.cell, wanted);
             ended.driver.renew_roots(&ended.cell);
             events.announce();
             ended.driver.has_come(&ended.cell);

@@ -310,9 +310,8 @@ impl Driver {
 
     /// A new connection knows of no subscription. Of what it grants those who want it are told an update, which they may have missed; what
     /// it refuses is asked for again after a while, and then they are warned. A connection that has gone is another's matter.
-    pub(super) fn renew_demand(self: &Arc<Self>, cell: &Arc<EntryCell>) {
+    pub(super) fn renew_demand(self: &Arc<Self>, cell: &Arc<EntryCell>, uris: Vec<Box<str>>) {
         let Some((generation, _)) = cell.live_connection() else { return };
-        let uris = cell.resources.uris();
         let (driver, cell) = (Arc::downgrade(self), cell.clone());
         self.spawn(async move {
             let turns = Semaphore::new(TOLD_AT_ONCE);
