@@ -213,9 +213,9 @@ def test_what_waits_is_not_told_once_its_call_has_ended() -> None:
     run(main())
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="nothing says there who was cancelled")
 def test_a_cancellation_of_what_a_function_awaits_costs_no_later_event(caplog: pytest.LogCaptureFixture) -> None:
-    """SPEC 5.9, 16.2: nobody cancelled the function."""
+    """SPEC 5.9, 16.2: nobody cancelled the function. Before Python 3.11 nothing says so, and the telling is over."""
+    told = ["first", "second", "third"] if sys.version_info >= (3, 11) else ["first"]
     seen: list[str] = []
 
     async def gives_up(event: trunkline.Event) -> None:
@@ -231,8 +231,8 @@ def test_a_cancellation_of_what_a_function_awaits_costs_no_later_event(caplog: p
         await asyncio.wait_for(audience.told(), HANG / 3)
 
     run(main())
-    assert seen == ["first", "second", "third"]
-    assert caplog.text.count("it failed") == 3
+    assert seen == told
+    assert caplog.text.count("it failed") == (3 if len(told) == 3 else 0)
 
 
 def test_what_waits_is_not_logged_once_its_session_is_closed() -> None:

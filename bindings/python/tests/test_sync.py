@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import inspect
 import json
 import threading
@@ -177,7 +176,6 @@ libc.exit(0)
 """
 
 
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "on_exit"), reason="the C library has nothing that runs a function then")
 def test_a_pool_is_closed_behind_the_end_of_its_thread(log: Log) -> None:
     """SPEC 16.2, 16.4: where the host's own program ends the interpreter, as it exits."""
     done = python(BEHIND_THE_THREAD, json.dumps(log.server()))
