@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::options::{ConfigureOptions, SessionOptions};
 
-use super::configured::Origin;
 use super::held::disabled;
 use super::pool::PoolCore;
 use super::session::{Session, SessionCore};
@@ -119,7 +118,7 @@ impl SessionCore {
 
     /// What a source names is known, also while it may not run.
     fn check_known(&self, server: &str) -> Result<()> {
-        let known = self.spec(server, Origin::Session).map(drop);
+        let known = self.either_spec(server).map(drop);
         if self.pool.running().named(server).is_some() { Ok(()) } else { known }
     }
 

@@ -346,6 +346,11 @@ impl SessionCore {
         found.map_err(|error| error.with_session(&*self.id))
     }
 
+    /// The configuration of a server by its own source, else by the pool's.
+    pub(super) fn either_spec(&self, server: &str) -> Result<Arc<Configured>> {
+        self.own_server(server).map_or_else(|| self.spec(server, Origin::Pool), Ok)
+    }
+
     /// Puts what is brought of a server into the session's own source. By which of the two sources it is asked for then.
     async fn bring(
         self: &Arc<Self>,
@@ -482,6 +487,8 @@ mod tests {
         let configured = Configured::new(Arc::new(spec), &pool.driver().options);
         session.core().put_own("s", configured);
         assert!(session.core().spec("s", Origin::Session).is_ok());
+        let unknown = session.core().either_spec("t").err().unwrap();
+        assert_eq!(unknown.code(), ErrorCode::NotAdmitted);
         session.close(None);
         let error = session.core().spec("s", Origin::Session).err().unwrap();
         assert_eq!((error.code(), error.session()), (ErrorCode::Closed, Some("a")));

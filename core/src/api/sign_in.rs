@@ -8,7 +8,7 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::SignInOptions;
 use trunkline_pool::state::Gate;
 
-use super::configured::{Configured, Origin};
+use super::configured::Configured;
 use super::follow::follow_together;
 use super::pool::{Pool, PoolCore};
 use crate::auth::{Credentials, NO_ADDRESS};
@@ -127,7 +127,7 @@ impl PoolCore {
             Err(error) => error,
         };
         let sessions = self.live_sessions();
-        let mut theirs = sessions.iter().map(|it| it.core().spec(server, Origin::Session));
+        let mut theirs = sessions.iter().map(|it| it.core().either_spec(server));
         if let Some(Ok(configured)) = theirs.find(Result::is_ok) {
             return Ok(of(configured));
         }
