@@ -313,8 +313,8 @@ static void every_form_of_an_operation_ends_once(void)
     CHECK(all == 7 && seen == 0xfe);
     /* A start that fails destroys what it was given, and calls nothing else. */
     OK(trunkline_pool_close(pool, TRUNKLINE_DEFAULT, &err));
-    FAILS(TRUNKLINE_STATUS_CLOSING, trunkline_pool_load(pool, text_of(h.project.settings), none, &buf, &err));
-    FAILS(TRUNKLINE_STATUS_CLOSING, trunkline_pool_set_source(pool, TRUNKLINE_LITERAL("user"), none, &buf, &err));
+    FAILS(TRUNKLINE_STATUS_CLOSED, trunkline_pool_load(pool, text_of(h.project.settings), none, &buf, &err));
+    FAILS(TRUNKLINE_STATUS_CLOSED, trunkline_pool_set_source(pool, TRUNKLINE_LITERAL("user"), none, &buf, &err));
     FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, trunkline_pool_approve_start(pool, name, TRUNKLINE_LITERAL("\xff"), on_done, &h, on_destroy, NULL, &err));
     CHECK(buf == NULL && count_of(&h.destroyed) == 2 && count_of(&h.done) == 1);
     close_project(&h.project);
