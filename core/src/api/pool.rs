@@ -323,6 +323,20 @@ impl Drop for PoolCore {
 mod tests {
     use super::*;
 
+    /// SPEC 9.7, 16.6: what a stream begins with is the status, which says of each server why it is not there.
+    #[tokio::test]
+    async fn the_streams_of_a_pool_that_was_drained_begin_as_others() {
+        let pool = Pool::new(PoolOptions::from_json(r#"{"cache":"off"}"#).unwrap()).unwrap();
+        let servers = Servers::from_json(r#"{"s":{"command":"true"}}"#).unwrap();
+        pool.reconcile(servers).await.unwrap();
+        pool.drain_all(&DrainOptions::default()).await.unwrap();
+        let (send, begun) = std::sync::mpsc::channel();
+        let events = pool.clone();
+        std::thread::spawn(move || send.send(events.subscribe(EventMask::ALL).map(drop)));
+        begun.recv_timeout(std::time::Duration::from_secs(60)).unwrap().unwrap();
+        pool.close().await.unwrap();
+    }
+
     /// SPEC 9.7.
     #[tokio::test]
     async fn a_pool_that_was_drained_is_draining_until_it_was_closed() {

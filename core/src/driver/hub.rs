@@ -16,6 +16,7 @@ use super::EntryCell;
 use super::event_text::{Said, Untaken, members_of, named};
 use super::subscriber::Subscriber;
 use crate::api::{Event, EventMask, SessionCore};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::wakes::{wake, wake_so_far};
 use crate::{Error, ErrorCode, Result};
@@ -23,24 +24,16 @@ use crate::{Error, ErrorCode, Result};
 /// The pool's subscribers, and the order of its events.
 pub(crate) struct Hub {
     backlog: usize,
+    /// Set under the lock, and read without: a status that is taken between two events asks for it too.
+    ended: AtomicBool,
     inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
     seq: u64,
-    ended: bool,
     pool: Vec<Arc<Subscriber>>,
     sessions: IdMap<SessionId, Own>,
-}
-
-impl Inner {
-    fn check_open(&self) -> Result<()> {
-        match self.ended {
-            true => Err(Error::new(ErrorCode::Closed, "the pool is closed")),
-            false => Ok(()),
-        }
-    }
 }
 
 /// The subscribers of one session: nearly always one.
@@ -92,7 +85,7 @@ impl About {
 
 impl Hub {
     pub(crate) fn new(backlog: usize) -> Hub {
-        Hub { backlog, inner: Mutex::default() }
+        Hub { backlog, ended: AtomicBool::new(false), inner: Mutex::default() }
     }
 
     /// Adds a subscriber to the pool's events, or to those of one session. `status` is taken between two events, so
@@ -107,7 +100,7 @@ impl Hub {
         status: impl FnOnce() -> Value,
     ) -> Result<Arc<Subscriber>> {
         let mut inner = self.inner();
-        inner.check_open()?;
+        self.check_open()?;
         let mut snapshot = Map::new();
         snapshot.insert("v".into(), 1.into());
         snapshot.insert("seq".into(), inner.seq.into());
@@ -148,7 +141,7 @@ impl Hub {
     pub(crate) fn end(&self) {
         let gone: Vec<_> = {
             let mut inner = self.inner();
-            inner.ended = true;
+            self.ended.store(true, Ordering::Release);
             let sessions = std::mem::take(&mut inner.sessions);
             let pool = std::mem::take(&mut inner.pool);
             pool.into_iter().chain(sessions.values().flat_map(Own::iter).cloned()).collect()
@@ -158,7 +151,10 @@ impl Hub {
 
     /// Fails once every stream has ended: that is the last that a close does.
     pub(crate) fn check_open(&self) -> Result<()> {
-        self.inner().check_open()
+        match self.ended.load(Ordering::Acquire) {
+            true => Err(Error::new(ErrorCode::Closed, "the pool is closed")),
+            false => Ok(()),
+        }
     }
 
     /// Tells the pool's subscribers, and with `session` that session's, unless it is closed.
