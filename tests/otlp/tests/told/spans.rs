@@ -284,7 +284,8 @@ fn a_call_that_waits_for_its_server_is_one_span() {
 fn an_address_is_told_without_its_user_and_what_is_asked_for_and_no_text_is_endless() {
     let receiver = Receiver::start(Answers::Well);
     let addresses = [
-        ("https://a@b@host:8/a@b?token=1", "https://host:8/a@b"),
+        ("https://a@b@host:8/a?token=1", "https://host:8/a"),
+        ("https://a@b@host:8/a@b?token=1", "https://"),
         ("postgres://u@db/t#x", "postgres://db/t"),
         ("file:///home/a@b", "file:///home/a@b"),
         ("//u:p@host", "//host"),
