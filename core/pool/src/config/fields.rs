@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::interface::{OptionKind, OptionRow, Scope, options};
-use crate::json::joined;
-use crate::options::whole;
+use crate::json::{joined, whole};
 use crate::text::escaped;
 
 /// The most items of `args`, `env`, `headers` and the like.

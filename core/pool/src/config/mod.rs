@@ -10,8 +10,8 @@ mod servers;
 mod tests;
 
 pub use fingerprint::{Fingerprint, PoolKey};
-pub(crate) use parse::check_address;
 pub use parse::check_name;
+pub(crate) use parse::{ADDRESSES, check_address};
 pub use servers::parse_servers;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -23,7 +23,8 @@ impl ServerSpec {
     pub fn from_value(name: &str, value: &Value) -> Result<ServerSpec> {
         let spec = ServerSpec::with_some_address(name, value)?;
         if let Transport::Remote(remote) = &spec.transport {
-            let path = ADDRESSES.into_iter().find(|spelling| value.get(spelling).is_some());
+            let is_set = |name: &&str| value.get(*name).is_some_and(|value| !value.is_null());
+            let path = ADDRESSES.into_iter().find(is_set);
             check_address(name, path.unwrap_or("url"), &remote.url)?;
         }
         Ok(spec)
@@ -177,7 +178,8 @@ fn url_field(fields: &mut Fields<'_>) -> Result<Option<Field>> {
     fields.take("url")
 }
 
-const ADDRESSES: [&str; 4] = ["url", "serverUrl", "httpUrl", "tcp"];
+/// How the field of an address is spelled.
+pub(crate) const ADDRESSES: [&str; 4] = ["url", "serverUrl", "httpUrl", "tcp"];
 
 fn stdio(fields: &mut Fields<'_>) -> Result<StdioSpec> {
     let Some(command) = fields.text("command")? else {
@@ -234,12 +236,9 @@ fn remote(fields: &mut Fields<'_>, url: Field, stated: Option<RemoteKind>) -> Re
 
 /// Refuses what the client that connects could not read.
 pub(crate) fn check_address(server: &str, path: &str, url: &str) -> Result<()> {
-    let why = match Url::parse(url) {
-        Ok(url) if url.has_host() => return Ok(()),
-        Ok(_) => "it has no host".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(super::fields::invalid(server, path, &format!("`{path}` is no address: {why}")))
+    Url::parse(url).map(drop).map_err(|why| {
+        super::fields::invalid(server, path, &format!("`{path}` is no address: {why}"))
+    })
 }
 
 /// What is wrong with an address whatever its variables become.

@@ -82,10 +82,9 @@ fn at_dollar(text: &str) -> Result<(&str, Means<'_>), Malformed<'_>> {
         let means = in_braces(&inside[..length])?;
         return Ok((&text[..length + 3], means));
     }
-    let length = after.find(|c| !is_part(c)).unwrap_or(after.len());
-    match is_name(&after[..length]) {
-        true => Ok((&text[..length + 1], Means::Known(Known::Env(&after[..length]), None))),
-        false => Ok((&text[..1], Means::Text(&text[..1]))),
+    match length_of_name(after) {
+        0 => Ok((&text[..1], Means::Text(&text[..1]))),
+        length => Ok((&text[..length + 1], Means::Known(Known::Env(&after[..length]), None))),
     }
 }
 
@@ -169,6 +168,12 @@ fn with_default(text: &str) -> Result<(&str, Option<&str>), Malformed<'_>> {
 
 fn is_part(c: char) -> bool {
     c == '_' || c.is_ascii_alphanumeric()
+}
+
+/// How much of a text is the name of a variable, without braces, that it begins with.
+pub(crate) fn length_of_name(text: &str) -> usize {
+    let length = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    if is_name(&text[..length]) { length } else { 0 }
 }
 
 /// Whether it is a name that needs no braces.

@@ -53,6 +53,7 @@ use serde_json::{Map, Value};
 
 pub use self::dotenv::{DOTENV_BYTES_MAX, DotenvFault, parse_dotenv};
 pub use self::grammar::PREDEFINED;
+pub(crate) use self::grammar::length_of_name;
 pub use self::needs::{Needs, TakenKind, needs, takes};
 pub use self::words::CommandLine;
 

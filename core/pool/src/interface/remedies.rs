@@ -6,7 +6,7 @@ use super::words::limit;
 const OF_LIMITS: &[(&str, &str)] = &[
     (
         limit::FRAME_BYTES,
-        "raise `limits.frame_bytes` of the pool, or ask the server for less at a time",
+        "raise `limits.frame_bytes` of the pool, or send the server less, or ask it for less, at a time",
     ),
     (limit::QUEUED_BYTES, "call again once the server has read what was sent to it before"),
     (

@@ -16,7 +16,8 @@ pub fn readable_members(text: &str) -> Map<String, Value> {
     members.into_iter().filter_map(|(name, value)| Some((name, readable(value.get())?))).collect()
 }
 
-fn readable(text: &str) -> Option<Value> {
+/// A value, as far as it can be read.
+pub fn readable(text: &str) -> Option<Value> {
     let lossy = || serde_json::from_str(text).map(|Lossy(text)| Value::from(text));
     plain(text).or_else(|_| lossy()).ok()
 }

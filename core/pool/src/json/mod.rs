@@ -8,16 +8,27 @@ mod strict;
 mod value;
 
 pub(crate) use canonical::{Malformed, canonical};
-pub use lossy::readable_members;
+pub use lossy::{readable, readable_members};
 pub use members::{lossy_members, members};
 pub use plain::{Plain, plain};
 pub(crate) use strict::{Defect, DefectKind, parse};
 pub use value::is_value;
 
+use serde_json::Value;
+
 use crate::text::escaped;
 
 /// The deepest nesting of arrays and objects that is read (S-15, S-38).
 pub(crate) const DEPTH_MAX: usize = 64;
+
+/// A whole number; `30000.0` is one, as some languages write it.
+pub(crate) fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        // One that is too large is the largest.
+        (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
+    })
+}
 
 /// One step of the way to a value inside a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]

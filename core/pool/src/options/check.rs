@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::interface::{OptionKind, OptionRow, Scope, options};
-use crate::json::{self, DefectKind, Step, dotted, joined};
+use crate::json::{self, DefectKind, Step, dotted, joined, whole};
 use crate::nearest::nearest;
 use crate::text::escaped;
 
@@ -204,15 +204,6 @@ fn by_name(value: &Value, path: &str, check: impl Fn(&Value, &str) -> Result<()>
 
 fn quoted(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{}`", escaped(word))).collect::<Vec<_>>().join(", ")
-}
-
-/// A whole number; `30000.0` is one, as some languages write it.
-pub(crate) fn whole(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let number = value.as_f64()?;
-        // The strict reader refused everything that a double does not hold exactly.
-        (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
-    })
 }
 
 impl Given {

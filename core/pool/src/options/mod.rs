@@ -17,7 +17,6 @@ use std::time::Duration;
 
 pub use self::cache::CatalogCache;
 pub use self::check::unknown_option;
-pub(crate) use self::check::whole;
 pub use self::drain::DrainMode;
 pub use self::files::{LoadOptions, Reconnected, ReloadOptions};
 pub use self::handlers::{

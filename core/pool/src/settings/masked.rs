@@ -2,11 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::config::{ServerSpec, Transport, check_address};
+use crate::config::{ADDRESSES, ServerSpec, Transport, check_address};
 use crate::error::Result;
-
-/// The fields whose texts are judged by their form, which a variable hides until it is expanded.
-const JUDGED: [&str; 4] = ["url", "serverUrl", "httpUrl", "tcp"];
 
 /// What stands for the path of a socket.
 const SOME_PATH: &str = "/variable";
@@ -15,7 +12,8 @@ const SOME_PATH: &str = "/variable";
 pub(super) fn parse(server: &str, configuration: &Map<String, Value>) -> Result<ServerSpec> {
     let mut masked = configuration.clone();
     let mut addresses = Vec::new();
-    for name in JUDGED {
+    // They are judged by their form, which a variable hides until it is expanded.
+    for name in ADDRESSES {
         if let Some(Value::String(address)) = masked.get_mut(name) {
             let written = std::mem::take(address);
             *address = with_some_address(&written, configuration, name);

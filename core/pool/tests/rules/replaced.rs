@@ -188,24 +188,37 @@ fn a_replacement_cuts_the_patience_with_a_sessions_own_connection_short() {
     assert_eq!(connects(&bench.step(closed(0, 1))), [id(2, 1)]);
 }
 
-/// SPEC 13.1, 2.2: what is let go while the replacement waits for another already has five seconds from then on.
-#[test]
-fn what_is_let_go_while_a_replacement_waits_has_no_more_time_than_that() {
+/// Two connections of their own, of one configuration that is then another; what nobody holds has long to drain. Rows 0 and 1.
+fn two_that_are_replaced(processes: Option<u32>) -> Bench {
     let mut long = options();
     long.drain_delay = ms(30_000);
+    if let Some(processes) = processes {
+        long.limits.processes = processes;
+    }
     let mut bench = Bench::with(long);
-    let own = |ticket, session, key| match newer(ticket, session, key) {
-        Input::Acquire(ask) => Input::Acquire(Ask { share: Share::Session, ..ask }),
-        other => other,
-    };
     for session in 0..2 {
         bench.step(open(session));
-        bench.step(own(session, session, session as u32));
+        bench.step(of_its_own(session, session, session as u32));
         bench.step(connected(session as u32, 1, 1));
     }
     bench.step(reconfigure(&[0, 1], &[]));
     bench.step(release(0));
-    assert_eq!(connects(&bench.step(own(2, 0, 5))), []);
+    bench
+}
+
+/// An acquire of a connection of the session's own.
+fn of_its_own(ticket: u64, session: u64, key: u32) -> Input {
+    match newer(ticket, session, key) {
+        Input::Acquire(ask) => Input::Acquire(Ask { share: Share::Session, ..ask }),
+        other => other,
+    }
+}
+
+/// SPEC 13.1, 2.2: what is let go while the replacement waits for another already has five seconds from then on.
+#[test]
+fn what_is_let_go_while_a_replacement_waits_has_no_more_time_than_that() {
+    let mut bench = two_that_are_replaced(None);
+    assert_eq!(connects(&bench.step(of_its_own(2, 0, 5))), []);
     bench.now = 2_000;
     let last = closes(&bench.step(release(1))).pop();
     assert_eq!(last, Some((id(1, 1), CloseMode::Graceful { until: at(7_000) })));
@@ -216,22 +229,8 @@ fn what_is_let_go_while_a_replacement_waits_has_no_more_time_than_that() {
 /// SPEC 13.1, 2.2, 9.6: also while it waits for a process slot.
 #[test]
 fn what_is_let_go_while_a_replacement_is_queued_has_no_more_time_than_that() {
-    let mut long = options();
-    long.drain_delay = ms(30_000);
-    long.limits.processes = 2;
-    let mut bench = Bench::with(long);
-    let own = |ticket, session, key| match newer(ticket, session, key) {
-        Input::Acquire(ask) => Input::Acquire(Ask { share: Share::Session, ..ask }),
-        other => other,
-    };
-    for session in 0..2 {
-        bench.step(open(session));
-        bench.step(own(session, session, session as u32));
-        bench.step(connected(session as u32, 1, 1));
-    }
-    bench.step(reconfigure(&[0, 1], &[]));
-    bench.step(release(0));
-    let hurried = closes(&bench.step(own(2, 0, 5)));
+    let mut bench = two_that_are_replaced(Some(2));
+    let hurried = closes(&bench.step(of_its_own(2, 0, 5)));
     assert_eq!(bench.row(2).situation, Situation::Queued);
     assert_eq!(hurried, [(id(0, 1), CloseMode::Graceful { until: at(5_000) })]);
     bench.now = 2_000;

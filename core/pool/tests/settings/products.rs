@@ -1,8 +1,9 @@
 //! What single products write that others do not.
 
 use serde_json::{Value, json};
+use trunkline_pool::config::ServerSpec;
 use trunkline_pool::expand::{Commands, needs};
-use trunkline_pool::settings::{Format, ReadOptions, Source, Template, read};
+use trunkline_pool::settings::{FindingKind, Format, ReadOptions, Source, Template, read};
 
 fn source(format: Format, text: &str) -> Source {
     let options = ReadOptions { format: Some(format), workspace: Some("/srv/project".into()) };
@@ -44,19 +45,25 @@ fn tools_of_a_portable_file_are_a_filter() {
 fn headers_of_a_goose_extension_have_its_variables() {
     let entry = json!({
         "type": "streamable_http", "uri": "https://h.example/mcp",
-        "envs": { "TEAM": "core" }, "env_keys": ["TOKEN", "UNUSED"],
-        "headers": { "a": "Bearer $TOKEN", "b": "${TOKEN}", "c": "${ TOKEN }!", "d": "$TEAM-${TEAM}", "e": "$OTHER $TOKENS" },
+        "envs": { "TEAM": "core", "IDLE": "x" }, "env_keys": ["TOKEN", "UNUSED"],
+        "headers": { "a": "Bearer $TOKEN", "b": "${TOKEN}", "c": "${ TOKEN }!", "d": "$TEAM-${TEAM}", "e": "$OTHER $TOKENS $$TOKEN" },
     });
-    let read = server(Format::Goose, "extensions", entry).unwrap();
+    let source = source(Format::Goose, &json!({ "extensions": { "s": entry } }).to_string());
+    let read = source.servers[0].template.as_ref().unwrap();
     let secret = "${secret:TOKEN}";
     let headers = json!({
         "a": format!("Bearer {secret}"), "b": secret, "c": format!("{secret}!"),
-        "d": "core-core", "e": "$OTHER $TOKENS",
+        "d": "core-core", "e": "$OTHER $TOKENS $$TOKEN",
     });
     assert_eq!(read.configuration()["headers"], headers);
     assert_eq!(read.configuration().get("env"), None);
-    let asked: Vec<String> = needs(&read, Commands::Refused).secrets.into_iter().collect();
+    let asked: Vec<String> = needs(read, Commands::Refused).secrets.into_iter().collect();
     assert_eq!(asked, ["TOKEN"]);
+    let told: Vec<_> = source.findings.iter().map(|one| (&*one.path, one.kind)).collect();
+    assert_eq!(
+        told,
+        [("env_keys[1]", FindingKind::NoEffect), ("envs.IDLE", FindingKind::NoEffect)]
+    );
 }
 
 /// SPEC 10.3: VS Code writes a socket as an address, with the path behind the host in the fragment.
@@ -124,6 +131,9 @@ fn an_address_that_is_none_is_an_error_of_its_field() {
         assert_eq!(error.detail()["path"], "url", "{url}");
         assert_eq!(error.detail()["line"], 1, "{url}");
     }
+    let entry = json!({ "url": null, "serverUrl": "https://x.example:99999/" });
+    let error = ServerSpec::from_value("s", &entry).unwrap_err();
+    assert_eq!(error.detail()["path"], "serverUrl");
     // What a variable may still become is judged when it is known.
     for url in ["https://h:$PORT/", "https://h:8080$REST", "https://1.2.3.26$X/"] {
         let read = server(Format::Trunkline, "mcpServers", json!({ "url": url })).unwrap();

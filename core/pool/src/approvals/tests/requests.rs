@@ -311,6 +311,8 @@ fn packages_of_one_version_are_not_marked() {
     let lines: &[(&str, &[&str])] = &[
         ("npx", &["-y", "pkg@1.2.3"]),
         ("npx", &["-y", "pkg@1.2.3", "/folder"]),
+        ("npx", &["--no-install", "--ignore-scripts", "pkg@1.2.3", "/folder"]),
+        ("bunx", &["--bun", "pkg@1.2.3", "/folder"]),
         ("npx", &["@scope/pkg@1.2.3"]),
         ("uvx", &["pkg==1.2.3"]),
         ("uvx", &["pkg[extra]==1.2.3"]),

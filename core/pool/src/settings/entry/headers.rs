@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Entry, Step, fault, length_of_name};
+use super::{Entry, Step, fault, replaced};
+use crate::expand::length_of_name;
 use crate::json::joined;
 use crate::settings::notes::FindingKind;
 use crate::settings::place::Place;
@@ -70,27 +71,36 @@ impl Entry {
 
     /// What Goose keeps for a remote server goes into its headers, where these name it; nothing else is asked for.
     pub(super) fn fill_headers(&mut self, secrets: Vec<(String, String, Place)>) {
-        let env = self.out.shift_remove("env");
-        let Some(Value::Object(headers)) = self.out.get_mut("headers") else { return };
-        let mut used = BTreeSet::new();
-        let mut value_of = |name: &str| {
-            let literal = env.as_ref().and_then(|env| env.get(name)).and_then(Value::as_str);
-            let secret = || secrets.iter().any(|(known, ..)| known == name);
-            let value = literal.map(str::to_owned);
-            value.or_else(|| {
-                secret().then(|| {
-                    used.insert(name.to_owned());
-                    format!("${{secret:{name}}}")
-                })
-            })
+        let env = match self.out.shift_remove("env") {
+            Some(Value::Object(env)) => env,
+            _ => Map::new(),
         };
-        for header in headers.values_mut() {
-            if let Value::String(text) = header {
-                *text = filled(text, &mut value_of);
+        let mut used = BTreeSet::new();
+        if let Some(Value::Object(headers)) = self.out.get_mut("headers") {
+            let mut value_of = |name: &str| {
+                let literal = || env.get(name).and_then(Value::as_str).map(str::to_owned);
+                let is_secret = secrets.iter().any(|(known, ..)| known == name);
+                let value =
+                    literal().or_else(|| is_secret.then(|| format!("${{secret:{name}}}")))?;
+                used.insert(name.to_owned());
+                Some(value)
+            };
+            for header in headers.values_mut() {
+                if let Value::String(text) = header {
+                    *text = filled(text, &mut value_of);
+                }
             }
         }
-        for (_, path, place) in secrets.iter().filter(|(name, ..)| used.contains(name)) {
-            self.note("headers", path, *place, Rule::SecretName);
+        for (name, path, place) in &secrets {
+            match used.contains(name) && !env.contains_key(name) {
+                true => self.note("headers", path, *place, Rule::SecretName),
+                false => self.find(path, *place, FindingKind::NoEffect),
+            }
+        }
+        if let Some((path, place)) = self.came.get("env").cloned() {
+            for name in env.keys().filter(|name| !used.contains(*name)) {
+                self.find(&joined(&path, name), place, FindingKind::NoEffect);
+            }
         }
     }
 
@@ -124,26 +134,12 @@ impl Entry {
 
 /// A text in which `$NAME`, `${NAME}` and `${ NAME }` are what they stand for, where that is known.
 fn filled(text: &str, value_of: &mut dyn FnMut(&str) -> Option<String>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('$') {
-        out.push_str(before);
+    replaced(text, &mut |after| {
         let braces = after.strip_prefix('{').and_then(|inside| inside.split_once('}'));
         let (name, behind) = match braces {
             Some((name, behind)) => (name.trim(), behind),
             None => after.split_at(length_of_name(after)),
         };
-        match value_of(name) {
-            Some(value) => {
-                out.push_str(&value);
-                rest = behind;
-            }
-            None => {
-                out.push('$');
-                rest = after;
-            }
-        }
-    }
-    out.push_str(rest);
-    out
+        value_of(name).map(|value| (value, behind))
+    })
 }

@@ -16,6 +16,7 @@ use super::syntax::{Content, Member, Node};
 use super::template::{Provenance, Rule, Template};
 use crate::config::check_name;
 use crate::error::Result;
+use crate::expand::length_of_name;
 use crate::json::joined;
 
 /// What is wrong with a path of the entry.
@@ -134,9 +135,8 @@ impl Entry {
         let mut out = std::mem::take(&mut self.out);
         for (field, value) in &mut out {
             if self.row.variables == Variables::Braces
-                && let Some(below) = of_a_file(value)
+                && let Some(path) = of_a_file(value, &self.written(field, node).0)
             {
-                let path = format!("{}{below}", self.written(field, node).0);
                 let message = format!(
                     "`{path}` takes a text from a file by `{{file:…}}`, which is not read here; give it by `{{env:NAME}}`"
                 );
@@ -288,31 +288,39 @@ fn rewrite(value: &mut Value, variables: Variables) -> bool {
     }
 }
 
-/// The path of the first text that is to be read from a file, from the value on.
-fn of_a_file(value: &Value) -> Option<String> {
+/// The path of the first text that is to be read from a file.
+fn of_a_file(value: &Value, path: &str) -> Option<String> {
     match value {
-        Value::String(text) => text.contains("{file:").then(String::new),
-        Value::Array(items) => items.iter().find_map(of_a_file),
-        Value::Object(members) => members
-            .iter()
-            .find_map(|(name, item)| of_a_file(item).map(|below| format!(".{name}{below}"))),
+        Value::String(text) => text.contains("{file:").then(|| path.to_owned()),
+        Value::Array(items) => items.iter().find_map(|item| of_a_file(item, path)),
+        Value::Object(members) => {
+            members.iter().find_map(|(name, item)| of_a_file(item, &joined(path, name)))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 
 /// `$env:NAME` as `${env:NAME}`.
 fn with_braces(text: &str) -> String {
+    replaced(text, &mut |after| {
+        let name = after.strip_prefix("env:")?;
+        let (name, behind) = name.split_at(length_of_name(name));
+        (!name.is_empty()).then(|| (format!("${{env:{name}}}"), behind))
+    })
+}
+
+/// A text in which each dollar sign is replaced with what begins there, where `at` knows that: it gets what stands behind the sign, and
+/// gives the text for it and the rest. Two signs are one that stands for itself, and stay.
+fn replaced(text: &str, at: &mut dyn FnMut(&str) -> Option<(String, &str)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
         out.push_str(before);
-        let name = after.strip_prefix("env:").unwrap_or_default();
-        let (name, behind) = name.split_at(length_of_name(name));
-        if !name.is_empty() {
-            out.push_str(&format!("${{env:{name}}}"));
-            rest = behind;
-        } else if let Some(behind) = after.strip_prefix('$') {
+        if let Some(behind) = after.strip_prefix('$') {
             out.push_str("$$");
+            rest = behind;
+        } else if let Some((known, behind)) = at(after) {
+            out.push_str(&known);
             rest = behind;
         } else {
             out.push('$');
@@ -321,14 +329,6 @@ fn with_braces(text: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// How much of a text is the name of a variable that it begins with.
-fn length_of_name(text: &str) -> usize {
-    match text.starts_with(|c: char| c.is_ascii_digit()) {
-        true => 0,
-        false => text.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(text.len()),
-    }
 }
 
 /// `{env:NAME}` as `${env:NAME}`.
