@@ -188,27 +188,32 @@ def test_a_cancellation_before_the_first_step_costs_no_later_event() -> None:
     run(main())
 
 
+class Stubborn:
+    """Makes nothing of its cancellation."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    async def tell(self, _event: trunkline.Event) -> None:
+        self.seen += 1
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            pass
+
+
 def test_what_waits_is_not_told_once_its_call_has_ended() -> None:
     """SPEC 5.5: whatever a function makes of its cancellation."""
 
     async def main() -> None:
-        seen = 0
-
-        async def stubborn(_event: trunkline.Event) -> None:
-            nonlocal seen
-            seen += 1
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                pass
-
-        audience = Audience(stubborn, "it failed", {})
+        stubborn = Stubborn()
+        audience = Audience(stubborn.tell, "it failed", {})
         for _ in range(3):
             audience.tell(trunkline.Event("{}"))
         await asyncio.sleep(0)
         audience.end()
         await audience.told()
-        assert seen == 1
+        assert stubborn.seen == 1
 
     run(main())
 
@@ -239,17 +244,8 @@ def test_what_waits_is_not_logged_once_its_session_is_closed() -> None:
     """SPEC 2.1, 16.2: whatever the handler makes of its cancellation."""
 
     async def main() -> None:
-        seen = 0
-
-        async def stubborn(_event: trunkline.Event) -> None:
-            nonlocal seen
-            seen += 1
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                pass
-
-        desk = LoopDesk({"logging": stubborn})
+        stubborn = Stubborn()
+        desk = LoopDesk({"logging": stubborn.tell})
         for _ in range(3):
             desk._logged(trunkline.Event("{}"))
         (task,) = desk._tasks.values()
@@ -257,7 +253,7 @@ def test_what_waits_is_not_logged_once_its_session_is_closed() -> None:
         desk.close()
         try:
             await asyncio.wait({task}, timeout=HANG / 3)
-            assert seen == 1
+            assert stubborn.seen == 1
         finally:
             while desk._tasks:
                 task.cancel()

@@ -17,7 +17,7 @@
 //! A hold that is let go starts the drain of its entry: its delay is how long an idle server stays.
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

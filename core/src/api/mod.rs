@@ -35,6 +35,8 @@ mod registry;
 mod restart;
 mod retry;
 mod roots;
+#[cfg(test)]
+mod scripted;
 mod session;
 mod sign_in;
 mod sources;

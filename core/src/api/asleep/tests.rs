@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::super::scripted::SERVER;
 use super::super::wanted::{LookedFor, WantState};
 use super::Look;
 use crate::folder::Folder;
@@ -61,16 +62,3 @@ async fn what_is_kept_is_listed_as_soon_as_a_session_opens() {
         pool.close().await.unwrap();
     }
 }
-
-/// Speaks just enough: a handshake and one tool.
-pub(in crate::api) const SERVER: &str = r#"
-while read -r line; do
-    id=$(expr "$line" : '.*"id":\([0-9]*\)')
-    case "$line" in
-        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}' ;;
-        *'"tools/list"'*) result='{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}' ;;
-        *) continue ;;
-    esac
-    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
-done
-"#;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::asleep::tests::SERVER;
-use crate::{CallOptions, ErrorCode, Outcome, Pool, PoolOptions, Servers, Session, SessionOptions};
+use super::super::scripted::{pool_with, server};
+use crate::{CallOptions, ErrorCode, Outcome, Session, SessionOptions};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
@@ -18,10 +18,7 @@ async fn refused(session: &Session, tool: &str, code: ErrorCode) {
 /// SPEC 5.12: that nothing was sent is said of every call that was refused.
 #[tokio::test]
 async fn what_is_refused_by_its_exposed_name_was_not_sent() {
-    let options = json!({ "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50 });
-    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", SERVER] } });
-    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+    let pool = pool_with(json!({}), json!({ "s": server("") })).await;
     let session = pool.session(SessionOptions::new("a")).unwrap();
     session.ready(Some("s"), Some(HANG)).await.unwrap();
     for unknown in ["mcp__s__other", "mcp__none__t", "other"] {

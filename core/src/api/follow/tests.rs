@@ -5,35 +5,21 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trunkline_pool::state::{Gate, GateReason, Input};
 
-use super::super::asleep::tests::SERVER;
 use super::super::configured::Origin;
 use super::super::deadline::Deadline;
+use super::super::scripted::{self, SERVER, reconcile, server};
 use super::*;
 use crate::folder::Folder;
 use crate::{
-    AcquireOptions, CallOptions, ErrorCode, EventKind, EventMask, Pool, PoolOptions, Servers,
-    Session, SessionOptions,
+    AcquireOptions, CallOptions, ErrorCode, EventKind, EventMask, Pool, Session, SessionOptions,
 };
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
 
 /// A pool with these options, and one server.
-async fn pool_with(mut options: Value, server: Value) -> Pool {
-    options["cache"] = "off".into();
-    (options["exit_grace_ms"], options["kill_grace_ms"]) = (50.into(), 50.into());
-    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    reconcile(&pool, json!({ "s": server })).await;
-    pool
-}
-
-async fn reconcile(pool: &Pool, servers: Value) {
-    let servers = Servers::from_json(&servers.to_string()).unwrap();
-    pool.reconcile(servers).await.unwrap();
-}
-
-fn server(more: &str) -> Value {
-    json!({ "command": "/bin/sh", "args": ["-c", SERVER, more] })
+async fn pool_with(options: Value, server: Value) -> Pool {
+    scripted::pool_with(options, json!({ "s": server })).await
 }
 
 /// A session that wants nothing unasked.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use trunkline_pool::state::Input;
 
-use super::super::asleep::tests::SERVER;
-use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, Servers, SessionOptions};
+use super::super::scripted::{pool_with, reconcile, server};
+use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, SessionOptions};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
@@ -14,10 +14,7 @@ const HANG: Duration = Duration::from_secs(90);
 /// SPEC 3.13: the reducer's time may be up before the host's is, and what it let go nobody has again.
 #[tokio::test]
 async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
-    let options = json!({ "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50 });
-    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", SERVER] } });
-    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+    let pool = pool_with(json!({}), json!({ "s": server("") })).await;
     let options = || SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
     for is_late in [false, true] {
         let session = pool.session(options()).unwrap();
@@ -43,7 +40,7 @@ async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
 #[tokio::test]
 async fn an_acquire_for_a_session_opens_none_that_could_not_be_opened() {
     let pool = Pool::new(PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap()).unwrap();
-    let spec = json!({ "command": "/bin/sh", "args": ["-c", SERVER] });
+    let spec = server("");
     let spec = ServerSpec::from_value("s", &spec).unwrap();
     let long = "a".repeat(10_000);
     for id in ["", &long, "a\nb", "a\x1b[31mb", "a\0b", "a\u{202e}b"] {
@@ -65,13 +62,8 @@ async fn an_acquire_for_a_session_opens_none_that_could_not_be_opened() {
 #[tokio::test]
 async fn a_session_that_is_kept_lets_go_what_is_configured_no_more() {
     for follows in [true, false] {
-        let options = json!({ "cache": "off", "drain_delay_ms": 0, "exit_grace_ms": 50, "kill_grace_ms": 50 });
-        let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-        let server = |more: &str| json!({ "command": "/bin/sh", "args": ["-c", SERVER, more] });
-        let configure = async |servers: serde_json::Value| {
-            pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
-        };
-        configure(json!({ "gone": server(""), "new": server("1"), "same": server("") })).await;
+        let servers = json!({ "gone": server(""), "new": server("1"), "same": server("") });
+        let pool = pool_with(json!({ "drain_delay_ms": 0 }), servers).await;
         let options = json!({ "id": "a", "follow": follows }).to_string();
         let session = pool.session(SessionOptions::from_json(&options).unwrap()).unwrap();
         session.ready(None, Some(HANG)).await.unwrap();
@@ -81,7 +73,7 @@ async fn a_session_that_is_kept_lets_go_what_is_configured_no_more() {
             rows.map(|(_, cell)| cell.server.to_string()).collect::<Vec<_>>()
         };
         assert_eq!(held().len(), 3);
-        configure(json!({ "new": server("2"), "same": server("") })).await;
+        reconcile(&pool, json!({ "new": server("2"), "same": server("") })).await;
         assert_eq!(held().len(), if follows { 1 } else { 3 }, "{:?}", held());
         assert!(held().contains(&"same".to_owned()));
         pool.close().await.unwrap();
@@ -91,10 +83,7 @@ async fn a_session_that_is_kept_lets_go_what_is_configured_no_more() {
 /// SPEC 3.13: what a session left belongs to whoever resumes it. When its id was taken before that was put down, there is nobody.
 #[tokio::test]
 async fn what_a_session_left_is_dropped_where_its_id_is_anothers_by_then() {
-    let options = json!({ "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50 });
-    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", SERVER] } });
-    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+    let pool = pool_with(json!({}), json!({ "s": server("") })).await;
     let options = || SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
     let session = pool.session(options()).unwrap();
     let _lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use serde_json::json;
 
-use super::super::asleep::tests::SERVER;
+use super::super::scripted::SERVER;
 use super::super::wanted::WantState;
 use super::*;
 use crate::{GateLists, Pool, PoolOptions, Servers, Session, SessionOptions};

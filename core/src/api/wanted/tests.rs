@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::asleep::tests::SERVER;
+use super::super::scripted::{SERVER, pool_with, reconcile};
 use crate::folder::Folder;
-use crate::{
-    AcquireOptions, ErrorCode, Pool, PoolOptions, ReloadOptions, Servers, Session, SessionOptions,
-};
+use crate::{AcquireOptions, ErrorCode, Pool, ReloadOptions, Session, SessionOptions};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
@@ -18,11 +16,8 @@ const HANG: Duration = Duration::from_secs(90);
 async fn what_a_session_that_does_without_it_refused_is_wanted_when_it_is_enabled() {
     let folder = Folder::new();
     let gate = folder.join("gate");
-    let waits = format!("while [ ! -e {} ]; do sleep 0.01; done\n{SERVER}", gate.display());
-    let options = json!({ "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50 });
-    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", waits] } });
-    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
+    let waits = format!("while [ ! -e {} ]; do sleep 0.01; done", gate.display());
+    let pool = pool_with(json!({}), json!({ "s": server(&waits) })).await;
     let session = pool.session(SessionOptions::new("a")).unwrap();
     let core = session.core();
     // As far as `disable` is when another thread enables it again.
@@ -45,19 +40,7 @@ async fn what_a_session_that_does_without_it_refused_is_wanted_when_it_is_enable
     pool.close().await.unwrap();
 }
 
-/// A pool with these options and servers.
-async fn pool_with(mut options: Value, servers: Value) -> Pool {
-    options["cache"] = "off".into();
-    (options["exit_grace_ms"], options["kill_grace_ms"]) = (50.into(), 50.into());
-    let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    reconcile(&pool, servers).await;
-    pool
-}
-
-async fn reconcile(pool: &Pool, servers: Value) {
-    pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
-}
-
+/// The plainest server, behind what the script does first.
 fn server(script: &str) -> Value {
     json!({ "command": "/bin/sh", "args": ["-c", format!("{script}\n{SERVER}")] })
 }

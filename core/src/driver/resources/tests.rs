@@ -98,6 +98,19 @@ async fn a_subscription_that_is_not_answered_ends_with_its_session() {
     assert_eq!(forced(&pool).await, 0);
 }
 
+/// One asks for what is not answered, the other for the same, and the first gives up.
+async fn ask_behind_one_that_is_given_up(folder: &Folder, one: &Lease, other: &Lease) {
+    let mut given_up = Box::pin(one.subscribe_resource("test://second"));
+    tokio::select! {
+        _ = &mut given_up => panic!("nobody answers the first"),
+        () = until(|| heard(&folder.join(""), &["resources/subscribe", "second"]) == 1) => {}
+    }
+    let mut same = Box::pin(other.subscribe_resource("test://second"));
+    assert!((&mut same).now_or_never().is_none());
+    drop(given_up);
+    tokio::time::timeout(HANG, same).await.expect("it is answered").unwrap();
+}
+
 /// SPEC 7.7: who wants the same is not content with what another did not wait for.
 #[tokio::test]
 async fn a_subscription_that_another_gave_up_is_asked_for_again() {
@@ -105,18 +118,7 @@ async fn a_subscription_that_another_gave_up_is_asked_for_again() {
     let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
     let (a, b) = (session(&pool, "a"), session(&pool, "b"));
     let (of_a, of_b) = (acquire(&a).await, acquire(&b).await);
-    let same = {
-        let mut given_up = Box::pin(of_a.subscribe_resource("test://second"));
-        tokio::select! {
-            _ = &mut given_up => panic!("nobody answers the first"),
-            () = until(|| heard(&folder.join(""), &["resources/subscribe", "second"]) == 1) => {}
-        }
-        let mut same = Box::pin(of_b.subscribe_resource("test://second"));
-        assert!((&mut same).now_or_never().is_none());
-        drop(given_up);
-        tokio::time::timeout(HANG, same).await.expect("it is answered")
-    };
-    same.unwrap();
+    ask_behind_one_that_is_given_up(&folder, &of_a, &of_b).await;
     assert_eq!(heard(&folder.join(""), &["resources/subscribe", "second"]), 2);
     assert_eq!(forced(&pool).await, 0);
 }
@@ -326,18 +328,7 @@ async fn a_subscription_that_is_dropped_leaves_another_of_its_session() {
     let folder = Folder::new();
     let pool = pool_with(SERVER, &folder.join(""), json!({})).await;
     let lease = acquire(&session(&pool, "a")).await;
-    let same = {
-        let mut given_up = Box::pin(lease.subscribe_resource("test://second"));
-        tokio::select! {
-            _ = &mut given_up => panic!("nobody answers the first"),
-            () = until(|| heard(&folder.join(""), &["resources/subscribe", "second"]) == 1) => {}
-        }
-        let mut same = Box::pin(lease.subscribe_resource("test://second"));
-        assert!((&mut same).now_or_never().is_none());
-        drop(given_up);
-        tokio::time::timeout(HANG, same).await.expect("it is answered")
-    };
-    same.unwrap();
+    ask_behind_one_that_is_given_up(&folder, &lease, &lease).await;
     let cell = pool.driver().entries().remove(0).1;
     assert_eq!(cell.resources.subscribers("test://second").len(), 1);
     lease.subscribe_resource("test://other").await.unwrap();
