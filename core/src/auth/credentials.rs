@@ -257,18 +257,25 @@ impl Credentials {
             return now.is_some() && now.as_ref() != used;
         }
         let is_first = turn == Turn::First && reason != Reason::Scope;
-        let (mut token, mut origin) = (None, None);
+        let (mut token, mut origin, mut unrenewed) = (None, None, None);
         // What was kept by an earlier run may be dead by now, which the second answer says.
         if is_first || (self.store.is_some() && reason != Reason::Scope) {
-            (origin, token) = self.renewed(used).await.unzip();
+            match self.renewed(used).await {
+                Ok(renewed) => (origin, token) = renewed.unzip(),
+                Err(error) => unrenewed = Some(error),
+            }
         }
         let is_renewed = token.is_some();
         if token.is_none() {
             token = self.given(reason).await;
         }
         if token.is_none() && is_first && self.spec.way == Way::ClientCredentials {
-            let own = self.own().await;
-            (origin, token) = own.map(|(grant, token)| (Origin::New(grant.into()), token)).unzip();
+            match self.own().await {
+                Ok((grant, own)) => {
+                    (origin, token) = (Some(Origin::New(grant.into())), Some(own));
+                }
+                Err(error) => unrenewed = Some(error),
+            }
         }
         let mut state = self.state();
         state.renewals += 1;
@@ -285,17 +292,19 @@ impl Credentials {
             self.keep(&mut state, token);
             state.hold(origin);
             state.asked.answered_by_renewal(reason);
+        } else if unrenewed.is_some() && state.sign_outs == sign_outs {
+            state.unrenewed = unrenewed;
         }
         is_other
     }
 
     /// Another token for the same grant, or for what was signed in for in its place.
-    async fn renewed(&self, used: Option<&HeaderValue>) -> Option<(Origin, Token)> {
+    async fn renewed(&self, used: Option<&HeaderValue>) -> Result<Option<(Origin, Token)>, Error> {
         let renewed = match self.store.as_ref().filter(|_| !self.state().ignores_kept) {
             Some(store) => self.renewed_in(store, used).await,
             None => self.renewed_here().await,
         };
-        renewed.inspect_err(|error| self.not_renewed(error)).ok().flatten()
+        renewed.inspect_err(|error| self.not_renewed(error))
     }
 
     /// Without a file.
@@ -318,16 +327,15 @@ impl Credentials {
     }
 
     /// A token for the client itself.
-    async fn own(&self) -> Option<(Grant, Token)> {
+    async fn own(&self) -> Result<(Grant, Token), Error> {
         let issued = tokio::time::timeout(OWN_WAIT_MAX, client_credentials(self)).await;
         let issued =
             issued.unwrap_or_else(|_| Err(failure::required("no token was issued in time")));
-        issued.inspect_err(|error| self.not_renewed(error)).ok()
+        issued.inspect_err(|error| self.not_renewed(error))
     }
 
     fn not_renewed(&self, error: &Error) {
         tracing::info!(server = %self.server, %error, "a token was not renewed");
-        self.state().unrenewed = Some(error.clone());
     }
 
     /// A token of the host's.

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use rmcp::transport::auth::AuthError;
+use serde_json::Value;
+use trunkline_pool::interface::{Retry, words};
 
 use super::fetch::{Answered, Fetch};
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode};
-use trunkline_pool::interface::{Retry, words};
 
 /// Characters of somebody else's words that an error repeats.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -110,7 +111,8 @@ pub(super) fn is_of_unknown_client(error: &AuthError) -> bool {
 
 /// The same, where it says so in the redirect of a sign-in (RFC 6749 4.1.2.1).
 pub(super) fn names_unknown_client(refusal: &Error) -> bool {
-    UNKNOWN_CLIENT.iter().any(|code| refusal.detail()["error"] == *code)
+    let error = refusal.detail().get("error").and_then(Value::as_str);
+    error.is_some_and(|error| UNKNOWN_CLIENT.contains(&error))
 }
 
 /// The authorization server does not say that it protects the code.

@@ -276,8 +276,13 @@ impl SignIns {
     /// # Errors
     /// `store` when they are still in the file.
     pub(crate) async fn sign_out(&self, credentials: &Arc<Credentials>) -> Result<bool> {
-        self.forget_unfinished(credentials);
-        self.under_way().retain(|sign_in| !Arc::ptr_eq(&sign_in.credentials, credentials));
+        self.under_way().retain(|sign_in| {
+            let is_its = Arc::ptr_eq(&sign_in.credentials, credentials);
+            if is_its {
+                self.forget(sign_in.registered.as_ref());
+            }
+            !is_its
+        });
         let _one = credentials.changing.lock().await;
         let had_some = credentials.sign_out();
         let forgotten = credentials.forget_kept().await;
