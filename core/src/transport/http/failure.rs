@@ -11,7 +11,7 @@ use crate::auth::challenge::Challenge;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
-use trunkline_pool::json::{lossy_members, readable_members};
+use trunkline_pool::json::{lossy_members, readable, readable_members};
 
 /// Characters of a server's own words that an error repeats.
 pub(super) const SHOWN_CHARS_MAX: usize = 300;
@@ -88,8 +88,9 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
         .with_hint("sign in, or set an `Authorization` header in the server's configuration");
     let error = match (channel.denial(), channel.unrenewed()) {
         (Some(denial), _) => denial.explain(error),
-        (None, Some(cause)) => error.with_cause(cause),
-        (None, None) => error,
+        // With a token that is good, and not for this, a renewal that failed has nothing to do.
+        (None, Some(cause)) if missing == words::missing::TOKEN => error.with_cause(cause),
+        (None, _) => error,
     };
     match headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) {
         Some(challenge) => {
@@ -224,7 +225,7 @@ fn words(channel: &Channel, body: &[u8]) -> Option<String> {
     let (_, error) = members.iter().rev().find(|(name, _)| name == "error")?;
     let message = readable_members(error.get()).remove("message");
     // Some give the words alone.
-    let message = message.or_else(|| readable_members(&body).remove("error"))?;
+    let message = message.or_else(|| readable(error.get()))?;
     Some(shown(channel, message.as_str()?, SHOWN_CHARS_MAX))
 }
 

@@ -69,8 +69,9 @@ impl Mirrors {
     ) -> Result<(), Doubled> {
         let mirrors = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
         let (Some(mirrors), Some(arguments)) = (mirrors, arguments) else { return Ok(()) };
+        let mut read = Read::new();
         for Mirror { header, path } in &*mirrors {
-            let value = at(arguments.get(), path)?.and_then(|value| plain(value).ok());
+            let value = at(arguments.get(), path, &mut read)?.and_then(|value| plain(value).ok());
             if let Some(value) = value.as_ref().and_then(text).and_then(|text| encoded(&text)) {
                 headers.insert(header.clone(), value);
             }
@@ -79,19 +80,34 @@ impl Mirrors {
     }
 }
 
+/// The members of the objects on the way to arguments, by the path of each object: read once, however many lead through it. None for a
+/// member that is there twice.
+type Read<'a> = HashMap<&'a [String], HashMap<String, Option<&'a RawValue>>>;
+
 /// What a path leads to, if anything.
-fn at<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, Doubled> {
+fn at<'a>(
+    arguments: &'a str,
+    path: &'a [String],
+    read: &mut Read<'a>,
+) -> Result<Option<&'a str>, Doubled> {
     let mut value = arguments;
-    for name in path {
-        let found = members(value).unwrap_or_default();
-        let mut found = found.into_iter().filter(|(found, _)| found == name);
-        let Some((_, next)) = found.next() else { return Ok(None) };
-        if found.next().is_some() {
-            return Err(Doubled);
+    for (depth, name) in path.iter().enumerate() {
+        let found = read.entry(&path[..depth]).or_insert_with(|| members_once(value));
+        match found.get(name) {
+            None => return Ok(None),
+            Some(None) => return Err(Doubled),
+            Some(Some(next)) => value = next.get(),
         }
-        value = next.get();
     }
     Ok(Some(value))
+}
+
+fn members_once(object: &str) -> HashMap<String, Option<&RawValue>> {
+    let mut found = HashMap::new();
+    for (name, value) in members(object).unwrap_or_default() {
+        found.entry(name).and_modify(|it| *it = None).or_insert(Some(value));
+    }
+    found
 }
 
 /// The text of an argument in a header; none for one that is null or of a type that has none.

@@ -110,6 +110,11 @@ impl Wire for HttpWire {
     }
 
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+        let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
+        // Arguments are read without the lock, which every message takes.
+        let Ok(headers) = modern::headers(&bytes, &self.channel.mirrors) else {
+            return Sent::Doubled;
+        };
         let mut tasks = self.tasks();
         let Some(runtime) = tasks.runtime.clone().filter(|_| !tasks.stopped) else {
             return Sent::Closed;
@@ -125,10 +130,6 @@ impl Wire for HttpWire {
             }
         };
         let way = Arc::<Way>::default();
-        let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
-        let Ok(headers) = modern::headers(&bytes, &self.channel.mirrors) else {
-            return Sent::Doubled;
-        };
         let is_modern = headers.is_some();
         let post = Post { headers, bytes, kind, way: way.clone() };
         let carried = post::carry(self.channel.clone(), post);
