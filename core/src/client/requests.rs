@@ -199,8 +199,7 @@ impl Link {
 
     /// The error of a request that no wait makes short enough.
     fn too_long(&self) -> Error {
-        let hint = "raise `limits.frame_bytes` of the pool, or send the server less at a time";
-        self.limit_reached(words::limit::FRAME_BYTES).with_hint(hint).with_retry(Retry::Never)
+        self.limit_reached(words::limit::FRAME_BYTES).with_retry(Retry::Never)
     }
 }
 
