@@ -70,7 +70,7 @@ class Emitter extends EventEmitter {
 
   removeListener(name, listener) {
     super.removeListener(name, listener);
-    this.#lose();
+    this.#lose(name);
     return this;
   }
 
@@ -80,7 +80,7 @@ class Emitter extends EventEmitter {
 
   removeAllListeners(...names) {
     super.removeAllListeners(...names);
-    this.#lose();
+    this.#lose(...names);
     return this;
   }
 
@@ -124,8 +124,9 @@ class Emitter extends EventEmitter {
   }
 
   /** In a later turn: until then a listener may be back, and what comes for it is not to be missed. */
-  #lose() {
-    if (this.#kinds.size === 0) return;
+  #lose(name) {
+    const isOver = (kind) => this.#kinds.has(kind) && this.listenerCount(kind) === 0;
+    if (name === undefined ? this.#kinds.size === 0 : !isOver(name)) return;
     this.#mayShrink = true;
     this.#schedule();
   }

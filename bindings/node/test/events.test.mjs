@@ -15,11 +15,12 @@ const { KINDS } = require('../lib/events.cjs');
 /** The kinds with these numbers. */
 const named = (numbers) => numbers.map((number) => Array.from(KINDS.keys()).find((kind) => KINDS.get(kind) === number));
 
-/** What an emitter subscribes to, with events `log` between each subscription and the end of the one before. */
+/** What an emitter subscribes to, and how often it looks there; with events `log` between each subscription and the end of the one before. */
 function overlapping(between = 1) {
   const open = new Map();
   const asked = [];
   let last = 0;
+  let taken = 0;
   const tell = (type) => {
     last += 1;
     for (const [queue, kinds] of open) if (kinds.includes(type)) queue.push({ type, seq: last });
@@ -32,12 +33,15 @@ function overlapping(between = 1) {
     for (let n = 0; n < between; n += 1) tell('log');
     return {
       number: () => number,
-      take: (most) => (waiting.length === 0 ? '' : JSON.stringify(waiting.splice(0, most))),
+      take: (most) => {
+        taken += 1;
+        return waiting.length === 0 ? '' : JSON.stringify(waiting.splice(0, most));
+      },
       isEnded: () => false,
       close: () => open.delete(waiting),
     };
   };
-  return { subscribe, tell, open, asked };
+  return { subscribe, tell, open, asked, taken: () => taken };
 }
 
 /** Comes back once other work of the event loop had its turn. */
@@ -164,6 +168,33 @@ describe('listeners', () => {
     }
     emitter[finish]();
     assert.ok(heard <= 3 * most, `${heard}`);
+  });
+
+  // SPEC 9.6: what waits is handed out before another subscription adds to it.
+  it('that come and go in turns keep a bounded number of events waiting', async () => {
+    const most = 1000;
+    const target = overlapping(most);
+    const emitter = new Emitter(target);
+    emitter.on('log', () => {});
+    const ignore = () => {};
+    const rounds = 50;
+    for (let n = 0; n < rounds; n += 1) {
+      emitter.on('failed', ignore).off('failed', ignore);
+      await turn();
+    }
+    assert.ok(target.asked.length <= rounds / 2, `${target.asked.length}`);
+  });
+
+  it('that go where others stay, or from names of the host’s own, cost no turn', async () => {
+    const target = overlapping();
+    const emitter = new Emitter(target);
+    const ignore = () => {};
+    emitter.on('log', () => {}).on('log', ignore).on('mine', ignore);
+    emitter.off('log', ignore).off('mine', ignore).removeAllListeners('mine');
+    await turn();
+    assert.equal(target.taken(), 0);
+    emitter.removeAllListeners();
+    await until(() => target.open.size === 0);
   });
 
   // I-16
