@@ -163,6 +163,13 @@ def test_any_mapping_is_an_object(kind: Any) -> None:
     expected = {"command": "c", "env": {"A": "1"}}
     assert json.loads(_options.config_text(given)) == expected
     assert json.loads(_options.arguments_text(given)) == expected
+    assert encoded("call", meta=kind({"a": kind({"b": 1})})) == {"meta": {"a": {"b": 1}}}
+    given_options = kind({"delays": kind({"local": [0.5]}), "breaker": kind({"window": 2})})
+    expected_options = {"delays_ms": {"local": [500]}, "breaker": {"window_ms": 2000}}
+    assert encoded("pool", reconnect=given_options) == {"reconnect": expected_options}
+    with pytest.raises(trunkline.InvalidArgumentError) as unwritable:
+        encoded("pool", limits=kind({"processes": object()}))
+    assert unwritable.value.detail["path"] == "limits.processes"
     with trunkline.sync.Pool() as pool:
         assert list(pool.reconcile(kind({"s": given}))["servers"]) == ["s"]
 

@@ -56,7 +56,7 @@ def _find_unwritable(table: dict[str, Any], options: Mapping[str, Any], path: st
     """Raises the error that names the option."""
     for name, value in options.items():
         row = table[name]
-        if isinstance(value, dict) and "members" in row:
+        if isinstance(value, Mapping) and "members" in row:
             _find_unwritable(_by_python_name(row["members"]), value, f"{path}{name}.")
         elif value is not None:
             _option_text(_value(row, value, path + name), path + name)
@@ -94,7 +94,7 @@ def _translate(table: dict[str, Any], options: Mapping[str, Any], path: str) -> 
 
 
 def _value(row: dict[str, Any], value: Any, path: str) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         if "members" in row:
             return _translate(_by_python_name(row["members"]), value, path + ".")
         if "names" in row:
@@ -195,12 +195,10 @@ def _encoder(default: Callable[[Any], Any] | None = None) -> Callable[[Any], str
     ).encode
 
 
-def _text_of_path(value: Any) -> Any:
-    """What stands for an object in an option: of a path its text."""
+def _plain_option(value: Any) -> Any:
+    """What stands for an object in an option: of a path its text, and what stands in any value."""
     text = fspath(value) if isinstance(value, PathLike) else None
-    if isinstance(text, str):
-        return text
-    raise TypeError(f"it is of the type {type(value).__name__}")
+    return text if isinstance(text, str) else _plain(value)
 
 
 def _plain(value: Any) -> Any:
@@ -211,4 +209,4 @@ def _plain(value: Any) -> Any:
 
 
 _encode = _encoder(_plain)
-_encode_option = _encoder(_text_of_path)
+_encode_option = _encoder(_plain_option)
