@@ -110,6 +110,14 @@ def test_an_unknown_option_is_named_with_its_neighbour(
     assert option in str(caught.value) and nearest in str(caught.value)
 
 
+def test_an_unknown_option_that_is_near_to_none_has_no_neighbour() -> None:
+    """SPEC 16.5."""
+    with pytest.raises(trunkline.InvalidArgumentError) as caught:
+        trunkline.Pool(qqqq=1)
+    assert (caught.value.message, caught.value.detail) == ("unknown option qqqq", {"option": "qqqq"})
+    assert caught.value.hint == _trunkline.advice("unknown_option")
+
+
 @pytest.mark.parametrize("value", ["5", True, -1, float("nan"), float("inf"), [1]])
 def test_a_duration_that_is_no_time_is_refused(value: Any) -> None:
     with pytest.raises(trunkline.InvalidArgumentError) as caught:

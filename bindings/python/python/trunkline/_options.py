@@ -136,13 +136,13 @@ def milliseconds(seconds: Any, path: str, allowed: str = "seconds from 0 to belo
 def _unknown(name: str, table: dict[str, Any], path: str) -> InvalidArgumentError:
     import difflib  # Only the sad path needs it.
 
-    near = difflib.get_close_matches(str(name), table, n=1, cutoff=0.0)
-    nearest = path + near[0] if near else None
-    ending = f"; the nearest is {nearest}" if nearest else ""
     option = path + str(name)
-    error = InvalidArgumentError(f"unknown option {option}{ending}")
-    hint = f"did you mean `{nearest}`?" if nearest else None
-    return told(error, "unknown_option", {"option": option, "nearest": nearest}, hint)
+    near = difflib.get_close_matches(str(name), table, n=1)
+    if not near:
+        return told(InvalidArgumentError(f"unknown option {option}"), "unknown_option", {"option": option})
+    nearest = path + near[0]
+    error = InvalidArgumentError(f"unknown option {option}; the nearest is {nearest}")
+    return told(error, "unknown_option", {"option": option, "nearest": nearest}, f"did you mean `{nearest}`?")
 
 
 def mask(kinds: str | Iterable[str] | None) -> int:
