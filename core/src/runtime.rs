@@ -51,7 +51,8 @@ impl Runtime {
         if let Some(runtime) = current.upgrade() {
             return runtime.check_workers(workers).map(|()| runtime);
         }
-        let runtime = Arc::new(Runtime::start(workers, platform::fork_generation())?);
+        let runtime =
+            Arc::new(Runtime::start(workers, platform::fork_generation(), Waiters::start)?);
         *current = Arc::downgrade(&runtime);
         Ok(runtime)
     }
@@ -61,14 +62,25 @@ impl Runtime {
         current().upgrade()
     }
 
-    fn start(workers: usize, fork_generation: u64) -> Result<Runtime> {
+    fn start(
+        workers: usize,
+        fork_generation: u64,
+        waiters: impl FnOnce(Handle) -> io::Result<Arc<Waiters>>,
+    ) -> Result<Runtime> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::WouldBlock => no_thread(&error),
             _ => Error::new(ErrorCode::Internal, format!("starting the runtime: {error}")),
         };
         let (handle, threads) = Threads::start(workers).map_err(failed)?;
-        let waiters = Waiters::start(handle.clone()).map_err(failed)?;
-        Ok(Runtime { handle, threads: Some(threads), waiters, workers, fork_generation })
+        match waiters(handle.clone()) {
+            Ok(waiters) => {
+                Ok(Runtime { handle, threads: Some(threads), waiters, workers, fork_generation })
+            }
+            Err(error) => {
+                threads.end();
+                Err(failed(error))
+            }
+        }
     }
 
     fn check_workers(&self, workers: usize) -> Result<()> {
@@ -137,6 +149,14 @@ impl Threads {
         let handle = told.recv().map_err(io::Error::other)??;
         Ok((handle, Threads::One { _holds: holds }))
     }
+
+    /// Ends them in the background. The caller may be inside another runtime, where tokio lets none just be dropped.
+    fn end(self) {
+        match self {
+            Threads::One { .. } => {}
+            Threads::Several(runtime) => runtime.shutdown_background(),
+        }
+    }
 }
 
 /// What both kinds of runtime have in common.
@@ -156,8 +176,8 @@ impl Drop for Runtime {
         }
         match self.threads.take() {
             Some(threads) if is_forked => std::mem::forget(threads),
-            Some(Threads::Several(runtime)) => runtime.shutdown_background(),
-            Some(Threads::One { .. }) | None => {}
+            Some(threads) => threads.end(),
+            None => {}
         }
     }
 }
@@ -166,3 +186,19 @@ pub(crate) const THREAD_NAME: &str = "trunkline";
 
 /// Threads of tokio's own for what may wait: look-ups of host names. They end when they are idle.
 const BLOCKING_THREADS_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 9.6, 16.2: what has begun of a runtime ends also where its caller is inside another one.
+    #[tokio::test]
+    async fn a_runtime_without_a_thread_that_may_wait_is_an_error() {
+        for workers in [1, 2] {
+            let no_thread = |_| Err(io::ErrorKind::WouldBlock.into());
+            let started = Runtime::start(workers, platform::fork_generation(), no_thread);
+            let error = started.err().expect("there is no thread to be had");
+            assert_eq!(error.code(), ErrorCode::Limit, "{error}");
+        }
+    }
+}
