@@ -7,7 +7,7 @@ mod wanted;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
 use serde_json::json;
@@ -113,7 +113,8 @@ impl EntryCell {
     /// With a dropped future a subscription is taken back, of which the server may know then; whoever tells it next starts from that.
     ///
     /// # Errors
-    /// `timeout` for a host that waited in vain for another to be answered; else those of the request.
+    /// `timeout` for a host at the end of its time, which is one for the wait until others were answered and for its own request; else those
+    /// of the request.
     pub(crate) async fn tell_demand(
         &self,
         options: &PoolOptions,
@@ -121,18 +122,20 @@ impl EntryCell {
         asker: Asker<'_>,
     ) -> Result<()> {
         let in_hand = self.resources.told(uri);
-        let (began, timeout) = (Instant::now(), self.call_timeout(options));
-        let line = in_hand.told.lock();
-        let (mut told, left) = match &asker {
-            Asker::Host(runtime) => {
-                let told = in_time(runtime, timeout, line)
-                    .await
-                    .ok_or_else(|| overdue(timeout).with_outcome(Outcome::NotSent))?;
-                (told, timeout.saturating_sub(began.elapsed()).max(Duration::from_millis(1)))
-            }
-            Asker::Listener(_) | Asker::Nobody => (line.await, timeout),
+        let timeout = self.call_timeout(options);
+        let host = match asker {
+            Asker::Host(runtime) => Some(runtime),
+            Asker::Listener(_) | Asker::Nobody => None,
         };
-        self.tell_demand_by(&mut told, (options, left, asker), uri).await
+        let mut outcome = Outcome::NotSent;
+        let telling = async {
+            let mut told = in_hand.told.lock().await;
+            outcome = Outcome::Unknown;
+            self.tell_demand_by(&mut told, (options, timeout, asker), uri).await
+        };
+        let Some(runtime) = host else { return telling.await };
+        let told = in_time(runtime, timeout, telling).await;
+        told.unwrap_or_else(|| Err(overdue(timeout).with_outcome(outcome)))
     }
 
     async fn tell_demand_by(
@@ -160,7 +163,12 @@ impl EntryCell {
                     true => connection.listen(uri).await,
                     false => request(&connection, times, is_host, subscribe).await,
                 };
-                told.knows = if subscribed.is_ok() { Knows::Demand } else { Knows::Nothing };
+                told.knows = match &subscribed {
+                    Ok(()) => Knows::Demand,
+                    // It may be granted yet, as one that is dropped.
+                    Err(error) if error.code() == ErrorCode::Timeout => Knows::Perhaps,
+                    Err(_) => Knows::Nothing,
+                };
                 subscribed
             }
             // Who took away what it wanted tells that, and cannot be dropped over it.

@@ -1,5 +1,7 @@
 //! Subscriptions that a server does not answer, or refuses: they are nobody else's matter, and nothing is left of them.
 
+mod times;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
