@@ -99,7 +99,7 @@ impl Drop for Turn {
 }
 
 impl PoolCore {
-    /// Tells what is to be told, and what waits for approval unless that was told last (SPEC 12.5).
+    /// Tells what is to be told; and, once that is all of every turn, what waits for approval unless that was told last (SPEC 12.5).
     fn tell_news(&self) {
         loop {
             let news = {
@@ -107,9 +107,13 @@ impl PoolCore {
                 if desired.telling.tells {
                     return;
                 }
-                let next = desired.telling.next();
-                let requests = || desired.requests_if_news(&self.sources.root).map(News::Requests);
-                let Some(news) = next.or_else(requests) else { return };
+                let news = match desired.telling.next() {
+                    None if desired.telling.turns.is_empty() => {
+                        desired.requests_if_news(&self.sources.root).map(News::Requests)
+                    }
+                    next => next,
+                };
+                let Some(news) = news else { return };
                 desired.telling.tells = true;
                 news
             };

@@ -67,3 +67,26 @@ fn a_pass_that_is_lost_holds_nothing_up() {
     assert_eq!(told(&events), [Value::Null, json!("removed"), Value::Null]);
     close(&pool);
 }
+
+/// SPEC 12.5, 13.2: what waits for approval is told after the pass that found it, and so after each that was planned before.
+#[test]
+fn what_waits_for_approval_is_told_after_the_passes() {
+    let pool = pool();
+    let kinds = EventKind::Reconciled.bit() | EventKind::ApprovalNeeded.bit();
+    let events = pool.subscribe(EventMask(kinds)).unwrap();
+    let told = || -> Vec<String> {
+        let told = std::iter::from_fn(|| events.try_next());
+        let told = told.map(|event| serde_json::from_str::<Value>(event.json()).unwrap());
+        told.map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let first = plan(&pool, json!({ "u": { "command": "/bin/sh" } }));
+    let servers = json!({ "mcpServers": { "s": { "command": "/bin/sh" } } }).to_string();
+    pool.set_source(&"project".parse().unwrap(), Some(&servers)).unwrap();
+    assert_eq!(told(), [""; 0]);
+    pool.0.end_pass(first);
+    let told = told();
+    let of_requests: Vec<_> = told.iter().map(|kind| kind == "approval_needed").collect();
+    assert!(told.len() > 1 && of_requests.iter().filter(|is| **is).count() == 1, "{told:?}");
+    assert_eq!(of_requests.last(), Some(&true), "{told:?}");
+    close(&pool);
+}
