@@ -199,7 +199,7 @@ def test_a_call_that_is_refused_was_not_sent(log: Log) -> None:
     async def told(event: object) -> None:
         pass
 
-    with trunkline.sync.Pool() as pool, pool.session("a") as session:
+    with trunkline.sync.Pool() as pool, pool.session("a", exclude={"s": ["hidden"]}) as session:
         lease = session.acquire("s", log.server())
         attempts: list[Callable[[], object]] = [
             lambda: lease.call_tool("echo", {}, timeot=1),
@@ -210,6 +210,9 @@ def test_a_call_that_is_refused_was_not_sent(log: Log) -> None:
             lambda: lease.call_tool("echo", {}, progress=told),
             lambda: lease.read_resource("test://x", retry="always"),
             lambda: lease.get_prompt("\udcff"),
+            lambda: lease.get_prompt("hidden"),
+            lambda: lease.get_prompt("greet", []),
+            lambda: lease.request("initialize"),
             lambda: session.call_tool("mcp__s__echo", {}, retry="always"),
         ]
         for attempt in attempts:
@@ -219,6 +222,10 @@ def test_a_call_that_is_refused_was_not_sent(log: Log) -> None:
         with pytest.raises(trunkline.InvalidArgumentError) as acquired:
             session.acquire("s", timeot=1)
         assert acquired.value.outcome is None
+        lease.release()
+        with pytest.raises(trunkline.ClosedError) as released:
+            lease.get_prompt("greet")
+        assert released.value.outcome == "not_sent"
 
 
 @pytest.mark.parametrize("index", [7, -1, 2**32, 2**40, -(2**70)])

@@ -1,5 +1,8 @@
 //! A lease: a session's hold on a server, and the calls through it.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -155,7 +158,7 @@ impl Lease {
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
         if let Err(error) = self.may_send(method, params) {
-            done(Err(error));
+            done(Err(error.with_outcome(Outcome::NotSent)));
             return Operation::ended();
         }
         self.start(Callee::Method(method), params, options, done)
@@ -175,7 +178,7 @@ impl Lease {
             return Ok(());
         }
         // A lease that is of no use says why, not that it has no prompt.
-        self.check().map_err(|error| error.with_outcome(Outcome::NotSent))?;
+        self.check()?;
         match serde_json::from_str::<Named>(params) {
             Ok(Named { name: Some(name) }) if !self.held.view().admits(&name) => {
                 let message = format!("this session's view has no prompt \"{}\"", escaped(&name));
@@ -207,8 +210,8 @@ impl Lease {
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        self.check()?;
-        let arguments = params::object("arguments", arguments)?;
+        let arguments = self.check().and_then(|()| params::object("arguments", arguments));
+        let arguments = arguments.map_err(|error| error.with_outcome(Outcome::NotSent))?;
         let params = format!(r#"{{"name":{},"arguments":{arguments}}}"#, Value::from(name));
         self.request("prompts/get", &params, options).await
     }

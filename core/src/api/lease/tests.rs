@@ -1,0 +1,33 @@
+//! Requests that a lease refuses.
+
+use serde_json::json;
+
+use super::super::scripted::{pool_with, server};
+use crate::{AcquireOptions, CallOptions, CallResult, ErrorCode, Outcome, Result, SessionOptions};
+
+fn refused(result: Result<CallResult>, code: ErrorCode) {
+    let error = result.unwrap_err();
+    assert_eq!((error.code(), error.outcome()), (code, Some(Outcome::NotSent)), "{error}");
+}
+
+/// SPEC 5.12: of requests as of calls, whether the method, the arguments or the lease is the reason.
+#[tokio::test]
+async fn a_request_that_is_refused_was_not_sent() {
+    let pool = pool_with(json!({}), json!({ "s": server("") })).await;
+    let options = json!({ "id": "a", "servers": [], "exclude": { "s": ["hidden"] } });
+    let options = SessionOptions::from_json(&options.to_string()).unwrap();
+    let session = pool.session(options).unwrap();
+    let lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    let options = CallOptions::default();
+    let wrong = ErrorCode::InvalidArgument;
+    for method in ["", "initialize", "tools/call", "resources/subscribe"] {
+        refused(lease.request(method, "{}", &options).await, wrong);
+    }
+    refused(lease.request("prompts/get", r#"{"name":"a","name":"b"}"#, &options).await, wrong);
+    refused(lease.get_prompt("hidden", "", &options).await, wrong);
+    refused(lease.get_prompt("shown", "[]", &options).await, wrong);
+    lease.release();
+    refused(lease.request("prompts/get", r#"{"name":"shown"}"#, &options).await, ErrorCode::Closed);
+    refused(lease.get_prompt("shown", "", &options).await, ErrorCode::Closed);
+    pool.close().await.unwrap();
+}
