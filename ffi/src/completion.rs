@@ -108,7 +108,7 @@ impl Completion {
         self.objects.operations.remove(self.handle);
         let outcome = match outcome {
             Err(error) if error.code() == ErrorCode::Cancelled && self.objects.is_freed() => {
-                Err(freed().with_cause(error))
+                Err(freed(error))
             }
             // The panic that ended it unwinds this thread.
             Err(error) if error.code() == ErrorCode::Internal && std::thread::panicking() => {
@@ -205,6 +205,17 @@ pub(crate) fn wait(
     objects: &Arc<Objects>,
     launch: impl FnOnce(Completion) -> Operation,
 ) -> Result<Value> {
+    begin_waiting(objects, launch)?.wait()
+}
+
+/// Runs an operation whose end is waited for here.
+///
+/// # Errors
+/// `wrong_thread` inside a callback, and those of [`begin`]: nothing was started.
+pub(crate) fn begin_waiting(
+    objects: &Arc<Objects>,
+    launch: impl FnOnce(Completion) -> Operation,
+) -> Result<Arc<Waiter>> {
     check_may_block()?;
     // A thread that waits for its answer writes the request itself.
     took_results(0);
@@ -215,7 +226,7 @@ pub(crate) fn wait(
     if let Some(operation) = launched {
         operation.read_here();
     }
-    waiter.wait()
+    Ok(waiter)
 }
 
 /// Where a thread waits for the end of one operation. It has no time limit of its own: every
@@ -244,7 +255,7 @@ impl Waiter {
         }
     }
 
-    fn wait(&self) -> Result<Value> {
+    pub(crate) fn wait(&self) -> Result<Value> {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(outcome) = end.outcome.take() {
@@ -296,14 +307,27 @@ pub(crate) unsafe fn free_parts(item: &Item) {
     }
 }
 
-fn freed() -> Error {
-    Error::new(ErrorCode::Closed, "the pool was freed while the operation was under way")
+/// The end of an operation that was cancelled because the pool is freed; a call may have run.
+fn freed(cancelled: Error) -> Error {
+    let error =
+        Error::new(ErrorCode::Closed, "the pool was freed while the operation was under way");
+    let error = match cancelled.outcome() {
+        Some(outcome) => error.with_outcome(outcome),
+        None => error,
+    };
+    error.with_cause(cancelled)
 }
 
 #[cfg(test)]
 mod tests {
+    use trunkline::Outcome;
+
     use super::*;
     use crate::guard::prepare_process;
+
+    fn closed() -> Error {
+        Error::new(ErrorCode::Closed, "it was dropped")
+    }
 
     fn error_of(outcome: Result<Value>) -> Error {
         match outcome {
@@ -367,7 +391,7 @@ mod tests {
             |_| (),
             |completion| {
                 cancel(&objects, completion.handle).unwrap();
-                let future = async { sent.await.map(|()| Value::Nothing).map_err(|_| freed()) };
+                let future = async { sent.await.map(|()| Value::Nothing).map_err(|_| closed()) };
                 pool.start(future, |outcome| completion.finish(outcome))
             },
         );
@@ -400,6 +424,20 @@ mod tests {
         completion.finish(Ok(Value::Nothing));
         assert!(matches!(waiter.wait(), Ok(Value::Nothing)));
         assert!(waiter.end.lock().unwrap().outcome.is_none());
+    }
+
+    /// I-19, SPEC 5.12: a call that ends with its pool may have run, which its error says.
+    #[test]
+    fn a_call_that_ends_with_its_pool_keeps_its_outcome() {
+        let objects = Objects::new().unwrap();
+        let waiter = Arc::new(Waiter::default());
+        let target = Some(Target::Waiter(waiter.clone()));
+        let completion = Completion { objects: objects.clone(), handle: 0, target };
+        objects.free();
+        let cancelled = Error::new(ErrorCode::Cancelled, "the call was cancelled");
+        completion.finish(Err(cancelled.with_outcome(Outcome::Unknown)));
+        let error = error_of(waiter.wait());
+        assert_eq!((error.code(), error.outcome()), (ErrorCode::Closed, Some(Outcome::Unknown)));
     }
 
     /// The others find their end without it.

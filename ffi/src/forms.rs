@@ -5,10 +5,12 @@
 
 use std::ffi::c_void;
 
-use trunkline::{Operation, Pool, Result};
+use trunkline::{Error, Operation, Outcome, Pool, Result};
 
 use crate::buf::Buf;
-use crate::completion::{Callback, Completion, Target, UserData, Value, begin, wait};
+use crate::completion::{
+    Callback, Completion, Target, UserData, Value, begin, begin_waiting, wait,
+};
 use crate::error::ErrorObject;
 use crate::guard::guard;
 use crate::pool::PoolObject;
@@ -22,6 +24,35 @@ pub(crate) struct Outs {
     pub(crate) err: *mut *mut ErrorObject,
 }
 
+/// What launches an operation.
+pub(crate) trait Launches {
+    fn launch(self, completion: Completion) -> Operation;
+
+    /// Why it was not begun.
+    fn refused(error: Error) -> Error {
+        error
+    }
+}
+
+impl<F: FnOnce(Completion) -> Operation> Launches for F {
+    fn launch(self, completion: Completion) -> Operation {
+        self(completion)
+    }
+}
+
+/// What launches a call, or another request: refused, it was not sent.
+pub(crate) struct Sends<F>(pub(crate) F);
+
+impl<F: FnOnce(Completion) -> Operation> Launches for Sends<F> {
+    fn launch(self, completion: Completion) -> Operation {
+        (self.0)(completion)
+    }
+
+    fn refused(error: Error) -> Error {
+        error.with_outcome(Outcome::NotSent)
+    }
+}
+
 /// The callback form. The user data is destroyed exactly once, whatever happens.
 ///
 /// # Safety
@@ -33,20 +64,21 @@ pub(crate) unsafe fn start<Launch>(
     prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
 ) -> Status
 where
-    Launch: FnOnce(Completion) -> Operation,
+    Launch: Launches,
 {
     let user_data = UserData::new(user_data, destroy);
     // SAFETY: as the function's own.
     unsafe {
-        guard(outs.err, || {
+        let begun = || {
             let pool = raw::pool(pool)?;
             if done.is_none() {
                 return Err(raw::invalid("done", "done is NULL"));
             }
             let launch = prepare(pool)?;
             let target = Target::Callback(Callback { done, user_data });
-            begin(pool.objects.clone(), target, |op| raw::write_optional(outs.op, op), launch)
-        })
+            begin_in(pool, target, outs.op, launch)
+        };
+        guard(outs.err, || begun().map_err(Launch::refused))
     }
 }
 
@@ -61,16 +93,17 @@ pub(crate) unsafe fn enqueue<Launch>(
     prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
 ) -> Status
 where
-    Launch: FnOnce(Completion) -> Operation,
+    Launch: Launches,
 {
     // SAFETY: as the function's own.
     unsafe {
-        guard(outs.err, || {
+        let begun = || {
             let pool = raw::pool(pool)?;
             let target = Target::Queue(raw::queue(queue)?.clone(), tag);
             let launch = prepare(pool)?;
-            begin(pool.objects.clone(), target, |op| raw::write_optional(outs.op, op), launch)
-        })
+            begin_in(pool, target, outs.op, launch)
+        };
+        guard(outs.err, || begun().map_err(Launch::refused))
     }
 }
 
@@ -85,14 +118,20 @@ pub(crate) unsafe fn wait_for_text<Launch>(
     prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
 ) -> Status
 where
-    Launch: FnOnce(Completion) -> Operation,
+    Launch: Launches,
 {
     // SAFETY: as the function's own.
     unsafe {
-        guard(err, || {
+        let begun = || {
             let pool = raw::pool(pool)?;
             let out = raw::out(out, "out")?;
-            if let Value::Text(buf) = wait(&pool.objects, prepare(pool)?)? {
+            let launch = prepare(pool)?;
+            let waiter = begin_waiting(&pool.objects, |completion| launch.launch(completion))?;
+            Ok((out, waiter))
+        };
+        guard(err, || {
+            let (out, waiter) = begun().map_err(Launch::refused)?;
+            if let Value::Text(buf) = waiter.wait()? {
                 out.write(buf.into_raw());
             }
             Ok(())
@@ -166,4 +205,19 @@ pub(crate) unsafe fn report(
             Ok(())
         })
     }
+}
+
+/// Begins what tells its handle there.
+///
+/// # Safety
+/// `op` is NULL or may be written.
+unsafe fn begin_in<Launch: Launches>(
+    pool: &PoolObject,
+    target: Target,
+    op: *mut u64,
+    launch: Launch,
+) -> Result<()> {
+    // SAFETY: as the function's own.
+    let tell = |handle| unsafe { raw::write_optional(op, handle) };
+    begin(pool.objects.clone(), target, tell, |completion| launch.launch(completion))
 }

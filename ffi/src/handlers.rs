@@ -126,8 +126,8 @@ impl Desks {
         let over = Over(signal.clone());
         let desk = HandlerDesk::new(move || over.0.wake());
         let handlers = desk.handlers(names)?;
-        let entered = objects.handlers.enter_thread("too many sessions with handlers of their own");
-        entered.map_err(|error| error.with_detail("limit", words::limit::HANDLERS))?;
+        let message = "too many sessions with handlers of their own";
+        objects.handlers.enter_thread(words::limit::HANDLERS, message)?;
         objects.desks.rows().insert(id, (Arc::downgrade(&desk), signal.clone()));
         let (desk, objects_of_thread) = (Arc::downgrade(&desk), objects.clone());
         let (begin, begun) = sync_channel(1);

@@ -7,7 +7,7 @@ use trunkline::{CallResult, Operation, Result};
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs};
+use crate::forms::{self, Outs, Sends};
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
@@ -285,7 +285,7 @@ unsafe fn call_tool(
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
-) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+) -> Result<Sends<impl FnOnce(Completion) -> Operation + use<>>> {
     // SAFETY: as the function's own.
     let (call, settings) = unsafe {
         let tool = raw::text(tool, "tool")?;
@@ -295,7 +295,7 @@ unsafe fn call_tool(
         )
     };
     let lease = pool.objects.leases.find(lease)?;
-    Ok(move |completion: Completion| {
+    Ok(Sends(move |completion: Completion| {
         let (tool, arguments) = call;
         let options = settings.options(&completion);
         let done = |outcome: Result<CallResult>| {
@@ -304,7 +304,7 @@ unsafe fn call_tool(
         let operation = lease.start_call_tool(&tool, &arguments, &options, done);
         // SAFETY: the host's function that passed the options has not returned yet.
         unsafe { settings.tell_number(operation) }
-    })
+    }))
 }
 
 /// Checks the arguments of `request`; what it gives starts the operation.
@@ -317,7 +317,7 @@ unsafe fn request(
     method: Str,
     params_json: Str,
     options: *const CallOptionsStruct,
-) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+) -> Result<Sends<impl FnOnce(Completion) -> Operation + use<>>> {
     // SAFETY: as the function's own.
     let (call, settings) = unsafe {
         let method = raw::text(method, "method")?;
@@ -327,7 +327,7 @@ unsafe fn request(
         )
     };
     let lease = pool.objects.leases.find(lease)?;
-    Ok(move |completion: Completion| {
+    Ok(Sends(move |completion: Completion| {
         let (method, params) = call;
         let options = settings.options(&completion);
         let done = |outcome: Result<CallResult>| {
@@ -336,7 +336,7 @@ unsafe fn request(
         let operation = lease.start_request(&method, &params, &options, done);
         // SAFETY: the host's function that passed the options has not returned yet.
         unsafe { settings.tell_number(operation) }
-    })
+    }))
 }
 
 /// Checks the arguments of `subscribe_resource`; what it gives starts the operation.

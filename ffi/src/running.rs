@@ -30,9 +30,12 @@ impl Running {
     /// The same, for one that has a thread of its own.
     ///
     /// # Errors
-    /// `limit`, without its word.
-    pub(crate) fn enter_thread(&self, message: &str) -> Result<()> {
-        if self.enter(THREADS_MAX) { Ok(()) } else { Err(Error::new(ErrorCode::Limit, message)) }
+    /// `limit`, by this word of the registry.
+    pub(crate) fn enter_thread(&self, word: &str, message: &str) -> Result<()> {
+        match self.enter(THREADS_MAX) {
+            true => Ok(()),
+            false => Err(Error::new(ErrorCode::Limit, message).with_detail("limit", word)),
+        }
     }
 
     /// One less.

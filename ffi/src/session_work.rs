@@ -7,7 +7,7 @@ use trunkline::{AcquireOptions, CallResult, Operation, Result, ServerSpec};
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs};
+use crate::forms::{self, Outs, Sends};
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
@@ -365,7 +365,7 @@ unsafe fn call_tool(
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
-) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
+) -> Result<Sends<impl FnOnce(Completion) -> Operation + use<>>> {
     // SAFETY: as the function's own.
     let (call, settings) = unsafe {
         let tool = raw::text(tool, "tool")?;
@@ -375,7 +375,7 @@ unsafe fn call_tool(
         )
     };
     let session = pool.objects.sessions.find(session)?;
-    Ok(move |completion: Completion| {
+    Ok(Sends(move |completion: Completion| {
         let (tool, arguments) = call;
         let options = settings.options(&completion);
         let done = |outcome: Result<CallResult>| {
@@ -384,5 +384,5 @@ unsafe fn call_tool(
         let operation = session.start_call_tool(&tool, &arguments, &options, done);
         // SAFETY: the host's function that passed the options has not returned yet.
         unsafe { settings.tell_number(operation) }
-    })
+    }))
 }

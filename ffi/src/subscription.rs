@@ -77,8 +77,8 @@ impl Subscriber {
     ) -> Result<Arc<Subscriber>> {
         let signal = Arc::new(Signal::default());
         let subscriber = Subscriber::of(stream.into(), Way::Thread(signal.clone()));
-        let entered = objects.subscriptions.enter_thread("too many subscriptions with a callback");
-        entered.map_err(|error| error.with_detail("limit", words::limit::SUBSCRIPTIONS))?;
+        let message = "too many subscriptions with a callback";
+        objects.subscriptions.enter_thread(words::limit::SUBSCRIPTIONS, message)?;
         let (ours, objects_of_thread) = (subscriber.clone(), objects.clone());
         let body = move || {
             ours.call_until_stopped(&signal, callback, user_data);

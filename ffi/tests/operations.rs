@@ -149,6 +149,56 @@ fn a_refused_start_destroys_what_it_was_given_and_calls_nothing() {
     assert_eq!(ends.done.load(Ordering::SeqCst), 0);
 }
 
+/// How a function fails, and the outcome that its error has.
+fn failure(call: impl FnOnce(*mut *mut ErrorObject) -> Status) -> (Status, String) {
+    let mut error = null_mut();
+    let status = call(&mut error);
+    // SAFETY: the error is live until it is freed, and its text is read before.
+    unsafe {
+        let Str { ptr, len } = trunkline_error_outcome(error);
+        let bytes = if len == 0 { &[] } else { std::slice::from_raw_parts(ptr.cast::<u8>(), len) };
+        let outcome = String::from_utf8(bytes.to_vec()).unwrap();
+        trunkline_error_free(error);
+        (status, outcome)
+    }
+}
+
+/// SPEC 5.12: in every form, and whatever is wrong. What sends nothing has no outcome.
+#[test]
+fn a_call_that_is_refused_was_not_sent() {
+    let host = Host::new();
+    let (pool, session) = (host.pool, host.session);
+    let (t, odd) = (text("t"), Str { ptr: c"\xff".as_ptr(), len: 1 });
+    let (mut buf, no_buf, no_op, nobody) = (null_mut(), null_mut(), null_mut(), null_mut());
+    let (lease, done): (_, DoneFn) = (5, Some(note_done));
+    // SAFETY: the pool is live, and the other pointers are NULL, to a local or to a constant.
+    let failures = unsafe {
+        [
+            failure(|e| trunkline_lease_call_tool(pool, lease, odd, t, null(), &mut buf, e)),
+            failure(|e| trunkline_lease_request(pool, lease, t, t, null(), no_buf, e)),
+            failure(|e| {
+                let options = null();
+                trunkline_lease_request_start(
+                    pool, lease, t, t, options, done, nobody, None, no_op, e,
+                )
+            }),
+            failure(|e| {
+                let queue = null_mut();
+                trunkline_session_call_tool_enqueue(pool, session, t, t, null(), queue, 0, no_op, e)
+            }),
+            failure(|e| trunkline_lease_subscribe_resource(pool, lease, t, e)),
+        ]
+    };
+    let expected = [
+        (Status::InvalidArgument, "not_sent"),
+        (Status::InvalidArgument, "not_sent"),
+        (Status::BadHandle, "not_sent"),
+        (Status::InvalidArgument, "not_sent"),
+        (Status::BadHandle, ""),
+    ];
+    assert_eq!(failures, expected.map(|(status, outcome)| (status, outcome.to_owned())));
+}
+
 /// I-28, SPEC 16.2: 50,000 made-up handles reach every kind of function and harm nothing.
 #[test]
 fn made_up_handles_are_refused_by_every_function() {
