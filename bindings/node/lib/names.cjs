@@ -89,6 +89,7 @@ const NAMES = [
   'redirect_url',
   'remove_server',
   'sampling_tools',
+  'set_gates',
   'set_trusted',
   'sign_in',
 ];

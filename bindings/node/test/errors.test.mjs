@@ -218,7 +218,7 @@ describe('bad input', () => {
 
   // SPEC 5.12
   it('a call that is refused was not sent, whoever refuses it', async (t) => {
-    const { lease, session } = await openLease(t);
+    const { lease, session } = await openLease(t, { session: { exclude: { s: ['hidden'] } } });
     const { signal } = new AbortController();
     const calls = [
       () => lease.callTool(5),
@@ -228,10 +228,15 @@ describe('bad input', () => {
       () => lease.callTool('echo', {}, { signal, timeout: 5 }),
       () => lease.readResource('test://x', { retry: 'always' }),
       () => lease.complete(),
+      () => lease.request('initialize'),
+      () => lease.getPrompt('hidden'),
+      () => lease.getPrompt('greet', []),
       () => session.callTool('mcp__s__echo', {}, { timeoutMs: () => 5 }),
     ];
     for (const call of calls) assert.equal((await rejection(call())).outcome, 'not_sent', String(call));
     assert.equal((await rejection(session.acquire('s', null, { timeout: 5 }))).outcome, undefined);
+    lease.release();
+    assert.equal((await rejection(lease.getPrompt('greet'))).outcome, 'not_sent');
   });
 
   it('arguments that JSON cannot write, or that are no object', async (t) => {

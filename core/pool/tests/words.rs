@@ -1,16 +1,18 @@
-//! The words of events and errors are those of the registry: each list is of a member that is there, and no code writes a word out.
+//! The words of events and errors are those of the registry: each list is of a member that is there, and no code writes a word out. The names
+//! in texts are those of the registry too, or of Node's table of what else it spells in its own way.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use trunkline_pool::interface::words::{Of, WORDS};
+use trunkline_pool::interface::{EVENTS, OptionKind, OptionRow, SCOPES, options};
 
 /// Where events and errors are made.
 const SOURCES: [&str; 5] =
     ["core/src", "core/pool/src", "ffi/src", "bindings/python/src", "bindings/node/src"];
 
 /// What is handed on where an error is made, by file: a word that the registry gave somewhere else.
-const HANDED_ON: [(&str, &str); 13] = [
+const HANDED_ON: [(&str, &str); 14] = [
     ("core/src/auth/fetch.rs", "name"),
     ("core/src/api/call.rs", "slot.state.as_str()"),
     ("core/src/api/call.rs", "reason"),
@@ -24,14 +26,25 @@ const HANDED_ON: [(&str, &str); 13] = [
     ("core/src/client/failure.rs", "limit"),
     ("core/pool/src/state/effects.rs", "limit"),
     ("core/pool/src/gates/gate.rs", "reason"),
+    ("ffi/src/running.rs", "word"),
 ];
 
 /// What a server or a handler said, and what another error has: members of that name which are no words of ours.
 const NO_WORDS: [(&str, &str); 1] = [("core/src/client/era/rounds.rs", "message")];
 
 /// What hands words on to where an error is made: they come as constants too.
-const HANDS_ON: [&str; 6] =
-    ["failure::limit(", "limit_reached(", "failure::slow(", " slow(", " limit(", "tool_not_found("];
+const HANDS_ON: [&str; 7] = [
+    "failure::limit(",
+    "limit_reached(",
+    "failure::slow(",
+    " slow(",
+    " limit(",
+    "tool_not_found(",
+    "enter_thread(",
+];
+
+/// Names that texts have in backticks and that are the same in every language, beside those of events and of servers' fields.
+const SAME_EVERYWHERE: [&str; 2] = ["_meta", "not_sent"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -111,6 +124,53 @@ fn no_error_or_warning_has_a_word_that_is_not_in_the_table() {
     }
     assert!(wrong.is_empty(), "words that the registry does not have: {wrong:#?}");
     assert!(seen > 40, "{seen}: the table looks for what is not there");
+}
+
+/// The names of more than one word that stand in backticks in the texts of the code; of a path each of its parts.
+fn names_in_texts(code: &str) -> impl Iterator<Item = &str> {
+    let is_name = |part: &&str| {
+        part.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || "_.".contains(it))
+    };
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let quoted = lines.flat_map(|line| line.split('`').skip(1).step_by(2)).filter(is_name);
+    quoted.flat_map(|path| path.split('.')).filter(|name| name.contains('_'))
+}
+
+/// What Node spells in its own way beside the options.
+fn names_of_node() -> BTreeSet<String> {
+    let table = std::fs::read_to_string(root().join("bindings/node/lib/names.cjs")).unwrap();
+    let names = table.split("const NAMES = [").nth(1).and_then(|rest| rest.split(']').next());
+    names.unwrap().split('\'').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn add_names(rows: &'static [OptionRow], known: &mut BTreeSet<String>) {
+    for row in rows {
+        known.insert(row.name.to_owned());
+        if let OptionKind::Object(members) = row.kind {
+            add_names(members, known);
+        }
+    }
+}
+
+/// SPEC 16.5: a text that a host shows names nothing that the host's language spells in another way.
+#[test]
+fn no_text_has_a_name_that_node_does_not_know() {
+    let mut known = names_of_node();
+    SCOPES.iter().for_each(|scope| add_names(options(*scope), &mut known));
+    known.extend(EVENTS.iter().map(|row| row.name).chain(SAME_EVERYWHERE).map(str::to_owned));
+    let (mut unknown, mut seen) = (Vec::new(), 0);
+    // What stands in files is spelled there as anywhere, and what the reference says of options goes into no error.
+    let is_shown = |name: &str| !name.contains("/settings/") && !name.ends_with("_rows.rs");
+    for (file, code) in sources().iter().filter(|(file, _)| is_shown(file)) {
+        for name in names_in_texts(code) {
+            seen += 1;
+            if !known.contains(name) {
+                unknown.push(format!("{file}: {name}"));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "names that Node shows in snake_case: {unknown:#?}");
+    assert!(seen > 30, "{seen}: the table looks for what is not there");
 }
 
 /// SPEC 16.6: a list is of a text that its event has, and each of its words is there once, in the form of all words.

@@ -85,6 +85,8 @@ pub struct ErrorRow {
     pub doc: &'static str,
     /// What a person can do about it, where the error itself has nothing more exact.
     pub advice: &'static str,
+    /// What its message names.
+    pub names: Names,
 }
 
 /// Whether the same operation can succeed later without a change by the user.
@@ -134,7 +136,7 @@ impl Names {
 /// Writes the table once: the rows, and an exhaustive mapping from code to row, so that a new code without a row
 /// does not build.
 macro_rules! errors {
-    ($($code:ident $name:literal $node:literal $retry:ident $class:literal $(($base:literal))? $doc:literal
+    ($($code:ident $name:literal $node:literal $retry:ident $names:ident $class:literal $(($base:literal))? $doc:literal
         => $advice:literal;)*) => {
         /// Every error code, by number.
         pub const ERRORS: &[ErrorRow] = &[$(ErrorRow {
@@ -146,6 +148,7 @@ macro_rules! errors {
             node_code: $node,
             doc: $doc,
             advice: $advice,
+            names: Names::$names,
         },)*];
 
         impl ErrorCode {
@@ -165,88 +168,88 @@ macro_rules! errors {
 }
 
 errors! {
-    InvalidArgument "invalid_argument" "TRUNKLINE_INVALID_ARGUMENT" Never "InvalidArgumentError" ("ValueError")
+    InvalidArgument "invalid_argument" "TRUNKLINE_INVALID_ARGUMENT" Never Options "InvalidArgumentError" ("ValueError")
         "a value is wrong; `detail.path` says which"
         => "correct the value that `detail.path` names";
-    UnknownOption "unknown_option" "TRUNKLINE_UNKNOWN_OPTION" Never "InvalidArgumentError" ("ValueError")
+    UnknownOption "unknown_option" "TRUNKLINE_UNKNOWN_OPTION" Never Options "InvalidArgumentError" ("ValueError")
         "an option that does not exist; `detail.option`, and the nearest name in `detail.nearest`"
         => "write the option's name as docs/reference/options.md has it, or leave it out";
-    BadHandle "bad_handle" "TRUNKLINE_BAD_HANDLE" Never "BadHandleError"
+    BadHandle "bad_handle" "TRUNKLINE_BAD_HANDLE" Never Options "BadHandleError"
         "a handle that is stale, released or foreign"
         => "use what the pool gave only with that pool, and not after its release";
-    Closed "closed" "TRUNKLINE_CLOSED" Never "ClosedError"
+    Closed "closed" "TRUNKLINE_CLOSED" Never Options "ClosedError"
         "the pool, session or lease is closed"
         => "what is closed stays closed: open another session, or acquire the server again; of a pool, make another";
-    Closing "closing" "TRUNKLINE_CLOSING" Never "ClosedError"
+    Closing "closing" "TRUNKLINE_CLOSING" Never Options "ClosedError"
         "the pool is draining"
         => "make a new pool: this one takes nothing new";
-    Forked "forked" "TRUNKLINE_FORKED" Never "ForkedError"
+    Forked "forked" "TRUNKLINE_FORKED" Never Options "ForkedError"
         "the process is a fork of the one that made the pool"
         => "make a new pool in the child";
-    Cancelled "cancelled" "TRUNKLINE_CANCELLED" Never "CancelledError"
+    Cancelled "cancelled" "TRUNKLINE_CANCELLED" Never Options "CancelledError"
         "the host cancelled the operation; in asyncio its own `CancelledError` where it applies"
         => "ask again if it is still wanted";
-    Timeout "timeout" "TRUNKLINE_TIMEOUT" Later "TimeoutError" ("TimeoutError")
+    Timeout "timeout" "TRUNKLINE_TIMEOUT" Later Options "TimeoutError" ("TimeoutError")
         "a deadline passed; `detail.which` is `connect`, `list`, `total`, `idle` or `keepalive`"
         => "try again, or give it more time: `detail.which` says which time it was";
-    InvalidConfig "invalid_config" "TRUNKLINE_INVALID_CONFIG" Never "ConfigError"
+    InvalidConfig "invalid_config" "TRUNKLINE_INVALID_CONFIG" Never Files "ConfigError"
         "a server's configuration is wrong; `detail.source`, `path`, `line`"
         => "correct the field that `detail.path` names, in the file of `detail.source` where there is one";
-    UndefinedVariable "undefined_variable" "TRUNKLINE_UNDEFINED_VARIABLE" Never "ConfigError"
+    UndefinedVariable "undefined_variable" "TRUNKLINE_UNDEFINED_VARIABLE" Never Files "ConfigError"
         "a variable in a configuration is not defined; names it"
         => "define the variable, or write a default into the configuration: `${NAME:-default}`";
-    NotAdmitted "not_admitted" "TRUNKLINE_NOT_ADMITTED" Never "NotAdmittedError"
+    NotAdmitted "not_admitted" "TRUNKLINE_NOT_ADMITTED" Never Others "NotAdmittedError"
         "a gate keeps the server out; `detail.reason`"
         => "`explain` says which file or list keeps the server out";
-    StaleApproval "stale_approval" "TRUNKLINE_STALE_APPROVAL" Never "NotAdmittedError"
+    StaleApproval "stale_approval" "TRUNKLINE_STALE_APPROVAL" Never Options "NotAdmittedError"
         "the hash that was shown is not that of the live configuration"
         => "look at the request again, and decide about what it shows now";
-    BudgetExhausted "budget_exhausted" "TRUNKLINE_BUDGET_EXHAUSTED" Later "LimitError"
+    BudgetExhausted "budget_exhausted" "TRUNKLINE_BUDGET_EXHAUSTED" Later Options "LimitError"
         "the budget of servers is used up; `detail.budget`, `live`, `reserved`"
         => "release or disable another server, or give the pool a larger `budget`";
-    Limit "limit" "TRUNKLINE_LIMIT" Later "LimitError"
+    Limit "limit" "TRUNKLINE_LIMIT" Later Options "LimitError"
         "processes, calls in flight, a queue or a result's size; `detail.limit` says which"
         => "wait until less is under way, or raise the limit that `detail.limit` names";
-    SpawnFailed "spawn_failed" "TRUNKLINE_SPAWN_FAILED" Later "ConnectError"
+    SpawnFailed "spawn_failed" "TRUNKLINE_SPAWN_FAILED" Later Options "ConnectError"
         "the server's program could not be started; `detail.command`, `errno`"
         => "start the command by hand to see why";
-    ConnectFailed "connect_failed" "TRUNKLINE_CONNECT_FAILED" Later "ConnectError"
+    ConnectFailed "connect_failed" "TRUNKLINE_CONNECT_FAILED" Later Options "ConnectError"
         "the server could not be reached: network, TLS, DNS"
         => "check the address and the network, and whether the server runs";
-    Exited "exited" "TRUNKLINE_EXITED" Later "ConnectError"
+    Exited "exited" "TRUNKLINE_EXITED" Later Options "ConnectError"
         "the server's process ended; `detail` has its exit status or signal and the end of its stderr"
         => "see the server's stderr in the detail, or start the command by hand";
-    Protocol "protocol" "TRUNKLINE_PROTOCOL" Never "ProtocolError"
+    Protocol "protocol" "TRUNKLINE_PROTOCOL" Never Options "ProtocolError"
         "the server broke the protocol, or speaks no common version of it"
         => "update the server, or tell its makers what it did";
-    AuthRequired "auth_required" "TRUNKLINE_AUTH_REQUIRED" Never "AuthRequiredError"
+    AuthRequired "auth_required" "TRUNKLINE_AUTH_REQUIRED" Never Options "AuthRequiredError"
         "the server wants credentials; `detail` has the address, or what is missing"
         => "sign in with `sign_in`, or configure the credentials";
-    Unavailable "unavailable" "TRUNKLINE_UNAVAILABLE" Later "UnavailableError"
+    Unavailable "unavailable" "TRUNKLINE_UNAVAILABLE" Later Options "UnavailableError"
         "the server is reconnecting; nothing was sent"
         => "call again when the server is back: the event `reconnected` says so";
-    CallInterrupted "call_interrupted" "TRUNKLINE_CALL_INTERRUPTED" ByOutcome "CallInterruptedError"
+    CallInterrupted "call_interrupted" "TRUNKLINE_CALL_INTERRUPTED" ByOutcome Options "CallInterruptedError"
         "the connection was lost while the call was under way; `outcome` says whether it can have run"
         => "look at `outcome`: after `not_sent` call again; after `unknown` it may have run";
-    ToolNotFound "tool_not_found" "TRUNKLINE_TOOL_NOT_FOUND" Never "ToolNotFoundError"
+    ToolNotFound "tool_not_found" "TRUNKLINE_TOOL_NOT_FOUND" Never Others "ToolNotFoundError"
         "no such tool in this session's view; `detail` explains why"
         => "read the session's tools again; `explain` says what became of one";
-    ServerError "server_error" "TRUNKLINE_SERVER_ERROR" Never "ServerError"
+    ServerError "server_error" "TRUNKLINE_SERVER_ERROR" Never Others "ServerError"
         "the server answered with a JSON-RPC error; `detail.code`, `message`, `data`"
         => "see what the server says in `detail`, and correct the arguments";
-    Declined "declined" "TRUNKLINE_DECLINED" Never "DeclinedError"
+    Declined "declined" "TRUNKLINE_DECLINED" Never Options "DeclinedError"
         "a request of the server could not be routed to a session"
         => "give the session a handler for what the server asks, or a connection of its own: `share: \"session\"`";
-    CrashLoop "crash_loop" "TRUNKLINE_CRASH_LOOP" Never "ConnectError"
+    CrashLoop "crash_loop" "TRUNKLINE_CRASH_LOOP" Never Options "ConnectError"
         "the server was lost too often; the breaker is open"
         => "mend what ends the server, which its stderr and the cause say, and acquire it again";
-    Store "store" "TRUNKLINE_STORE" Later "StoreError"
+    Store "store" "TRUNKLINE_STORE" Later Options "StoreError"
         "approvals, cache, tokens or the status file could not be read or written; `detail.errno`, `path`"
         => "check the path, its permissions and the room on its disk";
-    WrongThread "wrong_thread" "TRUNKLINE_WRONG_THREAD" Never "WrongThreadError"
+    WrongThread "wrong_thread" "TRUNKLINE_WRONG_THREAD" Never Options "WrongThreadError"
         "a blocking call from inside a callback"
         => "start the operation instead, or call from another thread";
-    Internal "internal" "TRUNKLINE_INTERNAL" Never "InternalError"
+    Internal "internal" "TRUNKLINE_INTERNAL" Never Options "InternalError"
         "a fault of the library itself; `detail.place`"
         => "tell the makers of the library, with `detail`";
 }
@@ -271,13 +274,7 @@ impl ErrorCode {
 
     /// What its message names.
     pub fn names(self) -> Names {
-        match self {
-            ErrorCode::InvalidConfig | ErrorCode::UndefinedVariable => Names::Files,
-            ErrorCode::ServerError | ErrorCode::ToolNotFound | ErrorCode::NotAdmitted => {
-                Names::Others
-            }
-            _ => Names::Options,
-        }
+        self.row().names
     }
 
     /// Whether the same operation may succeed later without a change by the user. `call_interrupted` is repeatable
@@ -299,7 +296,7 @@ impl ErrorRow {
             "node_code": self.node_code,
             "doc": self.doc,
             "advice": self.advice,
-            "names": self.code.names().as_str(),
+            "names": self.names.as_str(),
         })
     }
 }
