@@ -314,11 +314,10 @@ impl Driver {
         self.starts.queue(turn, cell.key)
     }
 
-    /// What is wrong with a server of which nothing is there: the limit that it waits for, else the last error of its entries.
+    /// What is wrong with a server of which nothing is there.
     pub(crate) fn last_error(&self, name: &str) -> Option<Error> {
         let core = self.core();
-        let server = core.interner.known_server(name)?;
-        core.state.limit_of_wishes(server).or_else(|| core.state.last_error(server).cloned())
+        core.state.last_error(core.interner.known_server(name)?)
     }
 
     /// What the calls of a server's name came to, also of entries that are gone.

@@ -7,7 +7,7 @@ use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::json::readable_members;
-use trunkline_pool::state::{ConnectionId, EntryState, Gate, Generation, LossReason, Notice};
+use trunkline_pool::state::{ConnectionId, EntryState, Generation, LossReason, Notice};
 
 use super::event_text::Said;
 use super::hub::About;
@@ -111,8 +111,7 @@ impl Driver {
     fn is_shut(&self, cell: &EntryCell) -> bool {
         let core = self.core();
         let server = core.interner.known_server(&cell.server);
-        let of_name = server.map_or(Gate::Open, |server| core.state.gate(server));
-        [of_name, core.state.key_gate(cell.key)].iter().any(|gate| *gate != Gate::Open)
+        server.is_some_and(|server| core.state.is_shut(server, cell.key))
     }
 
     /// Tells a session what is different in its lists of a server, each list for itself, while that `stands`.

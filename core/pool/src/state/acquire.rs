@@ -223,6 +223,9 @@ impl PoolState {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.reconnect.clone_from(&ask.reconnect);
         }
+        if let Some(obstacle) = self.obstacle_of_ask(&ask) {
+            return self.stop_at(&obstacle, ask, if_full, out);
+        }
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -235,14 +238,11 @@ impl PoolState {
                 let error = entry.error.clone().unwrap_or_else(effects::ended_silently);
                 out.push(Effect::Refuse { ticket, error });
             }
-            Phase::Failed | Phase::Unauthorized { .. } => match self.obstacle_of(entry) {
-                Some(obstacle) => self.stop_at(&obstacle, ask, if_full, out),
-                None => {
-                    self.wait_for(id, ticket, session);
-                    self.attempt(id, Why::Fresh, out);
-                    self.announce(id, reason::ACQUIRE, out);
-                }
-            },
+            Phase::Failed | Phase::Unauthorized { .. } => {
+                self.wait_for(id, ticket, session);
+                self.attempt(id, Why::Fresh, out);
+                self.announce(id, reason::ACQUIRE, out);
+            }
             Phase::Ended { .. } => {
                 debug_assert!(false, "a key leads to an entry that is over");
                 out.push(Effect::Refuse { ticket, error: effects::closed() });
@@ -276,7 +276,7 @@ impl PoolState {
         if self.admit(ask.server, ask.key).is_ok() {
             self.end_replaced(ask.server, out);
         }
-        if let Some(obstacle) = self.obstacle((ask.server, ask.key), ask.family, None) {
+        if let Some(obstacle) = self.obstacle_of_ask(&ask) {
             return self.stop_at(&obstacle, ask, if_full, out);
         }
         self.make_way(ask.server, out);

@@ -9,8 +9,9 @@
 //! have to be open. A gate that is set to what it was changes nothing, and what no gate was set for is open.
 
 use super::PoolState;
+use super::ask::Ask;
 use super::effects::{self, reason};
-use super::entry::{Claims, Entry};
+use super::entry::{Claims, Entry, Phase};
 use super::terms::Family;
 use crate::error::Error;
 use crate::gates::{Gate, GateReason};
@@ -62,6 +63,11 @@ impl PoolState {
         }
     }
 
+    /// Whether a gate keeps out a configuration of a server.
+    pub fn is_shut(&self, server: ServerId, key: KeyId) -> bool {
+        self.admit(server, key).is_err()
+    }
+
     /// The gate of a server's name.
     pub fn gate(&self, server: ServerId) -> Gate {
         self.names.get(server).map_or(Gate::Open, |name| name.gate)
@@ -96,6 +102,24 @@ impl PoolState {
             Some(Obstacle::EntryIds)
         } else {
             None
+        }
+    }
+
+    /// What keeps an acquire or a wish from what it asks for. What there is already, or is refused for other reasons, has no obstacle.
+    pub(super) fn obstacle_of_ask(&self, ask: &Ask) -> Option<Obstacle> {
+        let entry = self.keys.get(&ask.key).and_then(|id| self.entries.get(*id));
+        let Some(entry) = entry else {
+            return self.obstacle((ask.server, ask.key), ask.family, None);
+        };
+        match entry.phase {
+            Phase::Failed => self.obstacle_of(entry),
+            Phase::Unauthorized { .. } if entry.credentials.has_others() => self.obstacle_of(entry),
+            Phase::Unauthorized { .. }
+            | Phase::Waiting { .. }
+            | Phase::Connecting { .. }
+            | Phase::Connected { .. }
+            | Phase::Backoff { .. }
+            | Phase::Ended { .. } => None,
         }
     }
 

@@ -239,7 +239,7 @@ impl PoolState {
             hold!(!wishes.asks.is_empty(), "name {} waits for nobody", server.0);
             let shut = |ask: &Ask| self.admit(server, ask.key).is_err();
             hold!(!wishes.asks.values().any(shut), "name {} waits, but is not admitted", server.0);
-            let free = |ask: &Ask| self.obstacle_of_wish(ask).is_none();
+            let free = |ask: &Ask| self.obstacle_of_ask(ask).is_none();
             hold!(!wishes.asks.values().any(free), "name {} waits, but there is room", server.0);
         }
         let book = &self.budget;

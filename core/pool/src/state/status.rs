@@ -120,9 +120,10 @@ impl PoolState {
         self.entries.get(id).map(|entry| entry.configuration())
     }
 
-    /// The last error of a server's name, also of entries that are gone.
-    pub fn last_error(&self, server: ServerId) -> Option<&Error> {
-        self.names.get(server)?.last_error.as_ref()
+    /// What is wrong with a server of which nothing is there: the limit that it waits for, else the last error of its name, also of
+    /// entries that are gone.
+    pub fn last_error(&self, server: ServerId) -> Option<Error> {
+        self.limit_of_wishes(server).or_else(|| self.names.get(server)?.last_error.clone())
     }
 
     /// Whether there ever was an entry.

@@ -18,7 +18,6 @@ use std::ops::Bound::{Excluded, Unbounded};
 use super::admission::Obstacle;
 use super::ask::{Ask, IfFull};
 use super::effects::{self, reason};
-use super::entry::Phase;
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
 use super::{Open, PoolState};
@@ -85,7 +84,10 @@ impl PoolState {
 
     /// Lets those begin who wait, as far as there is room.
     pub(super) fn fill_wishes(&mut self, out: &mut Vec<Effect>) {
-        while let Some((server, key)) = self.next_to_begin() {
+        let mut first = 0;
+        while let Some((turn, server, key)) = self.next_to_begin(first) {
+            // Room only shrinks by this: what was passed over goes on waiting.
+            first = turn;
             for ask in self.take_wishes(server, |ask| ask.key == key) {
                 self.close_ticket(ask.ticket);
                 self.acquire(ask, IfFull::Refuse, out);
@@ -93,22 +95,10 @@ impl PoolState {
         }
     }
 
-    /// What keeps a wish from beginning.
-    pub(super) fn obstacle_of_wish(&self, ask: &Ask) -> Option<Obstacle> {
-        match self.keys.get(&ask.key).and_then(|id| self.entries.get(*id)) {
-            None => self.obstacle((ask.server, ask.key), ask.family, None),
-            Some(entry) => match entry.phase {
-                Phase::Unauthorized { .. } if !entry.credentials.has_others() => None,
-                Phase::Failed | Phase::Unauthorized { .. } => self.obstacle_of(entry),
-                _ => None,
-            },
-        }
-    }
-
     /// Why wishes for a name wait that a limit keeps from beginning, and not the budget.
-    pub fn limit_of_wishes(&self, server: ServerId) -> Option<Error> {
+    pub(super) fn limit_of_wishes(&self, server: ServerId) -> Option<Error> {
         let wishes = self.names.get(server)?.wishes.as_ref()?;
-        let obstacle = wishes.asks.values().find_map(|ask| self.obstacle_of_wish(ask))?;
+        let obstacle = wishes.asks.values().find_map(|ask| self.obstacle_of_ask(ask))?;
         matches!(obstacle, Obstacle::EntriesOfName | Obstacle::Processes)
             .then(|| self.refusal(&obstacle))
     }
@@ -147,9 +137,10 @@ impl PoolState {
         }
     }
 
-    fn next_to_begin(&self) -> Option<(ServerId, KeyId)> {
-        let mut names = self.queue.names.values();
-        names.find_map(|server| Some((*server, self.key_to_begin(*server)?)))
+    /// The first name from this turn on that has a key to begin.
+    fn next_to_begin(&self, first: u64) -> Option<(u64, ServerId, KeyId)> {
+        let mut names = self.queue.names.range(first..);
+        names.find_map(|(turn, server)| Some((*turn, *server, self.key_to_begin(*server)?)))
     }
 
     /// The first key of a name that waits with nothing in its way.
@@ -161,7 +152,7 @@ impl PoolState {
         let asks = &self.names.get(server)?.wishes.as_ref()?.asks;
         let mut next = asks.first_key_value();
         while let Some((&(key, _), ask)) = next {
-            if self.obstacle_of_wish(ask).is_none() {
+            if self.obstacle_of_ask(ask).is_none() {
                 return Some(key);
             }
             next = asks.range((Excluded((key, Ticket(u64::MAX))), Unbounded)).next();

@@ -63,7 +63,7 @@ fn a_failed_connect_answers_all_with_one_error_and_leaves_nothing() {
     );
     assert_eq!(bench.pool.entries().count(), 0);
     assert_eq!(bench.pool.processes(), 0);
-    assert_eq!(bench.pool.last_error(ServerId(0)), Some(&exited()));
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(exited()));
     // The next acquire tries afresh.
     assert_eq!(
         bench.step(acquire(2, 0, 0)),

@@ -239,7 +239,7 @@ fn without_an_idle_cap_nothing_stays_that_nobody_holds() {
     bench.step(acquire(0, 0, 0));
     bench.step(connect_failed(0, 1, unauthorized()));
     assert_eq!(bench.pool.entries().count(), 0);
-    assert_eq!(bench.pool.last_error(trunkline_pool::state::ServerId(0)), Some(&unauthorized()));
+    assert_eq!(bench.pool.last_error(trunkline_pool::state::ServerId(0)), Some(unauthorized()));
 }
 
 /// SPEC 9.6: what waits for credentials and is held by nobody takes no place from anybody.

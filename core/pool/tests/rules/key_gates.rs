@@ -32,6 +32,8 @@ fn a_configuration_that_is_not_admitted_does_not_start() {
     let mut bench = Bench::new();
     bench.step(open(0));
     assert_eq!(bench.step(reject(0)), []);
+    let is_shut = [0, 1].map(|key| bench.pool.is_shut(ServerId(0), KeyId(key)));
+    assert_eq!(is_shut, [true, false]);
     assert_eq!(bench.step(acquire(0, 0, 0)), [refuse(0, not_admitted("rejected"))]);
     let refusals: Vec<_> = bench.pool.refusals().map(|refusal| refusal.reason).collect();
     assert_eq!((refusals, bench.pool.entries().count()), (vec!["rejected"], 0));

@@ -217,14 +217,14 @@ fn a_wish_waits_for_a_process() {
     assert_eq!(bench.step(want([acquire(1, 0, 1)])), [defer]);
     let refusals: Vec<_> = bench.pool.refusals().map(|r| (r.server, r.reason)).collect();
     assert_eq!(refusals, [(ServerId(1), "limit")]);
-    assert_eq!(bench.pool.limit_of_wishes(ServerId(1)), Some(full));
+    assert_eq!(bench.pool.last_error(ServerId(1)), Some(full));
     assert!(bench.pool.is_beyond_budget(ServerId(1)));
     bench.step(release(0));
     let effects = bench.wait_until(30_000);
     assert!(!effects.contains(&connect(1, 1, 1)), "{effects:?}");
     let effects = bench.step(closed(0, 1));
     assert!(effects.contains(&connect(1, 1, 1)), "{effects:?}");
-    assert_eq!(bench.pool.limit_of_wishes(ServerId(1)), None);
+    assert_eq!(bench.pool.last_error(ServerId(1)), None);
     let effects = bench.step(connected(1, 1, 1));
     assert!(effects.contains(&grant(1, 1, 1)), "{effects:?}");
 }

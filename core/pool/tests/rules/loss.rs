@@ -29,7 +29,7 @@ fn a_lost_connection_comes_back_after_its_delay() {
             lost(0, 0, 1, LossReason::TransportClosed),
         ]
     );
-    assert_eq!(bench.pool.last_error(ServerId(0)), Some(&exited()));
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(exited()));
     assert_eq!(bench.step(closed(0, 1)), []);
     assert_eq!(bench.wait_until(999), []);
     assert_eq!(
@@ -100,7 +100,7 @@ fn an_entry_whose_attempts_are_used_up_fails_with_the_last_error() {
     );
     assert_eq!(bench.deadline(), None);
     assert_eq!(bench.pool.processes(), 0);
-    assert_eq!(bench.pool.last_error(ServerId(0)), Some(&other));
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(other));
 }
 
 /// SPEC 8.1: a server's own schedule goes before the pool's, the newest that was asked with.
@@ -171,7 +171,7 @@ fn a_loss_of_a_draining_entry_ends_it() {
     assert_eq!(bench.step(disconnected(0, 1)), [publish_error(0, 1, Closed, 0, exited())]);
     assert_eq!(bench.deadline(), None);
     assert_eq!(bench.step(closed(0, 1)), [status(0, 1, Draining, Closed, "lost")]);
-    assert_eq!(bench.pool.last_error(ServerId(0)), Some(&exited()));
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(exited()));
 }
 
 /// SPEC 8.1

@@ -90,7 +90,7 @@ fn a_failed_listing_keeps_the_old_lists() {
     let mut bench = held();
     bench.step(stale(0, 1));
     assert_eq!(bench.step(listing_failed(0, 1, 1)), []);
-    assert_eq!(bench.pool.last_error(ServerId(0)), Some(&exited()));
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(exited()));
     // A change that came meanwhile is looked at all the same.
     bench.now = SPACING;
     bench.step(stale(0, 1));
