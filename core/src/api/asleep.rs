@@ -235,7 +235,7 @@ impl SessionCore {
         let want = wants.servers.get(&need.server).filter(|want| want.born == need.want);
         let Some(want) = want else { return Look::Gone };
         match &want.state {
-            WantState::Looking | WantState::Pending => Look::Wait,
+            WantState::Looking | WantState::Pending | WantState::Over => Look::Wait,
             WantState::Ready(hold) => self.holds.held(*hold).map_or(Look::Gone, Look::Ready),
             WantState::Waiting(error)
             | WantState::Failed(error)
@@ -291,7 +291,7 @@ impl SessionCore {
         let wants = self.wants();
         match &wants.servers.get(server)?.state {
             WantState::Asleep(_) => Some(Reason::Asleep),
-            WantState::Looking | WantState::Pending => Some(Reason::Connecting),
+            WantState::Looking | WantState::Pending | WantState::Over => Some(Reason::Connecting),
             WantState::Waiting(_) => Some(Reason::Budget),
             WantState::Ready(_) | WantState::Failed(_) => None,
         }

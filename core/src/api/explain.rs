@@ -279,7 +279,7 @@ impl SessionCore {
             (if is_auth { Reason::AuthRequired } else { Reason::Failed }, error)
         };
         Some(match &self.wants().servers.get(name)?.state {
-            WantState::Looking | WantState::Pending => (Reason::Connecting, None),
+            WantState::Looking | WantState::Pending | WantState::Over => (Reason::Connecting, None),
             WantState::Waiting(error) => (Reason::Budget, Some(error.clone())),
             WantState::Failed(error) => failed(Some(error.clone())),
             WantState::Asleep(_) => (Reason::Asleep, None),

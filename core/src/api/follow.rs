@@ -95,6 +95,7 @@ impl SessionCore {
         if wants.closed {
             return Default::default();
         }
+        wants.servers.retain(|_, want| !want.is_over());
         let mut desired = self.desired();
         let (ends, begins) = {
             let current = wants.servers.iter().map(|(name, want)| (&**name, want.holding(name)));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::state::Gate;
 
-use super::configured::Origin;
+use super::configured::{Configured, Origin};
 use super::pool::{Pool, PoolCore};
 use super::session::SessionCore;
 use super::sources::Named;
@@ -70,9 +70,14 @@ impl PoolCore {
 impl SessionCore {
     /// What keeps a server of the pool's out of this session: the lists, and what is decided of the configuration that it has of it.
     pub(super) fn gate_of(&self, name: &str) -> Gate {
-        let decided = match self.spec(name, Origin::Pool) {
-            Ok(configured) => configured.authority.gate(),
-            Err(_) => self.pool.running().named(name).map(Named::gate).unwrap_or_default(),
+        self.gate_by(name, self.spec(name, Origin::Pool).ok().as_deref())
+    }
+
+    /// The same, by the configuration that it has of it.
+    pub(super) fn gate_by(&self, name: &str, configured: Option<&Configured>) -> Gate {
+        let decided = match configured {
+            Some(configured) => configured.authority.gate(),
+            None => self.pool.running().named(name).map(Named::gate).unwrap_or_default(),
         };
         self.driver.gates().decide(&Facts::of_name(name)).and(decided)
     }

@@ -148,12 +148,8 @@ impl PoolCore {
     /// The same, for who may not wait.
     pub(super) fn unpublish_in_background(&self) {
         if let Some(published) = self.published.clone() {
-            // The last pool may be going, and the runtime with it would forget what it has not begun.
-            let runtime = self.driver.runtime.clone();
-            apart::begin(move || {
-                published.remove();
-                drop(runtime);
-            });
+            // It is done also where the runtime goes with the pool.
+            apart::begin(move || published.remove());
         }
     }
 }

@@ -99,6 +99,8 @@ pub(super) enum WantState {
     Waiting(Error),
     Ready(HoldId),
     Failed(Error),
+    /// It failed, and what ends that has come: the next plan asks for it anew. Until then it is one that is still to come.
+    Over,
     /// No question was asked: its tools are known, and no call needs it. How its last start failed.
     Asleep(Option<Error>),
 }
@@ -273,7 +275,9 @@ impl SessionCore {
             return Ok((!pending.is_empty()).then_some(pending));
         };
         match wants.servers.get(name).map(|want| &want.state) {
-            Some(WantState::Pending | WantState::Looking) => Ok(Some(vec![name.to_owned()])),
+            Some(WantState::Pending | WantState::Looking | WantState::Over) => {
+                Ok(Some(vec![name.to_owned()]))
+            }
             Some(WantState::Ready(_) | WantState::Asleep(_)) => Ok(None),
             Some(WantState::Failed(_) | WantState::Waiting(_)) if self.has_connected(name) => {
                 Ok(None)
@@ -285,8 +289,10 @@ impl SessionCore {
                 _ if self.has_disabled(name) => Err(self.named(name, disabled())),
                 None if self.pool.awaits_the_host(name) => Ok(Some(vec![name.to_owned()])),
                 None => {
-                    self.gate_of(name).check().map_err(|error| self.named(name, error))?;
-                    match self.spec(name, Origin::Pool) {
+                    let configured = self.spec(name, Origin::Pool);
+                    let gate = self.gate_by(name, configured.as_deref().ok());
+                    gate.check().map_err(|error| self.named(name, error))?;
+                    match configured {
                         Ok(configured) => self.check_switched_on(name, &configured)?,
                         Err(error) if error.code() == ErrorCode::InvalidConfig => {
                             return Err(error);
@@ -355,7 +361,7 @@ impl Want {
     /// Whether its server, or what is known of it, is still to come. What a call alone has begun is nobody else's matter.
     fn is_awaited(&self) -> bool {
         match self.state {
-            WantState::Looking => true,
+            WantState::Looking | WantState::Over => true,
             WantState::Pending => self.lazy.as_ref().is_none_or(|lazy| lazy.learns),
             WantState::Waiting(_)
             | WantState::Ready(_)
@@ -388,6 +394,10 @@ impl Want {
     /// Whether nothing came of it and nobody has begun it again: with tools that are known it would sleep.
     pub(super) fn has_learned_nothing(&self) -> bool {
         self.lazy.is_some() && self.has_failed()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.state, WantState::Over)
     }
 
     fn has_failed(&self) -> bool {

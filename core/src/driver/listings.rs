@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use trunkline_pool::state::{ConnectionId, Generation, Input};
 
 use super::{Driver, EntryCell};
+use crate::api::SessionCore;
 
 /// How many listings of an entry began, and the last of them of which everything that came of it is carried out.
 #[derive(Default)]
@@ -38,15 +39,18 @@ impl ListingEnd {
 impl Driver {
     /// A server was connected to: sessions that see of it what is kept, or failed to get it, have it from now on.
     pub(super) fn has_come(&self, cell: &EntryCell) {
-        self.show_kept_of(&cell.server);
-        let sessions: Vec<_> = self.core().sessions.values().filter_map(Weak::upgrade).collect();
-        sessions.iter().for_each(|session| session.want_what_came(cell));
+        let sessions = self.sessions();
+        sessions.iter().for_each(|session| session.show_newer(&cell.server));
+        SessionCore::want_what_came(&sessions, cell);
     }
 
     /// What a server listed is carried out and kept: sessions in which it sleeps, or is still to come, are shown that.
     pub(super) fn show_kept_of(&self, server: &str) {
-        let sessions: Vec<_> = self.core().sessions.values().filter_map(Weak::upgrade).collect();
-        sessions.iter().for_each(|session| session.show_newer(server));
+        self.sessions().iter().for_each(|session| session.show_newer(server));
+    }
+
+    fn sessions(&self) -> Vec<Arc<SessionCore>> {
+        self.core().sessions.values().filter_map(Weak::upgrade).collect()
     }
 
     /// Has the lists of a connection read again, and waits for a listing that began after this; not longer than the connection

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trunkline_pool::config::Share;
 
-use super::{Want, WantId, WantState};
+use super::{Want, WantState};
 use crate::ErrorCode;
 use crate::api::configured::Configured;
 use crate::api::follow::follow_together;
@@ -21,7 +21,7 @@ impl SessionCore {
             matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired)
                 && self.context.has(credentials, &server.into(), want.configured.spec())
         };
-        self.wants().servers.retain(|server, want| !lacked(server, want));
+        self.end_failed(lacked);
     }
 
     /// A want that failed because it could not be read what is decided of its server is over, so that it is asked for anew.
@@ -30,30 +30,25 @@ impl SessionCore {
             matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::Store)
                 && want.configured.authority.warrant().is_some()
         };
-        self.wants().servers.retain(|_, want| !undecided(want));
+        self.end_failed(|_, want| undecided(want));
     }
 
-    /// A server was connected to: a want of it by that connection that failed is over, so that it is asked for anew.
-    pub(crate) fn want_what_came(self: &Arc<Self>, cell: &EntryCell) {
-        let failed = self.failed(&cell.server);
-        if let Some((id, _)) = failed.filter(|(_, configured)| self.is_by(configured, cell)) {
-            self.end_failed(&cell.server, id);
-            self.follow();
+    /// A server was connected to: wants of it by that connection that failed are over, so that it is asked for anew.
+    pub(crate) fn want_what_came(sessions: &[Arc<Self>], cell: &EntryCell) {
+        want_anew(sessions, &cell.server, |session, configured| session.is_by(configured, cell));
+    }
+
+    /// These wants that failed are over; whether there were some. They stay in the list until the next plan, which asks for them anew: who
+    /// looks meanwhile finds what is still to come.
+    fn end_failed(&self, which: impl Fn(&str, &Want) -> bool) -> bool {
+        let mut ended = false;
+        for (server, want) in &mut self.wants().servers {
+            if want.has_failed() && which(server, want) {
+                want.state = WantState::Over;
+                ended = true;
+            }
         }
-    }
-
-    /// The want of a server that failed, and what it is wanted by.
-    fn failed(&self, server: &str) -> Option<(WantId, Arc<Configured>)> {
-        let wants = self.wants();
-        let want = wants.servers.get(server)?;
-        want.has_failed().then(|| (want.id, want.configured.clone()))
-    }
-
-    fn end_failed(&self, server: &str, id: WantId) {
-        let mut wants = self.wants();
-        if wants.of(server, id).is_some_and(|want| want.has_failed()) {
-            wants.servers.remove(server);
-        }
+        ended
     }
 
     /// Whether that is the connection that the session has, or would have, by a configuration.
@@ -87,14 +82,22 @@ impl PoolCore {
         let cells: Vec<_> =
             entries.map(|(_, cell)| cell).filter(|cell| &*cell.server == server).collect();
         let sessions = self.live_sessions();
-        let mut cores = Vec::new();
-        for core in sessions.iter().map(|session| session.core()) {
-            let Some((id, configured)) = core.failed(server) else { continue };
-            if !cells.iter().any(|cell| core.is_by(&configured, cell)) {
-                core.end_failed(server, id);
-                cores.push(core.clone());
-            }
-        }
-        follow_together(&cores);
+        let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
+        want_anew(&cores, server, |session, configured| {
+            !cells.iter().any(|cell| session.is_by(configured, cell))
+        });
     }
+}
+
+/// Has those sessions ask anew for a server whose want of it failed, and is by what is one of these.
+fn want_anew(
+    sessions: &[Arc<SessionCore>],
+    server: &str,
+    which: impl Fn(&SessionCore, &Configured) -> bool,
+) {
+    let ends = |session: &&Arc<SessionCore>| {
+        session.end_failed(|name, want| name == server && which(session, &want.configured))
+    };
+    let ended: Vec<_> = sessions.iter().filter(ends).cloned().collect();
+    follow_together(&ended);
 }
