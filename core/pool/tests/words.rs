@@ -43,8 +43,8 @@ const HANDS_ON: [&str; 7] = [
     "enter_thread(",
 ];
 
-/// Names that texts have in backticks and that are the same in every language, beside those of events and of servers' fields.
-const SAME_EVERYWHERE: [&str; 2] = ["_meta", "not_sent"];
+/// Names that texts have in backticks and that are the same in every language, beside those of events: the last are of a configuration.
+const SAME_EVERYWHERE: [&str; 5] = ["_meta", "not_sent", "client_id", "client_secret", "env_file"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
