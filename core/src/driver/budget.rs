@@ -40,7 +40,7 @@ impl Driver {
         })
     }
 
-    /// Whether a server that does not run would be refused for the budget now.
+    /// Whether a server that does not run would be refused for the budget now, or waits for room.
     pub(crate) fn is_beyond_budget(&self, server: &str) -> bool {
         let core = self.core();
         match core.interner.known_server(server) {

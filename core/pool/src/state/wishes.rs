@@ -85,8 +85,9 @@ impl PoolState {
     /// Lets those begin who wait, as far as there is room.
     pub(super) fn fill_wishes(&mut self, out: &mut Vec<Effect>) {
         let mut first = 0;
-        while let Some((turn, server, key)) = self.next_to_begin(first) {
-            // Room only shrinks by this: what was passed over goes on waiting.
+        // What was passed over seldom gets room by what begins: it is looked at again when no other is left.
+        let next = |pool: &Self, first| pool.next_to_begin(first).or_else(|| pool.next_to_begin(0));
+        while let Some((turn, server, key)) = next(self, first) {
             first = turn;
             for ask in self.take_wishes(server, |ask| ask.key == key) {
                 self.close_ticket(ask.ticket);

@@ -106,7 +106,7 @@ const ENTRY_INPUTS: [(&str, &[&str]); 25] = [
     ("old closed", &[]),
 ];
 
-/// What concerns a wish that waits for room in the budget.
+/// What concerns a wish that waits for room.
 const WISH_INPUTS: [&str; 5] = ["cancel", "close-session", "gate", "key-gate", "drain"];
 const WISH: &str = "waiting wish";
 

@@ -49,7 +49,7 @@ pub struct Model {
     pub sessions: BTreeMap<SessionId, Option<Moment>>,
     pub leases: BTreeMap<LeaseId, (SessionId, EntryId)>,
     pub acquires: BTreeMap<Ticket, Asked>,
-    /// Those of them that are wishes and wait for room in the budget.
+    /// Those of them that are wishes and wait for room.
     pub waiting: BTreeMap<Ticket, Ask>,
     pub restarts: BTreeMap<Ticket, ServerId>,
     pub drains: BTreeSet<Ticket>,
