@@ -283,6 +283,7 @@ impl PoolState {
 
     /// Lets those begin who waited for what has become free.
     fn fill(&mut self, effects: &mut Vec<Effect>) {
+        self.end_replaced_by_wishes(effects);
         self.fill_slots(effects);
         self.fill_wishes(effects);
         self.fill_owed(effects);

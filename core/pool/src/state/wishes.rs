@@ -18,11 +18,12 @@ use std::ops::Bound::{Excluded, Unbounded};
 use super::admission::Obstacle;
 use super::ask::{Ask, IfFull};
 use super::effects::{self, reason};
+use super::entry::Entry;
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
 use super::{Open, PoolState};
 use crate::error::Error;
-use crate::ids::{KeyId, ServerId, Ticket};
+use crate::ids::{EntryId, KeyId, ServerId, Ticket};
 
 /// The names that wait for room.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,6 +81,18 @@ impl PoolState {
         };
         wishes.asks.remove(&(key, ticket));
         self.forget_if_nobody_waits(server);
+    }
+
+    /// Ends what those who wait are to take the place of, once nobody holds it: its place may be all that they lack.
+    pub(super) fn end_replaced_by_wishes(&mut self, out: &mut Vec<Effect>) {
+        let is_superseded = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::is_superseded);
+        let has_some = |server: &ServerId| {
+            self.names.get(*server).is_some_and(|name| name.entries.values().any(is_superseded))
+        };
+        let names: Vec<ServerId> = self.queue.names.values().copied().filter(has_some).collect();
+        for server in names {
+            self.end_replaced(server, out);
+        }
     }
 
     /// Lets those begin who wait, as far as there is room.

@@ -223,6 +223,15 @@ pub fn restart(ticket: u64, server: u32, index: Option<u32>) -> Input {
 }
 
 /// These entries are of a configuration that the pool no longer has, and those of one that it has.
+/// What is acquired there, as the wishes of one pass.
+pub fn want<const COUNT: usize>(acquires: [Input; COUNT]) -> Input {
+    let ask = |acquire| match acquire {
+        Input::Acquire(ask) => ask,
+        other => panic!("{other:?} is no acquire"),
+    };
+    Input::Want { asks: acquires.map(ask).into() }
+}
+
 pub fn reconfigure(outdated: &[u32], current: &[u32]) -> Input {
     let ids = |entries: &[u32]| entries.iter().map(|entry| EntryId(*entry)).collect();
     Input::Reconfigure { outdated: ids(outdated), current: ids(current) }

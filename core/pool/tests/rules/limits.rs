@@ -11,15 +11,6 @@ fn processes(limit: u32) -> PoolOptions {
     options
 }
 
-/// What is acquired there, as the wishes of one pass.
-fn want<const COUNT: usize>(acquires: [Input; COUNT]) -> Input {
-    let ask = |acquire| match acquire {
-        Input::Acquire(ask) => ask,
-        other => panic!("{other:?} is no acquire"),
-    };
-    Input::Want { asks: acquires.map(ask).into() }
-}
-
 /// SPEC 9.6
 #[test]
 fn a_process_beyond_the_limit_is_refused() {
@@ -243,4 +234,21 @@ fn a_wish_waits_for_an_entry_of_its_name() {
     bench.wait_until(30_000);
     let effects = bench.step(closed(0, 1));
     assert!(effects.contains(&connect(2, 1, 7)), "{effects:?}");
+}
+
+/// SPEC 9.5, 9.6, 13.1: the end of what is replaced makes room for all that it can be for, in the same step.
+#[test]
+fn wishes_begin_by_the_room_of_what_one_of_them_replaces() {
+    let mut options = processes(1);
+    options.limits.entries_per_name = 2;
+    options.drain_delay = ms(30_000);
+    let mut bench = held_with(options);
+    bench.step(acquire_of(1, 0, 8, 0, Family::Remote));
+    bench.step(connected(1, 1, 1));
+    bench.step(want([acquire(2, 0, 1)]));
+    bench.step(want([acquire_of(3, 0, 9, 0, Family::Remote)]));
+    bench.step(reconfigure(&[0], &[]));
+    bench.step(release(0));
+    let begun = [2, 3].map(|row| bench.row(row).situation);
+    assert_eq!(begun, [Situation::Queued, Situation::Replacing]);
 }

@@ -239,3 +239,24 @@ fn what_is_let_go_while_a_replacement_is_queued_has_no_more_time_than_that() {
     assert_eq!(connects(&bench.step(closed(0, 1))), []);
     assert_eq!(connects(&bench.step(closed(1, 1))), [id(2, 1)]);
 }
+
+/// SPEC 13.1, 9.6: a wish that waits for room ends what it is to replace as soon as that is let go, like an acquire.
+#[test]
+fn a_wish_that_waits_for_room_ends_what_it_replaces() {
+    for limited in ["processes", "entries_per_name"] {
+        let mut long = options();
+        long.drain_delay = ms(30_000);
+        match limited {
+            "processes" => long.limits.processes = 1,
+            _ => long.limits.entries_per_name = 1,
+        }
+        let mut bench = held_with(long);
+        bench.step(open(1));
+        bench.step(reconfigure(&[0], &[]));
+        let defer = |effect: &Effect| matches!(effect, Effect::Defer { .. });
+        assert!(bench.step(want([newer(1, 1, 5)])).iter().any(defer), "{limited}");
+        let hurried = vec![(id(0, 1), CloseMode::Graceful { until: at(5_000) })];
+        assert_eq!(closes(&bench.step(release(0))), hurried, "{limited}");
+        assert_eq!(connects(&bench.step(closed(0, 1))), [id(1, 1)], "{limited}");
+    }
+}

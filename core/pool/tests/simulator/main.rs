@@ -85,7 +85,7 @@ fn every_invariant_holds_after_every_step() {
         seed - first,
         coverage.table()
     ));
-    score::done("model", steps);
+    score::done("model/pool", steps);
     assert_eq!(coverage.surprises(), [], "met, though listed as impossible");
     // A short run, as for a planted fault, is too small to meet every pair.
     if wanted >= STEPS {
@@ -98,7 +98,7 @@ fn every_invariant_holds_after_every_step() {
 /// SPEC 13.1-13.3, 1.4.
 #[test]
 fn every_edit_converges() {
-    let (steps, runs, first) = simulate(RECONCILE_SHARE, reconcile::edit);
+    let (steps, runs, first) = simulate("edits", RECONCILE_SHARE, reconcile::edit);
     say(&format!("{steps} steps in {runs} edited workspaces from seed {first} on"));
 }
 
@@ -107,12 +107,16 @@ fn every_edit_converges() {
 /// SPEC 5.1, 5.3-5.6, 5.9, 15.1.
 #[test]
 fn every_call_ends_once() {
-    let (steps, runs, first) = simulate(CALLS_SHARE, calls::call);
+    let (steps, runs, first) = simulate("calls", CALLS_SHARE, calls::call);
     say(&format!("{steps} steps in {runs} connections from seed {first} on"));
 }
 
 /// Runs seed after seed until enough steps were made: their number, that of the runs, and the first seed.
-fn simulate(share: u64, run: impl Fn(u64) -> (u64, Result<(), String>)) -> (u64, u64, u64) {
+fn simulate(
+    part: &str,
+    share: u64,
+    run: impl Fn(u64) -> (u64, Result<(), String>),
+) -> (u64, u64, u64) {
     let wanted = number_from("TRUNKLINE_SIMULATOR_STEPS").unwrap_or(STEPS) / share;
     let first = first_seed();
     let (mut steps, mut seed) = (0, first);
@@ -129,7 +133,7 @@ fn simulate(share: u64, run: impl Fn(u64) -> (u64, Result<(), String>)) -> (u64,
         }
         seed += 1;
     }
-    score::done("model", steps);
+    score::done(&format!("model/{part}"), steps);
     (steps, seed - first, first)
 }
 
