@@ -318,6 +318,7 @@ impl Added {
         drop(replaced);
         session.holds.tell(session);
         session.begins_to_hold(|| held.cell());
+        session.settled.notify_waiters();
         (id, held)
     }
 }

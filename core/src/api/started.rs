@@ -63,15 +63,7 @@ impl SessionCore {
 
     fn standing(&self, name: &str, want: &Want) -> (&'static str, Option<Error>) {
         match &want.state {
-            WantState::Looking
-            | WantState::Pending
-            | WantState::Waiting(_)
-            | WantState::Failed(_)
-            | WantState::Over
-                if self.has_connected(name) =>
-            {
-                ("ready", None)
-            }
+            _ if self.has_connected(name) => ("ready", None),
             WantState::Looking | WantState::Pending | WantState::Over => ("waiting", None),
             WantState::Waiting(error) => ("waiting", Some(error.clone())),
             WantState::Failed(error) => ("failed", Some(error.clone())),

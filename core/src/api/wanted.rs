@@ -183,7 +183,7 @@ impl SessionCore {
                     want.is_well();
                     rests = want.is_of_no_use().then(|| self.rest(name, want)).flatten();
                     added = Some(new);
-                    Some((EventKind::ServerReady, ("left", wants.pending().into())))
+                    Some((EventKind::ServerReady, ("left", self.pending(&wants).into())))
                 }
                 Err(refused) => {
                     // What ended the session, or switched the server off, ends the want: now, since the server may be switched on again
@@ -271,17 +271,15 @@ impl SessionCore {
     fn unsettled(&self, server: Option<&str>) -> Result<Option<Vec<String>>> {
         let wants = self.wants();
         let Some(name) = server else {
-            let pending = wants.pending();
+            let pending = self.pending(&wants);
             return Ok((!pending.is_empty()).then_some(pending));
         };
         match wants.servers.get(name).map(|want| &want.state) {
+            Some(_) if self.has_connected(name) => Ok(None),
             Some(WantState::Pending | WantState::Looking | WantState::Over) => {
                 Ok(Some(vec![name.to_owned()]))
             }
             Some(WantState::Ready(_) | WantState::Asleep(_)) => Ok(None),
-            Some(WantState::Failed(_) | WantState::Waiting(_)) if self.has_connected(name) => {
-                Ok(None)
-            }
             Some(WantState::Failed(error) | WantState::Waiting(error)) => {
                 Err(error.clone().with_session(&*self.id))
             }
@@ -307,6 +305,13 @@ impl SessionCore {
         }
     }
 
+    /// The servers that are wanted and not settled. What the session holds connected is, whatever has come of its want.
+    fn pending(&self, wants: &Wants) -> Vec<String> {
+        let is_pending =
+            |(name, want): &(&Box<str>, &Want)| want.is_awaited() && !self.has_connected(name);
+        wants.servers.iter().filter(is_pending).map(|(name, _)| name.to_string()).collect()
+    }
+
     fn unwanted(&self, name: &str) -> Error {
         let message = "the session does not want a server of that name";
         let error = Error::new(ErrorCode::InvalidArgument, message)
@@ -330,12 +335,6 @@ impl Wants {
     pub(super) fn next(&mut self) -> WantId {
         self.last.0 += 1;
         self.last
-    }
-
-    /// The servers that are not settled.
-    fn pending(&self) -> Vec<String> {
-        let pending = self.servers.iter().filter(|(_, want)| want.is_awaited());
-        pending.map(|(name, _)| name.to_string()).collect()
     }
 }
 

@@ -40,7 +40,7 @@ impl SessionCore {
 
     /// These wants that failed are over; whether there were some. They stay in the list until the next plan, which asks for them anew: who
     /// looks meanwhile finds what is still to come.
-    fn end_failed(&self, which: impl Fn(&str, &Want) -> bool) -> bool {
+    pub(super) fn end_failed(&self, which: impl Fn(&str, &Want) -> bool) -> bool {
         let mut ended = false;
         for (server, want) in &mut self.wants().servers {
             if want.has_failed() && which(server, want) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::scripted::{SERVER, pool_with, reconcile};
 use crate::folder::Folder;
-use crate::{AcquireOptions, ErrorCode, Pool, ReloadOptions, Session, SessionOptions};
+use crate::{AcquireOptions, ErrorCode, Pool, ReloadOptions, ServerSpec, Session, SessionOptions};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
@@ -82,6 +82,44 @@ async fn a_failed_want_is_over_once_the_session_holds_the_server() {
     until(|| session.core().wants().servers["s"].hold().is_some()).await;
     assert!(is_listed(&session));
     assert_eq!(session.explain("s").unwrap()["available"], true);
+    pool.close().await.unwrap();
+}
+
+/// SPEC 14.1: what the session holds connected is ready, whatever its want is at: who waits is told, and who asks.
+#[tokio::test]
+async fn what_a_session_holds_by_its_own_configuration_is_ready() {
+    let pool = pool_with(json!({}), json!({ "s": server("exec sleep 600") })).await;
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    let ready = session.clone();
+    let ready = tokio::spawn(async move { ready.ready(Some("s"), Some(HANG)).await });
+    until(|| pool.driver().entries().iter().any(|(_, cell)| cell.pid().is_some())).await;
+    let own = ServerSpec::from_json("s", &server("").to_string()).unwrap();
+    let options = AcquireOptions::default();
+    let lease = session.acquire("s", Some(&own), &options).await.unwrap();
+    ready.await.unwrap().unwrap();
+    session.ready(None, Some(HANG)).await.unwrap();
+    assert_eq!(session.started().await.unwrap()["servers"]["s"]["state"], "ready");
+    drop(lease);
+    assert_eq!(session.core().unsettled(Some("s")).unwrap(), Some(vec!["s".to_owned()]));
+    pool.close().await.unwrap();
+}
+
+/// SPEC 3.3, 14.1: between what ends a failure and the plan that asks anew the server is still to come, for whoever looks.
+#[tokio::test]
+async fn a_want_whose_failure_is_over_is_still_to_come() {
+    let folder = Folder::new();
+    let (pool, session) = mended(&folder).await;
+    let core = session.core();
+    let failed = core.wants().servers["s"].id;
+    assert!(core.end_failed(|name, _| name == "s"));
+    assert!(!core.end_failed(|_, _| true), "it is over already");
+    assert_eq!(core.unsettled(Some("s")).unwrap(), Some(vec!["s".to_owned()]));
+    assert_eq!(core.unsettled(None).unwrap(), Some(vec!["s".to_owned()]));
+    assert_eq!(session.explain("s").unwrap()["reason"], "connecting");
+    core.follow();
+    assert_ne!(core.wants().servers["s"].id, failed);
+    session.ready(Some("s"), Some(HANG)).await.unwrap();
+    assert!(is_listed(&session));
     pool.close().await.unwrap();
 }
 
