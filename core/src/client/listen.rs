@@ -315,12 +315,20 @@ impl Stream {
                 Err(ended.ok().and_then(Result::err).unwrap_or_else(silent))
             }
             () = tokio::time::sleep(ACKNOWLEDGED_WAIT) => {
-                let message = "the server does not acknowledge a stream of changes";
-                let error = Error::new(ErrorCode::Timeout, message).with_server(server.as_ref());
-                Err(error.with_detail("which", words::deadline::TOTAL))
+                Err(unacknowledged().with_server(server.as_ref()))
             }
         }
     }
+}
+
+fn unacknowledged() -> Error {
+    let limit = u64::try_from(ACKNOWLEDGED_WAIT.as_millis()).unwrap_or(u64::MAX);
+    let message = format!("the server did not acknowledge a stream of changes within {limit} ms");
+    Error::new(ErrorCode::Timeout, message)
+        .with_detail("which", words::deadline::TOTAL)
+        .with_detail("limit_ms", limit)
+        .with_outcome(Outcome::Unknown)
+        .with_hint("see whether the server acknowledges what is subscribed: it may be given up, or be too busy")
 }
 
 impl Drop for Stream {

@@ -18,14 +18,16 @@ async fn a_subscription_has_one_time_for_its_wait_and_its_request() {
     let cell = pool.driver().entries().remove(0).1;
     let mut silent = Box::pin(lease.subscribe_resource("test://silent"));
     {
-        // Somebody is at it, as a renewal is.
+        // Somebody is at it, as a renewal is, for most of the time.
         let in_hand = cell.resources.told("test://silent");
         let _at_it = in_hand.told.lock().await;
         assert!((&mut silent).now_or_never().is_none());
-        let begun = Instant::now();
-        until(|| begun.elapsed() >= Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(1500)).await;
     }
-    let error = tokio::time::timeout(HANG, silent).await.expect("it has an end").unwrap_err();
+    let error = tokio::select! {
+        ended = silent => ended.unwrap_err(),
+        () = tokio::time::sleep(Duration::from_millis(1990)) => panic!("its request has all the time anew"),
+    };
     assert_eq!(told(&error), (ErrorCode::Timeout, Some(&json!(2000)), Some(Outcome::Unknown)));
     until(|| heard(&folder.join(""), &["notifications/cancelled"]) == 1).await;
     until(|| heard(&folder.join(""), &["resources/unsubscribe", "silent"]) == 1).await;
@@ -46,6 +48,19 @@ async fn a_stream_that_is_not_acknowledged_has_the_time_of_a_call() {
     let cell = pool.driver().entries().remove(0).1;
     until(|| cell.resources.lines().is_empty()).await;
     assert_eq!(heard(&folder.join(""), &["subscriptions/listen"]), 1);
+    pool.close().await.unwrap();
+}
+
+/// SPEC 5.4, 5.12: with more time than that it ends after what a stream has to be acknowledged, and says so.
+#[tokio::test]
+async fn a_stream_that_is_not_acknowledged_says_what_time_it_had() {
+    let folder = Folder::new();
+    let pool = pool_with(MUTE, &folder.join(""), json!({ "era": "modern" })).await;
+    let lease = acquire(&session(&pool, "a")).await;
+    let mute = tokio::time::timeout(HANG, lease.subscribe_resource("test://mute")).await;
+    let error = mute.expect("it has an end").unwrap_err();
+    assert_eq!(told(&error), (ErrorCode::Timeout, Some(&json!(10_000)), Some(Outcome::Unknown)));
+    assert!(error.hint().is_some());
     pool.close().await.unwrap();
 }
 
