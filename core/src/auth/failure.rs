@@ -124,3 +124,16 @@ pub(super) fn pkce() -> Error {
 pub(super) fn shown(text: &str) -> String {
     escape_line(text.as_bytes()).chars().take(SHOWN_CHARS_MAX).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 6749 4.1.2.1: what names no error says nothing of the client.
+    #[test]
+    fn a_refusal_may_name_no_error() {
+        let named = |error| required("refused").with_detail("error", error);
+        let unknown = [required("refused"), named("access_denied"), named("invalid_client")];
+        assert_eq!(unknown.map(|refusal| names_unknown_client(&refusal)), [false, false, true]);
+    }
+}

@@ -110,6 +110,9 @@ impl Wire for HttpWire {
     }
 
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+        if self.tasks().stopped {
+            return Sent::Closed;
+        }
         let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
         // Arguments are read without the lock, which every message takes.
         let Ok(headers) = modern::headers(&bytes, &self.channel.mirrors) else {
