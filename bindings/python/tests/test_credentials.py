@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -63,7 +64,13 @@ def check(error: trunkline.AuthRequiredError, handler: str, path: str | None) ->
 
 @pytest.mark.parametrize(
     "answer",
-    ["good-token", {"token": "good-token"}, {"token": "good-token", "expires_in": 3600.5}, {"token": "good-token", "expires_in": None}],
+    [
+        "good-token",
+        {"token": "good-token"},
+        {"token": "good-token", "expires_in": 3600.5},
+        {"token": "good-token", "expires_in": None},
+        MappingProxyType({"token": "good-token", "expires_in": 3600}),
+    ],
 )
 def test_a_handler_gives_a_token(answer: Any) -> None:
     """SPEC 15.3"""

@@ -7,6 +7,7 @@ import logging
 import threading
 import weakref
 from asyncio import get_running_loop
+from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
@@ -24,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Task
     from collections import deque
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
 #: What a server gets when a handler does not do its part.
@@ -40,7 +41,7 @@ def _bearer(answer: object) -> dict[str, object]:
     """
     if answer is None or isinstance(answer, str):
         return {"token": answer}
-    if not isinstance(answer, dict):
+    if not isinstance(answer, Mapping):
         raise invalid(f"answer: expected a token, not {type(answer).__name__}", path="answer")
     token, lives = answer.get("token"), answer.get("expires_in")
     if token is not None and not isinstance(token, str):
@@ -150,8 +151,8 @@ class Desk:
                 return
         if request.kind in ("inputs", "secrets", "entries"):
             answer = _settled(request.kind, answer)
-        if not isinstance(answer, (dict, str)):
-            raise TypeError(f"a handler's answer is a dict, not {type(answer).__name__}")
+        if not isinstance(answer, (Mapping, str)):
+            raise TypeError(f"a handler's answer is a mapping, not {type(answer).__name__}")
         text = answer if isinstance(answer, str) else _encode(answer)
         self._open.pop(number, None)
         self.native.answer(number, text)
