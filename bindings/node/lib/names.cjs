@@ -10,11 +10,11 @@ const NAMED_BY_HOST = new Set(['servers', 'reconnected']);
 /** Members that are not ours. */
 const FOREIGN = new Set(['data', 'definition', 'difference', 'meta']);
 
-/** `entry_index` → `entryIndex`. */
+/** `entry_index` → `entryIndex`; what begins with underscores is no name of ours, and begins with them here too. */
 function toCamel(name) {
   // Most need nothing, and a process that begins has no use for the expression then.
   if (!name.includes('_')) return name;
-  return name.replace(/(?<!^)_+([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+  return name.replace(/(?<=[a-z0-9])_+([a-z0-9])/g, (_, letter) => letter.toUpperCase());
 }
 
 /** `entryIndex` → `entry_index`. */
@@ -31,9 +31,15 @@ function spellDocument(value, spell, onError) {
   if (value === null || typeof value !== 'object') return value;
   const out = {};
   for (const [name, member] of Object.entries(value)) {
-    out[spell(name)] = spellMember(name, member, spell, onError);
+    put(out, spell(name), spellMember(name, member, spell, onError));
   }
   return out;
+}
+
+/** Makes it a member of its own, whatever its name. */
+function put(object, name, value) {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
 }
 
 function spellMember(name, member, spell, onError) {
@@ -98,4 +104,4 @@ function isPlainObject(value) {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-module.exports = { isPlainObject, spellDocument, spellKnown, spellText, toCamel, toSnake };
+module.exports = { isPlainObject, put, spellDocument, spellKnown, spellText, toCamel, toSnake };

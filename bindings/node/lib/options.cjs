@@ -2,7 +2,7 @@
 // Options on their way into the addon: camelCase objects become the registry's JSON.
 
 const { TrunklineError, invalidArgument, nodeCode } = require('./errors.cjs');
-const { isPlainObject, toSnake } = require('./names.cjs');
+const { isPlainObject, put, toSnake } = require('./names.cjs');
 const { bridge, registry } = require('./native.cjs');
 
 /** Per scope, the options by their name in Node: `{name, members?}`. */
@@ -129,7 +129,7 @@ function spell(rows, options, path) {
       throw invalidArgument(`option \`${path}${key}\` must be a number that JSON has, not ${value}`, `${path}${key}`);
     }
     const isNested = row?.members !== undefined && isPlainObject(value);
-    out[row?.name ?? toSnake(key)] = isNested ? spell(row.members, value, `${path}${key}.`) : value;
+    put(out, row?.name ?? toSnake(key), isNested ? spell(row.members, value, `${path}${key}.`) : value);
   }
   return out;
 }
