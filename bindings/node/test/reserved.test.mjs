@@ -32,6 +32,9 @@ const ANSWER = {
   ...HOSTILE,
 };
 
+/** What an error of it has beside its code and message. */
+const FAILURE = Object.fromEntries([['data', HOSTILE]]);
+
 const tool = (name) => ({ name, inputSchema: { type: 'object', properties: HOSTILE, ...HOSTILE } });
 
 /** A server of tools with such names, which answers with what it was asked for and more. */
@@ -45,7 +48,7 @@ function receive(connection, frame) {
   } else if (method === 'tools/list') {
     answer({ result: { tools: RESERVED.map(tool) } });
   } else if (params?.name === 'valueOf') {
-    answer({ error: { code: -32000, message: 'no', data: HOSTILE } });
+    answer({ error: { code: -32000, message: 'no', ...FAILURE } });
   } else if (method === 'tools/call') {
     answer({ result: { ...ANSWER, asked: params } });
   } else {
