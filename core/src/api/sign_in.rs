@@ -17,13 +17,13 @@ use crate::{Error, ErrorCode, Result};
 
 impl Pool {
     /// Begins to sign in to a remote server: finds the authorization server that it trusts, and gives the address that a person
-    /// has to visit, as `{v, server, url, expires_in_ms}`. A sign-in to the same server that is under way is over with it.
+    /// has to visit, as `{v, server, url, expires_in_ms}`. A sign-in to the same server that was asked for before is over with it.
     ///
     /// What the server asked for last is asked for: after `auth_required` with `missing: scope`, a token for that and for what there
     /// was. The library opens no browser and listens on no port: the host shows the address, and gives the address that the person
     /// was redirected to to [`finish_sign_in`](Self::finish_sign_in). Nothing is begun twice, and nothing by itself.
     ///
-    /// Dropping the future leaves no sign-in, or one that nobody finishes.
+    /// Dropping the future leaves no sign-in, or one that nobody finishes; it is over with the next.
     ///
     /// # Errors
     /// `not_admitted` for a server that may not run: nothing is asked of it; `invalid_argument` for one that the pool does not know,
@@ -33,9 +33,10 @@ impl Pool {
     pub async fn sign_in(&self, server: &str, options: &SignInOptions) -> Result<Value> {
         let (driver, options) = (self.checked()?.clone(), options.clone());
         let (pool, name) = (self.0.clone(), Box::<str>::from(server));
+        let ordinal = driver.sign_ins.ordinal();
         let begun = driver.spawn(async move {
             let credentials = pool.admitted_credentials(&name).await?;
-            pool.driver.sign_ins.begin(credentials, &options).await
+            pool.driver.sign_ins.begin(ordinal, credentials, &options).await
         });
         let begun = begun.await;
         let (url, time) = begun.unwrap_or_else(|_| Err(died()))?;
@@ -77,7 +78,7 @@ impl Pool {
         Ok(report)
     }
 
-    /// Forgets what was signed in for a server, and a sign-in that is under way, as `{v, server, signed_out}`. Connections that
+    /// Forgets what was signed in for a server, and a sign-in that is under way, also while it is being finished, as `{v, server, signed_out}`. Connections that
     /// stand send nothing any more, so that their server refuses the next message.
     ///
     /// # Errors
@@ -86,9 +87,9 @@ impl Pool {
     pub async fn sign_out(&self, server: &str) -> Result<Value> {
         let driver = self.checked()?.clone();
         let credentials = self.0.credentials(server)?;
-        let work = driver.clone();
+        let (work, ordinal) = (driver.clone(), driver.sign_ins.ordinal());
         let forgotten =
-            driver.spawn(async move { work.sign_ins.sign_out(&credentials).await }).await;
+            driver.spawn(async move { work.sign_ins.sign_out(ordinal, &credentials).await }).await;
         let signed_out = forgotten.unwrap_or_else(|_| Err(died()))?;
         Ok(json!({ "v": 1, "server": server, "signed_out": signed_out }))
     }

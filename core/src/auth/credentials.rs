@@ -15,7 +15,7 @@ use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::failure;
 use super::grant::{Grant, Origin, Token};
-use super::sign_in::client_credentials;
+use super::sign_in::{Ordinal, client_credentials};
 use super::source::{Denial, Reason, Source};
 use super::store::Store;
 use crate::Error;
@@ -71,6 +71,8 @@ struct State {
     renewed: Option<Instant>,
     /// How often somebody signed out. What a renewal brings that began before is void.
     sign_outs: u64,
+    /// When the last sign-out was asked for. A sign-in that was asked for before it is void.
+    signed_out: Ordinal,
     /// Whether the file holds what somebody signed out of.
     ignores_kept: bool,
     /// What the host gave last, where that was nothing.
@@ -368,6 +370,17 @@ impl Credentials {
         token.iter().for_each(|token| self.learned.learn(&token.secret));
         state.unrenewed = None;
         state.token = token;
+    }
+
+    /// A sign-out was asked for, and is carried out from here on.
+    pub(super) fn signs_out(&self, ordinal: Ordinal) {
+        let mut state = self.state();
+        state.signed_out = state.signed_out.max(ordinal);
+    }
+
+    /// Whether a sign-out was asked for after this.
+    pub(super) fn is_signed_out_since(&self, ordinal: Ordinal) -> bool {
+        self.state().signed_out > ordinal
     }
 
     /// Forgets what there is; whether there was any.

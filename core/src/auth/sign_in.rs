@@ -1,6 +1,7 @@
 //! Sign-ins: a URL goes out, the redirect's URL comes back, and what the authorization server issues for it is kept.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -42,9 +43,16 @@ pub(crate) const NO_ADDRESS: &str =
 pub(crate) struct SignIns {
     /// How long all that comes before the address may take.
     patience: Duration,
+    /// How often a sign-in or a sign-out was asked for.
+    asked: AtomicU64,
     under_way: Mutex<Vec<SignIn>>,
     registered: Mutex<HashMap<Place, Registered>>,
 }
+
+/// When a sign-in or a sign-out was asked for. They may take how long they like, and nobody may wait for one any more: what was asked for last
+/// stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ordinal(u64);
 
 /// The authorization server that a client is known to, and the redirect that it is known by.
 type Place = (String, String);
@@ -60,6 +68,7 @@ struct Registered {
 
 /// A sign-in that waits for its redirect.
 struct SignIn {
+    ordinal: Ordinal,
     credentials: Arc<Credentials>,
     session: AuthorizationSession,
     /// Where the session keeps what is issued.
@@ -79,6 +88,7 @@ impl Default for SignIns {
     fn default() -> SignIns {
         SignIns {
             patience: BEGIN_WAIT_MAX,
+            asked: AtomicU64::new(0),
             under_way: Mutex::default(),
             registered: Mutex::default(),
         }
@@ -86,6 +96,11 @@ impl Default for SignIns {
 }
 
 impl SignIns {
+    /// For what is asked for here and now.
+    pub(crate) fn ordinal(&self) -> Ordinal {
+        Ordinal(self.asked.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
     /// Where a person signs in to a server, when a sign-in is under way.
     pub(crate) fn url_of(&self, server: &str) -> Option<String> {
         let under_way = self.under_way();
@@ -100,7 +115,8 @@ impl SignIns {
         sign_in.map(|sign_in| sign_in.credentials.server.clone())
     }
 
-    /// Begins a sign-in, in place of one that is under way; the URL that a person has to visit, and until when.
+    /// Begins a sign-in, in place of one that was asked for before; the URL that a person has to visit, and until when. It is over already
+    /// when another sign-in or a sign-out that was asked for after it came first.
     ///
     /// # Errors
     /// `invalid_argument` when nothing can be signed in to or no redirect is known, `protocol` when a rule is broken on the way,
@@ -108,17 +124,20 @@ impl SignIns {
     /// does.
     pub(crate) async fn begin(
         &self,
+        ordinal: Ordinal,
         credentials: Arc<Credentials>,
         host: &SignInOptions,
     ) -> Result<(String, Duration)> {
         let server = credentials.server.clone();
-        let begun = tokio::time::timeout(self.patience, self.ready(credentials, host)).await;
+        let ready = self.ready(ordinal, credentials, host);
+        let begun = tokio::time::timeout(self.patience, ready).await;
         begun.unwrap_or_else(|_| Err(failure::slow(&server, self.patience)))
     }
 
     /// [`begin`](Self::begin) for as long as it takes.
     async fn ready(
         &self,
+        ordinal: Ordinal,
         credentials: Arc<Credentials>,
         host: &SignInOptions,
     ) -> Result<(String, Duration)> {
@@ -147,6 +166,7 @@ impl SignIns {
         let (state, asked) = redirect::asked(&url);
         credentials.asks_for(&asked);
         let sign_in = SignIn {
+            ordinal,
             credentials,
             session,
             held,
@@ -250,7 +270,16 @@ impl SignIns {
             return Err(named(refusal));
         }
         let SignIn {
-            credentials, session, held, client, registered, fetch, redirect, scopes, ..
+            ordinal,
+            credentials,
+            session,
+            held,
+            client,
+            registered,
+            fetch,
+            redirect,
+            scopes,
+            ..
         } = sign_in;
         fetch.begin();
         let redeemed = quiet(session.handle_callback_url(url)).await;
@@ -265,17 +294,27 @@ impl SignIns {
         let (grant, token) = issued.map_err(named)?;
         let kept = {
             let _one = credentials.changing.lock().await;
+            if credentials.is_signed_out_since(ordinal) {
+                return Err(named(redirect::unknown()));
+            }
             credentials.signed_in(grant, token);
             credentials.keep_grant().await
         };
         Ok((credentials, kept.err()))
     }
 
-    /// Forgets the credentials of a configuration and a sign-in to it; whether there were any.
+    /// Forgets the credentials of a configuration and a sign-in to it that was asked for before, also one that is not so far yet; whether
+    /// there were any.
     ///
     /// # Errors
     /// `store` when they are still in the file.
-    pub(crate) async fn sign_out(&self, credentials: &Arc<Credentials>) -> Result<bool> {
+    pub(crate) async fn sign_out(
+        &self,
+        ordinal: Ordinal,
+        credentials: &Arc<Credentials>,
+    ) -> Result<bool> {
+        // First, so that what comes under way after this look finds it.
+        credentials.signs_out(ordinal);
         self.under_way().retain(|sign_in| {
             let is_its = Arc::ptr_eq(&sign_in.credentials, credentials);
             if is_its {
@@ -293,7 +332,13 @@ impl SignIns {
 
     fn add(&self, sign_in: SignIn) {
         let mut under_way = self.under_way();
-        under_way.retain(|other| !Arc::ptr_eq(&other.credentials, &sign_in.credentials));
+        let is_its = |other: &SignIn| Arc::ptr_eq(&other.credentials, &sign_in.credentials);
+        let is_followed = |other: &SignIn| is_its(other) && other.ordinal > sign_in.ordinal;
+        let is_signed_out = sign_in.credentials.is_signed_out_since(sign_in.ordinal);
+        if is_signed_out || under_way.iter().any(is_followed) {
+            return;
+        }
+        under_way.retain(|other| !is_its(other));
         if under_way.len() >= UNDER_WAY_MAX {
             let oldest = under_way.remove(0);
             self.forget(oldest.registered.as_ref());
@@ -423,7 +468,9 @@ mod tests {
         let begun = Instant::now();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let options = SignInOptions::default();
-        let error = runtime.block_on(sign_ins.begin(credentials, &options)).unwrap_err();
+        let error = runtime
+            .block_on(sign_ins.begin(Ordinal::default(), credentials, &options))
+            .unwrap_err();
         assert_eq!((error.code(), error.server()), (ErrorCode::Timeout, Some("s")));
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     }

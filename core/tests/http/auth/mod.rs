@@ -6,6 +6,7 @@ mod flows;
 mod gates;
 mod hostile;
 mod kept;
+mod order;
 pub mod person;
 mod socket;
 mod source;
