@@ -1,5 +1,7 @@
 //! Hostile settings: texts of one file each, made from a seed.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::containers::Container;
@@ -13,12 +15,23 @@ pub struct Hostile {
     pub argv: Option<Vec<String>>,
     /// What kind of file it is.
     pub container: Container,
+    /// Whether nothing is wrong with it: it would run, if somebody let it.
+    pub is_well_formed: bool,
+}
+
+/// What would be started, or dialled, if somebody let it.
+pub struct Aim<'a> {
+    /// A folder of programs that are there, `hostile-N` for each number.
+    pub programs: &'a Path,
+    /// A port of this machine where nobody listens.
+    pub port: u16,
 }
 
 impl Hostile {
     /// One whose text does not say what would run.
     fn unclear(text: String, server: &str) -> Hostile {
-        Hostile { text, server: server.to_owned(), argv: None, container: Container::Common }
+        let (server, container) = (server.to_owned(), Container::Common);
+        Hostile { text, server, argv: None, container, is_well_formed: false }
     }
 }
 
@@ -151,9 +164,6 @@ const CASES: [&str; 7] = [
 
 const WRONG: usize = 12;
 
-/// The address that only hostile servers have.
-pub const ADDRESS: &str = "http://127.0.0.1:9/hostile";
-
 /// How long a long string is, in bytes.
 const LONG: usize = 1 << 20;
 
@@ -182,15 +192,16 @@ fn arguments(dice: &mut Dice) -> Vec<String> {
 }
 
 /// A server that would run `command`, if anybody let it.
-fn entry(command: &str, dice: &mut Dice) -> Value {
+fn entry(command: &str, port: u16, dice: &mut Dice) -> Value {
     if dice.roll(5) == 0 {
-        return json!({ "url": ADDRESS, "headers": { "x-secret": "canary" } });
+        let url = format!("http://127.0.0.1:{port}/hostile");
+        return json!({ "url": url, "headers": { "x-secret": "canary" } });
     }
     json!({ "command": command, "args": arguments(dice), "env": { "CANARY": "value" } })
 }
 
-/// The `number`th hostile file; its program would be `/nowhere/hostile-N`, which is found by no look-up.
-pub fn hostile(number: usize, seed: u64) -> Hostile {
+/// The `number`th hostile file.
+pub fn hostile(number: usize, seed: u64, aim: &Aim) -> Hostile {
     let mut dice = Dice::new(seed.wrapping_add(number as u64));
     // The first throws of near seeds are near each other.
     for _ in 0..8 {
@@ -200,10 +211,9 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
     let server = dice.pick(&NAMES).to_owned();
     let container = Container::any(dice);
     let file = |server: &str, entry: &Value| container.text(server, entry);
-    let command = format!("/nowhere/hostile-{number}");
-    let mut value = entry(&command, dice);
+    let command = aim.programs.join(format!("hostile-{number}"));
+    let mut value = entry(command.to_str().unwrap(), aim.port, dice);
     let text = match number % 8 {
-        0 => file(&server, &value),
         1 => {
             value[dice.pick(&FIELDS)] = wrong(dice);
             file(&server, &value)
@@ -225,17 +235,12 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
             value[dice.pick(&["command", "cwd", "env_file"])] = json!(dice.pick(&paths));
             file(&server, &value)
         }
-        5 if number % 80 == 5 => {
-            let piece = dice.pick(&["a", "\u{202e}", " ", "\n"]);
-            let long = piece.repeat(LONG / piece.len());
-            match dice.roll(4) {
-                0 => value["command"] = json!(long),
-                1 => value["args"] = json!([long]),
-                2 => value["env"] = json!({ long: "x" }),
-                _ => return Hostile { container, ..Hostile::unclear(file(&long, &value), &long) },
+        5 if number % 80 == 5 => match lengthened(&mut value, dice) {
+            Some(name) => {
+                return Hostile { container, ..Hostile::unclear(file(&name, &value), &name) };
             }
-            file(&server, &value)
-        }
+            None => file(&server, &value),
+        },
         6 if number % 16 == 6 => {
             let (open, close) = dice.pick(&[("[", "]"), ("{\"a\":", "}")]);
             let deep = format!("{}1{}", open.repeat(DEEP), close.repeat(DEEP));
@@ -248,27 +253,58 @@ pub fn hostile(number: usize, seed: u64) -> Hostile {
             return Hostile { container, ..Hostile::unclear(text, &server) };
         }
         6 => {
-            put_variable(&mut value, dice);
+            put_variable(&mut value, aim.port, dice);
             return Hostile { container, ..Hostile::unclear(file(&server, &value), &server) };
         }
-        _ => {
+        5 if value["command"].is_string() => {
             value["args"] = json!(arguments(dice));
             file(&server, &value)
         }
+        _ => file(&server, &value),
     };
+    let is_whole = number % 8 == 0 || number % 8 == 5 && number % 80 != 5;
+    // Without a name that says so, a text is taken for JSON.
+    let is_read = is_on_disk(number) || container != Container::Toml;
+    let is_well_formed = is_whole && is_read && is_written_well(&server, &value);
     let argv = argv_of(&value);
-    Hostile { text, server, argv, container }
+    Hostile { text, server, argv, container, is_well_formed }
+}
+
+/// Makes something of it longer than anything may be; the name of its server, where that is what is long.
+fn lengthened(value: &mut Value, dice: &mut Dice) -> Option<String> {
+    let piece = dice.pick(&["a", "\u{202e}", " ", "\n"]);
+    let long = piece.repeat(LONG / piece.len());
+    match dice.roll(4) {
+        0 => value["command"] = json!(long),
+        1 => value["args"] = json!([long]),
+        2 => value["env"] = json!({ long: "x" }),
+        _ => return Some(long),
+    }
+    None
+}
+
+/// Whether a file is put on the disk, or given as a text.
+pub fn is_on_disk(number: usize) -> bool {
+    number % 16 < 8
+}
+
+/// Whether no text of it has what no configuration may have.
+fn is_written_well(server: &str, entry: &Value) -> bool {
+    let args = entry["args"].as_array().into_iter().flatten();
+    let mut texts = args.map(|text| text.as_str().unwrap()).chain([server]);
+    let is_seen = !server.contains(['\u{200b}', '\u{202e}']);
+    is_seen && texts.all(|text| !text.chars().any(|it| it.is_control() || it == '\u{feff}'))
 }
 
 /// Puts a variable into one of the fields that have them.
-fn put_variable(value: &mut Value, dice: &mut Dice) {
+fn put_variable(value: &mut Value, port: u16, dice: &mut Dice) {
     let variable = dice.pick(&VARIABLES);
     match dice.roll(5) {
         0 => value["args"] = json!([variable]),
         1 => value["env"] = json!({ "A": variable }),
         2 => value["headers"] = json!({ "a": variable }),
         3 => value["cwd"] = json!(variable),
-        _ => value["url"] = json!(format!("http://127.0.0.1:9/{variable}")),
+        _ => value["url"] = json!(format!("http://127.0.0.1:{port}/{variable}")),
     }
 }
 

@@ -1,29 +1,35 @@
-//! What hostile settings start while nobody let them: nothing (SPEC 11.1, 12.5; I-22).
+//! What hostile settings start, dial and write while nobody let them: nothing (SPEC 11.1, 12.5, S-01, S-02).
 #![cfg(target_os = "linux")]
 
+mod changed;
 mod containers;
 mod generate;
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
+mod traced;
 #[path = "../supervisor/traces.rs"]
 #[allow(dead_code, reason = "the supervisor's tests use the rest")]
 mod traces;
 
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use changed::Changing;
 use containers::Container;
-use generate::{ARGUMENTS, Dice, Hostile, hostile};
+use generate::{ARGUMENTS, Aim, Dice, Hostile, hostile};
 use rig::{HANG, Rig, testserver};
 use serde_json::{Value, json};
+use traced::Folders;
 use trunkline::{
-    Error, HandlerKind, Handlers, LoadOptions, PoolOptions, Refusal, ServerRequest, Session,
-    SourceName,
+    Error, ErrorCode, HandlerKind, Handlers, LoadOptions, PoolOptions, Refusal, ServerRequest,
+    Session, SourceName,
 };
 
 /// How many files there are, each in one of the four states.
 const FILES: usize = 2_000;
+
+/// How many of them are let in, to see that the trace has that.
+const OPEN: usize = 24;
 
 /// Valid ones that are approved, to see what their program receives.
 const APPROVED: usize = 30;
@@ -54,6 +60,21 @@ enum State {
     Rejected,
     Untrusted,
     Excluded,
+    /// Everything is let in.
+    Open,
+}
+
+impl State {
+    /// What is said of a server that would run otherwise.
+    fn reason(self) -> Option<&'static str> {
+        match self {
+            State::Pending => Some("pending_approval"),
+            State::Rejected => Some("rejected"),
+            State::Untrusted => Some("untrusted"),
+            State::Excluded => Some("excluded"),
+            State::Open => None,
+        }
+    }
 }
 
 /// How often the host was asked for a value.
@@ -67,12 +88,17 @@ async fn unasked(_: ServerRequest) -> Result<String, Refusal> {
 impl Place {
     fn new(state: State) -> Place {
         let trusted = state != State::Untrusted;
-        let mut options = json!({ "approvals": "memory", "trusted": trusted, "commands": true });
+        let mut options = json!({ "trusted": trusted, "commands": true });
         if state == State::Excluded {
             options["excluded"] = json!(["*"]);
         }
         let rig = Rig::in_workspace_with(|workspace| {
+            let folder = workspace.parent().unwrap();
+            // Of what nobody decided, and nobody let in, nothing is kept.
+            let kept = if state == State::Rejected { traced::KEPT } else { "unkept" };
             options["workspace"] = json!(workspace);
+            options["approvals"] = json!(folder.join(kept).join("approvals.json"));
+            options["cache"] = json!(folder.join("unkept"));
             let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
             options.handlers = Handlers::new()
                 .with(HandlerKind::Inputs, unasked)
@@ -85,14 +111,14 @@ impl Place {
 
     /// The source that the state is about.
     fn source(&self) -> &'static str {
-        if self.state == State::Excluded { "user" } else { "project" }
+        if matches!(self.state, State::Excluded | State::Open) { "user" } else { "project" }
     }
 
     /// Makes a hostile file the source, by a text or on the disk; the source, and what became of it.
     async fn put(&self, number: usize, hostile: &Hostile) -> (SourceName, Result<Value, Error>) {
         let pool = &self.rig.pool;
-        if number % 16 < 8 {
-            let file = self.rig.path(&format!("hostile.{}", hostile.container.extension()));
+        if generate::is_on_disk(number) {
+            let file = self.rig.path(&format!("{}{}", traced::FILE, hostile.container.extension()));
             std::fs::write(&file, &hostile.text).unwrap();
             let source = format!("{}:{}", self.source(), file.display()).parse().unwrap();
             let options = json!({ "source": self.source() }).to_string();
@@ -124,12 +150,37 @@ impl Place {
             }
         }
         let acquired = self.session.acquire(&hostile.server, None, &Default::default()).await;
-        assert!(acquired.is_err(), "{number} runs");
+        let error = acquired.err().unwrap_or_else(|| panic!("{number} runs"));
+        let reason = error.detail().get("reason").and_then(Value::as_str);
+        if hostile.is_well_formed {
+            let expected = (ErrorCode::NotAdmitted, self.state.reason());
+            assert_eq!((error.code(), reason), expected, "{number}: {error} {report:?}");
+        }
+        // Whatever else is wrong with it, nobody tried it.
+        let untried = [ErrorCode::NotAdmitted, ErrorCode::InvalidConfig];
+        assert!(untried.contains(&error.code()), "{number}: {error:?}");
         assert!(self.session.tools().unwrap().is_empty());
         if number != VALID {
             self.rig.pool.set_source(&source, None).unwrap();
         }
         requests.len()
+    }
+
+    /// Lets some of the well-formed ones run, which the trace has to show.
+    async fn let_in(&self, seed: u64, folders: &Folders) -> LetIn {
+        let aim = Aim { programs: &folders.let_in, port: traced::LET_IN };
+        let (mut programs, mut remotes) = (0, 0);
+        let all = (0..FILES).map(|number| (number, hostile(number, seed, &aim)));
+        for (number, hostile) in all.filter(|(_, hostile)| hostile.is_well_formed).take(OPEN) {
+            let (source, report) = self.put(number, &hostile).await;
+            let acquired = self.session.acquire(&hostile.server, None, &Default::default()).await;
+            let error = acquired.err().expect("it starts, and ends");
+            assert_ne!(error.code(), ErrorCode::NotAdmitted, "{number}: {error} {report:?}");
+            *if hostile.argv.is_some() { &mut programs } else { &mut remotes } += 1;
+            self.rig.pool.set_source(&source, None).unwrap();
+        }
+        assert!(programs > OPEN / 2 && remotes > 1, "{programs} {remotes}");
+        [programs, remotes, programs]
     }
 }
 
@@ -143,88 +194,83 @@ fn is_exact(number: usize, request: &Value, hostile: &Hostile) {
     assert!(!request.to_string().contains("canary"), "{number}: a value is shown");
 }
 
-/// SPEC 11.1, 11.4, 11.6, 12.3, S-04: while they are pending, rejected, untrusted or excluded, the trace of every system call of the
-/// process has no start of theirs and no connection to them; that of a server that may run, and of one that may be dialled, it has.
+/// SPEC 11.1, 11.4, 11.6, 12.3, S-01, S-02, S-04: while they are pending, rejected, untrusted or excluded, and after one field of what was approved
+/// is another, the trace of every system call of the process has no start of theirs, no connection to them and no write; that of the same
+/// servers once somebody lets them in it has.
 #[test]
 fn what_nobody_let_in_starts_and_dials_nothing() {
     const TEST: &str = "what_nobody_let_in_starts_and_dials_nothing";
     if let Some(given) = traces::in_host(TEST) {
-        return face_all(given.as_u64().unwrap());
+        return face_all(given["seed"].as_u64().unwrap(), &Folders::of_json(&given["folders"]));
     }
     let rig = Rig::new(json!({}));
-    let file = rig.path("trace");
-    let mut strace = Command::new("strace");
-    strace.args([
-        "-f",
-        "--seccomp-bpf",
-        "-qq",
-        "-s",
-        "256",
-        "-e",
-        "trace=execve,execveat,connect,sendto,sendmsg,sendmmsg",
-        "-o",
-    ]);
-    strace.arg(&file).arg(std::env::current_exe().unwrap());
-    let mut strace = traces::again_by(strace, TEST, &json!(seed()));
-    strace.env("TRUNKLINE_TESTSERVER", testserver());
-    let output = strace.output().expect("strace is installed");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let folders = Folders::new(&rig, |folder| {
+        let hostile = (0..FILES).map(|number| folder.join(format!("hostile-{number}")));
+        hostile.chain(changed::programs(folder)).collect()
+    });
+    let given = json!({ "seed": seed(), "folders": folders.to_json() });
+    let (said, trace) = traced::run(&rig, &folders, TEST, &given);
     print!("{said}");
-    let trace = std::fs::read_to_string(&file).unwrap();
-    let server = testserver().to_str().unwrap();
-    let starts = |line: &&str| line.contains("execve") && line.contains(server);
-    assert_eq!(trace.lines().filter(starts).count(), 1, "the one that may run:\n{trace}");
-    let dials = |line: &&str| line.contains("connect(") && line.contains("htons(1)");
-    assert!(trace.lines().any(|line| dials(&line)), "the one that may be dialled:\n{trace}");
-    let own = format!("execve({:?},", std::env::current_exe().unwrap());
-    let (mut own_starts, mut others) = (0, Vec::new());
-    for line in trace.lines() {
-        if line.contains("execve") && !line.contains(" resumed>") {
-            // The supervisor is a program without a path.
-            let of_ours = line.contains("execveat(") && line.contains(", \"\", [\"trunkline-");
-            own_starts += usize::from(line.contains(&own));
-            if !of_ours && !line.contains(&own) && !starts(&line) {
-                others.push(line);
-            }
-        }
-        let dials = line.contains("connect(") || line.contains("sin_port") || line.contains("sin6");
-        if line.contains("nowhere") || dials && !line.contains("htons(1)") {
-            others.push(line);
-        }
-    }
-    assert!(others.is_empty(), "{}", others.join("\n"));
-    assert_eq!(own_starts, 1, "the test itself:\n{trace}");
-    rig::score::done("unapproved", FILES as u64);
+    assert!(trace.others.is_empty(), "{}", trace.others.join("\n"));
+    assert_eq!(trace.own_starts, 1, "the test itself");
+    assert_eq!(trace.server_starts, 1, "the one that may run");
+    assert!(trace.own_dials > 0, "the one that may be dialled");
+    assert!(trace.own_writes > 0, "decisions are kept");
+    let told = said.lines().find_map(|line| line.strip_prefix("let in: ")).unwrap();
+    assert_eq!(json!(trace.let_in).to_string(), told, "starts, dials and writes of what is let in");
+    assert_eq!(Folders::noted(&folders.shut), 0);
 }
 
-fn face_all(seed: u64) {
+/// What somebody let in, as it has to be in the trace: starts, dials and files that are written.
+pub type LetIn = [usize; 3];
+
+fn face_all(seed: u64, folders: &Folders) {
     let control = Rig::new(json!({}));
     let places =
         [State::Pending, State::Rejected, State::Untrusted, State::Excluded].map(Place::new);
-    let asked = host(async {
-        // Port 1 of the host itself, where nobody listens.
-        let dialled = json!({ "url": "http://127.0.0.1:1/" });
-        control.configure(json!({ "s": control.server(&[]), "d": dialled })).await;
+    let open = Place::new(State::Open);
+    let changing = Changing::new(folders);
+    host(async {
+        let own = format!("http://127.0.0.1:{}/", traced::OWN);
+        control.configure(json!({ "s": control.server(&[]), "d": { "url": own } })).await;
         let session = control.session("a");
         drop(rig::acquire(&session, "s").await);
         assert!(session.acquire("d", None, &Default::default()).await.is_err());
-        let (mut asked, mut containers) = ([0; 4], [0; 5]);
-        for number in 0..FILES {
-            let hostile = hostile(number, seed);
-            // Each kind of file meets each state, by a text and on the disk.
-            let place = number / 16 % places.len();
-            let requests = places[place].face(number, &hostile).await;
-            asked[place] += requests;
-            containers[hostile.container as usize] += requests;
-        }
-        assert!(containers.iter().all(|requests| *requests > 10), "{containers:?}");
-        asked
+    });
+    let (faced, let_in) = traced::between(|| {
+        host(async {
+            let mut faced = face_in(&places, seed, folders).await;
+            let mut let_in = open.let_in(seed, folders).await;
+            faced += changing.face(&mut let_in).await;
+            (faced, let_in)
+        })
     });
     assert_eq!(ASKED.load(Ordering::Relaxed), 0, "the host was asked for what may not run");
-    println!("{FILES} files, requests in the states: {asked:?}");
+    println!("let in: {}", json!(let_in));
+    // A trace that shows something makes the test red, and its row with it.
+    rig::score::done("unapproved", faced);
+}
+
+/// Shows every file to one of the places; how many there were.
+async fn face_in(places: &[Place; 4], seed: u64, folders: &Folders) -> u64 {
+    let aim = Aim { programs: &folders.shut, port: traced::SHUT };
+    let (mut asked, mut containers, mut well_formed, mut faced) = ([0; 4], [0; 5], 0, 0);
+    for number in 0..FILES {
+        let hostile = hostile(number, seed, &aim);
+        // Each kind of file meets each state, by a text and on the disk.
+        let place = number / 16 % places.len();
+        let requests = places[place].face(number, &hostile).await;
+        asked[place] += requests;
+        containers[hostile.container as usize] += requests;
+        well_formed += usize::from(hostile.is_well_formed);
+        faced += 1;
+    }
+    println!("{FILES} files, {well_formed} of them well-formed, requests in the states: {asked:?}");
+    assert!(well_formed > FILES / 20, "{well_formed}");
+    assert!(containers.iter().all(|requests| *requests > 10), "{containers:?}");
     assert!(asked[0] > FILES / 20 && asked[1] > FILES / 20, "{asked:?}");
     assert_eq!(asked[2..], [0, 0], "asked for what may not run anyway");
+    faced
 }
 
 /// What notes the arguments that it gets, and is the test server then.
@@ -257,7 +303,8 @@ fn what_is_approved_is_what_the_program_receives() {
                 json!({ "command": program, "args": args, "env": { "TESTSERVER": testserver() } });
             let text = json!({ "mcpServers": { "s": entry } }).to_string();
             let (server, container) = ("s".to_owned(), Container::Common);
-            let hostile = Hostile { text, server, argv: Some(argv.clone()), container };
+            let hostile =
+                Hostile { text, server, argv: Some(argv.clone()), container, is_well_formed: true };
             place.face(VALID, &hostile).await;
             let request = place.requests().await.remove(0);
             assert_eq!(request["exact"]["argv"], json!(argv));
