@@ -9,6 +9,7 @@ mod bounds;
 mod credentials;
 mod events;
 mod failures;
+mod fetched;
 mod keepalive;
 mod modern;
 mod probes;
