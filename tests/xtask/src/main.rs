@@ -1,5 +1,6 @@
-//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`, `reap`, `docs`, `scoreboard` and `dist`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`, `reap`, `docs`, `scoreboard`, `advisories` and `dist`.
 
+mod advisories;
 mod bench;
 mod children;
 mod conformance;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::fuzz(&machine, &chosen),
         "plant" => plant::plant(&machine, &chosen),
         "scoreboard" => scoreboard::scoreboard(&machine, &chosen),
+        "advisories" => advisories::advisories(&machine, &chosen),
         // For the suite `core` alone.
         "programs" => suites::programs(chosen.first().unwrap_or(&"")),
         _ => {
@@ -77,6 +79,7 @@ cargo xtask bench --instructions       count the instructions of a call, against
 cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
 cargo xtask docs                       the documentation as a site, in target/docs
 cargo xtask scoreboard [--full] [ROW...]  put every promise to the test, and write docs/scoreboard.md
+cargo xtask advisories [FOLDER]        hold the lock files against known advisories; FOLDER: a clone to ask anew
 cargo xtask dist [--profile NAME] [--check] [PART...]  make what is published, and try it out: crates c python npm
 
 Suites, in order:";
