@@ -312,10 +312,10 @@ pub const ROWS: &[Row] = &[
     Row {
         number: 24,
         name: "advisories",
-        what: "a dependency has an open advisory",
-        unit: "advisories, checked against Cargo.lock",
-        gate: Form::AtLeast(1),
-        full: Form::AtLeast(1),
+        what: "a package in use has an open advisory, or nobody asked about it for thirty days",
+        unit: "packages of the lock files, each version by itself, held against RustSec's answers and what RustSec lacks",
+        gate: Form::AtLeast(360),
+        full: Form::AtLeast(360),
         source: Source::Tests {
             suites: &["tidy"],
             package: "xtask",
