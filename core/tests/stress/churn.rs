@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use trunkline::{AcquireOptions, ErrorCode, Servers};
 
 use crate::rig::{Rig, runs, score};
-use crate::rounds;
+use crate::{Raised, rounds};
 
 const SERVERS: usize = 12;
 const THREADS: usize = 6;
@@ -27,12 +27,13 @@ impl Counted {
     fn look(&mut self, rig: &Rig) -> usize {
         let starts = rig.starts();
         for pid in &starts[self.seen..] {
-            if let Some(server) = label(*pid) {
+            if let Some(server) = server(*pid) {
                 self.running.insert(*pid, server);
             }
         }
         self.seen = starts.len();
-        self.running.retain(|pid, server| runs(*pid) && label(*pid).as_ref() == Some(server));
+        self.running
+            .retain(|pid, server| runs(*pid) && self::server(*pid).as_ref() == Some(server));
         let mut servers: Vec<&String> = self.running.values().collect();
         servers.sort();
         servers.dedup();
@@ -40,13 +41,17 @@ impl Counted {
     }
 }
 
-/// The label among a process's arguments: the name of its server, whatever its configuration.
-fn label(pid: u32) -> Option<String> {
+/// The name of a process's server, whatever its configuration.
+fn server(pid: u32) -> Option<String> {
+    Some(label(pid)?.split('/').next()?.to_owned())
+}
+
+/// The label among a process's arguments.
+pub fn label(pid: u32) -> Option<String> {
     let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let mut arguments = arguments.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     arguments.find(|argument| argument == "--label")?;
-    let label = arguments.next()?;
-    Some(label.split('/').next()?.to_owned())
+    Some(arguments.next()?.into_owned())
 }
 
 /// Every server, of which some have another configuration in each round.
@@ -75,10 +80,13 @@ fn no_more_servers_run_than_the_budget_has_room_for() {
     };
     reconcile(0);
     std::thread::scope(|scope| {
+        let _ends_the_threads = Raised(&over);
         for thread in 0..THREADS {
             let (session, pool) = (rig.session(&format!("t{thread}")), rig.pool.clone());
             let (over, refused) = (&over, &refused);
             scope.spawn(move || {
+                // One that fails ends them all, and the looks.
+                let _ends_the_others = Raised(over);
                 let mut dice = thread as u64 + 1;
                 while !over.load(Ordering::Relaxed) {
                     dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -99,7 +107,7 @@ fn no_more_servers_run_than_the_budget_has_room_for() {
             });
         }
         let (mut counted, mut round) = (Counted::default(), 0);
-        while counted.seen < wanted {
+        while counted.seen < wanted && !over.load(Ordering::Relaxed) {
             let servers = counted.look(&rig);
             assert!(servers <= BUDGET, "{servers} servers run: {:?}", counted.running);
             looks.fetch_add(1, Ordering::Relaxed);
@@ -109,7 +117,6 @@ fn no_more_servers_run_than_the_budget_has_room_for() {
                 reconcile(round);
             }
         }
-        over.store(true, Ordering::Relaxed);
     });
     let (looks, refused) = (looks.into_inner(), refused.into_inner());
     println!("{looks} looks at {wanted} starts, {refused} acquires refused");

@@ -6,19 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, ErrorCode, GateLists, Pool, Servers};
 
+use crate::Raised;
 use crate::rig::{Rig, runs, until};
 
 fn set(pool: &Pool, lists: Value) -> Value {
     pool.set_gates(GateLists::from_json(&lists.to_string()).unwrap()).unwrap()
-}
-
-/// Raises a flag when it goes, also by a panic.
-struct Raised<'a>(&'a AtomicBool);
-
-impl Drop for Raised<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// SPEC 11.5, S-04: what is kept out ends, an attempt under way as well, and nothing of it begins again, however many sessions ask

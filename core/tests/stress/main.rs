@@ -33,6 +33,7 @@ mod soak;
 mod traces;
 mod waits;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often something is done: in the default form, and in the long one.
@@ -41,6 +42,15 @@ fn rounds(default: usize, full: usize) -> usize {
         Ok(form) if form == "full" => full,
         Ok(form) => panic!("TRUNKLINE_STRESS is `full` or not set, not {form:?}"),
         Err(_) => default,
+    }
+}
+
+/// Raises a flag when it goes, also by a panic: the threads that look at it end with whoever waits for them.
+struct Raised<'a>(&'a AtomicBool);
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
