@@ -8,6 +8,7 @@ mod functions;
 mod messages;
 mod names;
 mod planted;
+mod promises;
 mod source;
 mod words;
 
