@@ -30,6 +30,7 @@ long number_from(const char *name, long otherwise)
     return text ? atol(text) : otherwise;
 }
 
+long tests_run;
 static const char *wanted_test;
 
 bool is_wanted(const char *test)

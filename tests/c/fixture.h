@@ -40,8 +40,12 @@
             test();                \
             printf("ok %s\n", #test); \
             fflush(stdout);        \
+            tests_run++;           \
         }                          \
     } while (0)
+
+/* How many tests of this program were run. */
+extern long tests_run;
 
 void fail_check(const char *file, int line, const char *what, const trunkline_error *err);
 void check_failure(const char *file, int line, const char *what, trunkline_status wanted, trunkline_status got,

@@ -23,7 +23,7 @@ for (const kind of ['event', 'progress', 'handler']) {
       it(`${way}s`, async () => {
         const { code, signal, out, err } = await run('misbehaves', { args: [kind, way] });
         assert.deepEqual({ code, signal, out }, { code: 0, signal: null, out: `${said[kind] ?? said}\n` }, err);
-        score('callbacks', 1);
+        score('callbacks/node', 1);
       });
     }
   });

@@ -12,7 +12,7 @@ const REPETITIONS = 30;
 // One that fails breaks the promise, whatever was written down.
 let tests = 0;
 beforeEach(() => { tests += 1; });
-after(() => score('hosts', tests));
+after(() => score('hosts/node', tests));
 
 /** The ordinary end of a process, and nothing on its stderr. */
 function endedWell(outcome) {

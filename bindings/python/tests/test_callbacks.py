@@ -12,7 +12,7 @@ import pytest
 from host import HANG, Log, python
 
 #: The row of the scoreboard that these tests are.
-SCORE = "callbacks"
+SCORE = "callbacks/python"
 
 PROGRAM = """
 import json, logging, os, sys, threading

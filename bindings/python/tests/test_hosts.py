@@ -19,7 +19,7 @@ from host import HANG, Log, ended_well, is_running, python, wait_until
 REPETITIONS = 30
 
 #: The row of the scoreboard that these tests are.
-SCORE = "hosts"
+SCORE = "hosts/python"
 
 #: Seconds in which a host has to end with its servers: none waits for what takes a minute here, however busy the machine is.
 PROMPT = 50.0

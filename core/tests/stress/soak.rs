@@ -1,15 +1,17 @@
 //! A pool that goes on for long, with servers that are killed, edited and restarted and sessions that come and go: nothing grows, and no
 //! call stays (SECURITY row 21). It goes by the clock, since that is what it is about; what it asserts are counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use trunkline::{CallOptions, Session};
+use trunkline::{CallOptions, LoadOptions, Session};
 
+use crate::churn::label;
 use crate::rig::{HANG, Rig, score, until};
 use crate::{rounds, traces};
 
@@ -17,6 +19,8 @@ use crate::{rounds, traces};
 struct Size {
     seconds: u64,
     servers: usize,
+    /// Servers of a settings file beside these, which is watched.
+    watched: usize,
     sessions: usize,
     callers: usize,
 }
@@ -29,6 +33,7 @@ impl Size {
         Size {
             seconds: seconds.unwrap_or(rounds(12, 20 * 60) as u64).max(8),
             servers: rounds(20, 200),
+            watched: rounds(0, 5),
             sessions: rounds(100, 1_000),
             callers: rounds(16, 64),
         }
@@ -94,6 +99,8 @@ struct Soaked {
     sessions: Mutex<Vec<Session>>,
     over: AtomicBool,
     calls: AtomicUsize,
+    /// How often the watched file was rewritten.
+    rewrites: AtomicUsize,
     /// How many calls ended in each way.
     ends: Mutex<BTreeMap<&'static str, usize>>,
     seed: u64,
@@ -109,13 +116,78 @@ fn servers(rig: &Rig, edits: &[usize]) -> Value {
     edits.iter().enumerate().map(server).collect()
 }
 
+/// A settings file that is watched, and rewritten now and then: of its servers each has one of two labels, all the same.
+struct Watched {
+    file: PathBuf,
+    servers: usize,
+    rewrites: usize,
+}
+
+impl Watched {
+    /// Loads the file, where there are servers for it, with each of its texts in turn.
+    async fn load(rig: &Rig, servers: usize) -> Option<Watched> {
+        let mut watched = Watched { file: rig.path("settings.json"), servers, rewrites: 0 };
+        if servers == 0 {
+            return None;
+        }
+        watched.rewrite(rig);
+        let options = LoadOptions::from_json(r#"{"watch":true}"#).unwrap();
+        rig.pool.load(&watched.file, &options).await.unwrap();
+        Some(watched)
+    }
+
+    /// Puts another file in its place, so that nobody reads half of a text.
+    fn rewrite(&mut self, rig: &Rig) {
+        self.rewrites += 1;
+        let server = |number| (format!("w{number}"), rig.server(&["--label", &self.label(number)]));
+        let servers: Value = (0..self.servers).map(server).collect();
+        let beside = self.file.with_extension("beside");
+        std::fs::write(&beside, json!({ "mcpServers": servers }).to_string()).unwrap();
+        std::fs::rename(&beside, &self.file).unwrap();
+    }
+
+    fn label(&self, number: usize) -> String {
+        format!("w{number}/{}", self.rewrites % 2)
+    }
+
+    /// Waits until its servers, which many sessions want, run as it says, and no longer as it said before.
+    fn settles(&self, rig: &Rig) {
+        let wanted: BTreeSet<String> = (0..self.servers).map(|number| self.label(number)).collect();
+        until(|| {
+            let labels = rig.running().into_iter().filter_map(label);
+            labels.filter(|label| label.starts_with('w')).collect::<BTreeSet<_>>() == wanted
+        });
+    }
+}
+
 impl Soaked {
     /// A session that wants three servers.
     fn session(&self, number: usize, dice: &mut Dice) -> Session {
-        let mut wanted = || format!("s{}", dice.below(self.size.servers));
+        let mut wanted = || match dice.below(self.size.servers + self.size.watched) {
+            number if number < self.size.servers => format!("s{number}"),
+            number => format!("w{}", number - self.size.servers),
+        };
         let options =
             json!({ "id": format!("c{number}"), "servers": [wanted(), wanted(), wanted()] });
         self.rig.session_with(options)
+    }
+
+    /// Runs each configuration once, so that all have been there before anything is counted; the file, where there is one.
+    async fn meet_all(&self) -> Option<Watched> {
+        let mut watched = Watched::load(&self.rig, self.size.watched).await;
+        for edits in [1, 0] {
+            if let Some(watched) = &mut watched {
+                watched.rewrite(&self.rig);
+            }
+            let edits = vec![edits; self.size.servers];
+            self.rig.configure(servers(&self.rig, &edits)).await;
+            let all = self.rig.session_with(json!({ "id": "all" }));
+            all.ready(None, Some(HANG)).await.unwrap();
+            if let Some(watched) = &watched {
+                watched.settles(&self.rig);
+            }
+        }
+        watched
     }
 
     /// Calls tools of sessions chosen at random until it is over.
@@ -149,8 +221,9 @@ impl Soaked {
         }
     }
 
-    /// Kills a server every two seconds, edits and restarts others, and replaces sessions, until it is over; samples all the while.
-    async fn trouble(&self) -> Vec<Sample> {
+    /// Kills a server every two seconds, edits and restarts others, rewrites the file, and replaces sessions, until it is over; samples all
+    /// the while.
+    async fn trouble(&self, mut watched: Option<Watched>) -> Vec<Sample> {
         let mut dice = Dice(self.seed);
         let mut edits = vec![0; self.size.servers];
         let (mut samples, began) = (Vec::new(), Instant::now());
@@ -169,6 +242,10 @@ impl Soaked {
                 edits[dice.below(self.size.servers)] += 1;
                 self.rig.configure(servers(&self.rig, &edits)).await;
             }
+            if let Some(watched) = watched.as_mut().filter(|_| second % 7 == 0) {
+                watched.settles(&self.rig);
+                watched.rewrite(&self.rig);
+            }
             if second % 5 == 0 {
                 let server = format!("s{}", dice.below(self.size.servers));
                 self.rig.pool.restart(&server, None).await.unwrap();
@@ -178,6 +255,11 @@ impl Soaked {
             let old = std::mem::replace(&mut self.sessions.lock().unwrap()[at], fresh);
             drop(old);
             samples.push(Sample::take(&self.rig));
+        }
+        if let Some(watched) = watched {
+            watched.settles(&self.rig);
+            println!("{} rewrites of the settings file", watched.rewrites);
+            self.rewrites.store(watched.rewrites, Ordering::Relaxed);
         }
         samples
     }
@@ -208,7 +290,7 @@ fn assert_flat(samples: &[Sample]) {
 fn nothing_grows_however_long_it_goes_on() {
     traces::alone("soak::nothing_grows_however_long_it_goes_on", || {
         let options = json!({
-            "drain_delay_ms": 200, "reconnect": { "delays_ms": { "local": [20, 200] } },
+            "trusted": true, "drain_delay_ms": 200, "reconnect": { "delays_ms": { "local": [20, 200] } },
         });
         let size = Size::of_run();
         let (rig, count) = (Rig::new(options), size.sessions);
@@ -218,6 +300,7 @@ fn nothing_grows_however_long_it_goes_on() {
             sessions: Mutex::default(),
             over: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
+            rewrites: AtomicUsize::new(0),
             ends: Mutex::default(),
             seed: 7,
         });
@@ -227,13 +310,7 @@ fn nothing_grows_however_long_it_goes_on() {
             .build()
             .unwrap();
         let samples = runtime.block_on(async {
-            // Every configuration has been there before anything is counted.
-            for edits in [1, 0] {
-                let edits = vec![edits; soaked.size.servers];
-                soaked.rig.configure(servers(&soaked.rig, &edits)).await;
-                let all = soaked.rig.session_with(json!({ "id": "all" }));
-                all.ready(None, Some(HANG)).await.unwrap();
-            }
+            let watched = soaked.meet_all().await;
             let mut dice = Dice(soaked.seed);
             let opened: Vec<_> = (0..count).map(|it| soaked.session(it, &mut dice)).collect();
             *soaked.sessions.lock().unwrap() = opened;
@@ -247,7 +324,7 @@ fn nothing_grows_however_long_it_goes_on() {
             for session in opened {
                 session.ready(None, Some(HANG)).await.unwrap();
             }
-            let samples = soaked.trouble().await;
+            let samples = soaked.trouble(watched).await;
             soaked.over.store(true, Ordering::Relaxed);
             for caller in callers {
                 caller.await.unwrap();
@@ -265,6 +342,9 @@ fn nothing_grows_however_long_it_goes_on() {
         soaked.sessions.lock().unwrap().clear();
         until(|| soaked.rig.pool.status()["totals"]["entries"] == 0);
         soaked.rig.wait_for_no_process();
-        score::done("soak", samples.len() as u64);
+        score::done("soak/seconds", samples.len() as u64);
+        if soaked.size.watched > 0 {
+            score::done("soak/rewrites", soaked.rewrites.load(Ordering::Relaxed) as u64);
+        }
     });
 }

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use searched::{Came, Searched};
+use searched::{Came, Reached, Searched};
 
 use crate::children;
-use crate::machine::Machine;
+use crate::machine::{Machine, Reach};
 use crate::run::{Observed, Run, Stop};
 
 /// What is asked for on the command line.
@@ -96,8 +96,8 @@ fn search(machine: &Machine, run: &mut Run, wish: &Wish) -> Result<(), Stop> {
             }
             let target = Target { machine, guided: &guided, name };
             let came = target.search(run, wish.seconds)?;
-            println!("{name:<10} {}", in_words(&came));
-            searched::note(machine, name, &came)?;
+            let before = searched::note(machine, name, &came)?;
+            println!("{name:<10} {}", in_words(&came, before.as_ref()));
             match came {
                 Came::Found => broken.push(name),
                 Came::Nothing(_) if wish.keeps => target.keep(run)?,
@@ -109,6 +109,33 @@ fn search(machine: &Machine, run: &mut Run, wish: &Wish) -> Result<(), Stop> {
         true => Ok(()),
         false => Err(Stop::Failed(format!("broken: {}", broken.join(", ")))),
     }
+}
+
+/// Row 15 of the scoreboard: the inputs of the tests and, in its long form, how long libFuzzer searched.
+pub fn replayed(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    machine.testserver(run)?;
+    let mut cargo = machine.cargo(&["test", "-p", "trunkline-fuzz", "--test", "replay"]);
+    if machine.reach == Reach::Full {
+        cargo.env("TRUNKLINE_STRESS", "full");
+    }
+    run.command(&mut cargo)?;
+    if machine.reach == Reach::Full { note_searched(machine, run) } else { Ok(()) }
+}
+
+/// Writes down how many targets were searched for as long as they are to be, and prints which were not.
+pub fn note_searched(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    let (mut enough, targets) = (0, all(machine)?);
+    let seconds = searched::seconds(machine)?;
+    for target in &targets {
+        match seconds.get(target).copied().unwrap_or(0) {
+            searched if searched >= searched::GOAL_SECONDS => enough += 1,
+            searched => {
+                println!("    {target}: searched for {searched} of {} s", searched::GOAL_SECONDS)
+            }
+        }
+    }
+    run.note_score("fuzz/searched", enough);
+    Ok(())
 }
 
 /// A target in the program that libFuzzer drives.
@@ -222,8 +249,14 @@ fn searched(processor: Duration, printed: &str) -> Searched {
         let (_, rest) = printed.rsplit_once(mark)?;
         rest.split_whitespace().next()?.parse().ok()
     };
+    let number_before = |mark: &str| {
+        let (rest, _) = printed.split_once(mark)?;
+        rest.rsplit('(').next()?.parse().ok()
+    };
     let inputs = number_behind("stat::number_of_executed_units:").unwrap_or(0);
-    Searched { processor, inputs, edges: number_behind(" cov: ").unwrap_or(0) }
+    let edges = number_behind(" cov: ").unwrap_or(0);
+    let counters = number_before(" inline 8-bit counters)").unwrap_or(0);
+    Searched { processor, inputs, edges, counters }
 }
 
 /// What ended a search before its time.
@@ -247,14 +280,22 @@ fn breaking(observed: &Observed) -> Breaking<'_> {
     }
 }
 
-fn in_words(came: &Came) -> String {
-    match came {
-        Came::Found => "BROKEN".to_owned(),
-        Came::Nothing(Searched { processor, inputs, edges }) => {
-            let seconds = processor.as_secs();
-            format!("{seconds} s, {inputs} inputs, {edges} edges reached, nothing broken")
+/// A short search, or one that read little of the corpus, may reach fewer edges than one before: that is said, and is no failure.
+fn in_words(came: &Came, before: Option<&Reached>) -> String {
+    let Came::Nothing(Searched { processor, inputs, edges, counters }) = came else {
+        return "BROKEN".to_owned();
+    };
+    let fewer = match before {
+        Some(before) if before.edges > *edges && before.counters == *counters => {
+            format!(", FEWER than the {} before", before.edges)
         }
-    }
+        Some(before) if before.edges > *edges => {
+            format!(", {} before, by another program", before.edges)
+        }
+        _ => String::new(),
+    };
+    let seconds = processor.as_secs();
+    format!("{seconds} s, {inputs} inputs, {edges} edges reached{fewer}, nothing broken")
 }
 
 const CORPUS: &str = "tests/fuzz/corpus";
@@ -314,10 +355,23 @@ mod tests {
 
     #[test]
     fn the_last_of_what_is_printed_counts() {
-        let printed = "#2 INITED cov: 10 ft: 11\n#9 DONE   cov: 250 ft: 600 corp: 3\n\
+        let printed = "INFO: Loaded 1 modules   (4321 inline 8-bit counters): 4321 [0x5, 0x6),\n\
+                       #2 INITED cov: 10 ft: 11\n#9 DONE   cov: 250 ft: 600 corp: 3\n\
                        stat::number_of_executed_units: 9000\n";
         let processor = Duration::from_secs(5);
-        assert_eq!(searched(processor, printed), Searched { processor, inputs: 9_000, edges: 250 });
+        let found = Searched { processor, inputs: 9_000, edges: 250, counters: 4_321 };
+        assert_eq!(searched(processor, printed), found);
+    }
+
+    #[test]
+    fn fewer_edges_are_said_and_by_the_same_program_loudly() {
+        let processor = Duration::from_secs(5);
+        let came = Came::Nothing(Searched { processor, inputs: 9, edges: 250, counters: 70 });
+        let after = |edges, counters| in_words(&came, Some(&Reached { edges, counters }));
+        assert!(after(251, 70).contains("250 edges reached, FEWER than the 251 before, nothing"));
+        assert!(after(251, 71).contains("250 edges reached, 251 before, by another program"));
+        assert!(after(250, 70).ends_with("250 edges reached, nothing broken"));
+        assert_eq!(in_words(&Came::Found, None), "BROKEN");
     }
 
     #[test]

@@ -52,6 +52,11 @@ impl Run {
         Run { log, temporary, deadline, counted: 0, scores, closing: Vec::new() }
     }
 
+    /// May take so long from here on, where that is longer than was said before.
+    pub fn may_take(&mut self, bound: Duration) {
+        self.deadline = self.deadline.max(Instant::now() + bound);
+    }
+
     /// Runs a command that must succeed; its output goes to the log, and what it counted counts.
     pub fn command(&mut self, command: &mut Command) -> Result<(), Stop> {
         let text = self.carry_out(command)?;
@@ -157,6 +162,9 @@ impl Run {
             if let Some(passed) = passed_in(line) {
                 self.counted += passed;
                 self.closing.push(line.trim().to_string());
+            } else if line.strip_prefix("ok ").is_some_and(|test| !test.contains(' ')) {
+                // A test of the C and C++ programs.
+                self.counted += 1;
             } else if let Some(said) = said_by_simulator(line) {
                 self.closing.push(said.to_string());
             }
@@ -248,14 +256,17 @@ mod tests {
         let folder = Folder::new();
         let mut run = Run::new(folder.join("log"), Duration::from_millis(500));
         let simulated = "70 steps in 2 runs from seed 9 on, no invariant broken";
-        let print = format!("echo 3 passed; echo test x ... {simulated}; echo a table");
+        let print = format!(
+            "echo 3 passed; echo test x ... {simulated}; echo a table; echo ok a_test; echo ok 1 - a"
+        );
         run.command(Command::new("sh").args(["-c", &print])).unwrap();
         let closing = ["3 passed".to_string(), simulated.to_string()];
-        assert_eq!((run.counted, &run.closing[..]), (3, &closing[..]));
+        assert_eq!((run.counted, &run.closing[..]), (4, &closing[..]));
         let failed = run.command(Command::new("sh").args(["-c", "exit 1"])).unwrap_err();
         assert!(matches!(failed, Stop::Failed(_)));
         let missing = run.command(&mut Command::new("no-such-program-of-ours")).unwrap_err();
         assert!(matches!(missing, Stop::NotRun(_)));
+        run.may_take(Duration::from_millis(1));
         let hung = run.command(Command::new("sleep").arg("600")).unwrap_err();
         assert_eq!(hung, Stop::Failed("sleep 600: killed at the hang bound".to_string()));
     }

@@ -179,7 +179,7 @@ fn a_save_that_fails_or_is_killed_leaves_the_old_file_or_the_new() {
                 fail(*before, call, *error);
             }
             kill(*before, call);
-            score::done("approvals", errors.len() as u64 + 1);
+            score::done("approvals/faults", errors.len() as u64 + 1);
         }
     }
 }

@@ -89,5 +89,5 @@ fn two_processes_lose_nothing_and_a_rejection_wins() {
         }
     }
     assert_eq!(book.of_root(&root()).count() as u64, writes() / 2 * 3);
-    score::done("approvals", 2 * writes());
+    score::done("approvals/writes", 2 * writes());
 }

@@ -1,5 +1,6 @@
 //! How long each target has been searched since something was last found in it: kept from run to run, and shown on the page.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -27,21 +28,45 @@ pub struct Searched {
     pub inputs: u64,
     /// What all inputs together reach.
     pub edges: u64,
+    /// The places of the program in which that is counted: another number, another program.
+    pub counters: u64,
 }
 
-/// Adds what came to what is kept, and writes the page anew. Several searches may do so at a time.
-pub fn note(machine: &Machine, target: &str, came: &Came) -> Result<(), Stop> {
+/// The most that searches reached since the last finding, and by what program.
+#[derive(Debug, PartialEq)]
+pub struct Reached {
+    pub edges: u64,
+    pub counters: u64,
+}
+
+impl Reached {
+    fn of(kept: &Map<String, Value>, target: &str) -> Option<Reached> {
+        let of = |key: &str| kept.get(target)?[key].as_u64();
+        Some(Reached { edges: of("edges")?, counters: of("counters").unwrap_or(0) })
+    }
+}
+
+/// Adds what came to what is kept, and writes the page anew; what was reached before. Several searches may do so at a time.
+pub fn note(machine: &Machine, target: &str, came: &Came) -> Result<Option<Reached>, Stop> {
     let path = machine.target.join("xtask/searched.lock");
     let lock = locked(&path);
     let lock = lock.map_err(|error| Stop::Failed(format!("{}: {error}", path.display())))?;
     let mut kept = read(&machine.root)?;
+    let before = Reached::of(&kept, target);
     add(&mut kept, target, came, &machine.commit());
     let text = serde_json::to_string_pretty(&kept).unwrap_or_default();
     write(&machine.root.join(KEPT), &(text + "\n"))?;
     let page = machine.root.join(PAGE);
     write(&page, &shown(&text_of(&page)?, &kept)?)?;
     drop(lock);
-    Ok(())
+    Ok(before)
+}
+
+/// How long each target was searched since something was last found in it, in seconds of processor time.
+pub fn seconds(machine: &Machine) -> Result<BTreeMap<String, u64>, Stop> {
+    let kept = read(&machine.root)?;
+    let of = |kept: &Value| kept["processor_ms"].as_u64().unwrap_or(0) / 1_000;
+    Ok(kept.iter().map(|(target, kept)| (target.clone(), of(kept))).collect())
 }
 
 /// A file that one process at a time has open; closing it is enough.
@@ -66,7 +91,8 @@ fn text_of(path: &Path) -> Result<String, Stop> {
         .map_err(|error| Stop::Failed(format!("{}: {error}", path.display())))
 }
 
-/// Whatever was searched before a finding counts no more.
+/// Whatever was searched before a finding counts no more. Of one program the most edges count, whatever a later search came to; those of
+/// another program say nothing of this one's.
 fn add(kept: &mut Map<String, Value>, target: &str, came: &Came, commit: &str) {
     let Came::Nothing(searched) = came else {
         kept.insert(target.to_owned(), json!({ "found": commit }));
@@ -74,11 +100,13 @@ fn add(kept: &mut Map<String, Value>, target: &str, came: &Came, commit: &str) {
     };
     let before = kept.get(target).cloned().unwrap_or_default();
     let of = |key: &str| before[key].as_u64().unwrap_or(0);
+    let is_same = before["counters"].as_u64() == Some(searched.counters);
     let since = before["since"].as_str().unwrap_or(commit);
     let mut sum = json!({
         "processor_ms": of("processor_ms") + searched.processor.as_millis() as u64,
         "inputs": of("inputs") + searched.inputs,
-        "edges": searched.edges,
+        "edges": if is_same { searched.edges.max(of("edges")) } else { searched.edges },
+        "counters": searched.counters,
         "since": since,
         "until": commit,
     });
@@ -119,7 +147,7 @@ const KEPT: &str = "docs/fuzz.json";
 const PAGE: &str = "docs/fuzz.md";
 
 /// Processor time that each target is to be searched for since the last finding (SECURITY row 15).
-const GOAL_SECONDS: u64 = 3_600;
+pub const GOAL_SECONDS: u64 = 3_600;
 
 const HEAD: &str = "\
 | Target | Processor time | Inputs | Edges reached | Since | Until | Last finding |
@@ -130,7 +158,8 @@ mod tests {
     use super::*;
 
     fn nothing(seconds: u64, inputs: u64, edges: u64) -> Came {
-        Came::Nothing(Searched { processor: Duration::from_secs(seconds), inputs, edges })
+        let processor = Duration::from_secs(seconds);
+        Came::Nothing(Searched { processor, inputs, edges, counters: 70 })
     }
 
     #[test]
@@ -139,7 +168,7 @@ mod tests {
         add(&mut kept, "json", &nothing(3, 10, 7), "a, 2026-01-01");
         add(&mut kept, "json", &nothing(4, 20, 9), "b, 2026-01-02");
         let both = json!({
-            "processor_ms": 7_000, "inputs": 30, "edges": 9,
+            "processor_ms": 7_000, "inputs": 30, "edges": 9, "counters": 70,
             "since": "a, 2026-01-01", "until": "b, 2026-01-02",
         });
         assert_eq!(kept["json"], both);
@@ -147,10 +176,26 @@ mod tests {
         assert_eq!(kept["json"], json!({ "found": "c, 2026-01-03" }));
         add(&mut kept, "json", &nothing(1, 2, 3), "d, 2026-01-04");
         let anew = json!({
-            "processor_ms": 1_000, "inputs": 2, "edges": 3,
+            "processor_ms": 1_000, "inputs": 2, "edges": 3, "counters": 70,
             "since": "d, 2026-01-04", "until": "d, 2026-01-04", "found": "c, 2026-01-03",
         });
         assert_eq!(kept["json"], anew);
+    }
+
+    #[test]
+    fn the_most_edges_of_one_program_are_kept() {
+        let mut kept = Map::new();
+        let mut edges_after = |edges, counters| {
+            let searched = Searched { edges, counters, ..Searched::default() };
+            add(&mut kept, "json", &Came::Nothing(searched), "a, 2026-01-01");
+            Reached::of(&kept, "json").unwrap().edges
+        };
+        assert_eq!([edges_after(9, 70), edges_after(3, 70), edges_after(11, 70)], [9, 9, 11]);
+        assert_eq!(edges_after(5, 71), 5);
+        // What was written before the program was noted is of another one.
+        kept["json"].as_object_mut().unwrap().remove("counters");
+        assert_eq!(Reached::of(&kept, "json"), Some(Reached { edges: 5, counters: 0 }));
+        assert_eq!(Reached::of(&kept, "abi"), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! (`core/tests/rig/score.rs`); one that is red breaks the promise. The suites of `cargo xtask test` carry most rows out
 //! anyway, so the gate judges what they wrote down and does nothing twice.
 
+mod done;
 mod mutants;
 mod page;
 mod proofs;
@@ -14,6 +15,7 @@ mod table;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use done::Done;
 use rows::{Form, ROWS, Row, Source};
 pub use table::grouped;
 use table::{Line, Outcome};
@@ -30,18 +32,31 @@ pub fn scoreboard(machine: &Machine, chosen: &[&str]) -> ExitCode {
         eprintln!("xtask: no row {unknown}; there are: {}", names.join(" "));
         return ExitCode::FAILURE;
     }
+    // What is committed meanwhile is not what was built.
+    let commit = machine.commit();
     let is_chosen = |row: &&Row| chosen.is_empty() || chosen.contains(&row.name);
     let lines: Vec<Line> =
         ROWS.iter().filter(is_chosen).map(|row| carry_out(machine, row)).collect();
     table::print(&lines);
-    if let Err(Stop::Failed(why) | Stop::NotRun(why)) = page::update(machine, &lines) {
+    // The gate's figures are those of one run: what was named alone is shown, and not written down.
+    let is_kept = machine.reach == Reach::Full || chosen.is_empty();
+    let written = if is_kept { page::update(machine, &lines, &commit) } else { Ok(()) };
+    if let Err(Stop::Failed(why) | Stop::NotRun(why)) = written {
         eprintln!("xtask: {why}");
         return ExitCode::FAILURE;
     }
-    match lines.iter().any(|line| matches!(line.outcome, Outcome::Broken(_))) {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    match has_passed(&lines, machine.is_ci()) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
+}
+
+/// Nothing is broken and something was kept: a run that shows nothing is no success, whatever the machine lacks. In CI it lacks nothing.
+fn has_passed(lines: &[Line], is_ci: bool) -> bool {
+    let is_lacking = |line: &Line| line.form.least().is_some() && line.is_not_run();
+    lines.iter().any(|line| matches!(line.outcome, Outcome::Kept(_)))
+        && !lines.iter().any(|line| matches!(line.outcome, Outcome::Broken(_)))
+        && !(is_ci && lines.iter().any(is_lacking))
 }
 
 fn carry_out(machine: &Machine, row: &'static Row) -> Line {
@@ -57,7 +72,7 @@ fn carry_out(machine: &Machine, row: &'static Row) -> Line {
     if let Err(Stop::Failed(_)) = result {
         println!("{}\n    the whole log: {}", run.why(TAIL_LINES), run.log().display());
     }
-    let done = run.scores().get(row.name).copied().unwrap_or(0);
+    let done = Done::of(row, &run.scores());
     let outcome = judged(form, result.as_ref().err(), done);
     Line { row, form, outcome, took: Some(began.elapsed()) }
 }
@@ -80,15 +95,12 @@ fn start(machine: &Machine, run: &mut Run, row: &Row) -> Result<(), Stop> {
 }
 
 /// What came of a row: why what carried it out stopped, and how many of its things it did.
-fn judged(form: Form, stop: Option<&Stop>, done: u64) -> Outcome {
+fn judged(form: Form, stop: Option<&Stop>, done: Done) -> Outcome {
     match (form, stop) {
         (Form::Absent(why), _) => Outcome::NotRun(why.to_owned()),
         (_, Some(Stop::NotRun(why))) => Outcome::NotRun(why.clone()),
         (_, Some(Stop::Failed(why))) => Outcome::Broken(why.clone()),
-        (Form::AtLeast(least), None) if done < least => {
-            Outcome::Broken(format!("{done} were done of {least}"))
-        }
-        (Form::AtLeast(_), None) => Outcome::Kept(done),
+        (_, None) => done.short_of(form).map_or(Outcome::Kept(done), Outcome::Broken),
     }
 }
 
@@ -100,14 +112,15 @@ pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Ro
         let of_it: Vec<_> = suites.iter().filter(|suite| named.contains(&suite.suite)).collect();
         let form = row.form(machine.reach == Reach::Full);
         let outcome = match form {
-            Form::AtLeast(_) if named.is_empty() => {
+            Form::AtLeast(_) | Form::Each(_) if named.is_empty() => {
                 Outcome::NotRun("by `cargo xtask scoreboard --full` alone".to_owned())
             }
-            Form::AtLeast(_) if of_it.len() < named.len() => {
+            Form::AtLeast(_) | Form::Each(_) if of_it.len() < named.len() => {
                 Outcome::NotRun("its suites were not run".to_owned())
             }
             form => {
-                let done = of_it.iter().filter_map(|suite| suite.scores.get(row.name)).sum();
+                let mut done = Done::default();
+                of_it.iter().for_each(|suite| done.add(row, &suite.scores));
                 let stop = of_it.iter().find_map(|suite| suite.result.as_ref().err());
                 judged(form, stop, done)
             }
@@ -115,8 +128,7 @@ pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Ro
         Line { row, form, outcome, took: None }
     };
     let lines: Vec<Line> = ROWS.iter().map(line).collect();
-    let is_any = lines.iter().any(|line| !matches!(line.outcome, Outcome::NotRun(_)));
-    if !is_any {
+    if lines.iter().all(Line::is_not_run) {
         return None;
     }
     table::print(&lines);
@@ -134,7 +146,7 @@ pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Ro
     })
 }
 
-/// The longest row in its long form, builds included.
+/// The longest row in its long form, builds included; a soak that was asked to be longer says so itself.
 const HANG_BOUND: Duration = Duration::from_secs(3 * 60 * 60);
 
 /// Lines of the log that are printed of a row that is broken.
@@ -142,21 +154,40 @@ const TAIL_LINES: usize = 40;
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, Outcome, ROWS, judged};
+    use super::{Done, Form, Line, Outcome, ROWS, has_passed, judged};
     use crate::run::Stop;
     use std::collections::BTreeSet;
 
     #[test]
     fn a_row_is_kept_only_when_enough_of_it_was_done_and_nothing_failed() {
         let form = Form::AtLeast(10);
-        assert_eq!(judged(form, None, 10), Outcome::Kept(10));
-        assert_eq!(judged(form, None, 9), Outcome::Broken("9 were done of 10".into()));
+        let judged = |form, stop: Option<&Stop>, done| judged(form, stop, Done::whole(done));
+        assert_eq!(judged(form, None, 10), Outcome::Kept(Done::whole(10)));
+        assert_eq!(judged(form, None, 9), Outcome::Broken("9 of 10 were done".into()));
         let failed = Stop::Failed("red".into());
         assert_eq!(judged(form, Some(&failed), 10), Outcome::Broken("red".into()));
         let not_run = Stop::NotRun("no strace".into());
         assert_eq!(judged(form, Some(&not_run), 10), Outcome::NotRun("no strace".into()));
         let absent = Form::Absent("long form");
         assert_eq!(judged(absent, None, 10), Outcome::NotRun("long form".into()));
+        let parts = Form::Each(&[("half", 5)]);
+        assert_eq!(judged(parts, None, 10), Outcome::Broken("0 of 5 half".into()));
+    }
+
+    #[test]
+    fn a_run_that_shows_nothing_has_not_passed() {
+        let line = |form, outcome| Line { row: &ROWS[0], form, outcome, took: None };
+        let kept = || line(Form::AtLeast(1), Outcome::Kept(Done::whole(1)));
+        let broken = || line(Form::AtLeast(1), Outcome::Broken("red".into()));
+        let lacking = || line(Form::AtLeast(1), Outcome::NotRun("no strace".into()));
+        let absent = || line(Form::Absent("never"), Outcome::NotRun("never".into()));
+        for nothing in [vec![], vec![lacking()], vec![absent()], vec![kept(), broken()]] {
+            assert!(!has_passed(&nothing, false));
+        }
+        for is_ci in [false, true] {
+            assert!(has_passed(&[kept(), absent()], is_ci));
+            assert_eq!(has_passed(&[kept(), lacking()], is_ci), !is_ci);
+        }
     }
 
     #[test]
@@ -166,8 +197,35 @@ mod tests {
         assert_eq!(names.len(), ROWS.len());
         assert_eq!(numbers, (1..=ROWS.len() as u8).collect::<Vec<_>>());
         for row in ROWS {
-            let has_form = [row.gate, row.full].iter().any(|form| matches!(form, Form::AtLeast(_)));
+            let has_form = [row.gate, row.full].iter().any(|form| form.least().is_some());
             assert!(has_form, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn every_reader_has_to_be_searched() {
+        let readers = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus"));
+        let row = ROWS.iter().find(|row| row.name == "fuzz").unwrap();
+        let Form::Each(parts) = row.full else { panic!("it has parts") };
+        assert!(parts.contains(&("searched", readers.unwrap().count() as u64)));
+    }
+
+    /// Of each part that each submission puts to the test, the long form does as much or more.
+    #[test]
+    fn the_long_form_of_a_row_holds_that_of_the_gate() {
+        for row in ROWS {
+            match (row.gate, row.full) {
+                (Form::Absent(_), _) => {}
+                (Form::AtLeast(gate), Form::AtLeast(full)) => assert!(full >= gate, "{}", row.name),
+                (Form::Each(gate), Form::Each(full)) => {
+                    let of =
+                        |part: &str| full.iter().find(|(other, _)| *other == part).map(|it| it.1);
+                    let holds =
+                        |(part, least): &(&str, u64)| of(part).is_some_and(|it| it >= *least);
+                    assert!(gate.iter().all(holds), "{}", row.name);
+                }
+                _ => panic!("{}: two forms of different parts", row.name),
+            }
         }
     }
 }

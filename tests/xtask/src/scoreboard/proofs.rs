@@ -10,19 +10,19 @@ use crate::run::{Run, Stop};
 pub fn schedules(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     for package in ["trunkline", "trunkline-ffi"] {
         let args = ["test", "-p", package, "--lib", "--features", "schedules", "schedules::"];
-        run.command(machine.cargo(&args).env("TRUNKLINE_SCHEDULES", SCHEDULES))?;
+        run.command(machine.cargo(&args).env("TRUNKLINE_SCHEDULES", ORDERS.to_string()))?;
     }
     Ok(())
 }
 
-/// Tests under Miri, the thread sanitizer and, through C, the address and the leak sanitizer. One that this machine lacks keeps the others
+/// Tests under Miri, the thread sanitizer and, through C and Python, the address sanitizer. One that this machine lacks keeps the others
 /// from nothing, but the row is not run then.
 pub fn sanitizers(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut missing = Vec::new();
-    for tool in [miri, threads, addresses, python_addresses] {
+    for (name, tool) in TOOLS {
         let before = run.counted;
         match tool(machine, run) {
-            Ok(()) => run.note_score("sanitizers", run.counted - before),
+            Ok(()) => run.note_score(&format!("sanitizers/{name}"), run.counted - before),
             Err(Stop::NotRun(why)) => missing.push(why),
             Err(failed) => return Err(failed),
         }
@@ -143,14 +143,23 @@ fn nightly(machine: &Machine, args: &[&str]) -> Command {
     command
 }
 
+type Tool = fn(&Machine, &mut Run) -> Result<(), Stop>;
+
+/// By the part of the row that each is.
+const TOOLS: [(&str, Tool); 4] =
+    [("miri", miri), ("threads", threads), ("addresses", addresses), ("python", python_addresses)];
+
 /// Faults that the tools must see.
 const PLANTED: &str = "tests/planted/Cargo.toml";
 
 /// What building and running one of them may take.
 const PLANTED_BOUND: Duration = Duration::from_secs(20 * 60);
 
-/// Of each model; there are seventeen.
-const SCHEDULES: &str = "72000";
+/// The models of threads: as many as there are in the code, and in docs/schedules.md.
+pub const MODELS: u64 = 21;
+
+/// Of each model; of all together a million.
+pub const ORDERS: u64 = 50_000;
 
 /// What the tools are for: the one that they were tried on.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -206,3 +215,47 @@ const THREADS: &[(&[&str], &[&str])] = &[
         &["polls::", "events::", "cancels::", "canaries::", "acquires::"],
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{MODELS, ORDERS};
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// The names of the tests that are models: those of the modules `schedules`.
+    fn in_code(folder: &Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                in_code(&path, found);
+            } else if path.ends_with("schedules.rs") {
+                let module =
+                    path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+                let text = std::fs::read_to_string(&path).unwrap();
+                // Each test is one model.
+                for test in text.split("#[test]").skip(1) {
+                    let name = test.split_once("fn ").unwrap().1.split_once('(').unwrap().0;
+                    found.push(format!("{module}: {name}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_models_of_the_code_are_those_of_the_page() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+        let mut found = Vec::new();
+        in_code(&root.join("core/src"), &mut found);
+        in_code(&root.join("ffi/src"), &mut found);
+        assert_eq!(found.len() as u64, MODELS);
+        assert!(MODELS * ORDERS >= 1_000_000);
+        let page = std::fs::read_to_string(root.join("docs/schedules.md")).unwrap();
+        let model = |line: &str| {
+            let (module, rest) = line.strip_prefix("| `")?.split_once("`: `")?;
+            Some(format!("{module}: {}", rest.split_once('`')?.0))
+        };
+        let listed: Vec<String> = page.lines().filter_map(model).collect();
+        assert_eq!(listed.len(), found.len(), "{listed:?}");
+        assert_eq!(BTreeSet::from_iter(listed), BTreeSet::from_iter(found));
+    }
+}

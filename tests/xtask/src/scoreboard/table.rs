@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::done::Done;
 use super::rows::{Form, Row};
 
 /// What came of one row.
@@ -16,7 +17,7 @@ pub struct Line {
 #[derive(Debug, PartialEq)]
 pub enum Outcome {
     /// Never broken, of so many.
-    Kept(u64),
+    Kept(Done),
     Broken(String),
     NotRun(String),
 }
@@ -24,21 +25,22 @@ pub enum Outcome {
 impl Line {
     fn figure(&self) -> String {
         match &self.outcome {
-            Outcome::Kept(done) => format!("0 of {}", grouped(*done)),
+            Outcome::Kept(done) => format!("0 of {}", grouped(done.all())),
             Outcome::Broken(_) => "BROKEN".to_owned(),
             Outcome::NotRun(_) => "not run".to_owned(),
         }
     }
 
     fn goal(&self) -> String {
-        match self.form {
-            Form::AtLeast(least) => format!("0 of {}", grouped(least)),
-            Form::Absent(_) => "-".to_owned(),
-        }
+        self.form.least().map_or("-".to_owned(), |least| format!("0 of {}", grouped(least)))
     }
 
     fn seconds(&self) -> String {
         self.took.map_or("-".to_owned(), |took| format!("{:.1}", took.as_secs_f64()))
+    }
+
+    pub fn is_not_run(&self) -> bool {
+        matches!(self.outcome, Outcome::NotRun(_))
     }
 
     /// What is counted, or why nothing is.
@@ -84,7 +86,7 @@ pub fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Outcome, counts, grouped};
+    use super::{Done, Line, Outcome, counts, grouped};
     use crate::scoreboard::rows::{Form, ROWS};
 
     #[test]
@@ -95,7 +97,7 @@ mod tests {
         assert_eq!((not_run.figure().as_str(), not_run.note()), ("not run", "no strace"));
         let broken = line(Outcome::Broken("red".into()));
         assert_eq!((broken.figure().as_str(), broken.note()), ("BROKEN", "red"));
-        let kept = line(Outcome::Kept(12_345));
+        let kept = line(Outcome::Kept(Done::whole(12_345)));
         assert_eq!((kept.figure().as_str(), kept.goal().as_str()), ("0 of 12,345", "0 of 1,000"));
         assert_eq!(counts(&[not_run, broken, kept]), "1 kept, 1 broken, 1 not run");
     }

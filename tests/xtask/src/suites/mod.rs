@@ -179,14 +179,15 @@ pub fn abuse(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 
 /// The hosts with signals, forks and ends of their own, in each language: of the suites `c`, `python` and `node`.
 pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    c::programs(machine, run, &["plain-fork", "plain-signals", "plain-exit"])?;
+    let signals = ["plain-signals", "sanitized-signals", "valgrind-signals"];
+    c::programs(machine, run, &[&["plain-fork", "plain-exit"], &signals[..]].concat())?;
     python::tests(machine, run, "bindings/python/tests/test_hosts.py")?;
     node::tests(machine, run, "bindings/node/test/process.test.mjs")
 }
 
 /// The callbacks that misbehave, in each language.
 pub fn callbacks(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    c::programs(machine, run, &["plain-callbacks"])?;
+    c::programs(machine, run, &["plain-callbacks", "sanitized-callbacks", "valgrind-callbacks"])?;
     python::tests(machine, run, "bindings/python/tests/test_callbacks.py")?;
     node::tests(machine, run, "bindings/node/test/callbacks.test.mjs")
 }

@@ -46,7 +46,8 @@ pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
         }
         cargo
     })?;
-    run.command(&mut tests_of(machine, &[OTLP]))
+    run.command(&mut tests_of(machine, &[OTLP]))?;
+    if machine.reach == Reach::Full { crate::fuzz::note_searched(machine, run) } else { Ok(()) }
 }
 
 /// The tests of the pool's crate, its simulator among them.
