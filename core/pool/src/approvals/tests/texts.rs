@@ -112,29 +112,33 @@ fn a_later_version_is_not_damaged() {
     assert_eq!(Book::parse(twice.as_bytes()), Err(Unreadable::Damaged));
 }
 
-/// SPEC 12.6, S-12, S-15: of 4,000 texts with something changed, each has one verdict, and none approves what the book did not.
+/// SPEC 12.6, S-12, S-15: of 4,000 texts with something changed, each that is a book says to another reader of JSON what it says here, and none
+/// approves what the book did not.
 #[test]
 fn no_damage_approves_anything() {
     let mut random = Random::new(77);
     let text = book().to_text();
-    let pieces =
-        ["approved", "rejected", "\"", "{", "}", "[", "]", ",", ":", "v1:", "1", "\\u0061", " "];
+    let pieces = ["rejected", "\"", "{", "}", "[", "]", ",", ":", "v1:", "1", "\\u0061", " "];
+    let mut books = 0;
     for _ in 0..4_000 {
         let mut bytes = text.clone().into_bytes();
         let at = random.below(bytes.len());
         let piece = random.pick(&pieces).as_bytes();
         let end = (at + random.below(12)).min(bytes.len());
         bytes.splice(at..end, piece.iter().copied());
-        let first = Book::parse(&bytes);
-        assert_eq!(first, Book::parse(&bytes));
-        let Ok(parsed) = first else { continue };
+        let Ok(parsed) = Book::parse(&bytes) else { continue };
+        books += 1;
+        let other: Value = serde_json::from_slice(&bytes).unwrap();
+        let written: Value = serde_json::from_str(&parsed.to_text()).unwrap();
+        assert_eq!(written, other, "{}", String::from_utf8_lossy(&bytes));
         for record in &parsed.records {
             let known = book().standing(&record.root, &record.server, record.hash);
             let is_as_before =
                 known.is_some_and(|known| known.decision == record.standing.decision);
+            let is_rejected = record.standing.decision == Decision::Rejected;
             // What is about another root, name or hash approves nothing that anybody has.
-            let is_elsewhere = known.is_none();
-            assert!(is_as_before || is_elsewhere || record.server == "b", "{:?}", record.server);
+            assert!(is_as_before || is_rejected || known.is_none(), "{:?}", record.server);
         }
     }
+    assert!((100..3_900).contains(&books), "{books}");
 }
