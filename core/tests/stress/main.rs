@@ -23,7 +23,13 @@ mod gates;
 mod leaks;
 mod lists;
 mod loss;
+#[path = "../http/auth/person.rs"]
+#[allow(dead_code, reason = "the tests of signing in use the rest")]
+mod person;
 mod polls;
+#[path = "../http/remote.rs"]
+#[allow(dead_code, reason = "the tests of remote servers use the rest")]
+mod remote;
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;

@@ -142,39 +142,3 @@ async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
     assert_eq!(failed.exit, CloseExit::Clean, "it needed no signal");
     assert!(!family(&folder).into_iter().any(lives));
 }
-
-/// I-04: at every await point. What was started is ended by the runtime.
-#[tokio::test]
-async fn a_connect_may_be_dropped_at_every_poll() {
-    let folder = Folder::new();
-    let log = folder.join("starts").to_str().unwrap().to_owned();
-    let server = test_server(&["--start-log", &log]);
-    let spec = ServerSpec::from_value("s", &server.value).unwrap();
-    let mut connected = None;
-    let mut polls = 0;
-    while connected.is_none() {
-        let (_wanted, cancel) = watch::channel(None);
-        let events = Arc::<Recorder>::default();
-        let attempt = Connection::connect(&spec, server.options.clone(), events, cancel);
-        let mut attempt = Box::pin(attempt);
-        let mut left = polls;
-        connected = std::future::poll_fn(|context| {
-            if left == 0 {
-                return std::task::Poll::Ready(None);
-            }
-            left -= 1;
-            attempt.as_mut().poll(context).map(Some)
-        })
-        .await;
-        polls += 1;
-        assert!(polls < 1_000, "it never connects");
-    }
-    let (connection, _) = connected.unwrap().ok().unwrap();
-    connection.close(Kill::AfterGraces).await;
-    println!("{polls} polls, {} starts", family(&folder).len());
-    let begun = Instant::now();
-    while family(&folder).into_iter().any(lives) {
-        assert!(begun.elapsed() < HANG, "a dropped connect left its server");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}

@@ -3,6 +3,7 @@
 mod bad_input;
 mod calls;
 mod children;
+mod dropped;
 mod ends;
 mod eras;
 mod host;

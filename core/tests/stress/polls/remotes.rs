@@ -1,0 +1,42 @@
+//! Connects to remote servers, over each transport.
+
+use trunkline::AcquireOptions;
+
+use super::*;
+use crate::remote::{Remote, sockets_to};
+use crate::rig::until;
+use crate::traces;
+
+/// SPEC 3.4, I-04: neither a socket nor, where there are such, a session with the server is left.
+#[test]
+fn an_acquire_over_a_socket_may_be_dropped_at_every_poll() {
+    traces::alone("polls::remotes::an_acquire_over_a_socket_may_be_dropped_at_every_poll", || {
+        let rig = rig();
+        let servers = [
+            Remote::start(&rig, "", &[]),
+            Remote::start(&rig, "", &["--era", "modern"]),
+            Remote::start_events(&rig, "", &[]),
+            Remote::start_socket(&rig, "", &[]),
+        ];
+        for remote in &servers {
+            host(rig.configure(json!({ "s": remote.config() })));
+            let session = rig.session("a");
+            let descriptors = traces::descriptors(std::process::id());
+            at_every_poll("Session::acquire", |cut| {
+                let lease = host(cut.of(session.acquire("s", None, &AcquireOptions::default())));
+                let completed = lease.map(|lease| {
+                    host(text(&lease.unwrap(), "count", json!({})));
+                });
+                until(|| rig.pool.status()["totals"]["entries"] == 0 && sockets_to(remote) == 0);
+                // One that ends the messages of a session has begun as many as it ended.
+                let begun = || remote.count("POST", "initialize");
+                until(|| begun() == remote.count("DELETE", "") || remote.count("DELETE", "") == 0);
+                completed
+            });
+            until(|| traces::descriptors(std::process::id()) <= descriptors + SHARED);
+        }
+    });
+}
+
+/// What the first connect to a remote server leaves with the runtime.
+const SHARED: usize = 0;
