@@ -44,11 +44,12 @@ impl Digests {
                 }
             }
         }
-        Digests { of: Some(hash), fields: out }
+        Digests::kept(hash, out)
     }
 
+    /// None are of nothing.
     pub(super) fn kept(of: ApprovalHash, fields: BTreeMap<String, String>) -> Digests {
-        Digests { of: Some(of), fields }
+        Digests { of: (!fields.is_empty()).then_some(of), fields }
     }
 
     pub(super) fn fields(&self) -> &BTreeMap<String, String> {

@@ -96,6 +96,17 @@ fn what_is_forgotten_is_pending_again() {
     assert_eq!(standing(&book, "t", &one), Some(Approved));
 }
 
+/// S-12: a decision whose file has the digests of no field is read as one that has none, and written so.
+#[test]
+fn digests_of_no_field_are_none() {
+    let mut book = Book::default();
+    decide(&mut book, "s", &identity("a", &[]), Approved);
+    let mut value: serde_json::Value = serde_json::from_str(&book.to_text()).unwrap();
+    value["decisions"][0]["fields"] = serde_json::json!({});
+    let book = Book::parse(value.to_string().as_bytes()).unwrap();
+    assert_eq!(Book::parse(book.to_text().as_bytes()), Ok(book));
+}
+
 /// S-12: a book is bounded. The oldest approvals make room, and no rejection ever does.
 #[test]
 fn the_oldest_approvals_make_room_and_no_rejection_does() {
