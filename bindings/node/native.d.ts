@@ -17,6 +17,8 @@ export class Bridge {
   wake(): void;
   registry(): string;
   unknownOption(option: string, known: string[]): string;
+  panicked(): string | null;
+  _panic(value: string): void;
   features(): string[];
   detect(workspace: string): string;
   endEnvironment(): void;

@@ -81,6 +81,8 @@ pub mod otlp;
 #[cfg(not(feature = "otlp"))]
 #[path = "otlp/none.rs"]
 mod otlp;
+#[doc(hidden)]
+pub mod panics;
 mod platform;
 mod runtime;
 #[cfg(all(test, feature = "schedules"))]

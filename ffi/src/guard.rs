@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use trunkline::{Error, ErrorCode, Result};
+use trunkline::{Error, ErrorCode, Result, panics};
 
 use crate::cancel::Uncancelled;
 use crate::error::ErrorObject;
@@ -49,9 +49,8 @@ pub(crate) fn contain<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// The `internal` error of the panic that this thread is in, or came out of last.
 pub(crate) fn last_panic() -> Error {
-    let (message, place) = PANIC.try_with(RefCell::take).ok().flatten().unwrap_or_default();
-    let message = if message.is_empty() { "panic".to_owned() } else { message };
-    Error::new(ErrorCode::Internal, message).with_detail("place", place)
+    let (words, place) = PANIC.try_with(RefCell::take).ok().flatten().unwrap_or_default();
+    Error::new(ErrorCode::Internal, words.unwrap_or("panic")).with_detail("place", place)
 }
 
 /// A payload may panic when it is dropped, and again; then it is forgotten.
@@ -72,19 +71,13 @@ pub(crate) fn prepare_process() {
         unsafe {
             libc::pthread_atfork(None, None, Some(note_fork))
         };
-        let previous = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            let payload = panic.payload();
-            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        panics::report_without_values(|panic| {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            let said = Some((text.unwrap_or_default(), place));
+            let said = Some((panics::words(panic.payload()), place));
             // A thread that ends has no place for it.
             let _ = PANIC.try_with(|last| last.replace(said));
-            if GUARDED.with(Cell::get) == 0 {
-                previous(panic);
-            }
-        }));
+            GUARDED.with(Cell::get) > 0
+        });
     });
 }
 
@@ -146,7 +139,8 @@ thread_local! {
     static GUARDED: Cell<u32> = const { Cell::new(0) };
     /// The process whose callback runs, by its number of forks: a child that was forked inside of one is in none of its own.
     static IN_CALLBACK: Cell<Option<u32>> = const { Cell::new(None) };
-    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+    /// What may be said of it, and where it was.
+    static PANIC: RefCell<Option<(Option<&'static str>, String)>> = const { RefCell::new(None) };
 }
 
 #[cfg(test)]
@@ -169,6 +163,16 @@ pub(crate) mod tests {
         assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "number 7"));
         let place = error.detail()["place"].as_str().unwrap();
         assert!(place.contains("guard.rs:"), "{place}");
+    }
+
+    /// S-48
+    #[test]
+    fn a_panic_with_a_value_in_its_words_says_its_place_alone() {
+        prepare_process();
+        let secret = String::from("a secret");
+        let error = contain::<()>(|| panic!("with {secret}")).unwrap_err();
+        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "panic"));
+        assert!(error.to_json()["detail"]["place"].as_str().unwrap().contains("guard.rs:"));
     }
 
     /// SPEC 16.2, I-18

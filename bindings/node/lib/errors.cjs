@@ -63,7 +63,9 @@ function made(reason) {
   if (reason instanceof TrunklineError || !isNativeError(reason)) return reason;
   // Without a code it is JavaScript's own, and none of ours.
   if (typeof reason.code !== 'string') return reason;
-  // Node-API's: a value of the wrong type, or a panic that was caught.
+  // Node-API's: a panic that was caught, or a value of the wrong type.
+  const panicked = reason.code === 'GenericFailure' ? require('./native.cjs').bridge.panicked() : null;
+  if (panicked !== null) return fromFields(JSON.parse(panicked));
   const code = nodeCode(reason.code === 'GenericFailure' ? 'internal' : 'invalid_argument');
   return new TrunklineError({ code, message: reason.message, cause: reason });
 }

@@ -32,6 +32,7 @@ impl Bridge {
         on_progress: Function<FnArgs<(f64, String)>, ()>,
         has_libuv: bool,
     ) -> Result<Self> {
+        failure::note_panics();
         let listeners = || {
             let on_progress = on_progress.create_ref()?;
             Ok(Listeners { on_readable: on_readable.create_ref()?, on_progress })
@@ -93,6 +94,18 @@ impl Bridge {
     pub fn unknown_option(&self, option: String, known: Vec<String>) -> String {
         let error = unknown_option(&option);
         error.with_nearest(&option, known.iter().map(String::as_str)).to_json().to_string()
+    }
+
+    /// The error of the panic that an exported function came out of last, as JSON text.
+    #[napi(catch_unwind)]
+    pub fn panicked(&self) -> Option<String> {
+        failure::panicked().as_ref().map(failure::text)
+    }
+
+    /// Panics with that value in its words, so that a test sees what a fault of the library looks like.
+    #[napi(js_name = "_panic", catch_unwind)]
+    pub fn panic(&self, value: String) {
+        panic!("asked to, with {value}");
     }
 
     /// The capability tags of this version.

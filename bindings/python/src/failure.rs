@@ -13,7 +13,7 @@ use pyo3::types::PyTuple;
 use pyo3::{ffi, intern};
 use serde_json::{Map, Value};
 use trunkline::interface::{ERRORS, ErrorRow, Names, python_name, spelled, spelled_path};
-use trunkline::{Error, ErrorCode};
+use trunkline::{Error, ErrorCode, panics};
 
 /// The exception of an error: an instance of a class of `trunkline._errors`.
 ///
@@ -118,16 +118,15 @@ thread_local! {
 pub fn quiet_guarded_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if GUARDS.get() == 0 {
-                before(panic);
-            } else {
+        panics::report_without_values(|panic| {
+            let is_guarded = GUARDS.get() > 0;
+            if is_guarded {
+                let place = panic.location().map(ToString::to_string);
                 // A thread that ends may have none left.
-                let _ = PLACE
-                    .try_with(|last| last.replace(panic.location().map(|place| place.to_string())));
+                let _ = PLACE.try_with(|last| last.replace(place));
             }
-        }));
+            is_guarded
+        });
     });
 }
 
@@ -170,14 +169,10 @@ pub fn call_python(function: &Bound<'_, PyAny>, arguments: Bound<'_, PyTuple>) -
 }
 
 fn fault(payload: Box<dyn Any + Send>) -> Error {
-    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (None, Some(text)) => text.clone(),
-        (None, None) => "no message".to_owned(),
-    };
+    let words = panics::words(&*payload).unwrap_or("its place says where");
     // The payload's own destructor may panic as well; there is nothing more to say then.
     let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
-    let error = Error::new(ErrorCode::Internal, format!("panicked: {message}"));
+    let error = Error::new(ErrorCode::Internal, format!("panicked: {words}"));
     match PLACE.try_with(RefCell::take).unwrap_or_default() {
         Some(place) => error.with_detail("place", place),
         None => error,

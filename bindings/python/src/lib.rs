@@ -112,10 +112,14 @@ mod _trunkline {
         crate::failure::guarded(|| Ok(py.detach(files).to_string()))
     }
 
-    /// Panics inside the guard, so that a test sees what a fault of the library looks like.
+    /// Panics inside the guard, so that a test sees what a fault of the library looks like: with words of its own, or with values in them.
     #[pyfunction]
-    fn _panic() -> PyResult<()> {
-        crate::failure::guarded(|| panic!("asked to"))
+    #[pyo3(signature = (value=None))]
+    fn _panic(value: Option<&str>) -> PyResult<()> {
+        crate::failure::guarded(|| match value {
+            Some(value) => panic!("asked to, with {value}"),
+            None => panic!("asked to"),
+        })
     }
 
     /// The exception of an error of that code which has every part, so that a test sees what becomes of them.
