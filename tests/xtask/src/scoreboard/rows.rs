@@ -168,10 +168,13 @@ pub const ROWS: &[Row] = &[
         number: 8,
         name: "cancel",
         what: "a future that is dropped where it waits leaves something behind",
-        unit: "dropped futures",
-        gate: Form::AtLeast(30),
-        full: Form::AtLeast(30),
-        source: stress(&[Target { program: STRESS, tests: &["polls::"] }]),
+        unit: "dropped futures, of every public function and of connects over each transport",
+        gate: Form::AtLeast(180),
+        full: Form::AtLeast(180),
+        source: stress(&[
+            Target { program: STRESS, tests: &["polls::"] },
+            Target { program: &["--lib"], tests: &["client::tests::dropped::"] },
+        ]),
     },
     Row {
         number: 9,
