@@ -12,31 +12,28 @@ use crate::traces;
 fn an_acquire_over_a_socket_may_be_dropped_at_every_poll() {
     traces::alone("polls::remotes::an_acquire_over_a_socket_may_be_dropped_at_every_poll", || {
         let rig = rig();
-        let servers = [
-            Remote::start(&rig, "", &[]),
-            Remote::start(&rig, "", &["--era", "modern"]),
-            Remote::start_events(&rig, "", &[]),
-            Remote::start_socket(&rig, "", &[]),
-        ];
-        for remote in &servers {
-            host(rig.configure(json!({ "s": remote.config() })));
-            let session = rig.session("a");
-            let descriptors = traces::descriptors(std::process::id());
-            at_every_poll("Session::acquire", |cut| {
-                let lease = host(cut.of(session.acquire("s", None, &AcquireOptions::default())));
-                let completed = lease.map(|lease| {
-                    host(text(&lease.unwrap(), "count", json!({})));
-                });
-                until(|| rig.pool.status()["totals"]["entries"] == 0 && sockets_to(remote) == 0);
-                // One that ends the messages of a session has begun as many as it ended.
-                let begun = || remote.count("POST", "initialize");
-                until(|| begun() == remote.count("DELETE", "") || remote.count("DELETE", "") == 0);
-                completed
-            });
-            until(|| traces::descriptors(std::process::id()) <= descriptors + SHARED);
-        }
+        let (stream, modern) = (Remote::start(&rig, "", &[]), &["--era", "modern"]);
+        assert_leaves_nothing(&rig, &stream);
+        // Each session with the server that began has ended.
+        let begun = stream.count("POST", "initialize");
+        until(|| stream.count("DELETE", "") == begun);
+        assert_leaves_nothing(&rig, &Remote::start(&rig, "", modern));
+        assert_leaves_nothing(&rig, &Remote::start_events(&rig, "", &[]));
+        assert_leaves_nothing(&rig, &Remote::start_socket(&rig, "", &[]));
     });
 }
 
-/// What the first connect to a remote server leaves with the runtime.
-const SHARED: usize = 0;
+fn assert_leaves_nothing(rig: &Rig, remote: &Remote) {
+    host(rig.configure(json!({ "s": remote.config() })));
+    let session = rig.session("a");
+    let descriptors = traces::descriptors(std::process::id());
+    at_every_poll("Session::acquire", |cut| {
+        let lease = host(cut.of(session.acquire("s", None, &AcquireOptions::default())));
+        let completed = lease.map(|lease| {
+            host(text(&lease.unwrap(), "count", json!({})));
+        });
+        until(|| rig.pool.status()["totals"]["entries"] == 0 && sockets_to(remote) == 0);
+        until(|| traces::descriptors(std::process::id()) <= descriptors);
+        completed
+    });
+}
