@@ -72,7 +72,7 @@ fn until_complete<T>(function: &str, mut attempt: impl FnMut(Cut) -> Option<T>) 
             assert!(polls < 1_000, "{function} never completes");
         }
         assert!(polls > 0, "{function} completed without being polled");
-        score::done("cancel", polls as u64);
+        score::done("cancel/functions", polls as u64);
         most = most.max(polls);
     }
     most

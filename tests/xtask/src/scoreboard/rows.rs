@@ -82,7 +82,7 @@ const fn stress(tests: &'static [Target]) -> Source {
 const STRESS: &[&str] = &["--test", "stress"];
 
 /// C: forks and ends plain, signals plain, with sanitizers and under valgrind. The long form does what the gate does.
-const HOSTS: Form = Form::Each(&[("c", 20), ("python", 22), ("node", 18)]);
+const HOSTS: Form = Form::Each(&[("c", 20), ("python", 22), ("node", 19)]);
 const CALLBACKS: Form = Form::Each(&[("c", 39), ("python", 15), ("node", 18)]);
 
 const FULL_ALONE: Form = Form::Absent("in the long form alone");
@@ -169,8 +169,8 @@ pub const ROWS: &[Row] = &[
         name: "cancel",
         what: "a future that is dropped where it waits leaves something behind",
         unit: "dropped futures, of every public function and of connects over each transport",
-        gate: Form::AtLeast(180),
-        full: Form::AtLeast(180),
+        gate: Form::Each(&[("functions", 165), ("connects", 25)]),
+        full: Form::Each(&[("functions", 165), ("connects", 25)]),
         source: stress(&[
             Target { program: STRESS, tests: &["polls::"] },
             Target { program: &["--lib"], tests: &["client::tests::dropped::"] },
@@ -265,7 +265,7 @@ pub const ROWS: &[Row] = &[
         name: "approvals",
         what: "a decision is lost, or an old one wins over a rejection",
         unit: "faults at system calls of a save, and writes of two processes",
-        gate: Form::Each(&[("faults", 60), ("writes", 200)]),
+        gate: Form::Each(&[("faults", 70), ("writes", 200)]),
         full: Form::Each(&[("faults", 340), ("writes", 2_000)]),
         source: Source::Tests {
             suites: &["core"],
