@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod echoes;
+mod panics;
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
@@ -221,6 +222,7 @@ fn texts() -> Vec<(&'static str, String)> {
             "json",
             json(json!({ "command": "no-such", "env": { "A": "${input:a}", "B": "${secret:b}" } })),
         ),
+        ("json", panics::settings()),
     ]
 }
 
@@ -279,6 +281,7 @@ fn brought(rig: &Rig) {
 }
 
 async fn answers(request: ServerRequest) -> Result<String, Refusal> {
+    panics::asked(&request.params);
     static GIVEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut given = GIVEN.lock().unwrap();
     if given.len() < 2 {
@@ -298,6 +301,7 @@ async fn credentials(request: ServerRequest) -> Result<String, Refusal> {
 #[test]
 fn no_secret_is_shown() {
     shown::Log::install();
+    panics::keep();
     let home = Folder::new();
     let mut options = json!({ "commands": true, "trusted": true, "cache": home.join("cache"), "approvals": home.join("approvals.json"),
         "tokens": home.join("tokens.json"), "drain_delay_ms": 0 });
@@ -317,18 +321,19 @@ fn no_secret_is_shown() {
     refused(&rig);
     files(&rig);
     brought(&rig);
+    panics::all(&rig);
     drop(rig);
     shown::keep_files(&home);
     let canaries = CANARIES.lock().unwrap();
     println!("{} canaries, {} things shown", canaries.len(), shown::count());
-    assert!(canaries.len() >= 40 && shown::count() > 500);
+    assert!(canaries.len() >= 60 && shown::count() > 500);
     let seen: Vec<String> = canaries
         .iter()
         .filter_map(|(secret, place)| Some((place, shown::places_of(secret).into_iter().next()?)))
         .map(|(place, shown)| format!("{place}: {shown}"))
         .collect();
     assert!(seen.is_empty(), "{} seen:\n{}", seen.len(), seen.join("\n"));
-    rig::score::done("canary", canaries.len() as u64);
+    rig::score::done("canary/rust", canaries.len() as u64);
 }
 
 /// What the search finds: a secret as it is, and within the code of basic authentication.

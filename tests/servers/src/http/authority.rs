@@ -194,7 +194,8 @@ impl Authority {
             "access_token": token, "token_type": "Bearer", "refresh_token": renewal, "scope": answer,
         });
         let document = self.changed("token", document);
-        let token = document["access_token"].as_str().unwrap_or_default().to_owned();
+        let issued_as = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
+        let (token, renewal) = (issued_as("access_token"), issued_as("refresh_token"));
         let uses = self.ways["uses"].get(issued.tokens.len()).unwrap_or(&self.ways["uses"]);
         let uses = uses.as_u64().unwrap_or(u64::MAX);
         issued.tokens.insert(token, (answer.clone(), uses));
