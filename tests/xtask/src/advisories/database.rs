@@ -53,6 +53,18 @@ pub fn facts(clone: &Path, names: &BTreeSet<String>, commit: &Commit) -> Result<
     }))
 }
 
+/// An advisory that was known of a package, and is known no more. The database withdraws advisories and takes none out: a clone without one is not whole.
+pub fn lost(kept: &Value, facts: &Value) -> Option<String> {
+    let asked = facts["packages"].as_object().into_iter().flatten();
+    let lost = asked.flat_map(|(name, now)| {
+        let before = kept["packages"][name].as_array().into_iter().flatten();
+        let is_known =
+            |id: &Value| now.as_array().into_iter().flatten().any(|item| item["id"] == *id);
+        before.map(|item| &item["id"]).filter(move |id| !is_known(id))
+    });
+    lost.filter_map(Value::as_str).next().map(str::to_owned)
+}
+
 /// How the file is written: a line for each advisory, so that a change of it can be read.
 pub fn text(facts: &Value) -> String {
     let member = |key: &str| format!("  \"{key}\": {},\n", facts[key]);

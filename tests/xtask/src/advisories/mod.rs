@@ -11,6 +11,7 @@ mod lock;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -49,8 +50,12 @@ fn renew(root: &Path, clone: &Path) -> Result<(), String> {
     let names = lock::all(root)?.into_iter().map(|package| package.name).collect();
     let facts = database::facts(clone, &names, &database::commit(clone)?)?;
     let file = root.join(RUSTSEC);
-    std::fs::write(&file, database::text(&facts))
-        .map_err(|error| format!("{}: {error}", file.display()))
+    let wrong = |why: &dyn Display| format!("{}: {why}", file.display());
+    let kept = serde_json::from_str(&read(&file)?).map_err(|error| wrong(&error))?;
+    if let Some(id) = database::lost(&kept, &facts) {
+        return Err(format!("{} has no {id}, which was there before", clone.display()));
+    }
+    std::fs::write(&file, database::text(&facts)).map_err(|error| wrong(&error))
 }
 
 struct Judged {

@@ -225,6 +225,19 @@ fn a_clone_is_asked_for_facts() {
 }
 
 #[test]
+fn a_clone_that_is_not_whole_is_refused() {
+    let with = |ids: &[&str]| {
+        let known: Vec<Value> = ids.iter().map(|id| json!({ "id": id })).collect();
+        json!({ "packages": { "one": known, "two": [] } })
+    };
+    let kept = with(&["A", "B"]);
+    assert_eq!(database::lost(&kept, &with(&["B", "C"])), Some("A".to_owned()));
+    assert_eq!(database::lost(&kept, &with(&["A", "B", "C"])), None);
+    // Of a package that is gone from the lock files nothing is asked.
+    assert_eq!(database::lost(&kept, &json!({ "packages": { "two": [] } })), None);
+}
+
+#[test]
 fn the_kept_list_is_written_as_the_command_writes_it() {
     let kept = read(&root().join(RUSTSEC)).unwrap();
     assert_eq!(database::text(&serde_json::from_str(&kept).unwrap()), kept);
