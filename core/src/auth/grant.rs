@@ -47,7 +47,7 @@ impl Token {
     /// A token that was kept.
     pub(super) fn of_kept(kept: &Kept) -> Option<Token> {
         let issued: Issued = serde_json::from_value(kept.token.clone()).ok()?;
-        let ends = |lives: u64| kept.received_ms.saturating_add(lives.saturating_mul(1000));
+        let ends = |lives: u64| kept.came_ms().saturating_add(lives.saturating_mul(1000));
         let left = issued.expires_in.map(|lives| ends(lives).saturating_sub(now_ms()));
         Token::new(&issued.access_token, left.map(Duration::from_millis)).ok()
     }
@@ -192,7 +192,7 @@ impl Grant {
         let unread = |_| failure::broken("what was kept is no token", "token");
         let token: OAuthTokenResponse =
             serde_json::from_value(kept.token.clone()).map_err(unread)?;
-        let received = Some(kept.received_ms / 1000);
+        let received = Some(kept.came_ms() / 1000);
         let stored = StoredCredentials::new(
             kept.client_id.clone(),
             Some(token),
@@ -290,4 +290,45 @@ fn read(answer: &OAuthTokenResponse) -> Result<(Token, Issued), Error> {
     }
     let lives = issued.expires_in.map(Duration::from_secs);
     Ok((Token::new(&issued.access_token, lives)?, issued))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trunkline_pool::config::PoolKey;
+
+    use super::*;
+
+    fn kept(received_ms: u64) -> Kept {
+        let id = format!("s::{}", "0".repeat(64));
+        let fingerprint = PoolKey::from_connection_id(&id).unwrap().fingerprint;
+        Kept {
+            key: Key::new("https://issuer.example", "https://h.example/".into(), &fingerprint),
+            client_id: "client".into(),
+            client_secret: None,
+            redirect_uri: "http://localhost/".into(),
+            scopes: Vec::new(),
+            received_ms,
+            token: json!({ "access_token": "t", "expires_in": 3600 }),
+        }
+    }
+
+    /// I-26: a clock that was set, back or forth, since a token was kept makes none live longer than it was issued for; one that seems to be
+    /// over is renewed before it is sent.
+    #[test]
+    fn a_clock_that_was_set_makes_no_token_live_longer() {
+        let lives = Duration::from_secs(3600);
+        let hours = |count: u64| count * 3_600_000;
+        for (received_ms, is_stale) in [
+            (now_ms(), false),
+            (now_ms() + hours(24 * 365), false),
+            (u64::MAX, false),
+            (now_ms() - hours(24 * 365), true),
+            (0, true),
+        ] {
+            let token = Token::of_kept(&kept(received_ms)).unwrap();
+            assert!(token.expires.unwrap() <= Instant::now() + lives, "{received_ms}");
+            assert_eq!(token.is_stale(), is_stale, "{received_ms}");
+        }
+    }
 }

@@ -159,7 +159,9 @@ impl Disk {
             if is_named(name, ENDING_NEW) || (is_named(name, ENDING) && age > KEPT_FOR) {
                 let _ = fs::remove_file(entry.path());
             } else if is_named(name, ENDING) {
-                files.push((modified, metadata.len(), entry.path()));
+                // What is of a time to come counts no more: the clock was set back, and what is written by it is newer.
+                let written = if modified > now { UNIX_EPOCH } else { modified };
+                files.push((written, metadata.len(), entry.path()));
             }
         }
         let mut bytes: u64 = files.iter().map(|(_, bytes, _)| bytes).sum();

@@ -56,6 +56,13 @@ impl std::fmt::Debug for Kept {
     }
 }
 
+impl Kept {
+    /// When the token came, in milliseconds since 1970: not later than now, since a clock that was set back makes no token live longer.
+    pub fn came_ms(&self) -> u64 {
+        self.received_ms.min(now_ms())
+    }
+}
+
 /// Milliseconds since 1970.
 pub(in crate::auth) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

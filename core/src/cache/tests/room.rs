@@ -75,3 +75,26 @@ fn what_is_over_goes_and_what_is_not_ours_stays() {
     assert!(folder.file(&key("young")).exists() && folder.file(&key("new")).exists());
     assert!(theirs.iter().all(|name| folder.cache().join(name).exists()));
 }
+
+/// I-26: files of a time to come, which a clock that was set back leaves, go before what is written by it; those of long ago go by themselves.
+#[test]
+fn a_clock_that_was_set_back_does_not_cost_what_is_new() {
+    let folder = Place::new();
+    let disk = disk(&folder, 8, u64::MAX);
+    for number in 0..8 {
+        let name = number.to_string();
+        write(&disk, &name, "x");
+        let ahead = SystemTime::now() + Duration::from_secs(365 * 24 * 3600 + number);
+        let file = std::fs::File::options().write(true).open(folder.file(&key(&name))).unwrap();
+        file.set_modified(ahead).unwrap();
+    }
+    write(&disk, "new", "x");
+    assert!(folder.file(&key("new")).exists(), "{:?}", folder.names());
+    assert!(folder.names().len() <= 8);
+    // The clock goes forth again.
+    for name in folder.names() {
+        age(&folder.cache().join(name), 400 * 24 * 3600);
+    }
+    write(&disk, "newest", "x");
+    assert_eq!(folder.names(), [key("newest").digits() + ".json"]);
+}
