@@ -9,6 +9,7 @@ use trunkline_pool::config::Era;
 use trunkline_pool::gates::{Approval, Facts, Gates};
 use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
+use trunkline_pool::text::escaped;
 
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
@@ -288,11 +289,21 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
         "pid": cell.pid(),
         "era": era(status, cell),
         "protocol_version": facts.as_ref().map(|facts| facts.protocol_version.clone()),
-        "server_name": facts.as_ref().map(|facts| facts.name.clone()),
-        "server_version": facts.as_ref().map(|facts| facts.version.clone()),
+        "server_name": facts.as_ref().map(|facts| own_word(&facts.name)),
+        "server_version": facts.as_ref().map(|facts| own_word(&facts.version)),
         "stderr": connection.as_ref().map(|connection| connection.stderr_tail()),
     })
 }
+
+/// What a server calls itself, for a person and a terminal to read (S-40, S-49).
+fn own_word(text: &str) -> String {
+    let shown: String = text.chars().take(OWN_WORD_CHARACTERS_MAX).collect();
+    let is_whole = shown.len() == text.len();
+    escaped(&shown) + if is_whole { "" } else { "…" }
+}
+
+/// Characters of a name or a version that are shown: more than any has, and nothing beside the rest of a status.
+const OWN_WORD_CHARACTERS_MAX: usize = 200;
 
 /// What the host has to bring; the address to sign in at is that of the sign-in which is under way.
 fn auth_need(pool: &PoolCore, name: &str, error: &Error) -> Value {
