@@ -281,6 +281,38 @@ fn a_safe_tool_is_repeated_on_a_trusted_server_and_no_other_is() {
     });
 }
 
+/// SPEC 6.2, S-40: what a server says of its tools changes no rule for one of a project, which cannot call it trusted either.
+#[test]
+fn annotations_of_a_server_of_a_project_repeat_nothing() {
+    let rig = Rig::in_workspace(json!({
+        "trusted": true, "approvals": "memory",
+        "reconnect": { "delays_ms": { "local": [100] } },
+    }));
+    host(async {
+        let mut server = rig.server(&[]);
+        server["trust"] = json!(true);
+        let text = json!({ "mcpServers": { "s": server } }).to_string();
+        rig.pool.set_source(&"project".parse().unwrap(), Some(&text)).unwrap();
+        let request = rig.pool.approvals().await.unwrap()["requests"][0].clone();
+        rig.pool.approve("s", request["hash"].as_str().unwrap()).await.unwrap();
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        let tools = session.tools().unwrap();
+        let echo = tools.iter().find(|tool| &*tool.own_name == "echo").unwrap();
+        let definition: Value = serde_json::from_str(&echo.definition).unwrap();
+        assert_eq!(definition["annotations"]["readOnlyHint"], true);
+        assert!(tools.iter().all(|tool| !tool.trust));
+        self::text(&lease, "stop_reading", json!({ "ms": LONG })).await;
+        let echo = start(&lease, "echo", json!({ "message": "x" }), json!({ "retry": "safe" }));
+        kill(rig.starts()[0]);
+        let error = echo.error();
+        assert_eq!(
+            (error.code(), error.outcome()),
+            (ErrorCode::CallInterrupted, Some(Outcome::Unknown))
+        );
+    });
+}
+
 fn options(value: &Value) -> CallOptions {
     CallOptions::from_json(&value.to_string()).unwrap()
 }
