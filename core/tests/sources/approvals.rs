@@ -64,7 +64,7 @@ fn a_rejection_ends_what_runs_and_forget_asks_again() {
     });
 }
 
-/// SPEC 12.7: an approval of what is not the live configuration is stale.
+/// SPEC 12.7, S-05: an approval of what is not the live configuration is stale.
 #[test]
 fn an_approval_of_another_configuration_is_stale() {
     let rig = trusted();

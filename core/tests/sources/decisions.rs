@@ -62,7 +62,7 @@ fn a_rejection_by_another_host_stops_the_next_start() {
     });
 }
 
-/// SPEC 10.5, 12.2, S-08: a command that leads to another file than the one that was approved waits for approval again.
+/// SPEC 10.5, 12.2, S-05, S-08: a command that leads to another file than the one that was approved waits for approval again.
 #[test]
 fn a_command_that_leads_to_another_file_is_pending_again() {
     let rig = trusted();

@@ -16,6 +16,7 @@ mod reasons;
 mod reports;
 mod requests;
 mod scale;
+mod swapped;
 mod waits;
 
 use rig::{Folder, HANG, Rig, until};
