@@ -266,9 +266,19 @@ mod tests {
         assert!(matches!(failed, Stop::Failed(_)));
         let missing = run.command(&mut Command::new("no-such-program-of-ours")).unwrap_err();
         assert!(matches!(missing, Stop::NotRun(_)));
-        run.may_take(Duration::from_millis(1));
         let hung = run.command(Command::new("sleep").arg("600")).unwrap_err();
         assert_eq!(hung, Stop::Failed("sleep 600: killed at the hang bound".to_string()));
+    }
+
+    #[test]
+    fn a_run_may_ask_for_longer_and_not_for_less() {
+        let folder = Folder::new();
+        let mut run = Run::new(folder.join("log"), Duration::ZERO);
+        let bounded = run.command(Command::new("sleep").arg("600")).unwrap_err();
+        assert_eq!(bounded, Stop::Failed("sleep 600: killed at the hang bound".to_string()));
+        run.may_take(Duration::from_secs(60));
+        run.may_take(Duration::ZERO);
+        assert_eq!(run.command(Command::new("sleep").arg("0.2")), Ok(()));
     }
 
     #[test]
