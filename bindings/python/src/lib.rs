@@ -68,6 +68,16 @@ mod _trunkline {
         crate::failure::guarded(|| Ok(code_of(code)?.row().advice))
     }
 
+    /// The one of the names that was probably meant, as the library finds it.
+    #[pyfunction]
+    fn nearest(wanted: &str, names: Vec<String>) -> PyResult<Option<String>> {
+        crate::failure::guarded(|| {
+            let error = Error::new(ErrorCode::UnknownOption, wanted);
+            let error = error.with_nearest(wanted, names.iter().map(String::as_str));
+            Ok(error.detail().get("nearest").and_then(|near| near.as_str()).map(str::to_owned))
+        })
+    }
+
     fn code_of(name: &str) -> PyResult<ErrorCode> {
         ErrorCode::from_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }

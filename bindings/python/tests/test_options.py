@@ -96,6 +96,7 @@ def test_every_event_has_its_bit() -> None:
     [
         ({"drain_dely": 1}, "drain_dely", "drain_delay"),
         ({"drain_delay_ms": 1}, "drain_delay_ms", "drain_delay"),
+        ({"WORKERS": 1}, "WORKERS", "workers"),
         ({"limits": {"proceses": 1}}, "limits.proceses", "limits.processes"),
     ],
 )
@@ -110,11 +111,12 @@ def test_an_unknown_option_is_named_with_its_neighbour(
     assert option in str(caught.value) and nearest in str(caught.value)
 
 
-def test_an_unknown_option_that_is_near_to_none_has_no_neighbour() -> None:
+@pytest.mark.parametrize("option", ["qqqq", "drain", "\udcff"])
+def test_an_unknown_option_that_is_near_to_none_has_no_neighbour(option: str) -> None:
     """SPEC 16.5."""
     with pytest.raises(trunkline.InvalidArgumentError) as caught:
-        trunkline.Pool(qqqq=1)
-    assert (caught.value.message, caught.value.detail) == ("unknown option qqqq", {"option": "qqqq"})
+        trunkline.Pool(**{option: 1})
+    assert (caught.value.message, caught.value.detail) == (f"unknown option {option}", {"option": option})
     assert caught.value.hint == _trunkline.advice("unknown_option")
 
 

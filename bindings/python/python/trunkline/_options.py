@@ -134,13 +134,11 @@ def milliseconds(seconds: Any, path: str, allowed: str = "seconds from 0 to belo
 
 
 def _unknown(name: str, table: dict[str, Any], path: str) -> InvalidArgumentError:
-    import difflib  # Only the sad path needs it.
-
     option = path + str(name)
-    near = difflib.get_close_matches(str(name), table, n=1)
-    if not near:
+    near = _trunkline.nearest(str(name).encode("utf-8", "replace").decode(), list(table))
+    if near is None:
         return told(InvalidArgumentError(f"unknown option {option}"), "unknown_option", {"option": option})
-    nearest = path + near[0]
+    nearest = path + near
     error = InvalidArgumentError(f"unknown option {option}; the nearest is {nearest}")
     return told(error, "unknown_option", {"option": option, "nearest": nearest}, f"did you mean `{nearest}`?")
 
