@@ -40,7 +40,8 @@ mod tests {
         assert_eq!(words(&*literal), Some("as it stands"));
         let with_value = catch_unwind(|| panic!("with {secret}")).unwrap_err();
         assert_eq!(words(&*with_value), None);
-        let of_error = catch_unwind(|| Err::<(), _>(&secret).expect("none")).unwrap_err();
+        let failed = || Err(&secret);
+        let of_error = catch_unwind(|| -> () { failed().expect("none") }).unwrap_err();
         assert_eq!(words(&*of_error), None);
         assert_eq!(words(&*catch_unwind(|| std::panic::panic_any(7)).unwrap_err()), None);
     }

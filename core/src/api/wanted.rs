@@ -307,9 +307,9 @@ impl SessionCore {
 
     /// The servers that are wanted and not settled. What the session holds connected is, whatever has come of its want.
     fn pending(&self, wants: &Wants) -> Vec<String> {
-        let is_pending =
-            |(name, want): &(&Box<str>, &Want)| want.is_awaited() && !self.has_connected(name);
-        wants.servers.iter().filter(is_pending).map(|(name, _)| name.to_string()).collect()
+        let awaited = wants.servers.iter().filter(|(_, want)| want.is_awaited());
+        let pending = awaited.filter(|(name, _)| !self.has_connected(name));
+        pending.map(|(name, _)| name.to_string()).collect()
     }
 
     fn unwanted(&self, name: &str) -> Error {

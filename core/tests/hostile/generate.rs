@@ -262,7 +262,7 @@ pub fn hostile(number: usize, seed: u64, aim: &Aim) -> Hostile {
         }
         _ => file(&server, &value),
     };
-    let is_whole = number % 8 == 0 || number % 8 == 5 && number % 80 != 5;
+    let is_whole = number.is_multiple_of(8) || number % 8 == 5 && number % 80 != 5;
     // Without a name that says so, a text is taken for JSON.
     let is_read = is_on_disk(number) || container != Container::Toml;
     let is_well_formed = is_whole && is_read && is_written_well(&server, &value);
