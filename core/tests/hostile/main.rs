@@ -237,18 +237,19 @@ fn face_all(seed: u64, folders: &Folders) {
         drop(rig::acquire(&session, "s").await);
         assert!(session.acquire("d", None, &Default::default()).await.is_err());
     });
-    let (faced, let_in) = traced::between(|| {
+    let (files, changes, let_in) = traced::between(|| {
         host(async {
-            let mut faced = face_in(&places, seed, folders).await;
+            let files = face_in(&places, seed, folders).await;
             let mut let_in = open.let_in(seed, folders).await;
-            faced += changing.face(&mut let_in).await;
-            (faced, let_in)
+            let changes = changing.face(&mut let_in).await;
+            (files, changes, let_in)
         })
     });
     assert_eq!(ASKED.load(Ordering::Relaxed), 0, "the host was asked for what may not run");
     println!("let in: {}", json!(let_in));
     // A trace that shows something makes the test red, and its row with it.
-    rig::score::done("unapproved", faced);
+    rig::score::done("unapproved/files", files);
+    rig::score::done("unapproved/changes", changes);
 }
 
 /// Shows every file to one of the places; how many there were.

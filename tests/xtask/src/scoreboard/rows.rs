@@ -207,9 +207,9 @@ pub const ROWS: &[Row] = &[
         number: 12,
         name: "unapproved",
         what: "something is started or dialled that nobody let in",
-        unit: "hostile configurations, each system call traced",
-        gate: Form::AtLeast(2_000),
-        full: Form::AtLeast(2_000),
+        unit: "hostile configurations, and changes of one field of what was approved, each system call traced",
+        gate: Form::Each(&[("files", 2_000), ("changes", 64)]),
+        full: Form::Each(&[("files", 2_000), ("changes", 64)]),
         source: stress(&[Target {
             program: &["--test", "hostile"],
             tests: &["what_nobody_let_in_starts_and_dials_nothing"],
