@@ -18,6 +18,8 @@ pub struct Flags {
     pub die_after: Option<u32>,
     /// Speaks the modern era, and no other.
     pub modern: bool,
+    /// Has prompts, resources, completions and levels of its log beside tools.
+    pub features: bool,
     pub companions: Vec<Companion>,
     pub slow_exit: Duration,
     pub ignore_eof: bool,
@@ -48,6 +50,7 @@ impl Flags {
                 "--ignore-term" => flags.ignore_term = true,
                 "--silent" => flags.silent = true,
                 "--modern" => flags.modern = true,
+                "--features" => flags.features = true,
                 "--hold" => flags.hold = true,
                 "--help" => {
                     println!("{HELP}\n--frame NAME, one of: {}", Frame::names().join(" "));
@@ -95,6 +98,7 @@ usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain othe
 --ignore-eof  --ignore-term  --slow-exit-ms N
 --helper KIND      group, setsid, double, pipes or respawn; may be repeated
 --modern           speaks revision 2026-07-28, and no older one
+--features         has prompts, resources, completions and levels of its log beside tools
 --die-after N      ends after so many messages
 --at METHOD[@N]=TROUBLE|JSON
                    what becomes of the answer to METHOD, from the Nth request on; JSON stands in the place of its result;

@@ -5,6 +5,7 @@ use std::io::BufRead;
 
 use serde_json::{Value, json};
 
+use crate::features;
 use crate::flags::Flags;
 use crate::frames::{self, Frame, Wire};
 
@@ -46,6 +47,9 @@ impl Server<'_> {
             Some("other") => self.held.push(id.clone()),
             Some("hang") => {}
             Some("any") => self.answer_any(id, &message["params"]["arguments"]),
+            None if self.listens(method) => {
+                self.wire.send(&features::acknowledged(id, &message["params"]));
+            }
             _ => match self.result(message) {
                 Some(result) => self.wire.result(id, &result),
                 None => self.wire.send(&json!({
@@ -93,16 +97,30 @@ impl Server<'_> {
     fn result(&self, message: &Value) -> Option<Value> {
         let (method, params) = (message["method"].as_str().unwrap_or_default(), &message["params"]);
         Some(match (method, self.flags.modern) {
-            ("server/discover", true) => frames::discovered(),
-            ("initialize", false) => frames::welcome(self.flags.frame),
+            ("server/discover", true) => self.offering(frames::discovered()),
+            ("initialize", false) => self.offering(frames::welcome(self.flags.frame)),
             ("ping", false) => json!({}),
             ("tools/list", _) => self.complete(frames::list(self.flags.frame, &params["cursor"])),
             ("tools/call", _) => match params["name"].as_str().unwrap_or_default() {
                 "pid" => self.text(&std::process::id().to_string()),
                 name => self.text(name),
             },
+            _ if self.flags.features => self.complete(features::result(method, self.flags.modern)?),
             _ => return None,
         })
+    }
+
+    /// Whether a request asks for a stream of changes, and there are such.
+    fn listens(&self, method: &str) -> bool {
+        self.flags.features && self.flags.modern && method == "subscriptions/listen"
+    }
+
+    /// What the server says of itself, with all that it has.
+    fn offering(&self, mut said: Value) -> Value {
+        if self.flags.features {
+            said["capabilities"] = features::capabilities(self.flags.modern);
+        }
+        said
     }
 
     /// A tool's result of one text block.

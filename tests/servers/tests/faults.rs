@@ -18,6 +18,12 @@ fn the_behaviour_cases_of_bad_answers_are_current() {
     check("10-bad-answers.json", rows(BEHAVIOURS, "answers").iter().map(spoiled));
 }
 
+/// SPEC 4.3, 5.12, 7.7, S-24: and each request beside the calls, and each list beside that of tools.
+#[test]
+fn the_behaviour_cases_of_bad_requests_are_current() {
+    check("10-bad-requests.json", rows(REQUESTS, "requests").iter().map(badly_asked));
+}
+
 /// SPEC 9.8: and each way in which the processes of a server stay.
 #[test]
 fn the_behaviour_cases_of_processes_that_stay_are_current() {
@@ -35,6 +41,7 @@ fn the_behaviour_cases_of_bad_remotes_are_current() {
 }
 
 const REMOTES: &str = include_str!("../fault/remotes.json");
+const REQUESTS: &str = include_str!("../fault/requests.json");
 const BEHAVIOURS: &str = include_str!("../fault/behaviours.json");
 
 fn rows(written: &str, name: &str) -> Vec<Value> {
@@ -79,7 +86,8 @@ fn spoiled(row: &Value) -> String {
 /// What is spoiled, and in which words the row says it.
 fn answer_name(row: &Value) -> String {
     let at = row["at"].as_str().unwrap();
-    let (method, trouble) = at.split_once('=').unwrap();
+    let (place, trouble) = at.split_once('=').unwrap();
+    let method = place.split('@').next().unwrap();
     let trouble = row.get("name").and_then(Value::as_str).unwrap_or(trouble);
     let era = if row["modern"] == true { " of the modern era" } else { "" };
     format!("{method}{era}: {}", trouble.replace('-', " "))
@@ -89,6 +97,60 @@ fn answer_flags(row: &Value) -> Value {
     match row["modern"] == true {
         true => json!(["--modern", "--at", row["at"]]),
         false => json!(["--at", row["at"]]),
+    }
+}
+
+/// One case: a server that has more than tools, and what becomes of one of its answers; it goes on with its work, or comes back, and a server
+/// that has nothing to do with it goes on too.
+fn badly_asked(row: &Value) -> String {
+    let place = row["at"].as_str().unwrap().split_once('=').unwrap().0;
+    let mut steps: Vec<Value> = vec![
+        json!({ "open": "a" }),
+        json!({ "open": "b" }),
+        json!({ "acquire": ["b", "t"], "as": "apart" }),
+    ];
+    // It has all its time, also where another has little.
+    let patient = json!({ "timeout_ms": 80_000, "idle_timeout_ms": 80_000 });
+    let plain = |lease: &str| json!({ "call": [lease, "plain", {}, patient], "text": "plain" });
+    match row.get("connect") {
+        Some(refused) => steps.push(with(json!({ "acquire": ["a", "s"] }), refused)),
+        None => {
+            steps.push(json!({ "acquire": ["a", "s"], "as": "one" }));
+            steps.extend(asked(place));
+            let last = steps.pop().unwrap();
+            steps.push(with(last, &row["does"]));
+            steps.push(json!({ "until": plain("one") }));
+        }
+    }
+    steps.push(plain("apart"));
+    let mut flags = answer_flags(row);
+    flags.as_array_mut().unwrap().insert(0, json!("--features"));
+    let servers = json!({ "s": { "fault": flags }, "t": { "fault": [] } });
+    written(
+        &format!("bad answer: {}", answer_name(row)),
+        row,
+        json!({ "servers": servers }),
+        &steps,
+    )
+}
+
+/// The steps that ask for this, the last of which gets the answer or shows what came of it. The first stream of changes is about the lists, the
+/// second about a resource.
+fn asked(place: &str) -> Vec<Value> {
+    let reference = json!({ "type": "ref/prompt", "name": "greet" });
+    let completed = json!({ "ref": reference, "argument": { "name": "who", "value": "h" } });
+    let subscribe = json!({ "subscribe": ["one", "test://one"] });
+    match place {
+        "prompts/get" => vec![json!({ "get_prompt": ["one", "greet", {}] })],
+        "subscriptions/listen" => vec![json!({ "prompts": "a" })],
+        "resources/read" => vec![json!({ "read_resource": ["one", "test://one"] })],
+        "resources/subscribe" | "subscriptions/listen@2" => vec![subscribe],
+        "resources/unsubscribe" => {
+            vec![subscribe, json!({ "unsubscribe": ["one", "test://one"] })]
+        }
+        "completion/complete" => vec![json!({ "request": ["one", place, completed] })],
+        "logging/setLevel" => vec![json!({ "request": ["one", place, { "level": "info" }] })],
+        _ => panic!("nothing asks for {place}"),
     }
 }
 

@@ -35,6 +35,9 @@ const KNOWN: &[&str] = &[
     "call-status", // each call gets the HTTP status that is its value, and no header
     "gzip-calls",  // the answer to each call is 4 MiB that inflate to 4 GiB
     "cut-body", // the body of each call's answer is shorter than said, and then the connection ends
+    "listen-cut", // the first N streams of changes (of the modern era) end when they have begun
+    "listen-garbage", // events that are no messages come before each stream of changes
+    "listen-status", // streams of changes get that status
     "wants-header", // calls of a tool need an argument's header: the two are its value, as `echo:Loud`
     "own-tools",    // each list of tools has one more, named after the caller's credentials
     "unavailable",  // the first N lists get 502

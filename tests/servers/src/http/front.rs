@@ -54,7 +54,7 @@ pub struct Front {
     posts: AtomicU64,
     pub calls: AtomicU64,
     lists: AtomicU64,
-    streams: AtomicU64,
+    pub streams: AtomicU64,
     /// A handshake has come.
     greeted: AtomicBool,
     /// A question what is spoken is about to be answered.

@@ -3,6 +3,7 @@
 
 use std::io::{ErrorKind, Result};
 use std::net::TcpStream;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use serde_json::{Value, json};
@@ -31,7 +32,10 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
             json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32020, "message": what } });
         return respond(out, "400 Bad Request", &[JSON.into()], error.to_string().as_bytes());
     }
-    let is_call = method == "tools/call";
+    let (is_call, is_listen) = (method == "tools/call", method == "subscriptions/listen");
+    if let Some(status) = front.faults.value("listen-status").filter(|_| is_listen) {
+        return respond(out, &format!("{status} As Told"), &[], b"");
+    }
     let lists_own = method == "tools/list" && front.faults.has("own-tools");
     let (number, answers) = front.routes.ask_numbered(NOBODY, message);
     if is_call && front.faults.has("cut") {
@@ -57,10 +61,16 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
         let (status, body) = (status.unwrap_or("200 OK"), first.to_string());
         return respond(out, status, &[JSON.into()], body.as_bytes());
     }
+    let is_cut = || front.streams.fetch_add(1, Relaxed) < front.faults.number("listen-cut");
     let streamed = (|| {
         let mut chunks = Chunks::begin(out, "text/event-stream", &[])?;
+        if is_listen && front.faults.has("listen-garbage") {
+            ["what?", "[1,2]", "7", "null"].iter().try_for_each(|it| chunks.event(it))?;
+        }
         chunks.event(&first.to_string())?;
-        if !is_answer {
+        if is_listen && is_cut() {
+            front.routes.recall(number);
+        } else if !is_answer {
             stream(&answers, &mut chunks)?;
         }
         chunks.end()
