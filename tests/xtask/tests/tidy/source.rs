@@ -157,7 +157,7 @@ fn is_character(bytes: &[u8]) -> bool {
 /// `#[cfg(test)]`, from the attribute to its closing brace.
 fn test_lines(path: &str, code: &str) -> Vec<bool> {
     let count = code.lines().count();
-    let names = ["tests.rs", "schedules.rs", "test", "benches"];
+    let names = ["tests.rs", "schedules.rs", "scripted.rs", "test", "benches"];
     let is_test_file = path.split('/').any(|part| names.contains(&part))
         || path.contains("/tests/")
             && !path.contains("tests/servers/src")
