@@ -167,7 +167,7 @@ def test_what_is_wrong_is_refused_before_anything_is_changed(log: Log) -> None:
             pool.set_source("user", '{"mcpServers":')
         assert (wrong.value.detail["source"], wrong.value.detail["line"]) == ("user", 1)
         with pytest.raises(trunkline.InvalidArgumentError) as unknown:
-            pool.load("x.json", wacht=True)
+            pool.load("x.json", wathc=True)
         assert unknown.value.detail["nearest"] == "watch"
         with pytest.raises(trunkline.InvalidArgumentError):
             pool.set_source("user", {"mcpServers": {"\ud800": {}}})
