@@ -16,7 +16,8 @@ use crate::run::{Run, Stop};
 pub fn run(machine: &Machine, run: &mut Run, cargo: impl Fn() -> Command) -> Result<(), Stop> {
     let listed = ["--no-run", "--message-format=json-render-diagnostics"];
     let made = run.carry_out(cargo().args(listed))?;
-    let programs: Vec<String> = made.lines().filter_map(program).collect();
+    let mut programs: Vec<String> = made.lines().filter_map(program).collect();
+    programs.sort_by_key(|line| size(line));
     let list = machine.target.join("xtask/programs");
     write(&list, &programs.join("\n"))?;
     let mut together = in_processes_of_its_own()?;
@@ -25,6 +26,12 @@ pub fn run(machine: &Machine, run: &mut Run, cargo: impl Fn() -> Command) -> Res
     let programs = run.command(together.arg("programs").arg(&list).current_dir(&machine.root));
     let examples = run.command(cargo().arg("--doc"));
     programs.and(examples)
+}
+
+/// How large a program of the list is: the larger has more tests, and takes longer.
+fn size(line: &str) -> u64 {
+    let file = line.split_once('\t').and_then(|(program, _)| std::fs::metadata(program).ok());
+    file.map_or(0, |file| file.len())
 }
 
 /// This program again: what runs at once is in one group of processes, which ends with it.
@@ -43,17 +50,21 @@ fn program(line: &str) -> Option<String> {
     Some(format!("{}\t{folder}", told["executable"].as_str()?))
 }
 
-/// Runs the programs of a list, and prints what each printed when it has ended.
+/// Runs the programs of a list, from both of its ends, and prints what each printed when it has ended.
 pub fn programs(list: &str) -> ExitCode {
     let listed = match std::fs::read_to_string(list) {
         Ok(listed) => listed,
         Err(error) => return refused(&format!("{list}: {error}")),
     };
     let (left, has_failed) = (Mutex::new(listed.lines()), AtomicBool::new(listed.is_empty()));
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    // One takes the large ones and another the small: no two that ask for much run at once, and neither is left with a long one at the end.
+    let next = |lane: usize| {
+        let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        if lane.is_multiple_of(2) { left.next_back() } else { left.next() }
+    };
     let lane = |lane: usize| {
         let printed = Path::new(list).with_extension(format!("{lane}.log"));
-        while let Some(line) = next() {
+        while let Some(line) = next(lane) {
             let (name, _) = line.split_once('\t').unwrap_or((line, ""));
             println!("     Running {name}");
             let text = match with_its_output(line, &printed) {
