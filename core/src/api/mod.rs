@@ -36,7 +36,7 @@ mod restart;
 mod retry;
 mod roots;
 #[cfg(test)]
-mod scripted;
+pub(crate) mod scripted;
 mod session;
 mod sign_in;
 mod sources;

@@ -12,6 +12,7 @@ use trunkline_pool::state::{EntryState, Gate, GateReason};
 use crate::apart::OneByOne;
 use crate::api::configured::Configured;
 use crate::api::follow::follow_together;
+use crate::api::scripted::speaking;
 use crate::driver::{Authority, Warrant};
 use crate::folder::Folder;
 use crate::lookup::Found;
@@ -283,16 +284,8 @@ async fn a_session_follows_what_is_decided() {
 }
 
 /// Speaks just enough: a handshake, two tools, and an end when it is told so.
-const SERVER: &str = r#"
-while read -r line; do
-    id=$(expr "$line" : '.*"id":\([0-9]*\)')
-    case "$line" in
-        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}' ;;
-        *'"tools/list"'*) result='{"tools":[{"name":"hi","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}]}' ;;
+const SERVER: &str = speaking!(
+    r#"        *'"tools/list"'*) result='{"tools":[{"name":"hi","inputSchema":{"type":"object"}},{"name":"die","inputSchema":{"type":"object"}}]}' ;;
         *'"die"'*) exit 0 ;;
-        *'"tools/call"'*) result='{"content":[]}' ;;
-        *) continue ;;
-    esac
-    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
-done
-"#;
+        *'"tools/call"'*) result='{"content":[]}' ;;"#
+);

@@ -7,6 +7,7 @@ use futures_util::FutureExt;
 use serde_json::{Value, json};
 use trunkline_pool::state::{EntryState, KeyId};
 
+use crate::api::scripted::speaking;
 use crate::driver::{EntryCell, Turn};
 use crate::{
     AcquireOptions, CallOptions, DrainOptions, ErrorCode, Outcome, Pool, PoolOptions, Servers,
@@ -200,14 +201,6 @@ async fn until_waiting(pool: &Pool, number: usize) {
 const NOBODY: KeyId = KeyId(u32::MAX);
 
 /// Speaks just enough: a handshake, one tool, and no answer to a call.
-const SERVER: &str = r#"
-while read -r line; do
-    id=$(expr "$line" : '.*"id":\([0-9]*\)')
-    case "$line" in
-        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}' ;;
-        *'"tools/list"'*) result='{"tools":[{"name":"hang","inputSchema":{"type":"object"}}]}' ;;
-        *) continue ;;
-    esac
-    echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
-done
-"#;
+const SERVER: &str = speaking!(
+    r#"        *'"tools/list"'*) result='{"tools":[{"name":"hang","inputSchema":{"type":"object"}}]}' ;;"#
+);
