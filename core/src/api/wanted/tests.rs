@@ -88,7 +88,9 @@ async fn a_failed_want_is_over_once_the_session_holds_the_server() {
 /// SPEC 14.1: what the session holds connected is ready, whatever its want is at: who waits is told, and who asks.
 #[tokio::test]
 async fn what_a_session_holds_by_its_own_configuration_is_ready() {
-    let pool = pool_with(json!({}), json!({ "s": server("exec sleep 600") })).await;
+    // Nothing else than what the session holds wakes who waits.
+    let options = json!({ "connect_timeout_ms": 300_000 });
+    let pool = pool_with(options, json!({ "s": server("exec sleep 600") })).await;
     let session = pool.session(SessionOptions::new("a")).unwrap();
     let ready = session.clone();
     let ready = tokio::spawn(async move { ready.ready(Some("s"), Some(HANG)).await });
