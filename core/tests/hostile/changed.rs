@@ -16,7 +16,8 @@ use super::traced::{self, Folders};
 /// A pool whose decisions are kept in a file, and configurations that it may run once they are approved.
 pub struct Changing {
     rig: Rig,
-    session: Session,
+    /// It wants nothing by itself, so that each of its acquires is one start or one dial.
+    asking: Session,
     project: SourceName,
     /// Each by what it is.
     bases: [(&'static str, Value); 3],
@@ -54,8 +55,8 @@ impl Changing {
             ("a remote server", servers(&remote(folders))),
             ("what asks", asking(folders)),
         ];
-        let (session, project) = (rig.session("a"), "project".parse().unwrap());
-        Changing { rig, session, project, bases }
+        let asking = rig.session("asking");
+        Changing { rig, asking, project: "project".parse().unwrap(), bases }
     }
 
     /// Approves each, changes one field after the other, and goes back to what was approved after each; how many changes were shown to it.
@@ -64,11 +65,11 @@ impl Changing {
         for (what, base) in &self.bases {
             self.put(base);
             let hash = self.request().await.unwrap()["hash"].as_str().unwrap().to_owned();
-            assert_eq!(self.refused().await, Some("pending_approval".into()), "{what}");
+            assert_eq!(self.reason().await, Some("pending_approval".into()), "{what}");
             self.rig.pool.approve("s", &hash).await.unwrap();
             let mut is_let_in = async |base: &Value, path: &str| {
                 self.put(base);
-                assert_eq!(self.refused().await, None, "{what}, {path}");
+                assert_eq!(refused(&self.asking).await, None, "{what}, {path}");
                 let_in[0] += usize::from(*what != "a remote server");
                 let_in[1] += usize::from(*what == "a remote server");
                 let_in[2] += usize::from(*what != "a remote server");
@@ -83,7 +84,7 @@ impl Changing {
                 self.put(&changed);
                 let reason =
                     if path.ends_with(".disabled.") { "disabled" } else { "pending_approval" };
-                assert_eq!(self.refused().await.as_deref(), Some(reason), "{what}, {path}");
+                assert_eq!(self.reason().await.as_deref(), Some(reason), "{what}, {path}");
                 if reason == "pending_approval" {
                     let request = self.request().await.unwrap();
                     let fields = request["changes"]["fields"].as_array().unwrap().len();
@@ -105,15 +106,23 @@ impl Changing {
         approvals["requests"].as_array().unwrap().first().cloned()
     }
 
-    /// Why it may not run; nothing when it was let in, which ends with the program or with the dial.
-    async fn refused(&self) -> Option<String> {
-        let acquired = self.session.acquire("s", None, &Default::default()).await;
-        let error: Error = acquired.err().expect("nothing of them is a server");
-        if error.code() != ErrorCode::NotAdmitted {
-            return None;
-        }
-        Some(error.detail()["reason"].as_str().unwrap().to_owned())
+    /// Why a session that wants everything does not get it.
+    async fn reason(&self) -> Option<String> {
+        let wanting = self.rig.session_with(json!({ "id": "wanting" }));
+        let reason = refused(&wanting).await;
+        wanting.close(None);
+        reason
     }
+}
+
+/// Why it may not run; nothing when it was let in, which ends with the program or with the dial.
+async fn refused(session: &Session) -> Option<String> {
+    let acquired = session.acquire("s", None, &Default::default()).await;
+    let error: Error = acquired.err().expect("nothing of them is a server");
+    if error.code() != ErrorCode::NotAdmitted {
+        return None;
+    }
+    Some(error.detail()["reason"].as_str().unwrap().to_owned())
 }
 
 /// A program with all that one can be configured with.

@@ -47,7 +47,8 @@ fn seed() -> u64 {
 /// The number of a file that is valid, and stays.
 const VALID: usize = usize::MAX;
 
-/// A pool in which nothing of a file may run, why, and a session that wants everything.
+/// A pool in which nothing of a file may run, why, and a session that wants everything; where it may, one that wants nothing by itself,
+/// so that each of its acquires is one start or one dial.
 struct Place {
     rig: Rig,
     session: Session,
@@ -105,7 +106,8 @@ impl Place {
                 .with(HandlerKind::Secrets, unasked);
             options
         });
-        let session = rig.session_with(json!({ "id": "a" }));
+        let wanted = if state == State::Open { json!([]) } else { json!("all") };
+        let session = rig.session_with(json!({ "id": "a", "servers": wanted }));
         Place { rig, session, state }
     }
 
