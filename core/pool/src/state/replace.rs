@@ -70,11 +70,12 @@ impl PoolState {
         }
     }
 
-    /// Whether a first attempt of a name is to begin, and waits for what it replaces or for a process slot.
+    /// Whether a first attempt of a name is to begin, and waits for what it replaces, for a process slot or, as a wish, for room.
     pub(super) fn is_to_be_replaced(&self, server: ServerId) -> bool {
         let Some(name) = self.names.get(server) else { return false };
         let mut entries = name.entries.values().filter_map(|id| self.entries.get(*id));
-        entries.any(|entry| entry.waits_for_replaced() || entry.is_queued_first())
+        name.wishes.is_some()
+            || entries.any(|entry| entry.waits_for_replaced() || entry.is_queued_first())
     }
 
     /// The entries of a name whose first attempt waits for what they replace.

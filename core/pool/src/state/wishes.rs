@@ -87,7 +87,9 @@ impl PoolState {
     pub(super) fn end_replaced_by_wishes(&mut self, out: &mut Vec<Effect>) {
         let is_superseded = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::is_superseded);
         let has_some = |server: &ServerId| {
-            self.names.get(*server).is_some_and(|name| name.entries.values().any(is_superseded))
+            self.names.get(*server).is_some_and(|name| {
+                !name.replaced.is_empty() || name.entries.values().any(is_superseded)
+            })
         };
         let names: Vec<ServerId> = self.queue.names.values().copied().filter(has_some).collect();
         for server in names {
@@ -99,7 +101,10 @@ impl PoolState {
     pub(super) fn fill_wishes(&mut self, out: &mut Vec<Effect>) {
         let mut first = 0;
         // What was passed over seldom gets room by what begins: it is looked at again when no other is left.
-        let next = |pool: &Self, first| pool.next_to_begin(first).or_else(|| pool.next_to_begin(0));
+        let next = |pool: &Self, first| {
+            let again = || (first > 0).then(|| pool.next_to_begin(0)).flatten();
+            pool.next_to_begin(first).or_else(again)
+        };
         while let Some((turn, server, key)) = next(self, first) {
             first = turn;
             for ask in self.take_wishes(server, |ask| ask.key == key) {

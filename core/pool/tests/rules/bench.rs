@@ -222,7 +222,6 @@ pub fn restart(ticket: u64, server: u32, index: Option<u32>) -> Input {
     Input::Restart { ticket: Ticket(ticket), server: ServerId(server), index }
 }
 
-/// These entries are of a configuration that the pool no longer has, and those of one that it has.
 /// What is acquired there, as the wishes of one pass.
 pub fn want<const COUNT: usize>(acquires: [Input; COUNT]) -> Input {
     let ask = |acquire| match acquire {
@@ -232,6 +231,7 @@ pub fn want<const COUNT: usize>(acquires: [Input; COUNT]) -> Input {
     Input::Want { asks: acquires.map(ask).into() }
 }
 
+/// These entries are of a configuration that the pool no longer has, and those of one that it has.
 pub fn reconfigure(outdated: &[u32], current: &[u32]) -> Input {
     let ids = |entries: &[u32]| entries.iter().map(|entry| EntryId(*entry)).collect();
     Input::Reconfigure { outdated: ids(outdated), current: ids(current) }

@@ -260,3 +260,27 @@ fn a_wish_that_waits_for_room_ends_what_it_replaces() {
         assert_eq!(connects(&bench.step(closed(0, 1))), [id(1, 1)], "{limited}");
     }
 }
+
+/// SPEC 13.1, 9.6: also what is ending already, and while the room goes to somebody who came first; whether the wish was there before the
+/// end or came after it.
+#[test]
+fn a_wish_that_waits_for_room_hurries_what_is_ending() {
+    for is_first in [true, false] {
+        let mut limited = options();
+        limited.drain_delay = ms(30_000);
+        limited.limits.processes = 1;
+        let mut bench = Bench::with(limited);
+        bench.step(open(0));
+        bench.step(open(1));
+        bench.step(of_its_own(0, 0, 1));
+        bench.step(connected(0, 1, 1));
+        bench.step(reconfigure(&[0], &[]));
+        let other = acquire_of(1, 1, 9, 9, Family::Local);
+        let mut inputs = vec![want([other]), want([newer(2, 1, 5)])];
+        inputs.insert(if is_first { 2 } else { 1 }, release(0));
+        let effects: Vec<Effect> = inputs.into_iter().flat_map(|it| bench.step(it)).collect();
+        let hurried = (id(0, 1), CloseMode::Graceful { until: at(5_000) });
+        assert_eq!(closes(&effects).pop(), Some(hurried), "the wish is first: {is_first}");
+        assert_eq!(connects(&bench.step(closed(0, 1))), [id(1, 1)]);
+    }
+}
