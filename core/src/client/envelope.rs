@@ -150,12 +150,19 @@ fn string_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The number behind a colon.
+/// The id behind a colon, when the whole of it is one of ours: what only begins as one is another's, or cut.
 fn id_after(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-    let text = text.strip_prefix(b"\"").unwrap_or(text);
+    let quoted = text.strip_prefix(b"\"");
+    let text = quoted.unwrap_or(text);
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
+    let (number, rest) = text.split_at(digits);
+    let is_whole = match (quoted, rest) {
+        (Some(_), [b'"', ..]) => true,
+        (None, [byte, ..]) => matches!(byte, b',' | b'}') || byte.is_ascii_whitespace(),
+        _ => false,
+    };
+    is_whole.then(|| own_id(std::str::from_utf8(number).ok()?))?
 }
 
 #[cfg(test)]
