@@ -11,6 +11,7 @@ mod rig;
 #[allow(dead_code, reason = "the behaviour runner uses the rest")]
 mod values;
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,19 +31,22 @@ fn fault_server(rig: &Rig, flags: &[&str]) -> Value {
 }
 
 /// Checks an outcome against the row's, or the ordinary one.
-fn check(row: &Value, part: &str, got: Result<CallResult, Error>) {
+///
+/// # Errors
+/// What is wrong with it.
+fn check(row: &Value, part: &str, got: Result<CallResult, Error>) -> Result<(), String> {
     let ordinary = json!({ "text": if part == "next" { "plain" } else { part } });
     let ordinary = if part == "call" { json!({ "text": "any" }) } else { ordinary };
     let expected = row.get(part).unwrap_or(&ordinary).as_object().unwrap();
     let got = got.map(|result| Given::text(result.json())).map_err(Failure::Library);
-    if let Err(why) = expect::check(expected, got, &Saved::default()) {
-        panic!("{}: {part}: {why}", name(row));
-    }
+    let checked = expect::check(expected, got, &Saved::default());
+    checked.map(drop).map_err(|why| format!("{}: {part}: {why}", name(row)))
 }
 
-/// What a row is about: a frame, or what becomes of the answer to a method.
+/// What a row is about: a frame, what becomes of the answer to a method, or a line in place of an answer.
 fn name(row: &Value) -> &str {
-    row["frame"].as_str().or(row["at"].as_str()).unwrap()
+    let mut names = ["frame", "at", "line"].into_iter().map(|kind| &row[kind]);
+    names.find_map(Value::as_str).unwrap()
 }
 
 /// The flags that make the fault server do it.
@@ -63,7 +67,7 @@ async fn meet(rig: &Rig, row: &Value) {
     let begun = Instant::now();
     let lease = session.acquire("s", None, &AcquireOptions::default()).await;
     match (lease, row.get("connect")) {
-        (Ok(lease), None) => calls(row, &lease).await,
+        (Ok(lease), None) => calls(row, &lease).await.unwrap_or_else(|why| panic!("{why}")),
         (Err(error), Some(refused)) => {
             assert!(begun.elapsed() < HANG, "{frame}: {:?}", begun.elapsed());
             let got = Err(Failure::Library(error));
@@ -75,29 +79,35 @@ async fn meet(rig: &Rig, row: &Value) {
     assert_eq!(text(&apart, "plain", json!({})).await, "plain");
 }
 
-async fn calls(row: &Value, lease: &Lease) {
+/// The calls of a row.
+///
+/// # Errors
+/// What ended otherwise than it has to.
+async fn calls(row: &Value, lease: &Lease) -> Result<(), String> {
     let options = row.get("call_options").cloned().unwrap_or(json!({}));
     let options = CallOptions::from_json(&options.to_string()).unwrap();
     let ordinary = CallOptions::default();
     let other = lease.call_tool("other", "{}", &ordinary);
+    // What a server that is told what to say says.
+    let arguments = json!({ "line": row["line"] }).to_string();
     let call = async {
         if row["cancel"] == true {
             drop(cancelled(lease).await);
-        } else {
-            check(row, "call", lease.call_tool("any", "{}", &options).await);
+            return Ok(());
         }
+        check(row, "call", lease.call_tool("any", &arguments, &options).await)
     };
     let begun = Instant::now();
     // The other call is written first: the branches begin in this order.
-    let (other, ()) = tokio::join!(biased; other, call);
+    let (other, called) = tokio::join!(biased; other, call);
     // What waits for a time-out that is not the row's has another outcome as well.
     assert!(begun.elapsed() < HANG, "{}: {:?}", name(row), begun.elapsed());
-    check(row, "other", other);
+    called.and(check(row, "other", other))?;
     let is_lost = row["other"]["error"]["code"] == "call_interrupted";
     let wait = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
     let options = if row.get("next").is_some() { &options } else { &ordinary };
     let next = lease.call_tool("plain", "{}", if is_lost { &wait } else { options }).await;
-    check(row, "next", next);
+    check(row, "next", next)
 }
 
 /// A call that is cancelled by its host: its reply comes later.
@@ -139,6 +149,61 @@ fn every_bad_frame_ends_as_it_is_written_down() {
     }
     println!("grown by {} KiB", peak_kib() - before);
     rig::score::done("frames/kept", rows.len() as u64);
+}
+
+/// The rows of a group of lines: each of `its` in the place that the line, and what has to come of it, leave open.
+fn rows_of(group: &Value) -> impl Iterator<Item = Value> {
+    let its = group["its"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
+    its.map(|it| {
+        // As it is read: in a line each character is one byte.
+        let bytes: Vec<u8> = it.chars().map(|it| u8::try_from(it).unwrap()).collect();
+        let mut row = filled_in(group, &String::from_utf8_lossy(&bytes));
+        row["line"] = filled_in(&group["line"], it);
+        row
+    })
+}
+
+/// `value` with what is left open in its texts.
+fn filled_in(value: &Value, it: &str) -> Value {
+    match value {
+        Value::String(text) => text.replace("$IT", it).into(),
+        Value::Array(items) => items.iter().map(|item| filled_in(item, it)).collect(),
+        Value::Object(members) => {
+            let filled = members.iter().map(|(name, member)| (name.clone(), filled_in(member, it)));
+            Value::Object(filled.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// SPEC 5.10, 5.3, 5.12: each line in place of an answer, one after the other in one session. Where it is no reply to its call, the
+/// answer follows, and ends it; a few calls wait in vain.
+#[test]
+fn every_bad_frame_that_is_a_line_ends_as_it_is_written_down() {
+    let written = include_str!("../../tests/servers/fault/lines.json");
+    let written: Value = serde_json::from_str(written).unwrap();
+    let rows = written["lines"].as_array().unwrap().iter().flat_map(rows_of);
+    let _alone = alone();
+    let patience = HANG.as_millis() as u64;
+    let rig = Rig::new(json!({
+        "call_timeout_ms": patience, "call_idle_timeout_ms": patience,
+        "reconnect": {
+            "delays_ms": { "local": [1] }, "breaker": { "window_ms": 1 }, "healthy_after_ms": 0,
+        },
+    }));
+    let (mut lines, mut wrong) = (BTreeSet::new(), Vec::new());
+    run(async {
+        rig.configure(json!({ "s": fault_server(&rig, &["--frame", "said"]) })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        for row in rows {
+            assert!(lines.insert(name(&row).to_owned()), "{} is there twice", name(&row));
+            let ended = calls(&row, &lease).await;
+            wrong.extend(ended.err().map(|why| format!("{}: {why}", row["about"])));
+        }
+    });
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
+    rig::score::done("frames/kept", lines.len() as u64);
 }
 
 /// SPEC 5.11: what cannot be written holds up nobody else, and not the close.

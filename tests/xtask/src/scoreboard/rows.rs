@@ -235,8 +235,8 @@ pub const ROWS: &[Row] = &[
         name: "frames",
         what: "a bad frame ends otherwise than is written down",
         unit: "bad frames, generated and kept",
-        gate: Form::Each(&[("generated", 5_000), ("kept", 150)]),
-        full: Form::Each(&[("generated", 100_000), ("kept", 150)]),
+        gate: Form::Each(&[("generated", 5_000), ("kept", 1_000)]),
+        full: Form::Each(&[("generated", 100_000), ("kept", 1_000)]),
         source: stress(&[
             Target { program: STRESS, tests: &["frames::"] },
             Target { program: &["--test", "bad_frames"], tests: &["every_bad_frame"] },
