@@ -71,8 +71,10 @@ struct State {
     renewed: Option<Instant>,
     /// How often somebody signed out. What a renewal brings that began before is void.
     sign_outs: u64,
-    /// When the last sign-out was asked for. A sign-in that was asked for before it is void.
+    /// When the last sign-out was asked for, and the sign-in that was finished. A sign-in that was asked for before either is void, and
+    /// a sign-out before that sign-in.
     signed_out: Ordinal,
+    signed_in: Ordinal,
     /// Whether the file holds what somebody signed out of.
     ignores_kept: bool,
     /// What the host gave last, where that was nothing.
@@ -355,8 +357,9 @@ impl Credentials {
     }
 
     /// A person signed in.
-    pub(super) fn signed_in(&self, grant: Grant, token: Token) {
+    pub(super) fn signed_in(&self, ordinal: Ordinal, grant: Grant, token: Token) {
         let mut state = self.state();
+        state.signed_in = ordinal;
         state.asked.answered();
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
@@ -381,6 +384,11 @@ impl Credentials {
     /// Whether a sign-out was asked for after this.
     pub(super) fn is_signed_out_since(&self, ordinal: Ordinal) -> bool {
         self.state().signed_out > ordinal
+    }
+
+    /// Whether a sign-in was asked for after this, and is finished.
+    pub(super) fn is_signed_in_since(&self, ordinal: Ordinal) -> bool {
+        self.state().signed_in > ordinal
     }
 
     /// Forgets what there is; whether there was any.

@@ -187,6 +187,7 @@ mod tests {
     use trunkline_pool::config::ServerSpec;
     use trunkline_pool::options::Handlers;
 
+    use super::super::sign_in::Ordinal;
     use super::super::store::now_ms;
     use super::super::{Refused, Turn};
     use super::*;
@@ -226,7 +227,7 @@ mod tests {
         let first = issued(&credentials, &issuer, &["read"], "first");
         let grant = Grant::restore(&first, found, None).await.unwrap();
         credentials.asks_for(&first.scopes);
-        credentials.signed_in(grant, Token::of_kept(&first).unwrap());
+        credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&first).unwrap());
         let second = issued(&credentials, &issuer, &["read", "write"], "second");
         store.keep(second, |_| true).await.unwrap();
         let sent = credentials.header();

@@ -294,17 +294,17 @@ impl SignIns {
         let (grant, token) = issued.map_err(named)?;
         let kept = {
             let _one = credentials.changing.lock().await;
-            if credentials.is_signed_out_since(ordinal) {
+            if credentials.is_signed_out_since(ordinal) || credentials.is_signed_in_since(ordinal) {
                 return Err(named(redirect::unknown()));
             }
-            credentials.signed_in(grant, token);
+            credentials.signed_in(ordinal, grant, token);
             credentials.keep_grant().await
         };
         Ok((credentials, kept.err()))
     }
 
     /// Forgets the credentials of a configuration and a sign-in to it that was asked for before, also one that is not so far yet; whether
-    /// there were any.
+    /// there were any. What was signed in for since it was asked for stays.
     ///
     /// # Errors
     /// `store` when they are still in the file.
@@ -317,12 +317,16 @@ impl SignIns {
         credentials.signs_out(ordinal);
         self.under_way().retain(|sign_in| {
             let is_its = Arc::ptr_eq(&sign_in.credentials, credentials);
-            if is_its {
+            let is_over = is_its && sign_in.ordinal < ordinal;
+            if is_over {
                 self.forget(sign_in.registered.as_ref());
             }
-            !is_its
+            !is_over
         });
         let _one = credentials.changing.lock().await;
+        if credentials.is_signed_in_since(ordinal) {
+            return Ok(false);
+        }
         let had_some = credentials.sign_out();
         let forgotten = credentials.forget_kept().await;
         // A message may have taken up what was kept while it still was.
@@ -334,8 +338,12 @@ impl SignIns {
         let mut under_way = self.under_way();
         let is_its = |other: &SignIn| Arc::ptr_eq(&other.credentials, &sign_in.credentials);
         let is_followed = |other: &SignIn| is_its(other) && other.ordinal > sign_in.ordinal;
-        let is_signed_out = sign_in.credentials.is_signed_out_since(sign_in.ordinal);
-        if is_signed_out || under_way.iter().any(is_followed) {
+        if sign_in.credentials.is_signed_out_since(sign_in.ordinal) {
+            self.forget(sign_in.registered.as_ref());
+            return;
+        }
+        let is_late = sign_in.credentials.is_signed_in_since(sign_in.ordinal);
+        if is_late || under_way.iter().any(is_followed) {
             return;
         }
         under_way.retain(|other| !is_its(other));

@@ -1,7 +1,7 @@
 //! Sign-ins and sign-outs at one time: what was asked for last stands (SPEC 15.3).
 
 use futures_util::future::join;
-use serde_json::json;
+use serde_json::{Value, json};
 use trunkline::{ErrorCode, Session, SignInOptions};
 
 use super::person::{guarded, options, refusal, sign_in, start, visit};
@@ -64,15 +64,19 @@ fn a_sign_in_that_begins_after_a_sign_out_that_came_later_is_over() {
     });
 }
 
+/// One whose client is known to the authorization server, so that it takes an exchange less.
+fn known() -> SignInOptions {
+    let known = json!({ "redirect_uri": "http://localhost:3000/known" });
+    SignInOptions::from_json(&known.to_string()).unwrap()
+}
+
 /// SPEC 15.3: a sign-in that takes longer, and that nobody may wait for any more, does not end one that was asked for after it.
 #[test]
 fn of_two_sign_ins_the_one_that_was_asked_for_last_stands() {
     let rig = Rig::new(json!({}));
     host(async {
         let (_remote, session) = start(&rig, guarded(&rig, &json!({}), json!({}))).await;
-        let known = "http://localhost:3000/known";
-        let known = json!({ "redirect_uri": known }).to_string();
-        let known = SignInOptions::from_json(&known).unwrap();
+        let known = known();
         let begun = rig.pool.sign_in("s", &known).await.unwrap();
         rig.pool.finish_sign_in(&visit(begun["url"].as_str().unwrap())).await.unwrap();
         // The first makes its client known to the authorization server, which is one exchange more.
@@ -81,6 +85,27 @@ fn of_two_sign_ins_the_one_that_was_asked_for_last_stands() {
         let last = rig.pool.finish_sign_in(&visit(last["url"].as_str().unwrap())).await;
         assert_eq!(last.unwrap()["server"], "s");
         let first = rig.pool.finish_sign_in(&visit(first["url"].as_str().unwrap())).await;
+        assert_eq!(first.unwrap_err().code(), ErrorCode::InvalidArgument);
+        acquire(&session, "s").await;
+    });
+}
+
+/// SPEC 15.3: nor when that one is finished before it is ready.
+#[test]
+fn a_sign_in_that_is_ready_after_a_later_one_was_finished_is_over() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let ways = json!({ "registration_ms": 300 });
+        let (_remote, session) = start(&rig, guarded(&rig, &ways, json!({}))).await;
+        let finish = async |begun: Value| {
+            rig.pool.finish_sign_in(&visit(begun["url"].as_str().unwrap())).await
+        };
+        finish(rig.pool.sign_in("s", &known()).await.unwrap()).await.unwrap();
+        let (slow, known) = (options(), known());
+        let last = async { finish(rig.pool.sign_in("s", &known).await.unwrap()).await };
+        let (first, last) = join(rig.pool.sign_in("s", &slow), last).await;
+        last.unwrap();
+        let first = finish(first.unwrap()).await;
         assert_eq!(first.unwrap_err().code(), ErrorCode::InvalidArgument);
         acquire(&session, "s").await;
     });

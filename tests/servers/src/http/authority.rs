@@ -13,7 +13,7 @@
 //! | `granted` | the scopes of every token, whatever was asked for |
 //! | `uses` | how many messages a token is good for; a list says it of the first tokens, one by one |
 //! | `refresh` | false: what renews a token is refused; `"invalid_client"`: as from a client that is not known |
-//! | `renewal_ms` | how long a renewal takes |
+//! | `renewal_ms`, `registration_ms` | how long these take |
 //! | `client` | `[id, secret]` of the one client that is known |
 //! | `echoes` | calls of tools are answered with what they were let in with: `"messages"`, a log message and an error; `"status"`, an error of HTTP |
 //! | `accepts` | by token: its scopes; tokens that it never issued and takes all the same |
@@ -97,6 +97,11 @@ impl Authority {
         })
     }
 
+    fn take(&self, time: &str) {
+        let time = self.ways[time].as_u64().unwrap_or(0);
+        std::thread::sleep(Duration::from_millis(time));
+    }
+
     fn resource(&self) -> Value {
         let origin = &self.origin;
         self.changed(
@@ -123,6 +128,7 @@ impl Authority {
     }
 
     fn register(&self, request: &Request, out: &mut TcpStream) -> Result<()> {
+        self.take("registration_ms");
         let asked = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
         let mut issued = lock(&self.issued);
         issued.number += 1;
@@ -174,8 +180,7 @@ impl Authority {
     fn token(&self, request: &Request, out: &mut TcpStream) -> Result<()> {
         let asked = pairs(&String::from_utf8_lossy(&request.body));
         if asked.get("grant_type").is_some_and(|way| way == "refresh_token") {
-            let time = self.ways["renewal_ms"].as_u64().unwrap_or(0);
-            std::thread::sleep(Duration::from_millis(time));
+            self.take("renewal_ms");
         }
         let granted = self.ways["granted"].as_str().map(str::to_owned);
         let answer = match self.issue(request, &asked) {
