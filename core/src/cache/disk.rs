@@ -11,7 +11,9 @@ use trunkline_pool::options::CatalogCache;
 use trunkline_pool::settings::Platform;
 
 use crate::platform::FileLock;
-use crate::store::{FILE_BYTES_MAX, Found, OwnFile, Purpose, host_variable, lock_now, user_folder};
+use crate::store::{
+    AHEAD_MAX, FILE_BYTES_MAX, Found, OwnFile, Purpose, host_variable, lock_now, user_folder,
+};
 use crate::{Error, ErrorCode, Result};
 
 /// Files of the folder. Of more the oldest go: those of servers that nobody has listed for longest.
@@ -160,7 +162,7 @@ impl Disk {
                 let _ = fs::remove_file(entry.path());
             } else if is_named(name, ENDING) {
                 // What is of a time to come counts no more: the clock was set back, and what is written by it is newer.
-                let written = if modified > now { UNIX_EPOCH } else { modified };
+                let written = if modified > now + AHEAD_MAX { UNIX_EPOCH } else { modified };
                 files.push((written, metadata.len(), entry.path()));
             }
         }

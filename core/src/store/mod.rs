@@ -11,7 +11,12 @@ mod locks;
 mod place;
 mod stamp;
 
+use std::time::Duration;
+
 pub(crate) use self::file::{FILE_BYTES_MAX, Found, OwnFile};
 pub(crate) use self::home::{Purpose, host_variable, user_folder};
 pub(crate) use self::locks::{Unlocked, WRITE_WAIT_MAX, lock, lock_now};
 pub(crate) use self::stamp::Stamp;
+
+/// By so much a time is ahead without being one of a clock that was set back since: that of a machine which keeps the folder may go ahead.
+pub(crate) const AHEAD_MAX: Duration = Duration::from_secs(24 * 60 * 60);

@@ -20,7 +20,7 @@ use self::file::Grants;
 pub(super) use self::record::{Kept, Key, now_ms};
 use crate::apart;
 use crate::platform::{FileLock, try_lock};
-use crate::store::{OwnFile, Unlocked, WRITE_WAIT_MAX, lock};
+use crate::store::{AHEAD_MAX, OwnFile, Unlocked, WRITE_WAIT_MAX, lock};
 use crate::{Error, ErrorCode, Result};
 
 /// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind for good.
@@ -108,7 +108,10 @@ impl Store {
     ) -> Result<()> {
         let changed = self.change(move |grants| {
             grants.retain(|old| !fits(&old.key));
-            grants.sort_by_key(|old| old.received_ms);
+            // What is of a time to come goes first: the clock was set back, and what came since is newer.
+            let ahead = now_ms() + AHEAD_MAX.as_millis() as u64;
+            let came = |old: &Kept| if old.received_ms > ahead { 0 } else { old.received_ms };
+            grants.sort_by_key(came);
             grants.drain(..(grants.len() + 1).saturating_sub(GRANTS_MAX));
             grants.push(kept);
             file::drop_what_does_not_fit(grants);

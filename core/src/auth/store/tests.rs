@@ -7,7 +7,7 @@ use serde_json::json;
 use trunkline_pool::config::PoolKey;
 
 use super::file::{self, Grants};
-use super::{GRANTS_MAX, Kept, Key, Store};
+use super::{GRANTS_MAX, Kept, Key, Store, now_ms};
 use crate::folder::Folder;
 use crate::store::OwnFile;
 use crate::{Error, ErrorCode};
@@ -70,6 +70,25 @@ fn of_too_many_grants_the_oldest_goes() {
     assert!(kept.iter().all(|kept| kept.key.resource != "0"), "the oldest is still there");
     run(store.keep(grant("new", 6, "t"), |key| key.resource == "new")).unwrap();
     assert_eq!(all(&place).len(), GRANTS_MAX, "one in the place of its own predecessor");
+}
+
+/// SPEC 15.3, I-26: what came before the clock was set back goes before what came since.
+#[test]
+fn of_too_many_grants_those_of_a_time_to_come_go_first() {
+    let place = Place::new();
+    let mut grants = Grants::default();
+    let numbers = 1..=GRANTS_MAX as u64;
+    grants.grants = numbers.map(|number| grant(&number.to_string(), number, "t")).collect();
+    let ahead = |days: u64| now_ms() + days * 24 * 60 * 60 * 1000;
+    grants.grants[7].received_ms = ahead(365);
+    // A clock that goes ahead of this one was not set back.
+    grants.grants[8].received_ms = ahead(0) + 60_000;
+    grants.write(&own(&place.file())).unwrap();
+    let store = Store::open(place.file().to_str().unwrap()).unwrap();
+    run(store.keep(grant("new", 5, "t"), |key| key.resource == "new")).unwrap();
+    let kept = all(&place);
+    let is_there = |name: &str| kept.iter().any(|kept| kept.key.resource == name);
+    assert_eq!(["1", "8", "9", "new"].map(is_there), [true, false, true, true]);
 }
 
 /// SPEC 15.3, I-23: what could not be read again is not written.
