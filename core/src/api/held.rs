@@ -140,6 +140,11 @@ impl Held {
         self.stand(Standing::Failed);
     }
 
+    /// Whether it is of use, and its server is connected.
+    pub(super) fn is_connected(&self) -> bool {
+        self.check().is_ok() && self.cell().load().slot.state.is_connected()
+    }
+
     /// Whether it can be used.
     ///
     /// # Errors

@@ -153,6 +153,7 @@ impl Holds {
                 Err(refused) => drop(refused),
             }
         }
+        session.settled.notify_waiters();
     }
 
     /// Gives one hold up, as the host asked. Nothing when it is gone already.
@@ -306,6 +307,12 @@ impl Holds {
         Some(row.held.clone())
     }
 
+    /// Of each server that it holds how the newest hold stands.
+    pub(super) fn newest(&self) -> BTreeMap<Arc<str>, Arc<Held>> {
+        let inner = self.inner();
+        inner.holds.values().map(|row| (row.held.server.clone(), row.held.clone())).collect()
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -318,7 +325,6 @@ impl Added {
         drop(replaced);
         session.holds.tell(session);
         session.begins_to_hold(|| held.cell());
-        session.settled.notify_waiters();
         (id, held)
     }
 }

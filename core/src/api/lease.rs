@@ -47,7 +47,11 @@ impl Lease {
         let session = open.core();
         let added = session.holds.add(session, hold, (Kind::Lease, origin), configured);
         let (hold, held) = match added {
-            Ok(added) => added.finish(session),
+            Ok(added) => {
+                let held = added.finish(session);
+                session.settled.notify_waiters();
+                held
+            }
             Err(refused) => {
                 drop(refused);
                 session.check()?;

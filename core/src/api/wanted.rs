@@ -308,8 +308,13 @@ impl SessionCore {
     /// The servers that are wanted and not settled. What the session holds connected is, whatever has come of its want.
     fn pending(&self, wants: &Wants) -> Vec<String> {
         let awaited = wants.servers.iter().filter(|(_, want)| want.is_awaited());
-        let pending = awaited.filter(|(name, _)| !self.has_connected(name));
-        pending.map(|(name, _)| name.to_string()).collect()
+        let awaited: Vec<&str> = awaited.map(|(name, _)| &**name).collect();
+        if awaited.is_empty() {
+            return Vec::new();
+        }
+        let held = self.holds.newest();
+        let is_pending = |name: &&str| !held.get(*name).is_some_and(|held| held.is_connected());
+        awaited.into_iter().filter(is_pending).map(str::to_owned).collect()
     }
 
     fn unwanted(&self, name: &str) -> Error {

@@ -33,9 +33,11 @@ impl SessionCore {
         self.end_failed(|_, want| undecided(want));
     }
 
-    /// A server was connected to: wants of it by that connection that failed are over, so that it is asked for anew.
+    /// A server was connected to: wants of it by that connection that failed are over, so that it is asked for anew. Who waits looks again,
+    /// since what a session holds connected is ready.
     pub(crate) fn want_what_came(sessions: &[Arc<Self>], cell: &EntryCell) {
         want_anew(sessions, &cell.server, |session, configured| session.is_by(configured, cell));
+        sessions.iter().for_each(|session| session.settled.notify_waiters());
     }
 
     /// These wants that failed are over; whether there were some. They stay in the list until the next plan, which asks for them anew: who
@@ -69,9 +71,7 @@ impl SessionCore {
 
     /// Whether the session holds a server that is connected, by whichever configuration.
     pub(in crate::api) fn has_connected(&self, server: &str) -> bool {
-        self.holds.lease_on(server).is_some_and(|held| {
-            held.check().is_ok() && held.cell().load().slot.state.is_connected()
-        })
+        self.holds.lease_on(server).is_some_and(|held| held.is_connected())
     }
 }
 

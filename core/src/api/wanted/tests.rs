@@ -106,6 +106,32 @@ async fn what_a_session_holds_by_its_own_configuration_is_ready() {
     pool.close().await.unwrap();
 }
 
+/// SPEC 14.1, 5.9: also when it comes back while somebody waits.
+#[tokio::test]
+async fn what_a_session_holds_by_its_own_configuration_is_ready_when_it_is_back() {
+    let folder = Folder::new();
+    let [begun, gate] = ["begun", "gate"].map(|name| folder.join(name).display().to_string());
+    let options =
+        json!({ "connect_timeout_ms": 300_000, "reconnect": { "delays_ms": { "local": [1] } } });
+    let pool = pool_with(options, json!({ "s": server("exec sleep 600") })).await;
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    let again =
+        format!("[ -e {begun} ] && while [ ! -e {gate} ]; do sleep 0.01; done; : > {begun}");
+    let own = ServerSpec::from_json("s", &server(&again).to_string()).unwrap();
+    let lease = session.acquire("s", Some(&own), &AcquireOptions::default()).await.unwrap();
+    let pid = session.core().holds.lease_on("s").unwrap().cell().pid().unwrap();
+    let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
+    assert!(killed.unwrap().success());
+    until(|| session.core().unsettled(Some("s")).unwrap().is_some()).await;
+    let ready = session.clone();
+    let ready = tokio::spawn(async move { ready.ready(Some("s"), Some(HANG)).await });
+    tokio::task::yield_now().await;
+    std::fs::write(&gate, "").unwrap();
+    ready.await.unwrap().unwrap();
+    drop(lease);
+    pool.close().await.unwrap();
+}
+
 /// SPEC 3.3, 14.1: between what ends a failure and the plan that asks anew the server is still to come, for whoever looks.
 #[tokio::test]
 async fn a_want_whose_failure_is_over_is_still_to_come() {
