@@ -110,13 +110,11 @@ impl Wire for HttpWire {
     }
 
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
-        if self.tasks().stopped {
-            return Sent::Closed;
-        }
         let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
         // Arguments are read without the lock, which every message takes.
         let Ok(headers) = modern::headers(&bytes, &self.channel.mirrors) else {
-            return Sent::Doubled;
+            // A lost connection is told as such, whatever the arguments.
+            return if self.tasks().stopped { Sent::Closed } else { Sent::Doubled };
         };
         let mut tasks = self.tasks();
         let Some(runtime) = tasks.runtime.clone().filter(|_| !tasks.stopped) else {
