@@ -1,20 +1,31 @@
 //! What is said of a panic of the library: its place, and its words where no value is put into them. A value may be a secret (S-48).
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::io::Write as _;
-use std::panic::PanicHookInfo;
+
+use crate::{Error, ErrorCode};
+
+thread_local! {
+    /// The last panic of this thread, until somebody asks: what may be said of it, and where it was.
+    static LAST: RefCell<Option<(Option<&'static str>, String)>> = const { RefCell::new(None) };
+}
 
 /// The words of a panic that stand in the program as they are; none of one with values in its words, as those of an error that nobody
 /// expected.
-pub fn words(payload: &(dyn Any + Send)) -> Option<&'static str> {
+fn words(payload: &(dyn Any + Send)) -> Option<&'static str> {
     payload.downcast_ref::<&'static str>().copied()
 }
 
-/// From now on nothing is printed of a panic but that. Each is noted first: where `note` says so, nothing is printed of it.
-pub fn report_without_values(note: impl Fn(&PanicHookInfo<'_>) -> bool + Send + Sync + 'static) {
+/// From now on each panic is noted for [`last`], and nothing else is printed of it; where `is_quiet` says so, nothing at all.
+pub fn report_without_values(is_quiet: impl Fn() -> bool + Send + Sync + 'static) {
     let previous = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if note(panic) {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let said = Some((words(panic.payload()), place));
+        // A thread that ends may have no place for it.
+        let _ = LAST.try_with(|last| last.replace(said));
+        if is_quiet() {
             return;
         }
         if panic.payload().is::<&'static str>() {
@@ -24,6 +35,14 @@ pub fn report_without_values(note: impl Fn(&PanicHookInfo<'_>) -> bool + Send + 
             let _ = writeln!(std::io::stderr(), "trunkline panicked at {place}");
         }
     }));
+}
+
+/// The `internal` error of the panic that this thread is in, or came out of last; once.
+pub fn last() -> Option<Error> {
+    let (words, place) = LAST.try_with(RefCell::take).ok().flatten()?;
+    let words = words.unwrap_or("its place says where");
+    let error = Error::new(ErrorCode::Internal, format!("panicked: {words}"));
+    Some(error.with_detail("place", place))
 }
 
 #[cfg(test)]

@@ -342,7 +342,10 @@ mod tests {
         prepare_process();
         let objects = Objects::new().unwrap();
         let error = error_of(wait(&objects, |_completion| panic!("amid the start")));
-        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "amid the start"));
+        assert_eq!(
+            (error.code(), error.message()),
+            (ErrorCode::Internal, "panicked: amid the start")
+        );
         assert!(error.detail()["place"].as_str().unwrap().contains("completion.rs:"));
     }
 
@@ -357,7 +360,7 @@ mod tests {
             panic!("nothing to start")
         });
         assert!(begun.is_ok() && told.get() != 0);
-        assert_eq!(error_of(waiter.wait()).message(), "nothing to start");
+        assert_eq!(error_of(waiter.wait()).message(), "panicked: nothing to start");
     }
 
     /// SPEC 16.2: nobody of the host's is on that thread, so that only the error can say what happened and where.
@@ -372,7 +375,10 @@ mod tests {
             let future = async { panic!("amid the work") };
             pool.start(future, |outcome| completion.finish(outcome))
         }));
-        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "amid the work"));
+        assert_eq!(
+            (error.code(), error.message()),
+            (ErrorCode::Internal, "panicked: amid the work")
+        );
         assert!(error.detail()["place"].as_str().unwrap().contains("completion.rs:"));
     }
 

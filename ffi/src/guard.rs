@@ -1,7 +1,7 @@
 //! What stands between the host and a panic, a fork, or a wait in the wrong place.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -42,15 +42,15 @@ pub(crate) fn contain<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     let outcome = catch_unwind(AssertUnwindSafe(body));
     drop(depth);
     outcome.unwrap_or_else(|payload| {
+        let error = last_panic();
         drop_payload(payload);
-        Err(last_panic())
+        Err(error)
     })
 }
 
 /// The `internal` error of the panic that this thread is in, or came out of last.
 pub(crate) fn last_panic() -> Error {
-    let (words, place) = PANIC.try_with(RefCell::take).ok().flatten().unwrap_or_default();
-    Error::new(ErrorCode::Internal, words.unwrap_or("panic")).with_detail("place", place)
+    panics::last().unwrap_or_else(|| Error::new(ErrorCode::Internal, "panicked"))
 }
 
 /// A payload may panic when it is dropped, and again; then it is forgotten.
@@ -71,13 +71,7 @@ pub(crate) fn prepare_process() {
         unsafe {
             libc::pthread_atfork(None, None, Some(note_fork))
         };
-        panics::report_without_values(|panic| {
-            let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            let said = Some((panics::words(panic.payload()), place));
-            // A thread that ends has no place for it.
-            let _ = PANIC.try_with(|last| last.replace(said));
-            GUARDED.with(Cell::get) > 0
-        });
+        panics::report_without_values(|| GUARDED.with(Cell::get) > 0);
     });
 }
 
@@ -139,8 +133,6 @@ thread_local! {
     static GUARDED: Cell<u32> = const { Cell::new(0) };
     /// The process whose callback runs, by its number of forks: a child that was forked inside of one is in none of its own.
     static IN_CALLBACK: Cell<Option<u32>> = const { Cell::new(None) };
-    /// What may be said of it, and where it was.
-    static PANIC: RefCell<Option<(Option<&'static str>, String)>> = const { RefCell::new(None) };
 }
 
 #[cfg(test)]
@@ -160,7 +152,7 @@ pub(crate) mod tests {
     fn a_panic_becomes_an_internal_error_with_its_place() {
         prepare_process();
         let error = contain::<()>(|| panic!("number {}", 7)).unwrap_err();
-        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "number 7"));
+        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "panicked: number 7"));
         let place = error.detail()["place"].as_str().unwrap();
         assert!(place.contains("guard.rs:"), "{place}");
     }
@@ -171,7 +163,8 @@ pub(crate) mod tests {
         prepare_process();
         let secret = String::from("a secret");
         let error = contain::<()>(|| panic!("with {secret}")).unwrap_err();
-        assert_eq!((error.code(), error.message()), (ErrorCode::Internal, "panic"));
+        let told = (error.code(), error.message());
+        assert_eq!(told, (ErrorCode::Internal, "panicked: its place says where"));
         assert!(error.to_json()["detail"]["place"].as_str().unwrap().contains("guard.rs:"));
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Env, FnArgs, Function};
 use napi_derive::napi;
 use trunkline::settings::files_to_json;
-use trunkline::{Pool, PoolOptions, interface, unknown_option};
+use trunkline::{Pool, PoolOptions, interface, panics, unknown_option};
 
 use crate::desk::NativeDesk;
 use crate::ending::{self, Whose};
@@ -96,10 +96,11 @@ impl Bridge {
         error.with_nearest(&option, known.iter().map(String::as_str)).to_json().to_string()
     }
 
-    /// The error of the panic that an exported function came out of last, as JSON text.
+    /// The error of the panic that an exported function came out of last, as JSON text: what Node-API makes of it has its words, with their
+    /// values.
     #[napi(catch_unwind)]
     pub fn panicked(&self) -> Option<String> {
-        failure::panicked().as_ref().map(failure::text)
+        panics::last().as_ref().map(failure::text)
     }
 
     /// Panics with that value in its words, so that a test sees what a fault of the library looks like.

@@ -8,7 +8,6 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::c_void;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +20,7 @@ use trunkline::{
 };
 
 use crate::async_context::AsyncContext;
-use crate::failure;
+use crate::failure::{self, contained};
 use crate::lease::NativeLease;
 use crate::pending::{Deferred, Owner, Pending};
 use crate::polls::{Poll, Polls};
@@ -380,17 +379,17 @@ unsafe extern "C" fn on_wake(
         Rc::from_raw(context)
     };
     // A panic is a fault of ours; unwinding into Node would be undefined, and `Reply` has answered or will.
-    let _ = catch_unwind(AssertUnwindSafe(|| environment.deliver()));
+    contained(|| environment.deliver());
 }
 
 unsafe extern "C" fn on_waker_end(_env: sys::napi_env, context: *mut c_void, _hint: *mut c_void) {
     // SAFETY: the reference that `open` gave to the waker comes back here, once.
     let environment = unsafe { Rc::from_raw(context as *const Environment) };
-    let _ = catch_unwind(AssertUnwindSafe(|| environment.waker.close()));
+    contained(|| environment.waker.close());
 }
 
 unsafe extern "C" fn on_environment_end(context: *mut c_void) {
     // SAFETY: the reference that `open` gave to the hook comes back here, once.
     let environment = unsafe { Rc::from_raw(context as *const Environment) };
-    let _ = catch_unwind(AssertUnwindSafe(|| environment.end()));
+    contained(|| environment.end());
 }

@@ -1,6 +1,6 @@
 //! Errors on their way to JavaScript: one JSON text, from which `lib/errors.cjs` makes a `TrunklineError`.
 
-use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use serde_json::Value;
@@ -39,28 +39,16 @@ pub fn internal(message: impl Into<String>) -> Error {
     Error::new(ErrorCode::Internal, message)
 }
 
-thread_local! {
-    /// The last panic of this thread, until somebody asks: what may be said of it, and where it was.
-    static PANIC: RefCell<Option<(Option<&'static str>, String)>> = const { RefCell::new(None) };
-}
-
 /// Has panics noted, and no value in their words printed.
 pub fn note_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        panics::report_without_values(|panic| {
-            let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            let said = Some((panics::words(panic.payload()), place));
-            // A thread that ends may have no place for it.
-            let _ = PANIC.try_with(|last| last.replace(said));
-            false
-        });
+        panics::report_without_values(|| false);
     });
 }
 
-/// The error of the panic that this thread came out of last, once. What Node-API makes of a panic has its words, with their values.
-pub fn panicked() -> Option<Error> {
-    let (words, place) = PANIC.take()?;
-    let words = words.unwrap_or("its place says where");
-    Some(internal(format!("panicked: {words}")).with_detail("place", place))
+/// Runs what Node or libuv calls by pointer, where unwinding would be undefined; none when it panicked, which is nobody's error any more.
+pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    outcome.inspect_err(|_| drop(panics::last())).ok()
 }

@@ -6,7 +6,6 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
@@ -14,6 +13,7 @@ use napi::{check_status, sys};
 use trunkline::{EventLoop, Loan, Operation, ReadBy};
 
 use crate::environment::Environment;
+use crate::failure::contained;
 use crate::uv::{self, Handle, Uv};
 
 /// What one environment polls.
@@ -205,7 +205,7 @@ unsafe extern "C" fn on_polled(handle: Handle, status: c_int, _events: c_int) {
     };
     // Errors too are told to the library, by reading; libuv has stopped to poll then.
     let read = || poll.environment.read_ready(&poll, status == 0);
-    if catch_unwind(AssertUnwindSafe(read)).is_err() {
+    if contained(read).is_none() {
         poll.environment.wake();
     }
 }
@@ -213,20 +213,20 @@ unsafe extern "C" fn on_polled(handle: Handle, status: c_int, _events: c_int) {
 unsafe extern "C" fn on_end(hook: sys::napi_async_cleanup_hook_handle, context: *mut c_void) {
     // SAFETY: the reference that `hook` gave to the environment comes back here, once.
     let environment = unsafe { Rc::from_raw(context as *const Environment) };
-    let _ = catch_unwind(AssertUnwindSafe(|| {
+    contained(|| {
         if let Some(polls) = environment.polls() {
             polls.end(hook);
         }
-    }));
+    });
 }
 
 unsafe extern "C" fn on_closed(handle: Handle) {
     let Some(uv) = Uv::of_process() else { return };
     // SAFETY: the reference that `add` gave to the handle comes back here, once.
     let poll = unsafe { Rc::from_raw((uv.attached)(handle) as *const Poll) };
-    let _ = catch_unwind(AssertUnwindSafe(|| {
+    contained(|| {
         if let Some(polls) = poll.environment.polls() {
             polls.forget_handle(handle);
         }
-    }));
+    });
 }

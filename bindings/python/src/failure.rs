@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
@@ -110,23 +110,13 @@ impl<T> OrRaise<T> for trunkline::Result<T> {
 thread_local! {
     /// How many guards this thread is inside of.
     static GUARDS: Cell<u32> = const { Cell::new(0) };
-    /// Where the panic happened that a guard is about to catch.
-    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Lets panics inside a guard be seen in its error alone; others are reported as before.
 pub fn quiet_guarded_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        panics::report_without_values(|panic| {
-            let is_guarded = GUARDS.get() > 0;
-            if is_guarded {
-                let place = panic.location().map(ToString::to_string);
-                // A thread that ends may have none left.
-                let _ = PLACE.try_with(|last| last.replace(place));
-            }
-            is_guarded
-        });
+        panics::report_without_values(|| GUARDS.get() > 0);
     });
 }
 
@@ -169,12 +159,8 @@ pub fn call_python(function: &Bound<'_, PyAny>, arguments: Bound<'_, PyTuple>) -
 }
 
 fn fault(payload: Box<dyn Any + Send>) -> Error {
-    let words = panics::words(&*payload).unwrap_or("its place says where");
+    let error = panics::last().unwrap_or_else(|| Error::new(ErrorCode::Internal, "panicked"));
     // The payload's own destructor may panic as well; there is nothing more to say then.
     let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
-    let error = Error::new(ErrorCode::Internal, format!("panicked: {words}"));
-    match PLACE.try_with(RefCell::take).unwrap_or_default() {
-        Some(place) => error.with_detail("place", place),
-        None => error,
-    }
+    error
 }
