@@ -1,5 +1,6 @@
 //! What the long form alone carries out: threads in many orders, and memory under tools that see each use of it.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -68,13 +69,22 @@ fn threads(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The C programs and the library that they are linked with, both instrumented.
 fn addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    components(machine, run, &["rust-src"])?;
+    let built = build_for_addresses(machine, run, &["--manifest-path", PLANTED])?;
     let program = machine.target.join("xtask/planted-freed");
     let mut cc = machine.command("cc");
     cc.args(["-g", "-fsanitize=address", "tests/planted/freed.c", "-o"]).arg(&program);
+    cc.arg("-L").arg(&built).arg("-ltrunkline_planted");
+    cc.arg(format!("-Wl,-rpath,{}", built.display()));
     run.preparation("a C compiler with the address sanitizer", &mut cc)?;
-    reports(run, &mut machine.command(&program), "AddressSanitizer: heap-use-after-free")?;
-    crate::suites::c_programs(machine, run, &["sanitized"])
+    for place in [&[][..], &["library"]] {
+        let mut planted = machine.command(&program);
+        reports(run, planted.args(place), "AddressSanitizer: heap-use-after-free")?;
+    }
+    build_for_addresses(machine, run, &["-p", "trunkline-dist"])?;
+    crate::suites::c_programs_of(machine, run, &built, &["sanitized"])
 }
 
 /// The Python package, whose native module is instrumented, with the runtime of the C compiler's sanitizer before everything else. What an
@@ -90,14 +100,8 @@ fn python_addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
         command.args(args).env("LD_PRELOAD", runtime.trim()).env("ASAN_OPTIONS", "detect_leaks=0");
         command
     };
-    let build = |more: &[&str]| {
-        let mut command = sanitized(machine, "address", &["build"]);
-        command.args(more);
-        command
-    };
-    run.command(&mut build(&["--manifest-path", PLANTED]))?;
-    run.command(&mut build(&["-p", "trunkline-python"]))?;
-    let built = machine.target.join("san-address").join(TARGET).join("debug");
+    build_for_addresses(machine, run, &["--manifest-path", PLANTED])?;
+    let built = build_for_addresses(machine, run, &["-p", "trunkline-python"])?;
     let library = built.join("libtrunkline_planted.so");
     let freed = format!("import ctypes; ctypes.CDLL({library:?}).read_freed()");
     reports(run, &mut python(&["-c", &freed]), "AddressSanitizer: heap-use-after-free")?;
@@ -125,6 +129,12 @@ fn components(machine: &Machine, run: &mut Run, names: &[&str]) -> Result<(), St
     let mut add = machine.command("rustup");
     add.args(["component", "add", "--toolchain", "nightly"]).args(names);
     run.preparation(&format!("{} of a nightly compiler", names.join(" and ")), &mut add)
+}
+
+/// Builds a library that the address sanitizer sees into; where it is.
+fn build_for_addresses(machine: &Machine, run: &mut Run, what: &[&str]) -> Result<PathBuf, Stop> {
+    run.command(sanitized(machine, "address", &["build"]).args(what))?;
+    Ok(machine.target.join("san-address").join(TARGET).join("debug"))
 }
 
 /// A cargo command of the nightly compiler whose programs are instrumented, in a build folder of their own.

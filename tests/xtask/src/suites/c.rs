@@ -1,5 +1,6 @@
 //! The C and C++ programs.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::machine::Machine;
@@ -19,6 +20,20 @@ pub fn programs(machine: &Machine, run: &mut Run, goals: &[&str]) -> Result<(), 
     machine.testserver(run)?;
     run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
     run.command(&mut make(machine, goals))
+}
+
+/// The same with the library that is in that folder.
+pub fn programs_of(
+    machine: &Machine,
+    run: &mut Run,
+    built: &Path,
+    goals: &[&str],
+) -> Result<(), Stop> {
+    let testserver = machine.testserver(run)?;
+    let mut make = make(machine, goals);
+    let out = format!("OUT={}", built.join("c").display());
+    make.arg(out).arg(format!("BUILT={}", built.display()));
+    run.command(make.env("TRUNKLINE_TESTSERVER", testserver))
 }
 
 fn make(machine: &Machine, goals: &[&str]) -> Command {

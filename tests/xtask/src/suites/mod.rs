@@ -14,7 +14,7 @@ mod python;
 mod rust;
 mod supply;
 
-pub use c::programs as c_programs;
+pub use c::programs_of as c_programs_of;
 pub use programs::programs;
 pub use python::environment as python_environment;
 pub use rust::simulator;
