@@ -105,10 +105,11 @@ fn slope(values: &[f64]) -> f64 {
     if squares == 0.0 { 0.0 } else { common.sum::<f64>() / squares }
 }
 
-const FIGURES: [Figure; 4] = [
+const FIGURES: [Figure; 5] = [
     Figure { name: "descriptors", unit: "open descriptors", divisor: 1.0 },
     Figure { name: "threads", unit: "threads", divisor: 1.0 },
     Figure { name: "bytes", unit: "resident memory in MiB", divisor: 1_048_576.0 },
+    Figure { name: "allocated", unit: "allocated memory in MiB", divisor: 1_048_576.0 },
     Figure { name: "processes", unit: "server processes", divisor: 1.0 },
 ];
 
@@ -151,12 +152,11 @@ mod tests {
 
     #[test]
     fn each_second_is_a_point_of_each_figure() {
-        let sample =
-            |it| json!({ "descriptors": 10 * it, "threads": 9, "bytes": 2 << 20, "processes": 3 });
+        let sample = |it| json!({ "descriptors": 10 * it, "threads": 9, "bytes": 2 << 20, "allocated": 1 << 20, "processes": 3 });
         let Ok(svg) = draw(&[sample(1), sample(2), sample(1)]) else { panic!("it has all") };
         assert!(draw(&[json!({ "descriptors": 1 })]).is_err());
         let lines: Vec<&str> = svg.lines().filter(|line| line.contains("<polyline")).collect();
-        assert_eq!(lines.len(), 4);
+        assert_eq!(lines.len(), FIGURES.len());
         assert!(lines.iter().all(|line| line.matches(',').count() == 3), "{svg}");
         assert!(svg.contains("open descriptors: 10 to 20") && svg.contains("MiB: 2 to 2"), "{svg}");
     }
