@@ -12,6 +12,8 @@ pub struct Row {
     pub counted: u64,
     /// How often its tests put which promise to the test, by the rows of the scoreboard.
     pub scores: BTreeMap<String, u64>,
+    /// Its tests that are red, as their runners name them.
+    pub failed: Vec<String>,
     pub took: Duration,
     pub budget: Duration,
 }
@@ -27,7 +29,10 @@ pub fn print(rows: &[Row], is_ci: bool) {
         };
         let counted = if row.counted > 0 { row.counted.to_string() } else { "-".to_string() };
         let note = match &row.result {
-            Err(Stop::Failed(why) | Stop::NotRun(why)) => why.clone(),
+            Err(Stop::Failed(why) | Stop::NotRun(why)) if row.failed.is_empty() => why.clone(),
+            Err(Stop::Failed(why) | Stop::NotRun(why)) => {
+                format!("{why}; failed: {}", row.failed.join(", "))
+            }
             Ok(()) if row.took > row.budget => format!("over its {} s", row.budget.as_secs()),
             Ok(()) => String::new(),
         };
@@ -66,7 +71,8 @@ mod tests {
 
     fn row(result: Result<(), Stop>) -> Row {
         let budget = Duration::from_secs(1);
-        Row { suite: "x", result, counted: 1, scores: Default::default(), took: budget, budget }
+        let (scores, failed) = Default::default();
+        Row { suite: "x", result, counted: 1, scores, failed, took: budget, budget }
     }
 
     #[test]

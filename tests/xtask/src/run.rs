@@ -38,6 +38,8 @@ pub struct Run {
     scores: BTreeMap<String, u64>,
     /// The runners' own closing lines.
     pub closing: Vec<String>,
+    /// What was put to the test and found wrong, test by test, as its runner names it.
+    pub failed: Vec<String>,
 }
 
 impl Run {
@@ -49,7 +51,8 @@ impl Run {
         let name = format!("trunkline-suite-{}-{number}", std::process::id());
         let temporary = std::env::temp_dir().join(name);
         let (deadline, scores) = (Instant::now() + bound, BTreeMap::new());
-        Run { log, temporary, deadline, counted: 0, scores, closing: Vec::new() }
+        let (closing, failed) = (Vec::new(), Vec::new());
+        Run { log, temporary, deadline, counted: 0, scores, closing, failed }
     }
 
     /// May take so long from here on, where that is longer than was said before.
@@ -66,19 +69,30 @@ impl Run {
 
     /// Runs a command that prepares something. Failing means that the machine lacks it.
     pub fn preparation(&mut self, what: &str, command: &mut Command) -> Result<(), Stop> {
-        self.carry_out(command).map(drop).map_err(|stop| match stop {
-            Stop::Failed(why) => Stop::NotRun(format!("{what}: {why}")),
-            not_run @ Stop::NotRun(_) => not_run,
+        let before = self.failed.len();
+        self.carry_out(command).map(drop).map_err(|stop| {
+            // It puts nothing to the test.
+            self.failed.truncate(before);
+            match stop {
+                Stop::Failed(why) => Stop::NotRun(format!("{what}: {why}")),
+                not_run @ Stop::NotRun(_) => not_run,
+            }
         })
     }
 
     /// Runs a command that must succeed and hands over what it printed.
     pub fn carry_out(&mut self, command: &mut Command) -> Result<String, Stop> {
         let words = in_words(command);
-        match self.watch(command, Duration::MAX)? {
-            (Ended::With(status), text) if status.success() => Ok(text),
-            (ended, _) => Err(Stop::Failed(format!("{words}: {}", end_in_words(&ended)))),
+        let (ended, text) = self.watch(command, Duration::MAX)?;
+        let why = format!("{words}: {}", end_in_words(&ended));
+        match ended {
+            Ended::With(status) if status.success() => return Ok(text),
+            // Whom a signal ends says no more which test it was at.
+            Ended::With(status) if status.code().is_none() => self.failed.push(why.clone()),
+            Ended::With(_) | Ended::AtItsBound | Ended::LeavingProcesses => {}
         }
+        self.failed.extend(passages::tests(&text));
+        Err(Stop::Failed(why))
     }
 
     /// Runs a command that may fail, for at most `bound`.
@@ -264,6 +278,14 @@ mod tests {
         assert_eq!((run.counted, &run.closing[..]), (4, &closing[..]));
         let failed = run.command(Command::new("sh").args(["-c", "exit 1"])).unwrap_err();
         assert!(matches!(failed, Stop::Failed(_)));
+        assert_eq!(run.failed, [""; 0]);
+        let red = "echo not ok 3 - three; exit 1";
+        run.preparation("it", Command::new("sh").args(["-c", red])).unwrap_err();
+        assert_eq!(run.failed, [""; 0]);
+        run.command(Command::new("sh").args(["-c", red])).unwrap_err();
+        run.command(Command::new("sh").args(["-c", "kill -SEGV $$"])).unwrap_err();
+        assert_eq!(run.failed[0], "not ok 3 - three");
+        assert!(run.failed[1].contains("signal: 11"), "{:?}", run.failed);
         let missing = run.command(&mut Command::new("no-such-program-of-ours")).unwrap_err();
         assert!(matches!(missing, Stop::NotRun(_)));
         let hung = run.command(Command::new("sleep").arg("600")).unwrap_err();

@@ -73,6 +73,7 @@ fn judge(machine: &Machine, run: &mut Run, parts: Parts) -> Result<(), Stop> {
     let table = measure(machine, run, parts, &[])?;
     run.counted += table.rounds() as u64;
     run.closing.extend(table.lines());
+    run.failed.extend(table.faults().iter().cloned());
     match (table.faults(), table.missing()) {
         ([], None) => Ok(()),
         ([], Some(missing)) => Err(Stop::NotRun(missing.to_owned())),
@@ -86,26 +87,39 @@ fn measure(machine: &Machine, run: &mut Run, parts: Parts, only: &[&str]) -> Res
     let full = machine.reach == Reach::Full;
     let goals = if full { Goals::Held } else { Goals::Shown };
     let mut table = Table::new(rig.behaviours(), goals, fleet.missing.clone());
+    let mut kept: Vec<(&str, usize)> = Vec::new();
     // The figures come first, while nothing else runs.
     if parts.time {
         let short = Rounds { polite: 200, each: 1 };
         let rounds = if full { Rounds { polite: 2000, each: 5 } } else { short };
-        time::measure(&rig, &fleet, &rounds, &mut table);
-        run.note_score("close-time", rounds.polite as u64);
+        let closes = kept_in(&mut table, |table| time::measure(&rig, &fleet, &rounds, table));
+        kept.extend(closes.map(|_| ("close-time", rounds.polite)));
     }
     if parts.close {
-        close::measure(&rig, &fleet, if full { 200 } else { 10 }, &mut table);
-        run.note_score("close", table.rounds() as u64);
+        let rounds = if full { 200 } else { 10 };
+        let closes = kept_in(&mut table, |table| close::measure(&rig, &fleet, rounds, table));
+        kept.extend(closes.map(|closes| ("close", closes)));
     }
     if parts.kill {
         // A busy machine may hold up what ends them.
         let within = if full { kill::PROMISED } else { family::HANG };
-        let closes = table.rounds();
-        kill::measure(&rig, &fleet, if full { 50 } else { 3 }, within, &mut table);
-        run.note_score("host-kill", (table.rounds() - closes) as u64);
+        let rounds = if full { 50 } else { 3 };
+        let kills = kept_in(&mut table, |table| kill::measure(&rig, &fleet, rounds, within, table));
+        kept.extend(kills.map(|kills| ("host-kill", kills)));
     }
-    table.late_survivors(&rig.sweep());
+    // Who was left at the end may be of any part.
+    let late = kept_in(&mut table, |table| table.late_survivors(&rig.sweep()));
+    for (row, times) in kept.into_iter().filter(|_| late.is_some()) {
+        run.note_score(row, times as u64);
+    }
     Ok(table)
+}
+
+/// How many rounds a part carried out; nothing when it found something wrong.
+fn kept_in(table: &mut Table, part: impl FnOnce(&mut Table)) -> Option<usize> {
+    let (rounds, faults) = (table.rounds(), table.faults().len());
+    part(table);
+    (table.faults().len() == faults).then(|| table.rounds() - rounds)
 }
 
 /// What a part is called on the command line.
@@ -116,3 +130,24 @@ const HANG_BOUND: Duration = Duration::from_secs(60 * 60);
 
 /// Lines of the log that are printed when a host could not be built.
 const TAIL_LINES: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::kept_in;
+    use super::table::{Goals, Round, Table};
+
+    #[test]
+    fn a_part_that_found_something_wrong_kept_nothing() {
+        let mut table = Table::new(&[], Goals::Shown, None);
+        let closed = |survivors: &[&str]| {
+            let survivors = survivors.iter().map(|it| (*it).to_owned()).collect();
+            Ok(Round { survivors })
+        };
+        assert_eq!(kept_in(&mut table, |table| table.add("close", "polite", closed(&[]))), Some(1));
+        assert_eq!(kept_in(&mut table, |table| table.add("rust", "deaf", closed(&["7"]))), None);
+        // What another part found is none of this one's.
+        assert_eq!(kept_in(&mut table, |table| table.add("c", "polite", closed(&[]))), Some(1));
+        assert_eq!(kept_in(&mut table, |table| table.late_survivors(&[])), Some(0));
+        assert_eq!(kept_in(&mut table, |table| table.late_survivors(&[7])), None);
+    }
+}

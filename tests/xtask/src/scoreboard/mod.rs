@@ -2,7 +2,7 @@
 //!
 //! The figure is how often a promise was broken of how often it was put to the test. Tests write down how often that was
 //! (`core/tests/rig/score.rs`); one that is red breaks the promise. The suites of `cargo xtask test` carry most rows out
-//! anyway, so the gate judges what they wrote down and does nothing twice.
+//! anyway, so the gate judges what they wrote down and does nothing twice: by a row's own tests, whatever else is red there.
 
 mod done;
 mod mutants;
@@ -104,6 +104,31 @@ fn judged(form: Form, stop: Option<&Stop>, done: Done) -> Outcome {
     }
 }
 
+/// What came of a row that suites carried out beside other things. Its own tests break it, and they write down what they kept: one that reached
+/// its goal is kept, whatever else is red. What was not come to, since a suite broke off before, is not run.
+fn among_others(row: &Row, form: Form, suites: &[&report::Row]) -> Outcome {
+    let mut done = Done::default();
+    suites.iter().for_each(|suite| done.add(row, &suite.scores));
+    let failed: Vec<&str> =
+        suites.iter().flat_map(|suite| &suite.failed).map(String::as_str).collect();
+    let own: Vec<&str> = failed.iter().copied().filter(|test| row.source.has(test)).collect();
+    if !own.is_empty() {
+        return Outcome::Broken(own.join(", "));
+    }
+    let Some(short) = done.short_of(form) else { return Outcome::Kept(done) };
+    if !failed.is_empty() {
+        return Outcome::Broken(format!("{short}; failed: {}", failed.join(", ")));
+    }
+    let stops = || suites.iter().filter_map(|suite| suite.result.as_ref().err());
+    let lacking = stops().find(|stop| matches!(stop, Stop::NotRun(_)));
+    match lacking.or_else(|| stops().next()) {
+        None => Outcome::Broken(short),
+        Some(Stop::NotRun(why)) => Outcome::NotRun(why.clone()),
+        // It could not be built, or hung elsewhere; the suite's own line says that it failed.
+        Some(Stop::Failed(why)) => Outcome::NotRun(format!("{short}; {why}")),
+    }
+}
+
 /// The rows that the suites of a run carried out, as one more line of its table; nothing when there was none.
 pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Row> {
     let began = Instant::now();
@@ -118,12 +143,8 @@ pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Ro
             Form::AtLeast(_) | Form::Each(_) if of_it.len() < named.len() => {
                 Outcome::NotRun("its suites were not run".to_owned())
             }
-            form => {
-                let mut done = Done::default();
-                of_it.iter().for_each(|suite| done.add(row, &suite.scores));
-                let stop = of_it.iter().find_map(|suite| suite.result.as_ref().err());
-                judged(form, stop, done)
-            }
+            Form::Absent(why) => Outcome::NotRun(why.to_owned()),
+            form => among_others(row, form, &of_it),
         };
         Line { row, form, outcome, took: None }
     };
@@ -141,6 +162,7 @@ pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Ro
         result: broken.map_or(Ok(()), |why| Err(Stop::Failed(why))),
         counted: 0,
         scores: Default::default(),
+        failed: Vec::new(),
         took: began.elapsed(),
         budget: Duration::from_secs(60),
     })
@@ -154,9 +176,11 @@ const TAIL_LINES: usize = 40;
 
 #[cfg(test)]
 mod tests {
-    use super::{Done, Form, Line, Outcome, ROWS, has_passed, judged};
+    use super::{Done, Form, Line, Outcome, ROWS, Row, among_others, has_passed, judged};
+    use crate::report;
     use crate::run::Stop;
     use std::collections::BTreeSet;
+    use std::time::Duration;
 
     #[test]
     fn a_row_is_kept_only_when_enough_of_it_was_done_and_nothing_failed() {
@@ -172,6 +196,73 @@ mod tests {
         assert_eq!(judged(absent, None, 10), Outcome::NotRun("long form".into()));
         let parts = Form::Each(&[("half", 5)]);
         assert_eq!(judged(parts, None, 10), Outcome::Broken("0 of 5 half".into()));
+    }
+
+    fn row(name: &str) -> &'static Row {
+        ROWS.iter().find(|row| row.name == name).unwrap()
+    }
+
+    fn suite(result: Result<(), Stop>, scores: &[(&str, u64)], failed: &[&str]) -> report::Row {
+        report::Row {
+            suite: "core",
+            result,
+            counted: 1,
+            scores: scores.iter().map(|(key, times)| ((*key).to_owned(), *times)).collect(),
+            failed: failed.iter().map(|test| (*test).to_owned()).collect(),
+            took: Duration::ZERO,
+            budget: Duration::ZERO,
+        }
+    }
+
+    fn failed() -> Result<(), Stop> {
+        Err(Stop::Failed("cargo test: exit status: 101".into()))
+    }
+
+    fn not_run(why: &str) -> Result<(), Stop> {
+        Err(Stop::NotRun(why.into()))
+    }
+
+    #[test]
+    fn a_row_that_reached_its_goal_is_kept_whatever_else_is_red() {
+        let (churn, form) = (row("budget"), Form::AtLeast(300));
+        let of = |suite| among_others(churn, form, &[&suite]);
+        let kept = Outcome::Kept(Done::whole(300));
+        assert_eq!(of(suite(failed(), &[("budget", 300)], &["lists::x", "not ok 3"])), kept);
+        assert_eq!(of(suite(not_run("no real servers"), &[("budget", 300)], &[])), kept);
+        assert_eq!(of(suite(failed(), &[("budget", 300)], &[])), kept);
+        // A suite that another language was for does not speak for this one.
+        let of_it = [suite(Ok(()), &[("budget", 300)], &[]), suite(not_run("no npm"), &[], &[])];
+        assert_eq!(among_others(churn, form, &[&of_it[0], &of_it[1]]), kept);
+    }
+
+    #[test]
+    fn a_red_test_of_its_own_breaks_a_row_however_much_was_done() {
+        let scores = [("budget", 9_000)];
+        let it = suite(failed(), &scores, &["lists::x", "churn::many"]);
+        let outcome = among_others(row("budget"), Form::AtLeast(300), &[&it]);
+        assert_eq!(outcome, Outcome::Broken("churn::many".into()));
+    }
+
+    #[test]
+    fn a_row_short_of_its_goal_is_broken_by_what_is_red_and_not_run_without_it() {
+        let of = |suites: &[&report::Row]| among_others(row("hosts"), row("hosts").gate, suites);
+        let c = suite(Ok(()), &[("hosts/c", 20)], &[]);
+        let python = suite(Ok(()), &[("hosts/python", 22)], &[]);
+        let short = "0 of 19 node";
+        let vanished = suite(Ok(()), &[], &[]);
+        assert_eq!(of(&[&c, &python, &vanished]), Outcome::Broken(short.into()));
+        let red = suite(failed(), &[], &["not ok 2 - a worker"]);
+        let broken = Outcome::Broken(format!("{short}; failed: not ok 2 - a worker"));
+        assert_eq!(of(&[&c, &python, &red]), broken);
+        let unbuilt = suite(failed(), &[], &[]);
+        let why = format!("{short}; cargo test: exit status: 101");
+        assert_eq!(of(&[&c, &python, &unbuilt]), Outcome::NotRun(why));
+        let lacking = suite(not_run("node: not installed"), &[], &[]);
+        assert_eq!(of(&[&c, &python, &lacking]), Outcome::NotRun("node: not installed".into()));
+        // What is red may be what this one lacks: it is no excuse that something else is not there.
+        let red_in_c = suite(failed(), &[("hosts/c", 20)], &["basics.c:7: not so: pool"]);
+        let broken = format!("{short}; failed: basics.c:7: not so: pool");
+        assert_eq!(of(&[&red_in_c, &python, &lacking]), Outcome::Broken(broken));
     }
 
     #[test]

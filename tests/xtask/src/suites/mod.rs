@@ -225,7 +225,8 @@ fn run(machine: &Machine, suite: &Suite) -> Row {
         println!("{}\n    the whole log: {}", run.why(TAIL_LINES), run.log().display());
     }
     let (counted, scores) = (run.counted, run.scores());
-    Row { suite: suite.name, result, counted, scores, took: started.elapsed(), budget }
+    let failed = std::mem::take(&mut run.failed);
+    Row { suite: suite.name, result, counted, scores, failed, took: started.elapsed(), budget }
 }
 
 /// The long forms may take this much longer.

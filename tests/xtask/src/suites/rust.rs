@@ -39,6 +39,10 @@ pub fn tidy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 /// They are built with the same features, so that nothing is compiled twice; but what is told by OTLP, which they are without.
 pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
+    // Files tell of it, whatever the tests come to.
+    if machine.reach == Reach::Full {
+        crate::fuzz::note_searched(machine, run)?;
+    }
     programs::run(machine, run, || {
         let mut cargo = tests_of(machine, &CRATES);
         if machine.reach == Reach::Full {
@@ -46,8 +50,7 @@ pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
         }
         cargo
     })?;
-    run.command(&mut tests_of(machine, &[OTLP]))?;
-    if machine.reach == Reach::Full { crate::fuzz::note_searched(machine, run) } else { Ok(()) }
+    run.command(&mut tests_of(machine, &[OTLP]))
 }
 
 /// The tests of the pool's crate, its simulator among them.
