@@ -159,26 +159,8 @@ fn remote(folders: &Folders) -> Value {
 
 /// What every kind of server can say.
 fn with_common(mut own: Value) -> Value {
-    let common = json!({
-        "description": "d",
-        "call_timeout_ms": 60_000,
-        "call_idle_timeout_ms": 30_000,
-        "connect_timeout_ms": 5_000,
-        "reconnect": {
-            "delays_ms": { "local": [60_000, 70_000], "remote": [80_000] },
-            "breaker": { "losses": 3, "window_ms": 9_000 },
-            "healthy_after_ms": 7_000,
-        },
-        "share": "pool",
-        "start": "lazy",
-        "include": ["a", "b"],
-        "exclude": ["c"],
-        "trust": true,
-        "always_load": ["d"],
-        "disabled": false,
-        "era": "legacy",
-        "somethingElse": { "a": [1, { "b": "c" }] },
-    });
+    let common = include_str!("../../pool/src/approvals/tests/common.json");
+    let common = serde_json::from_str(common).unwrap();
     let Value::Object(common) = common else { unreachable!() };
     own.as_object_mut().unwrap().extend(common);
     own

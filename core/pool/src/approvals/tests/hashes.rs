@@ -11,30 +11,6 @@ use crate::expand::{Commands, Variables, look_up};
 use crate::interface::{Scope, options};
 use crate::settings::{ReadOptions, Template, read};
 
-/// Everything that all kinds of servers can say.
-fn common() -> Value {
-    json!({
-        "description": "d",
-        "call_timeout_ms": 60_000,
-        "call_idle_timeout_ms": 30_000,
-        "connect_timeout_ms": 5_000,
-        "reconnect": {
-            "delays_ms": { "local": [100, 200], "remote": [300] },
-            "breaker": { "losses": 3, "window_ms": 9_000 },
-            "healthy_after_ms": 7_000,
-        },
-        "share": "pool",
-        "start": "lazy",
-        "include": ["a", "b"],
-        "exclude": ["c"],
-        "trust": true,
-        "always_load": ["d"],
-        "disabled": true,
-        "era": "legacy",
-        "somethingElse": { "a": [1, { "b": "c" }] },
-    })
-}
-
 fn stdio() -> Value {
     with(json!({
         "type": "stdio",
@@ -63,7 +39,11 @@ fn remote() -> Value {
 }
 
 fn with(value: Value) -> Value {
-    let Value::Object(mut members) = common() else { unreachable!() };
+    // Everything that all kinds of servers can say.
+    let mut common: Value = serde_json::from_str(include_str!("common.json")).unwrap();
+    // Each is other than what goes without saying.
+    common["disabled"] = true.into();
+    let Value::Object(mut members) = common else { unreachable!() };
     let Value::Object(own) = value else { unreachable!() };
     members.extend(own);
     members.into()
