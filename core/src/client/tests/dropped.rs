@@ -43,7 +43,7 @@ async fn dropped_at_every_poll(server: &Server, is_left: impl Fn() -> bool) {
         assert!(polls < 1_000, "it never connects");
     }
     assert!(polls > 1, "it never waits");
-    score::done("cancel/connects", polls);
+    score::done("cancel/transports", 1);
 }
 
 /// What was started is ended by the runtime.

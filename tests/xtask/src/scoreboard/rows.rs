@@ -88,6 +88,9 @@ const fn stress(tests: &'static [Target]) -> Source {
 
 const STRESS: &[&str] = &["--test", "stress"];
 
+/// As many as there are; how often each is polled is the machine's.
+const CANCEL: Form = Form::Each(&[("forms", 40), ("transports", 6)]);
+
 /// C: forks and ends plain, signals plain, with sanitizers and under valgrind. The long form does what the gate does.
 const HOSTS: Form = Form::Each(&[("c", 20), ("python", 22), ("node", 19)]);
 const CALLBACKS: Form = Form::Each(&[("c", 39), ("python", 15), ("node", 18)]);
@@ -178,9 +181,9 @@ pub const ROWS: &[Row] = &[
         number: 8,
         name: "cancel",
         what: "a future that is dropped where it waits leaves something behind",
-        unit: "dropped futures, of every public function and of connects over each transport",
-        gate: Form::Each(&[("functions", 165), ("connects", 25)]),
-        full: Form::Each(&[("functions", 165), ("connects", 25)]),
+        unit: "public functions in each form, and connects over each transport, dropped at each of their polls",
+        gate: CANCEL,
+        full: CANCEL,
         source: stress(&[
             Target { program: STRESS, tests: &["polls::"] },
             Target { program: &["--lib"], tests: &["client::tests::dropped::"] },
