@@ -93,7 +93,10 @@ fn measure(machine: &Machine, run: &mut Run, parts: Parts, only: &[&str]) -> Res
         let short = Rounds { polite: 200, each: 1 };
         let rounds = if full { Rounds { polite: 2000, each: 5 } } else { short };
         let closes = kept_in(&mut table, |table| time::measure(&rig, &fleet, &rounds, table));
-        kept.extend(closes.map(|_| ("close-time", rounds.polite)));
+        let each = rounds.each * rig.behaviours().len();
+        let timed = [("close-time/polite", rounds.polite), ("close-time/each", each)];
+        // A goal that is shown alone is kept by nobody.
+        kept.extend(timed.into_iter().filter(|_| closes.is_some() && goals == Goals::Held));
     }
     if parts.close {
         let rounds = if full { 200 } else { 10 };
