@@ -181,6 +181,9 @@ fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     println!(
         "settled after the last edit of a burst: {middle:?}, 95 of 100 {most:?}, {worst:?} at worst"
     );
+    // The machine of the gate may do other work; the long form holds what is promised.
+    let promised = Duration::from_secs(rounds(HANG.as_secs() as usize, 1) as u64);
+    assert!(most <= promised, "95 of 100 bursts settled in {most:?}, and not in {promised:?}");
     let (pids, starts) = (edited.pids(), edited.rig.starts().len());
     let pool = edited.rig.pool.clone();
     let again = async move { pool.reload(&ReloadOptions::default()).await };
