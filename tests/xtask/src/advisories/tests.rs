@@ -54,26 +54,30 @@ fn no_dependency_has_an_open_advisory() {
 #[test]
 fn a_planted_advisory_is_found_in_each_lock_file() {
     let rustsec = read(&root().join(RUSTSEC)).unwrap();
-    let plant = |name: &str| {
+    let packages = lock::all(root()).unwrap();
+    // One in a single version, one in several, one that the fuzzer's own lock file alone has.
+    for name in ["rmcp", "rand", "libfuzzer-sys"] {
         let with = format!("\"{name}\": [{{\"id\":\"PLANTED\",\"kind\":\"vulnerability\"}}");
         let planted = rustsec.replacen(&format!("\"{name}\": ["), &with, 1);
         let planted = planted.replace("}      {", "},      {").replace("}\n      {", "},\n      {");
         assert_ne!(planted, rustsec, "{name}");
         let known = Known::read(&planted, &read(&root().join(BEYOND)).unwrap()).unwrap();
-        let found = broken(&known, &lock::all(root()).unwrap(), known.as_of);
-        found.iter().filter(|line| line.contains("has PLANTED; patched in: no version")).count()
-    };
-    // One in a single version, one in several, one that the fuzzer's own lock file alone has.
-    assert_eq!((plant("rmcp"), plant("rand"), plant("libfuzzer-sys")), (1, 4, 1));
+        let found = broken(&known, &packages, known.as_of);
+        let planted =
+            found.iter().filter(|line| line.contains("has PLANTED; patched in: no version"));
+        let versions = packages.iter().filter(|it| it.name == name).count();
+        assert!(versions > 0, "{name} is in no lock file");
+        assert_eq!(planted.count(), versions, "{name}");
+    }
 }
 
 #[test]
 fn what_rustsec_lacks_is_found_too() {
-    let known =
-        Known::read(&read(&root().join(RUSTSEC)).unwrap(), &read(&root().join(BEYOND)).unwrap());
-    let known = known.unwrap();
+    // RustSec's list grows by itself.
+    let rustsec = answered("2026-01-01", json!({ "rmcp": [] }));
+    let known = Known::read(&rustsec, &read(&root().join(BEYOND)).unwrap()).unwrap();
     let count = |version| known.open(&package("rmcp", version)).count();
-    assert_eq!((count("1.3.9"), count("2.0.1"), count("3.8.0"), count("3.9.0")), (8, 5, 1, 0));
+    assert_eq!((count("1.3.9"), count("2.0.1"), count("3.8.0"), count("3.9.0")), (7, 5, 1, 0));
 }
 
 #[test]

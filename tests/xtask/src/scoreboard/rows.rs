@@ -346,7 +346,7 @@ pub const ROWS: &[Row] = &[
         number: 24,
         name: "advisories",
         what: "a package in use has an open advisory, or nobody asked about it for thirty days",
-        unit: "packages of the lock files, each version by itself, held against RustSec's answers and what RustSec lacks",
+        unit: "packages of the lock files, each version by itself, held against what RustSec lacks, and against RustSec as of the copy that was asked, whose youngest entry is `newest` in rustsec.json",
         gate: Form::AtLeast(360),
         full: Form::AtLeast(360),
         source: Source::Tests {
