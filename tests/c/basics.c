@@ -1,6 +1,6 @@
 /* The main job in C: a pool, a session, a lease, calls in all three forms, lists, events, and the end. */
 #define _POSIX_C_SOURCE 200809L
-#include "fixture.h"
+#include "counter.h"
 
 #include <pthread.h>
 
@@ -42,6 +42,16 @@ static void note_destroy(void *user_data)
     pthread_mutex_lock(&e->lock);
     e->destroyed++;
     pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void note_event(void *user_data, uint32_t event, trunkline_str json)
+{
+    ending *e = user_data;
+    (void)event;
+    (void)json;
+    pthread_mutex_lock(&e->lock);
+    e->ended++;
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -313,6 +323,99 @@ static void failures_are_typed(void)
     close_scene(&s);
 }
 
+/* SPEC 16.2 */
+static void user_data_is_destroyed_when_a_start_is_refused(void)
+{
+    scene s = open_scene("", "");
+    ending e = new_ending();
+    uint64_t subscription = 0;
+    FAILS(TRUNKLINE_STATUS_BAD_HANDLE,
+          trunkline_lease_call_tool_start(s.pool, 99, none, none, NULL, note_end, &e, note_destroy, NULL, &err));
+    CHECK(e.destroyed == 1);
+    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT,
+          trunkline_pool_reconcile_start(NULL, none, note_end, &e, note_destroy, NULL, &err));
+    CHECK(e.destroyed == 2);
+    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT,
+          trunkline_pool_subscribe(s.pool, 1, NULL, &e, note_destroy, &subscription, NULL, &err));
+    CHECK(e.destroyed == 3);
+    FAILS(TRUNKLINE_STATUS_BAD_HANDLE,
+          trunkline_session_subscribe(s.pool, 99, 1, note_event, &e, note_destroy, &subscription, NULL, &err));
+    CHECK(e.destroyed == 4 && e.ended == 0);
+    close_scene(&s);
+}
+
+/* SPEC 16.6 */
+static void a_subscription_begins_with_a_snapshot(void)
+{
+    scene s = open_scene("", "");
+    ending e = new_ending();
+    uint64_t subscription = 0;
+    trunkline_buf *snapshot = NULL;
+    OK(trunkline_pool_subscribe(s.pool, TRUNKLINE_EVERY_EVENT, note_event, &e, note_destroy, &subscription, &snapshot,
+                                &err));
+    json *value = take_json(snapshot);
+    CHECK(json_is(json_get(value, "seq"), JSON_NUMBER) && json_is(json_get(value, "status"), JSON_OBJECT));
+    json_free(value);
+    close_scene(&s);
+    CHECK(e.destroyed == 1);
+}
+
+typedef struct {
+    counter connected, destroyed;
+    int batches, empty;
+    trunkline_logs *logs;
+} told;
+
+static void note_records(void *user_data, trunkline_str records)
+{
+    told *t = user_data;
+    json *rows = json_parse(records.ptr, records.len);
+    CHECK(json_is(rows, JSON_ARRAY));
+    t->batches++;
+    t->empty += json_at(rows, 0) == NULL;
+    for (size_t i = 0; json_at(rows, i) != NULL; i++) {
+        CHECK(json_is(json_get(json_at(rows, i), "fields"), JSON_OBJECT));
+        if (json_is_text(json_get(json_at(rows, i), "message"), "connected"))
+            count_up(&t->connected);
+    }
+    json_free(rows);
+}
+
+static void note_end_of_logs(void *user_data)
+{
+    told *t = user_data;
+    count_up(&t->destroyed);
+}
+
+/* Inside of OK and FAILS, which have the place for the error. */
+#define TELL(level, callback, to) \
+    trunkline_logs_new(TRUNKLINE_LITERAL(level), callback, to, note_end_of_logs, &(to)->logs, &err)
+
+/* SPEC 16.7, 16.2 */
+static void what_is_logged_is_told_to_who_asked_last_and_to_nobody_unasked(void)
+{
+    counter zero = COUNTER;
+    told first = {zero, zero, 0, 0, NULL}, second = first, refused = first;
+    trunkline_logs_free(NULL);
+    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, TELL("loud", note_records, &refused));
+    FAILS(TRUNKLINE_STATUS_INVALID_ARGUMENT, TELL("info", NULL, &refused));
+    CHECK(count_of(&refused.destroyed) == 2 && refused.logs == NULL);
+    OK(TELL("error", note_records, &first));
+    OK(TELL("info", note_records, &second));
+    wait_count(&first.destroyed, 1);
+    scene s = open_scene("", "");
+    acquire(&s);
+    wait_count(&second.connected, 1);
+    trunkline_logs_free(first.logs);
+    close_scene(&s);
+    trunkline_logs_free(second.logs);
+    CHECK(count_of(&second.destroyed) == 1 && second.batches > 0 && second.empty == 0 && first.batches == 0);
+    s = open_scene("", "");
+    acquire(&s);
+    close_scene(&s);
+    CHECK(count_of(&second.connected) == 1);
+}
+
 int main(int argc, char **argv)
 {
     begin_program(argc, argv);
@@ -329,5 +432,8 @@ int main(int argc, char **argv)
     RUN(a_pool_acquires_for_a_session_by_its_id);
     RUN(a_drained_pool_refuses_and_closes);
     RUN(failures_are_typed);
+    RUN(user_data_is_destroyed_when_a_start_is_refused);
+    RUN(a_subscription_begins_with_a_snapshot);
+    RUN(what_is_logged_is_told_to_who_asked_last_and_to_nobody_unasked);
     return 0;
 }

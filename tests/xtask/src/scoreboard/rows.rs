@@ -91,9 +91,9 @@ const STRESS: &[&str] = &["--test", "stress"];
 /// As many as there are; how often each is polled is the machine's.
 const CANCEL: Form = Form::Each(&[("forms", 40), ("transports", 6)]);
 
-/// C: forks and ends plain, signals plain, with sanitizers and under valgrind. The long form does what the gate does.
+/// As many as there are. The long form does what the gate does.
 const HOSTS: Form = Form::Each(&[("c", 20), ("python", 22), ("node", 19)]);
-const CALLBACKS: Form = Form::Each(&[("c", 39), ("python", 15), ("node", 18)]);
+const CALLBACKS: Form = Form::Each(&[("c", 30), ("python", 15), ("node", 18)]);
 
 /// Each language has the same inputs, and what it alone can be given; Rust has its own.
 const CANARIES: Form = Form::Each(&[("rust", 60), ("c", 62), ("python", 62), ("node", 62)]);
@@ -292,7 +292,7 @@ pub const ROWS: &[Row] = &[
         number: 18,
         name: "hosts",
         what: "a host with signals or forks of its own dies or hangs",
-        unit: "set-ups, in C, Python and Node",
+        unit: "set-ups, in C (forks and ends plain; signals plain, with sanitizers and under valgrind), Python and Node",
         gate: HOSTS,
         full: HOSTS,
         source: Source::Own { suites: &["c", "python", "node"], run: crate::suites::hosts },
