@@ -53,9 +53,7 @@ fn said_in_tests(file: &Source) -> String {
     {
         return String::new();
     }
-    let is_of_tests = file.path.split('/').any(|part| matches!(part, "tests" | "test" | "testing"));
-    let lines = file.text.lines().enumerate();
-    let lines = lines.filter(|(line, _)| is_of_tests || file.is_test_line(*line));
+    let lines = file.text.lines().enumerate().filter(|(line, _)| file.is_test_line(*line));
     lines.map(|(_, text)| format!("{text}\n")).collect()
 }
 
@@ -79,4 +77,7 @@ fn what_names_a_promise_is_told_from_what_does_not() {
     assert_eq!(Vec::from_iter(named(&said_in_tests(&product))), ["S-02"]);
     let test = Source::new("core/tests/a.rs", "//! S-01\n");
     assert_eq!(Vec::from_iter(named(&said_in_tests(&test))), ["S-01"]);
+    // What the tests are made with shows nothing.
+    let server = Source::new("tests/servers/src/a.rs", "//! S-01\n");
+    assert_eq!(Vec::from_iter(named(&said_in_tests(&server))), [] as [&str; 0]);
 }
