@@ -311,10 +311,13 @@ static void show_all_and_output(scene_of_all *scene)
     fflush(NULL);
     int output = dup(STDOUT_FILENO), errors = dup(STDERR_FILENO);
     CHECK(output >= 0 && errors >= 0 && freopen(path, "w", stdout));
+    /* What fails meanwhile is said where it is read: that file goes with the run. */
+    failures = errors;
     CHECK(dup2(STDOUT_FILENO, STDERR_FILENO) >= 0);
     show_all(scene);
     fflush(NULL);
     CHECK(dup2(output, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0);
+    failures = STDERR_FILENO;
     close(output);
     close(errors);
     keep_file("output", path);

@@ -4,12 +4,14 @@
 #include <time.h>
 #include <unistd.h>
 
+int failures = STDERR_FILENO;
+
 void fail_check(const char *file, int line, const char *what, const trunkline_error *err)
 {
-    fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);
+    dprintf(failures, "%s:%d: not so: %s\n", file, line, what);
     if (err) {
         trunkline_str json = trunkline_error_json(err);
-        fprintf(stderr, "  %.*s\n", (int)json.len, json.ptr);
+        dprintf(failures, "  %.*s\n", (int)json.len, json.ptr);
     }
     fflush(NULL);
     _exit(1);
@@ -19,7 +21,7 @@ void check_failure(const char *file, int line, const char *what, trunkline_statu
                    const trunkline_error *err)
 {
     if (got != wanted || trunkline_error_code(err) != wanted || trunkline_error_message(err).len == 0) {
-        fprintf(stderr, "%s:%d: wanted status %d, got %d\n", file, line, (int)wanted, (int)got);
+        dprintf(failures, "%s:%d: wanted status %d, got %d\n", file, line, (int)wanted, (int)got);
         fail_check(file, line, what, err);
     }
 }

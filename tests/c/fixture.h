@@ -47,6 +47,9 @@
 /* How many tests of this program were run. */
 extern long tests_run;
 
+/* Where a check that fails says so: the errors of the process, wherever they are sent meanwhile. */
+extern int failures;
+
 void fail_check(const char *file, int line, const char *what, const trunkline_error *err);
 void check_failure(const char *file, int line, const char *what, trunkline_status wanted, trunkline_status got,
                    const trunkline_error *err);
