@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from host import Log
+from host import Log, score
 
 
 #: The real servers are not installed, and this is a machine where that may be.
@@ -27,10 +27,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Writes down for the scoreboard what the passed tests of a module put to the test, where the module says what that is."""
     report = yield
-    row, scores = getattr(getattr(item, "module", None), "SCORE", None), os.environ.get("TRUNKLINE_SCORES")
-    if row and scores and report.when == "call" and report.passed:
-        with open(scores, "a", encoding="utf-8") as file:
-            file.write(f"{row} 1\n")
+    row = getattr(getattr(item, "module", None), "SCORE", None)
+    if row and report.when == "call" and report.passed:
+        score(row, 1)
     return report
 
 

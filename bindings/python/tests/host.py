@@ -24,6 +24,13 @@ ROOT = Path(__file__).resolve().parents[3]
 HANG = 90.0
 
 
+def score(row: str, times: int) -> None:
+    """Writes down for the scoreboard that a promise was put to the test so many times, and kept."""
+    if scores := os.environ.get("TRUNKLINE_SCORES"):
+        with open(scores, "a", encoding="utf-8") as file:
+            file.write(f"{row} {times}\n")
+
+
 def server_program() -> str:
     """The path of the reference server."""
     path = os.environ.get("TRUNKLINE_TESTSERVER")

@@ -21,7 +21,7 @@ import trunkline
 import trunkline.sync
 from trunkline import Refusal, ServerRequest, _trunkline
 
-from host import HANG, ROOT, RemoteServer, server_program, text, visit, wait_until
+from host import HANG, ROOT, RemoteServer, score, server_program, text, visit, wait_until
 
 INPUTS = ROOT / "tests" / "canaries.json"
 
@@ -300,6 +300,4 @@ def test_no_secret_is_shown(
         assert seen[place].pop(where, None), f"{place} is not in {where}"
     leaks = {place: where for place, where in seen.items() if where}
     assert not leaks, json.dumps(leaks, indent=1)
-    if scores := os.environ.get("TRUNKLINE_SCORES"):
-        with open(scores, "a", encoding="utf-8") as file:
-            file.write(f"canary/python {len(inputs.places)}\n")
+    score("canary/python", len(inputs.places))
