@@ -50,7 +50,8 @@ pub(crate) fn contain<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// The `internal` error of the panic that this thread is in, or came out of last.
 pub(crate) fn last_panic() -> Error {
-    panics::last().unwrap_or_else(|| Error::new(ErrorCode::Internal, "panicked"))
+    panics::last()
+        .unwrap_or_else(|| Error::new(ErrorCode::Internal, "panicked: nobody noted where"))
 }
 
 /// A payload may panic when it is dropped, and again; then it is forgotten.

@@ -159,7 +159,8 @@ pub fn call_python(function: &Bound<'_, PyAny>, arguments: Bound<'_, PyTuple>) -
 }
 
 fn fault(payload: Box<dyn Any + Send>) -> Error {
-    let error = panics::last().unwrap_or_else(|| Error::new(ErrorCode::Internal, "panicked"));
+    let error = panics::last()
+        .unwrap_or_else(|| Error::new(ErrorCode::Internal, "panicked: nobody noted where"));
     // The payload's own destructor may panic as well; there is nothing more to say then.
     let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
     error
