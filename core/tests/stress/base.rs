@@ -1,10 +1,37 @@
 //! What there was before an attempt, and has to be there again after it.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use trunkline::CallOptions;
 
-use crate::rig::{Rig, acquire, until};
+use crate::rig::{HANG, Rig, acquire, until};
 use crate::traces;
+
+/// With it the allocator of a process keeps nothing of what was freed apart by thread, where it counts as allocated.
+pub const NO_SPARES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
+
+/// What the process has of its allocator, without what that keeps for later.
+pub fn allocated() -> usize {
+    // SAFETY: it takes nothing, and asks the allocator alone.
+    let all = unsafe { libc::mallinfo2() };
+    all.uordblks + all.hblkhd
+}
+
+/// What is allocated once nothing changes any more.
+pub fn at_rest() -> usize {
+    let begun = Instant::now();
+    let (mut last, mut since) = (allocated(), Instant::now());
+    while since.elapsed() < Duration::from_millis(100) {
+        assert!(begun.elapsed() < HANG, "it never rests");
+        std::thread::park_timeout(Duration::from_millis(10));
+        let now = allocated();
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+    }
+    last
+}
 
 /// A rig for attempts that leave nothing: one process at a time, so that the next attempt finds a slot that leaked.
 pub fn rig() -> Rig {

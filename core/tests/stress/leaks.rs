@@ -3,28 +3,22 @@
 use serde_json::json;
 use trunkline::{AcquireOptions, ErrorCode};
 
-use crate::base::{Base, rig};
+use crate::base::{Base, NO_SPARES, at_rest, rig};
 use crate::rig::{Rig, text};
 use crate::{host, rounds, traces};
 
-/// What the allocator may keep, however long it goes on: in the long form less than 350 bytes a cycle.
-const GROWTH_BYTES_MAX: usize = 2 << 20;
-
-/// The memory of this process that is in use.
-fn resident_bytes() -> usize {
-    let status = std::fs::read_to_string("/proc/self/statm").unwrap();
-    status.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096
-}
+/// What tables and lists may grow by, however long it goes on.
+const GROWTH_BYTES_MAX: usize = 16 << 10;
 
 /// Runs the cycles; the first third warms up.
 fn back_to_base(rig: &Rig, base: &Base, mut cycle: impl FnMut(usize)) {
     let cycles = rounds(300, 10_000);
     (0..cycles / 3).for_each(&mut cycle);
     base.returns(rig);
-    let before = resident_bytes();
+    let before = at_rest();
     (cycles / 3..cycles).for_each(&mut cycle);
     base.returns(rig);
-    let grown = resident_bytes().saturating_sub(before);
+    let grown = at_rest().saturating_sub(before);
     println!("{cycles} cycles: {grown} bytes more in the last two thirds");
     assert!(grown < GROWTH_BYTES_MAX, "{grown} bytes");
 }
@@ -32,7 +26,8 @@ fn back_to_base(rig: &Rig, base: &Base, mut cycle: impl FnMut(usize)) {
 /// I-25, SPEC 4.6: programs that are not there, and servers that end at once.
 #[test]
 fn failed_spawns_leave_neither_descriptors_nor_memory() {
-    traces::alone("leaks::failed_spawns_leave_neither_descriptors_nor_memory", || {
+    const TEST: &str = "leaks::failed_spawns_leave_neither_descriptors_nor_memory";
+    traces::alone_with(TEST, NO_SPARES, || {
         let rig = rig();
         let options = AcquireOptions::default();
         host(rig.configure(json!({
@@ -54,7 +49,8 @@ fn failed_spawns_leave_neither_descriptors_nor_memory() {
 /// I-25, SPEC 3.4: connects that are dropped, in every second cycle before the server can have answered.
 #[test]
 fn dropped_connects_leave_neither_descriptors_nor_memory() {
-    traces::alone("leaks::dropped_connects_leave_neither_descriptors_nor_memory", || {
+    const TEST: &str = "leaks::dropped_connects_leave_neither_descriptors_nor_memory";
+    traces::alone_with(TEST, NO_SPARES, || {
         let rig = rig();
         host(rig.configure(json!({ "s": rig.server(&[]) })));
         let base = host(Base::new(&rig, "s"));

@@ -8,6 +8,7 @@
 mod acquires;
 mod base;
 mod blocked;
+mod bytes;
 mod canaries;
 mod cancels;
 mod changes;

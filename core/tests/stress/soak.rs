@@ -13,7 +13,7 @@ use trunkline::{CallOptions, LoadOptions, Session};
 
 use crate::churn::label;
 use crate::rig::{HANG, Rig, score, until};
-use crate::{rounds, traces};
+use crate::{base, rounds, traces};
 
 /// How much of everything there is.
 struct Size {
@@ -69,7 +69,7 @@ impl Sample {
             descriptors: traces::descriptors(std::process::id()),
             threads: std::fs::read_dir("/proc/self/task").unwrap().count(),
             resident: resident * 4096,
-            allocated: allocated(),
+            allocated: base::allocated(),
             processes: rig.running().len(),
         }
     }
@@ -84,12 +84,6 @@ impl Sample {
             ("processes", processes),
         ]
     }
-}
-
-fn allocated() -> usize {
-    // SAFETY: it takes nothing, and asks the allocator alone.
-    let all = unsafe { libc::mallinfo2() };
-    all.uordblks + all.hblkhd
 }
 
 /// For a plot: a line of JSON for each second.
@@ -302,7 +296,8 @@ fn assert_flat(samples: &[Sample]) {
 /// are, and the end of the pool leaves nothing.
 #[test]
 fn nothing_grows_however_long_it_goes_on() {
-    traces::alone("soak::nothing_grows_however_long_it_goes_on", || {
+    const TEST: &str = "soak::nothing_grows_however_long_it_goes_on";
+    traces::alone_with(TEST, base::NO_SPARES, || {
         let options = json!({
             "trusted": true, "drain_delay_ms": 200, "reconnect": { "delays_ms": { "local": [20, 200] } },
         });
