@@ -19,11 +19,7 @@ pub fn update(machine: &Machine, lines: &[Line], commit: &str) -> Result<(), Sto
     let form = if machine.reach == Reach::Full { FULL } else { GATE };
     let file = machine.root.join(FIGURES);
     let mut kept = read(&file)?;
-    for line in lines {
-        if let Some(came) = came_of(line, commit) {
-            kept.entry(line.row.name).or_insert_with(|| json!({}))[form] = came;
-        }
-    }
+    lines.iter().for_each(|line| keep(&mut kept, line, form, commit));
     let text = serde_json::to_string_pretty(&kept).unwrap_or_default();
     write(&file, &(text + "\n"))?;
     write(&machine.root.join(PAGE), &page(&kept))
@@ -37,6 +33,17 @@ fn read(file: &Path) -> Result<Map<String, Value>, Stop> {
     };
     let wrong = |error| Stop::Failed(format!("{}: {error}", file.display()));
     serde_json::from_str(&text).map_err(wrong)
+}
+
+/// Keeps what came of a row in that form; of one that has no such form any more nothing stays.
+fn keep(kept: &mut Map<String, Value>, line: &Line, form: &str, commit: &str) {
+    match came_of(line, commit) {
+        Some(came) => kept.entry(line.row.name).or_insert_with(|| json!({}))[form] = came,
+        None => {
+            let forms = kept.get_mut(line.row.name).and_then(Value::as_object_mut);
+            forms.map(|forms| forms.remove(form));
+        }
+    }
 }
 
 /// What is kept of a row. Of one that has no such form there is nothing to keep.
@@ -114,10 +121,10 @@ took and the commit that it is of, with a star where something had been changed 
 
 #[cfg(test)]
 mod tests {
-    use super::{Done, FIGURES, FULL, GATE, PAGE, came_of, cell, page, read};
+    use super::{Done, FIGURES, FULL, GATE, PAGE, came_of, cell, keep, page, read};
     use crate::scoreboard::rows::{Form, ROWS};
     use crate::scoreboard::table::{Line, Outcome};
-    use serde_json::{Value, json};
+    use serde_json::{Map, Value, json};
     use std::collections::BTreeSet;
     use std::path::Path;
     use std::process::Command;
@@ -222,6 +229,18 @@ mod tests {
         }
         assert!(of_gate.len() <= 1, "the gate's figures are of one run: {of_gate:?}");
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn of_a_form_that_is_no_more_nothing_stays() {
+        let line = |form, outcome| Line { row: &ROWS[0], form, outcome, took: None };
+        let mut kept = Map::new();
+        let done = line(Form::AtLeast(7), Outcome::Kept(Done::whole(7)));
+        keep(&mut kept, &done, GATE, "a");
+        keep(&mut kept, &done, FULL, "a");
+        keep(&mut kept, &line(Form::Absent("no"), Outcome::NotRun("no".into())), GATE, "b");
+        let forms = kept[ROWS[0].name].as_object().unwrap();
+        assert_eq!(forms.keys().collect::<Vec<_>>(), [FULL]);
     }
 
     #[test]
