@@ -1,7 +1,6 @@
 //! What is over keeps no byte of the allocator's: a kind of event that kept a few each time would be seen by nothing else for days (I-25).
 
 use std::cell::Cell;
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -64,8 +63,7 @@ impl Going {
     /// Loses the server, which comes back.
     fn lose(&self) {
         let begun = self.rig.starts().len();
-        let pid = self.rig.running()[0].to_string();
-        assert!(Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
+        traces::kill("KILL", self.rig.running()[0]);
         until(|| self.rig.starts().len() > begun);
         // One that is made before the loss is seen is lost with it.
         while !self.runtime.block_on(self.call(&self.echo)) {}
