@@ -183,11 +183,12 @@ impl Credentials {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use serde_json::json;
     use trunkline_pool::config::ServerSpec;
     use trunkline_pool::options::Handlers;
 
-    use super::super::sign_in::Ordinal;
+    use super::super::sign_in::{Ordinal, SignIns};
     use super::super::store::now_ms;
     use super::super::{Refused, Turn};
     use super::*;
@@ -210,22 +211,51 @@ mod tests {
         }
     }
 
+    /// A server whose authorization server is configured.
+    fn spec() -> ServerSpec {
+        let oauth = json!({
+            "authorization_url": "https://issuer.example/authorize", "token_url": "https://issuer.example/token",
+        });
+        let config = json!({ "type": "http", "url": "https://server.example/mcp", "oauth": oauth });
+        ServerSpec::from_value("s", &config).unwrap()
+    }
+
+    /// What a person signed in for, and its token.
+    async fn granted(credentials: &Credentials) -> (Grant, Kept) {
+        let found = find(credentials).await.unwrap();
+        let first = issued(credentials, &found.issuer.clone(), &["read"], "first");
+        (Grant::restore(&first, found, None).await.unwrap(), first)
+    }
+
+    /// SPEC 15.3: a sign-out that is held up takes nothing that was signed in for since it was asked for.
+    #[tokio::test]
+    async fn a_sign_out_leaves_what_was_signed_in_for_since() {
+        let context = Context::of_pool(&Handlers::new(), Duration::ZERO, None);
+        let credentials = context.of(&"s".into(), &spec()).unwrap();
+        let sign_ins = SignIns::default();
+        let (first, last) = (sign_ins.ordinal(), sign_ins.ordinal());
+        let (grant, kept) = granted(&credentials).await;
+        let changing = credentials.changing.lock().await;
+        let mut held_up = Box::pin(sign_ins.sign_out(first, &credentials));
+        assert!((&mut held_up).now_or_never().is_none());
+        credentials.signed_in(last, grant, Token::of_kept(&kept).unwrap());
+        drop(changing);
+        assert!(!held_up.await.unwrap());
+        assert!(credentials.header().is_some());
+        assert!(sign_ins.sign_out(sign_ins.ordinal(), &credentials).await.unwrap());
+        assert!(credentials.header().is_none());
+    }
+
     /// SPEC 14.2, 15.3: what another host signed in for takes the place of what is held, and the next sign-in asks for no less of it.
     #[tokio::test]
     async fn the_scopes_of_another_host_are_asked_for_again() {
         let folder = Folder::new();
         let store = Store::open(folder.join("tokens.json").to_str().unwrap()).unwrap();
         let context = Context::of_pool(&Handlers::new(), Duration::ZERO, Some(store.clone()));
-        let oauth = json!({
-            "authorization_url": "https://issuer.example/authorize", "token_url": "https://issuer.example/token",
-        });
-        let config = json!({ "type": "http", "url": "https://server.example/mcp", "oauth": oauth });
-        let spec = ServerSpec::from_value("s", &config).unwrap();
+        let spec = spec();
         let credentials = context.of(&"s".into(), &spec).unwrap();
-        let found = find(&credentials).await.unwrap();
-        let issuer = found.issuer.clone();
-        let first = issued(&credentials, &issuer, &["read"], "first");
-        let grant = Grant::restore(&first, found, None).await.unwrap();
+        let (grant, first) = granted(&credentials).await;
+        let issuer = first.key.issuer.clone();
         credentials.asks_for(&first.scopes);
         credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&first).unwrap());
         let second = issued(&credentials, &issuer, &["read", "write"], "second");
