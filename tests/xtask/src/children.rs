@@ -1,4 +1,4 @@
-//! Child processes: each in a group of its own, which ends at its hang bound and never outlives us.
+//! Child processes: each in a group of its own, which ends at its hang bound and never outlives us. Threads may run some at the same time.
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -23,7 +23,7 @@ pub fn run(command: &mut Command, log: &File, bound: Duration) -> std::io::Resul
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log.try_clone()?);
     let mut child = command.process_group(0).spawn()?;
     let group = child.id() as i32;
-    GROUP.store(group, Ordering::SeqCst);
+    let noted = Noted::new(group);
     let deadline = Instant::now() + bound;
     let ended = loop {
         if let Some(status) = child.try_wait()? {
@@ -36,16 +36,23 @@ pub fn run(command: &mut Command, log: &File, bound: Duration) -> std::io::Resul
     };
     let left = !matches!(ended, Ended::AtItsBound) && is_alive_after_grace(group);
     kill_group(group);
-    GROUP.store(0, Ordering::SeqCst);
+    drop(noted);
     if matches!(ended, Ended::AtItsBound) {
         child.wait()?;
     }
     Ok(if left { Ended::LeavingProcesses } else { ended })
 }
 
-/// Sees to it that SIGINT and SIGTERM to us end the group that is running.
+/// What this thread starts from here on has of the processors what others leave: on Linux a thread has a niceness of its own, which what it
+/// starts takes over.
+pub fn let_others_go_first() {
+    // SAFETY: it changes a number of the calling thread's. Where that is refused, nothing goes first.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, LAST) };
+}
+
+/// Sees to it that SIGINT and SIGTERM to us end the groups that are running.
 pub fn end_them_with_us() {
-    let handler: extern "C" fn(i32) = end_group_and_exit;
+    let handler: extern "C" fn(i32) = end_groups_and_exit;
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler loads an atomic, kills and exits, all async-signal-safe.
         unsafe { libc::signal(signal, handler as libc::sighandler_t) };
@@ -90,17 +97,40 @@ fn kill_group(group: i32) {
     unsafe { libc::kill(-group, libc::SIGKILL) };
 }
 
-extern "C" fn end_group_and_exit(signal: i32) {
-    let group = GROUP.load(Ordering::SeqCst);
-    if group > 0 {
-        kill_group(group);
+extern "C" fn end_groups_and_exit(signal: i32) {
+    for group in &GROUPS {
+        let group = group.load(Ordering::SeqCst);
+        if group > 0 {
+            kill_group(group);
+        }
     }
     // SAFETY: _exit is async-signal-safe and runs no destructor.
     unsafe { libc::_exit(128 + signal) };
 }
 
-/// The group that is running, or 0.
-static GROUP: AtomicI32 = AtomicI32::new(0);
+/// A group that is running, where the signal handler finds it.
+struct Noted(&'static AtomicI32);
+
+impl Noted {
+    fn new(group: i32) -> Option<Noted> {
+        let is_free = |place: &&AtomicI32| {
+            place.compare_exchange(0, group, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        };
+        GROUPS.iter().find(is_free).map(Noted)
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::SeqCst);
+    }
+}
+
+/// The groups that are running, or 0: no more run at once than the suites and what is beside them.
+static GROUPS: [AtomicI32; 8] = [const { AtomicI32::new(0) }; 8];
+
+/// The niceness that leaves most to others.
+const LAST: i32 = 19;
 
 /// How often a running child is looked at.
 const POLL: Duration = Duration::from_millis(20);
@@ -110,8 +140,9 @@ const GRACE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, processor_time, run};
+    use super::{Ended, GROUPS, Noted, let_others_go_first, processor_time, run};
     use std::process::Command;
+    use std::sync::atomic::Ordering;
     use std::time::Duration;
 
     fn shell(script: &str, bound: Duration) -> Ended {
@@ -136,6 +167,36 @@ mod tests {
         let before = processor_time();
         shell("i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done", Duration::from_secs(60));
         assert!(processor_time() > before);
+    }
+
+    #[test]
+    fn what_is_to_go_last_does_so_and_no_other_does() {
+        let niceness = || {
+            let Ended::With(status) = shell("exit $(nice)", Duration::from_secs(60)) else {
+                panic!()
+            };
+            status.code()
+        };
+        let before = niceness();
+        let beside = std::thread::spawn(move || {
+            let_others_go_first();
+            niceness()
+        });
+        assert_eq!(beside.join().unwrap(), Some(19));
+        assert_eq!(niceness(), before);
+    }
+
+    #[test]
+    fn each_group_that_runs_is_where_a_signal_finds_it() {
+        let are_noted = |group: i32| {
+            GROUPS.iter().filter(|noted| noted.load(Ordering::SeqCst) == group).count()
+        };
+        // No such groups are: nothing but a signal would look for them.
+        let [one, other] = [i32::MAX, i32::MAX - 1];
+        let noted = [one, other].map(|group| Noted::new(group).unwrap());
+        assert_eq!([one, other].map(are_noted), [1, 1]);
+        drop(noted);
+        assert_eq!([one, other].map(are_noted), [0, 0]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What the machine offers: folders, tools, and what has been installed into the build folder.
 
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use crate::run::{Run, Stop};
 
@@ -19,8 +19,8 @@ pub struct Machine {
     pub root: PathBuf,
     pub target: PathBuf,
     pub reach: Reach,
-    testserver: OnceCell<PathBuf>,
-    real_servers: OnceCell<Result<PathBuf, String>>,
+    testserver: OnceLock<PathBuf>,
+    real_servers: OnceLock<Result<PathBuf, String>>,
 }
 
 impl Machine {
@@ -34,8 +34,8 @@ impl Machine {
             root: root.to_path_buf(),
             target,
             reach,
-            testserver: OnceCell::new(),
-            real_servers: OnceCell::new(),
+            testserver: OnceLock::new(),
+            real_servers: OnceLock::new(),
         })
     }
 
@@ -68,6 +68,13 @@ impl Machine {
         let mut command = self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(args);
         command
+    }
+
+    /// A cargo command with a build folder of its own, so that it waits for no other and none waits for it.
+    pub fn cargo_beside(&self, args: &[&str]) -> Command {
+        let mut cargo = self.cargo(args);
+        cargo.env("CARGO_TARGET_DIR", self.target.join("beside"));
+        cargo
     }
 
     /// The commit and its day; a star where files were changed since.

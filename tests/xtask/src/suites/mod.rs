@@ -22,6 +22,7 @@ pub use rust::simulator;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use crate::children;
 use crate::machine::{Machine, Reach};
 use crate::report::{self, Row};
 use crate::run::{Run, Stop};
@@ -35,8 +36,14 @@ struct Suite {
     run: fn(&Machine, &mut Run) -> Result<(), Stop>,
 }
 
-/// In the order of running: what fails fastest comes first. The minutes add up to 35.
-static SUITES: [Suite; 14] = [
+impl Suite {
+    fn is_beside(&self) -> bool {
+        BESIDE.iter().any(|suite| suite.name == self.name)
+    }
+}
+
+/// In the order of running: what fails fastest comes first. With those beside them the minutes add up to 35.
+static SUITES: [Suite; 12] = [
     Suite { name: "fmt", what: "the formatting", minutes: 1, run: rust::fmt },
     Suite {
         name: "tidy",
@@ -51,14 +58,7 @@ static SUITES: [Suite; 14] = [
         minutes: 8,
         run: rust::core,
     },
-    Suite { name: "doc", what: "the documentation, warnings denied", minutes: 1, run: rust::doc },
     Suite { name: "header", what: "include/trunkline.h is current", minutes: 1, run: rust::header },
-    Suite {
-        name: "platforms",
-        what: "it compiles for other systems and for none; its package is whole",
-        minutes: 4,
-        run: platforms::platforms,
-    },
     Suite {
         name: "c",
         what: "C99 and C++17: plain, sanitizers, valgrind, behaviour",
@@ -98,7 +98,18 @@ static SUITES: [Suite; 14] = [
     },
 ];
 
-/// What the long form has beside them; by name it runs in either.
+/// What only compiles is done beside all others, in this order, with what these leave of the processors: they wait for much of their time.
+static BESIDE: [Suite; 2] = [
+    Suite { name: "doc", what: "the documentation, warnings denied", minutes: 1, run: rust::doc },
+    Suite {
+        name: "platforms",
+        what: "it compiles for other systems and for none; its package is whole",
+        minutes: 4,
+        run: platforms::platforms,
+    },
+];
+
+/// What the long form has more; by name it runs in either.
 static LONG: [Suite; 8] = [
     Suite {
         name: "plant",
@@ -162,14 +173,30 @@ pub fn test(machine: &Machine, chosen: &[&str]) -> ExitCode {
         true => machine.reach == Reach::Full || !is_long(suite),
         false => chosen.contains(&suite.name),
     };
-    let mut rows: Vec<Row> = all().filter(is_wanted).map(|suite| run(machine, suite)).collect();
+    let began = Instant::now();
+    let mut rows = carried_out(machine, &all().filter(is_wanted).collect::<Vec<_>>());
     rows.extend(crate::scoreboard::of_suites(machine, &rows));
-    report::print(&rows, machine.is_ci());
+    report::print(&rows, began.elapsed(), machine.is_ci());
     if report::has_passed(&rows, machine.is_ci()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn all() -> impl Iterator<Item = &'static Suite> {
-    SUITES.iter().chain(&LONG)
+    SUITES.iter().chain(&BESIDE).chain(&LONG)
+}
+
+/// One after another, and what is done beside them meanwhile.
+fn carried_out(machine: &Machine, suites: &[&Suite]) -> Vec<Row> {
+    let (beside, others): (Vec<&Suite>, Vec<&Suite>) =
+        suites.iter().partition(|suite| suite.is_beside());
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| {
+            children::let_others_go_first();
+            beside.into_iter().map(|suite| run(machine, suite)).collect::<Vec<_>>()
+        });
+        let mut rows: Vec<Row> = others.into_iter().map(|suite| run(machine, suite)).collect();
+        rows.extend(beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        rows
+    })
 }
 
 /// The program that abuses the C ABI, plain, with sanitizers and under valgrind.
@@ -213,7 +240,9 @@ pub fn list() {
 fn run(machine: &Machine, suite: &Suite) -> Row {
     println!("{}: {}", suite.name, suite.what);
     let factor = if machine.reach == Reach::Full { FULL_FACTOR } else { 1 };
-    let budget = Duration::from_secs(suite.minutes * 60 * factor);
+    // Beside others it takes what these leave it.
+    let minutes = if suite.is_beside() { minutes_of_all() } else { suite.minutes };
+    let budget = Duration::from_secs(minutes * 60 * factor);
     let log = machine.target.join("xtask").join(format!("{}.log", suite.name));
     let mut run = Run::new(log, budget * HANG_FACTOR);
     let started = Instant::now();
@@ -222,11 +251,16 @@ fn run(machine: &Machine, suite: &Suite) -> Row {
         println!("    {line}");
     }
     if let Err(Stop::Failed(_)) = result {
-        println!("{}\n    the whole log: {}", run.why(TAIL_LINES), run.log().display());
+        let (why, log) = (run.why(TAIL_LINES), run.log().display());
+        println!("{} failed:\n{why}\n    the whole log: {log}", suite.name);
     }
     let (counted, scores) = (run.counted, run.scores());
     let failed = std::mem::take(&mut run.failed);
     Row { suite: suite.name, result, counted, scores, failed, took: started.elapsed(), budget }
+}
+
+fn minutes_of_all() -> u64 {
+    SUITES.iter().chain(&BESIDE).map(|suite| suite.minutes).sum()
 }
 
 /// The long forms may take this much longer.
@@ -240,10 +274,10 @@ const TAIL_LINES: usize = 40;
 
 #[cfg(test)]
 mod tests {
-    use super::SUITES;
+    use super::minutes_of_all;
 
     #[test]
     fn the_default_run_stays_within_its_budget() {
-        assert!(SUITES.iter().map(|suite| suite.minutes).sum::<u64>() <= 35);
+        assert!(minutes_of_all() <= 35);
     }
 }

@@ -23,7 +23,7 @@ pub fn clippy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 pub fn doc(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let all: &[&str] = &["--workspace", "--exclude", OTLP];
     for packages in [all, &["--package", "trunkline", "--features", "otlp"]] {
-        let mut cargo = machine.cargo(&["doc", "--no-deps", "--quiet"]);
+        let mut cargo = machine.cargo_beside(&["doc", "--no-deps", "--quiet"]);
         run.command(cargo.args(packages).env("RUSTDOCFLAGS", "-D warnings"))?;
     }
     Ok(())
