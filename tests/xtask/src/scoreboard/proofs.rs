@@ -199,6 +199,7 @@ const MIRI: &[(&str, &[&str])] = &[
             "--skip=a_panic_payload_that_panics_when_dropped",
             "--skip=an_operation_that_panics_later",
             "--skip=an_operation_that_is_cancelled_amid_its_start",
+            "--skip=forked",
         ],
     ),
     ("trunkline", &["wakes::", "driver::subscriber"]),
