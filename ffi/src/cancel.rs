@@ -1,11 +1,11 @@
 //! A thread that the host cancels (`pthread_cancel`) while it is in the library.
 
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(any(miri, not(any(target_os = "linux", target_os = "macos"))))]
 pub(crate) use self::elsewhere::Uncancelled;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(all(not(miri), any(target_os = "linux", target_os = "macos")))]
 pub(crate) use self::posix::Uncancelled;
 
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[cfg(all(not(miri), any(target_os = "linux", target_os = "macos")))]
 mod posix {
     use std::ffi::c_int;
 
@@ -61,9 +61,9 @@ mod posix {
     }
 }
 
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(any(miri, not(any(target_os = "linux", target_os = "macos"))))]
 mod elsewhere {
-    /// Threads are not cancelled here.
+    /// Threads are not cancelled here, as they are not by Miri, which has no such function.
     pub(crate) struct Uncancelled;
 
     impl Uncancelled {
