@@ -54,7 +54,7 @@ impl Driver {
         listed: Listed,
     ) -> Arc<Catalog> {
         let Listed { catalog, fresh_for, scope } = listed;
-        let catalog = Arc::new(catalog);
+        let catalog = cell.kept.shared(catalog);
         let usable = self.usable(cell, &catalog);
         let written = self.core().interner.keyed(cell.key).and_then(|keyed| keyed.written);
         if let Some(written) = written {
@@ -95,6 +95,14 @@ impl Driver {
 }
 
 impl LastKept {
+    /// What was listed, which is what was listed last where that is the same: whoever has that, as the entry has, is told nothing new and
+    /// keeps it, and it is there once.
+    fn shared(&self, listed: Catalog) -> Arc<Catalog> {
+        let last = self.last();
+        let same = last.as_ref().map(|last| &last.lists[0]).filter(|before| ***before == listed);
+        same.cloned().unwrap_or_else(|| Arc::new(listed))
+    }
+
     fn last(&self) -> MutexGuard<'_, Option<KeptLists>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -176,3 +176,35 @@ fn what_is_over_keeps_no_byte() {
         assert_eq!(status["totals"]["entries"], 1, "{status}");
     });
 }
+
+/// I-25: what a server lists again after a loss is what it listed before, and nobody holds it twice.
+#[test]
+fn what_is_listed_again_is_held_once() {
+    const TEST: &str = "bytes::what_is_listed_again_is_held_once";
+    const SERVERS: usize = 8;
+    traces::alone_with(TEST, base::NO_SPARES, || {
+        let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [1] } } }));
+        let runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
+        let names: Vec<String> = (0..SERVERS).map(|number| format!("s{number}")).collect();
+        let servers: Value =
+            names.iter().map(|name| (name.clone(), rig.server(&["--label", name]))).collect();
+        runtime.block_on(rig.configure(servers));
+        let session = rig.session_with(json!({ "id": "a", "servers": names }));
+        runtime.block_on(session.ready(None, Some(HANG))).unwrap();
+        let lose = |pid: u32| {
+            let begun = rig.starts().len();
+            traces::kill("KILL", pid);
+            until(|| rig.starts().len() > begun);
+            runtime.block_on(session.ready(None, Some(HANG))).unwrap();
+            base::at_rest()
+        };
+        let running = rig.running();
+        // What is made with the first loss is there then.
+        let before = lose(running[0]);
+        let after = running[1..].iter().map(|pid| lose(*pid)).last().unwrap();
+        let (grown, lost) = (after.saturating_sub(before), SERVERS - 1);
+        println!("{grown} bytes more after the first losses of {lost} servers");
+        assert!(grown <= SLACK, "{grown} bytes are kept of the first losses of {lost} servers");
+    });
+}
