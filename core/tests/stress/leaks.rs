@@ -1,17 +1,17 @@
-//! What comes and goes thousands of times leaves neither a descriptor nor memory (I-25).
+//! What comes and goes thousands of times leaves neither a descriptor nor memory (I-25, SECURITY row 21).
 
 use serde_json::json;
 use trunkline::{AcquireOptions, ErrorCode};
 
 use crate::base::{Base, NO_SPARES, at_rest, rig};
-use crate::rig::{Rig, text};
+use crate::rig::{Rig, score, text};
 use crate::{host, rounds, traces};
 
 /// What tables and lists may grow by, however long it goes on.
 const GROWTH_BYTES_MAX: usize = 16 << 10;
 
-/// Runs the cycles; the first third warms up.
-fn back_to_base(rig: &Rig, base: &Base, mut cycle: impl FnMut(usize)) {
+/// Runs the cycles, which are that part of row 21; the first third warms up.
+fn back_to_base(part: &str, rig: &Rig, base: &Base, mut cycle: impl FnMut(usize)) {
     let cycles = rounds(300, 10_000);
     (0..cycles / 3).for_each(&mut cycle);
     base.returns(rig);
@@ -21,6 +21,7 @@ fn back_to_base(rig: &Rig, base: &Base, mut cycle: impl FnMut(usize)) {
     let grown = at_rest().saturating_sub(before);
     println!("{cycles} cycles: {grown} bytes more in the last two thirds");
     assert!(grown < GROWTH_BYTES_MAX, "{grown} bytes");
+    score::done(&format!("soak/{part}"), cycles as u64);
 }
 
 /// I-25, SPEC 4.6: programs that are not there, and servers that end at once.
@@ -37,7 +38,7 @@ fn failed_spawns_leave_neither_descriptors_nor_memory() {
         })));
         let base = host(Base::new(&rig, "s"));
         let session = rig.session("a");
-        back_to_base(&rig, &base, |i| {
+        back_to_base("failures", &rig, &base, |i| {
             let (server, code) =
                 [("missing", ErrorCode::SpawnFailed), ("early", ErrorCode::Exited)][i % 2];
             let answer = host(session.acquire(server, None, &options));
@@ -56,7 +57,7 @@ fn dropped_connects_leave_neither_descriptors_nor_memory() {
         let base = host(Base::new(&rig, "s"));
         let session = rig.session("a");
         let options = AcquireOptions::default();
-        back_to_base(&rig, &base, |i| {
+        back_to_base("connects", &rig, &base, |i| {
             host(async {
                 let acquiring = session.acquire("s", None, &options);
                 tokio::select! {

@@ -10,14 +10,14 @@ use crate::machine::{Machine, Reach, write};
 use crate::run::{Run, Stop};
 use crate::svg::{END, begin, text};
 
-/// The test alone, which asserts that everything is flat, and that of what comes and goes.
+/// The test alone, which asserts that everything is flat, and those of what comes and goes.
 pub fn soak(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let asked = std::env::var(SECONDS).ok().and_then(|seconds| seconds.parse().ok());
     run.may_take(asked.map_or(Duration::ZERO, Duration::from_secs) + BESIDE);
     machine.testserver(run)?;
     let file = machine.target.join("xtask/soak.jsonl");
     let mut cargo = machine.cargo(&["test", "-p", "trunkline", "--test", "stress", "--"]);
-    cargo.args(["soak::", "bytes::"]);
+    cargo.args(["soak::", "bytes::", "leaks::"]);
     cargo.env("TRUNKLINE_SOAK_FILE", &file);
     if machine.reach == Reach::Full {
         cargo.env("TRUNKLINE_STRESS", "full");
