@@ -127,7 +127,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// SPEC 5.10, 4.3, 4.5, 4.7, 4.8, S-24: every row, one after the other in one process.
+/// SPEC 5.10, 4.3, 4.5, 4.7, 4.8, S-24, I-28: every row, one after the other in one process.
 #[test]
 fn every_bad_frame_ends_as_it_is_written_down() {
     let written = include_str!("../../tests/servers/fault/behaviours.json");

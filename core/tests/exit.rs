@@ -21,7 +21,7 @@ const CALLS: usize = 32;
 /// In the environment of a host.
 const HOST: &str = "TRUNKLINE_TEST_EXIT_HOST";
 
-/// SPEC 16.4, I-18: 30 hosts, each with calls whose closures the library still holds.
+/// SPEC 16.4, I-19: 30 hosts, each with calls whose closures the library still holds.
 #[test]
 fn a_host_that_exits_amid_calls_ends_well_and_leaves_no_server() {
     if std::env::var_os(HOST).is_some() {

@@ -11,13 +11,13 @@ use trunkline::{CallOptions, ErrorCode, EventMask, SessionOptions};
 /// What a bug of this kind shows only now and then.
 const REPETITIONS: usize = 30;
 
-/// SPEC 16.3: in the child everything answers at once, with a typed error where there is one, and the parent's call goes on.
+/// SPEC 16.3, I-20: in the child everything answers at once, with a typed error where there is one, and the parent's call goes on.
 #[test]
 fn a_forked_child_leaves_the_parent_s_servers_alone() {
     (0..REPETITIONS).for_each(|_| fork_amid_a_call());
 }
 
-/// SPEC 16.3, DESIGN 6: a fork while another thread reads its own answer leaves the parent's stream alone, and the child has none.
+/// SPEC 16.3, DESIGN 6, I-20: a fork while another thread reads its own answer leaves the parent's stream alone, and the child has none.
 #[test]
 fn a_child_forked_while_a_thread_reads_does_not_read() {
     let rig = Rig::new(json!({}));

@@ -129,7 +129,7 @@ fn what_a_session_provides_is_its_own() {
     });
 }
 
-/// SPEC 16.2, I-07: a server that never stops talking delays no other one.
+/// SPEC 16.2, I-18: a server that never stops talking delays no other one.
 #[test]
 fn a_server_that_talks_without_end_leaves_the_others_their_time() {
     /// Says the same again and again, once it is greeted.

@@ -88,7 +88,7 @@ async fn asked(pool: &Pool) -> String {
     requests[0]["hash"].as_str().unwrap().to_owned()
 }
 
-/// SPEC 14.2, 11.4, 12.1, S-08: another process lists what was kept, without a server, and a call starts one. Of what nobody let in there it lists
+/// SPEC 14.2, 11.4, 12.1, S-02: another process lists what was kept, without a server, and a call starts one. Of what nobody let in there it lists
 /// nothing, whatever was kept while it was let in here.
 #[test]
 fn another_process_lists_what_was_kept_of_what_is_admitted_there() {

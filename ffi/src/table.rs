@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(table.insert(2).unwrap_err().code(), ErrorCode::Closed);
     }
 
-    /// I-18: eight threads on one table never see one another's objects, and no handle is given out
+    /// S-46: eight threads on one table never see one another's objects, and no handle is given out
     /// twice.
     #[test]
     fn threads_that_share_a_table_never_get_one_handle_twice() {

@@ -199,7 +199,7 @@ fn a_call_that_is_refused_was_not_sent() {
     assert_eq!(failures, expected.map(|(status, outcome)| (status, outcome.to_owned())));
 }
 
-/// I-28, SPEC 16.2: 50,000 made-up handles reach every kind of function and harm nothing.
+/// S-46, SPEC 16.2: 50,000 made-up handles reach every kind of function and harm nothing.
 #[test]
 fn made_up_handles_are_refused_by_every_function() {
     let host = Host::new();

@@ -115,7 +115,7 @@ static void a_deadline_ends_the_call_that_is_waited_for(void)
     close_scene(&s);
 }
 
-/* SPEC 5.5, I-01 */
+/* SPEC 5.5, I-17 */
 static void a_close_ends_the_call_that_another_thread_waits_for(void)
 {
     for (int round = 0; round < 10; round++) {

@@ -20,6 +20,7 @@ const SAID = {
 for (const kind of ['event', 'progress', 'handler']) {
   describe(`a callback of kind ${kind}`, () => {
     for (const [way, said] of Object.entries(SAID)) {
+      // I-18, I-19
       it(`${way}s`, async () => {
         const { code, signal, out, err } = await run('misbehaves', { args: [kind, way] });
         assert.deepEqual({ code, signal, out }, { code: 0, signal: null, out: `${said[kind] ?? said}\n` }, err);

@@ -264,6 +264,7 @@ describe('streams', () => {
   });
 
   // SPEC 9.6
+  // I-18: a slow reader loses events, and is told so.
   it('that nobody reads say what they lost', async (t) => {
     const { session, lease } = await openLease(t, { options: { limits: { eventBacklog: 4 } } });
     const stream = session.events({ kinds: ['log'] });

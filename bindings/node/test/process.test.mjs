@@ -22,10 +22,12 @@ function endedWell(outcome) {
 }
 
 describe('the end of a process', () => {
+  // I-19
   it('process.exit amid traffic ends clean and leaves no server', async () => {
     for (const outcome of await repeat(REPETITIONS, () => run('exit-amid-traffic'))) endedWell(outcome);
   });
 
+  // I-19
   it('a pool that was not closed does not hold the process, and its server goes', async () => {
     for (const outcome of await repeat(REPETITIONS, () => run('unclosed'))) {
       endedWell(outcome);
@@ -33,6 +35,7 @@ describe('the end of a process', () => {
     }
   });
 
+  // I-19
   it('a server that ignores the end of its input is gone when the host is', async () => {
     const outcome = await run('unclosed', { flags: ['--ignore-eof', '--ignore-term', '--fork-child'] });
     endedWell(outcome);
@@ -53,6 +56,7 @@ describe('the end of a process', () => {
 });
 
 describe('worker threads', () => {
+  // I-19
   it('workers terminated amid traffic take nothing with them and leave no server', async () => {
     const outcome = await run('workers', { args: [String(REPETITIONS), '3', 'terminate'] });
     endedWell(outcome);
@@ -60,12 +64,14 @@ describe('worker threads', () => {
     assert.equal(outcome.starts, REPETITIONS);
   });
 
+  // I-19
   it('workers that call process.exit amid traffic leave no server', async () => {
     const outcome = await run('workers', { args: [String(REPETITIONS), '3', 'exit'] });
     endedWell(outcome);
     assert.equal(outcome.starts, REPETITIONS);
   });
 
+  // I-19
   it('workers that call process.exit while calls are held back leave no server', async () => {
     const outcome = await run('workers', { args: [String(REPETITIONS), '3', 'exit-held'] });
     endedWell(outcome);
@@ -73,6 +79,7 @@ describe('worker threads', () => {
     assert.equal(outcome.starts, REPETITIONS);
   });
 
+  // I-19
   it('workers that end by themselves have an environment each', async () => {
     const outcome = await run('workers', { args: [String(REPETITIONS), '2', 'natural'] });
     endedWell(outcome);
@@ -81,6 +88,7 @@ describe('worker threads', () => {
   });
 
   // Three workers each.
+  // I-19
   it('process.exit of the main thread takes the pools of workers along', async () => {
     const outcomes = await repeat(REPETITIONS / 3, () => run('exit-with-workers', { flags: ['--ignore-eof'] }));
     for (const outcome of outcomes) {
@@ -91,12 +99,14 @@ describe('worker threads', () => {
 });
 
 describe('listeners', () => {
+  // I-18
   it('what a listener throws is an uncaught exception of the host, and the next event still comes', async () => {
     const outcome = await run('listener-throws');
     endedWell(outcome);
     assert.equal(outcome.out, 'uncaught: no good: one\nuncaught: no good: two\nstill here\n');
   });
 
+  // I-18
   it('what is thrown beside calls that go on together leaves each of them its answer', async () => {
     const outcome = await run('calls-beside-throws');
     endedWell(outcome);
@@ -104,6 +114,7 @@ describe('listeners', () => {
   });
 
   // SPEC 16.2
+  // I-18
   it('what a call’s own progress function throws is a warning, and neither the call nor later progress is lost', async () => {
     const outcome = await run('progress-throws');
     // Node writes warnings to stderr.
@@ -135,12 +146,14 @@ describe('listeners', () => {
 });
 
 describe('signals of the host', () => {
+  // I-22
   it('children of the host and servers do not take each other’s exits', async () => {
     const outcome = await run('children', { args: [String(REPETITIONS)] });
     endedWell(outcome);
     assert.equal(outcome.out, 'end\n');
   });
 
+  // I-22
   it('a host started with SIGCHLD and SIGPIPE ignored works', async () => {
     const outcome = await run('children', {
       args: [String(REPETITIONS)],
@@ -150,6 +163,7 @@ describe('signals of the host', () => {
     assert.equal(outcome.out, 'end\n');
   });
 
+  // I-22
   it('a broken pipe to a server fails its calls alone', async () => {
     const outcomes = await repeat(REPETITIONS, () => run('crash', { shell: `trap - PIPE; exec "$@"` }));
     for (const outcome of outcomes) {

@@ -56,6 +56,7 @@ function receive(connection, frame) {
   }
 }
 
+// S-14
 it('a server of any name is configured, asked about, approved, shown and removed under it', async (t) => {
   const { pool, log } = openPool(t, { approvals: 'memory', trusted: true, workspace: process.cwd() });
   const events = pool.events({ kinds: ['approval_needed'] });
@@ -86,6 +87,7 @@ it('a server of any name is configured, asked about, approved, shown and removed
   await assert.rejects(session.acquire('__proto__'), { code: 'TRUNKLINE_NOT_ADMITTED', server: '__proto__', detail: { reason: 'removed' } });
 });
 
+// S-14
 it('a server of any name is given as an object, added and removed', async (t) => {
   const { pool } = openPool(t);
   const disabled = { command: 'none', disabled: true };
@@ -98,6 +100,7 @@ it('a server of any name is given as an object, added and removed', async (t) =>
   assert.deepEqual(Object.keys(pool.status().servers), RESERVED.slice(0, 1));
 });
 
+// S-14
 it('a tool of any name is listed and called, and what it is given and answers stays whole', async (t) => {
   const { pool } = openPool(t);
   const session = pool.session('a', { servers: [] });
@@ -123,6 +126,7 @@ it('a tool of any name is listed and called, and what it is given and answers st
   }
 });
 
+// S-14
 it('an option of such a name is refused by it, wherever it stands', (t) => {
   for (const name of RESERVED) {
     const option = Object.fromEntries([[name, { x: 1 }]]);

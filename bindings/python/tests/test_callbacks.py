@@ -81,6 +81,7 @@ SAID = {"raise": "end", "block": "end", "re-enter": "inside end", "exit": "exits
 @pytest.mark.parametrize("way", ["raise", "block", "re-enter", "close", "exit"])
 @pytest.mark.parametrize("kind", ["event", "progress", "handler"])
 def test_a_callback_that_misbehaves_ends_nothing_and_holds_up_nobody(log: Log, kind: str, way: str) -> None:
+    """I-18, I-19."""
     done = python(PROGRAM, kind, way, json.dumps(log.server()), str(HANG / 3))
     assert (done.returncode, done.stderr) == (0, ""), (done.returncode, done.stdout, done.stderr)
     if way == "close":

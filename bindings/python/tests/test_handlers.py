@@ -213,7 +213,7 @@ class Scripted:
 
 @pytest.mark.parametrize("params", ["[" * 100_000 + "]" * 100_000, "1" * 5_000])
 def test_what_python_cannot_decode_is_refused_and_the_next_request_is_served(params: str) -> None:
-    """SPEC 16.2, S-43: a server's own text must not end the handlers of others."""
+    """SPEC 16.2, I-28: a server's own text must not end the handlers of others."""
     begun: list[int] = []
 
     class Desk(_desks.Desk):
@@ -350,7 +350,7 @@ def test_a_logging_handler_that_blocks_holds_up_no_request(log: Log) -> None:
 
 @pytest.mark.parametrize("name", ["trunkline-logging", "trunkline-events", "trunkline-logs"])
 def test_a_thread_that_cannot_be_had_leaves_none_behind(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """SPEC 16.2, I-07: at the limit of the machine; of handlers the second of two."""
+    """SPEC 16.2: at the limit of the machine; of handlers the second of two."""
     start = threading.Thread.start
 
     def fails(thread: threading.Thread) -> None:

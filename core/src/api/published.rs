@@ -174,7 +174,7 @@ mod tests {
         assert!(Published::new(file.to_str().unwrap()).is_ok(), "another may have it");
     }
 
-    /// SPEC 9.4, S-12.
+    /// SPEC 9.4.
     #[test]
     fn what_is_too_long_is_without_stderr_and_says_so() {
         let entry = |stderr: Value| json!({ "entry_index": 0, "stderr": stderr });

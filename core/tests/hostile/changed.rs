@@ -226,7 +226,7 @@ fn changes(value: &Value) -> Vec<(String, Value)> {
     }
 }
 
-/// The walk knows every member that a configuration can have.
+/// S-01: the walk knows every member that a configuration can have.
 #[test]
 fn every_member_of_a_configuration_is_changed_under_the_trace() {
     let nowhere = Path::new("/nowhere");

@@ -150,7 +150,7 @@ fn a_member_that_is_there_twice_costs_its_own_request() {
     close(&rig);
 }
 
-/// SPEC 4.5, PROTOCOL 1.2: annotated arguments are in headers, and a tool whose annotation cannot be followed is left out.
+/// SPEC 4.5, PROTOCOL 1.2, S-37: annotated arguments are in headers, and a tool whose annotation cannot be followed is left out.
 #[test]
 fn arguments_that_a_tool_wants_in_headers_are_there() {
     let rig = Rig::new(json!({}));

@@ -48,7 +48,7 @@ fn assert_is_forgotten(requests: &[Value]) {
     assert_eq!(ends.map(session).collect::<Vec<_>>(), named[1..]);
 }
 
-/// S-35: what one session of the host says is said in no other's session with the server.
+/// S-35, S-47: what one session of the host says is said in no other's session with the server.
 #[test]
 fn a_session_is_never_shared_between_two_of_the_host() {
     let rig = Rig::new(json!({}));

@@ -180,7 +180,7 @@ fn a_file_of_variables_that_is_away_holds_up_its_own_server_alone() {
     done(&waits);
 }
 
-/// SPEC 16.2, 4.2: the look-up right before a program is started, which takes of the time to connect.
+/// SPEC 16.2, 4.2, I-07: the look-up right before a program is started, which takes of the time to connect.
 #[test]
 fn a_command_that_is_away_when_it_is_to_start_holds_up_its_own_server_alone() {
     connects_apart(|server, share| {
@@ -214,13 +214,13 @@ fn a_child_that_cannot_enter_its_folder_holds_up_its_own_server_alone() {
     closes(&rig);
 }
 
-/// SPEC 16.2, 4.2: the same of the folder that it is to start in.
+/// SPEC 16.2, 4.2, I-07: the same of the folder that it is to start in.
 #[test]
 fn a_working_directory_that_is_away_holds_up_its_own_server_alone() {
     connects_apart(|server, share| server["cwd"] = json!(share));
 }
 
-/// SPEC 16.2, 14.1, 11.5: who waits to hear whether it is approved still keeps nobody from connecting, and does not wait for ever.
+/// SPEC 16.2, 14.1, 11.5, I-07: who waits to hear whether it is approved still keeps nobody from connecting, and does not wait for ever.
 #[test]
 fn an_approved_program_that_is_away_takes_no_place_to_connect() {
     let (rig, share) =

@@ -229,7 +229,7 @@ fn the_wait_for_a_person_is_no_time_of_the_call() {
     });
 }
 
-/// SPEC 15.1: never guessed.
+/// SPEC 15.1, S-43: never guessed.
 #[test]
 fn what_can_be_of_two_sessions_is_declined() {
     let rig = rig_with_server(json!({}));
@@ -255,7 +255,7 @@ fn what_can_be_of_two_sessions_is_declined() {
     });
 }
 
-/// SPEC 15.1: outside of every call a shared connection belongs to nobody, and a session's own to that session.
+/// SPEC 15.1, S-43: outside of every call a shared connection belongs to nobody, and a session's own to that session.
 #[test]
 fn a_request_outside_of_calls_is_answered_where_the_connection_is_ones_own() {
     let rig = Rig::new(json!({}));
@@ -356,7 +356,7 @@ impl Drop for Blocks {
     }
 }
 
-/// SPEC 15.1, I-05: nor does it outlive its connection, and the next one is asked as before.
+/// SPEC 15.1: nor does it outlive its connection, and the next one is asked as before.
 #[test]
 fn a_handler_ends_with_its_connection() {
     let rig = rig_with_server(json!({ "reconnect": { "delays_ms": { "local": [0] } } }));
@@ -379,7 +379,7 @@ fn a_handler_ends_with_its_connection() {
     });
 }
 
-/// SPEC 15.1: rate-limited; one of very many is refused, and the connection goes on.
+/// SPEC 15.1, S-43: rate-limited; one of very many is refused, and the connection goes on.
 #[test]
 fn a_server_that_asks_too_often_is_refused() {
     let rig = rig_with_server(json!({}));

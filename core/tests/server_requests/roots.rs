@@ -114,7 +114,7 @@ fn a_bad_change_of_roots_changes_nothing() {
     });
 }
 
-/// SPEC 15.2, 6.3: a session's change is told to its own connections alone, and shared ones are warned of.
+/// SPEC 15.2, 6.3, S-47: a session's change is told to its own connections alone, and shared ones are warned of.
 #[test]
 fn a_change_of_a_sessions_roots_is_told_to_its_own_connections() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
@@ -239,7 +239,7 @@ fn a_change_while_a_server_connects_is_not_lost() {
     });
 }
 
-/// SPEC 15.2: the roots are the pool's, and a session's own beside them where the connection is its own.
+/// SPEC 15.2, S-47: the roots are the pool's, and a session's own beside them where the connection is its own.
 #[test]
 fn roots_are_the_pools_and_on_an_own_connection_the_sessions_too() {
     let rig = Rig::new(json!({ "roots": ["src", "tests"] }));

@@ -160,7 +160,7 @@ fn approval_is_asked_for_when_the_set_that_waits_changes() {
     });
 }
 
-/// SPEC 2.1, 11.7: what a project grants itself counts for nothing.
+/// SPEC 2.1, 11.7, S-03: what a project grants itself counts for nothing.
 #[test]
 fn a_project_grants_itself_nothing() {
     let rig = rig(json!({ "trusted": true, "shared_transports": ["http"] }));
@@ -199,7 +199,7 @@ fn a_server_that_waits_for_approval_is_no_unknown_one() {
     });
 }
 
-/// SPEC 11.4, 11.7: a mark of trust in settings is recorded and grants nothing, with trust in the workspace or without.
+/// SPEC 11.4, 11.7, S-03: a mark of trust in settings is recorded and grants nothing, with trust in the workspace or without.
 #[test]
 fn a_mark_of_trust_in_settings_grants_nothing() {
     let rig = rig(json!({ "untrusted_sources": ["user"] }));

@@ -56,7 +56,7 @@ fn a_file_is_the_source_of_its_place() {
     });
 }
 
-/// SPEC 11.3: a file inside of the workspace cannot be called the user's; one at launch can.
+/// SPEC 11.3, S-03: a file inside of the workspace cannot be called the user's; one at launch can.
 #[test]
 fn a_file_of_the_workspace_is_not_passed_off_as_the_users() {
     let rig = trusted();
@@ -103,7 +103,7 @@ fn a_file_that_is_not_there_yet_is_the_source_of_its_place() {
     });
 }
 
-/// SPEC 11.3, I-23: a file that came to lie inside of the workspace after it was loaded is not the user's any more: what it says is not
+/// SPEC 11.3, S-03: a file that came to lie inside of the workspace after it was loaded is not the user's any more: what it says is not
 /// taken up, and it keeps what it said outside.
 #[test]
 fn a_file_that_a_link_moved_into_the_workspace_is_not_read_as_the_users() {

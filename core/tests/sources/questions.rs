@@ -263,7 +263,7 @@ fn an_acquire_waits_for_the_host_for_its_own_time_alone() {
     });
 }
 
-/// S-03, SPEC 10.5: what the host gives one source is given to no other, and a refusal is of the one that was refused.
+/// SPEC 10.5: what the host gives one source is given to no other, and a refusal is of the one that was refused.
 #[test]
 fn a_secret_is_asked_for_each_server_that_takes_it() {
     let (rig, seen) = asked(HandlerKind::Secrets, |params| {

@@ -12,7 +12,7 @@ fn reason(rig: &Rig, name: &str) -> Value {
     explanation["reason"].clone()
 }
 
-/// SPEC 9.5, 11.6: what the budget has no room for says so, and so do its tools.
+/// SPEC 9.5, 11.6, I-27: what the budget has no room for says so, and so do its tools.
 #[test]
 fn a_server_beyond_the_budget_is_explained() {
     let rig = rig(json!({ "budget": { "limit": 1, "mode": "enforce" } }));
@@ -28,7 +28,7 @@ fn a_server_beyond_the_budget_is_explained() {
     });
 }
 
-/// SPEC 3.1, 11.6: a server that is on its way, for the first time and again.
+/// SPEC 3.1, 11.6, I-27: a server that is on its way, for the first time and again.
 #[test]
 fn a_server_that_is_on_its_way_is_explained() {
     let rig = rig(json!({ "reconnect": { "delays_ms": { "local": [1] } } }));
@@ -58,7 +58,7 @@ fn a_server_that_is_on_its_way_is_explained() {
     });
 }
 
-/// SPEC 9.7, 11.6: one of a pool that drains.
+/// SPEC 9.7, 11.6, I-27: one of a pool that drains.
 #[test]
 fn a_server_of_a_pool_that_closes_is_explained() {
     let rig = rig(json!({}));
@@ -72,7 +72,7 @@ fn a_server_of_a_pool_that_closes_is_explained() {
     });
 }
 
-/// SPEC 10.5, 11.6: one that waits for the host.
+/// SPEC 10.5, 11.6, I-27: one that waits for the host.
 #[test]
 fn a_server_that_waits_for_the_host_is_explained() {
     let (answers, asked) = tokio::sync::watch::channel(false);
@@ -121,7 +121,7 @@ fn a_tool_that_is_kept_back_is_explained() {
     });
 }
 
-/// SPEC 14, 11.6: one that wants credentials.
+/// SPEC 14, 11.6, I-27: one that wants credentials.
 #[test]
 fn a_server_that_wants_credentials_is_explained() {
     let rig = rig(json!({}));

@@ -135,7 +135,7 @@ fn with_a_wrong_entry(text: &str, name: &str) -> String {
     value.to_string()
 }
 
-/// SPEC 13.1, 13.2, 13.3, 13.5, I-13: after each burst exactly the servers of the last text run, what no edit of it touched in the same process as before; what
+/// SPEC 13.1, 13.2, 13.3, 13.5, I-12, I-13: after each burst exactly the servers of the last text run, what no edit of it touched in the same process as before; what
 /// is wrong or means the same touches nothing and tells nothing of it; a call of a server that none touched goes on meanwhile; of no server two processes ran
 /// at one time; and once more the same does nothing.
 #[test]

@@ -42,6 +42,7 @@ macro_rules! replays {
     ($($name:ident)*) => {
         const REPLAYED: &[&str] = &[$(stringify!($name)),*];
         $(
+            /// I-28, S-07, S-12, S-15, S-24: what each target has to hold is said beside it.
             #[test]
             fn $name() {
                 replay(stringify!($name));

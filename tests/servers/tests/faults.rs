@@ -6,19 +6,19 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-/// SPEC 5.10, S-24, I-28: each frame has its case, in all languages.
+/// SPEC 5.10: each frame has its case, in all languages.
 #[test]
 fn the_behaviour_cases_of_bad_frames_are_current() {
     check("10-bad-frames.json", rows(BEHAVIOURS, "frames").iter().map(spoiled));
 }
 
-/// SPEC 4.6, 4.8, 5.10, I-28: and so has each answer.
+/// SPEC 4.6, 4.8, 5.10: and so has each answer.
 #[test]
 fn the_behaviour_cases_of_bad_answers_are_current() {
     check("10-bad-answers.json", rows(BEHAVIOURS, "answers").iter().map(spoiled));
 }
 
-/// SPEC 4.3, 5.12, 7.7, S-24: and each request beside the calls, and each list beside that of tools.
+/// SPEC 4.3, 5.12, 7.7: and each request beside the calls, and each list beside that of tools.
 #[test]
 fn the_behaviour_cases_of_bad_requests_are_current() {
     check("10-bad-requests.json", rows(REQUESTS, "requests").iter().map(badly_asked));
@@ -32,7 +32,7 @@ fn the_behaviour_cases_of_processes_that_stay_are_current() {
     check("10-processes.json", closed.map(closed_at_the_end));
 }
 
-/// SPEC 4.6, 5.10, 5.12, S-24, S-32: and each address at which no server is, and each call that is answered badly.
+/// SPEC 4.6, 5.10, 5.12: and each address at which no server is, and each call that is answered badly.
 #[test]
 fn the_behaviour_cases_of_bad_remotes_are_current() {
     let (addresses, calls) = (rows(REMOTES, "addresses"), rows(REMOTES, "calls"));

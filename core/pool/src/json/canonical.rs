@@ -248,7 +248,7 @@ mod tests {
         }
     }
 
-    /// S-38: what is not JSON is told from what is, whatever the damage.
+    /// S-15: what is not JSON is told from what is, whatever the damage.
     #[test]
     fn damaged_texts_are_refused() {
         let mut random = Random::new(37);

@@ -28,7 +28,7 @@ fn the_last_release_starts_the_drain() {
     assert_eq!(bench.step(closed(0, 1)), [status(0, 1, Draining, Closed, "drain_delay")]);
 }
 
-/// SPEC 3.6
+/// SPEC 3.6, I-06
 #[test]
 fn a_release_twice_is_one_release() {
     let mut bench = held();

@@ -103,7 +103,7 @@ fn an_entry_whose_attempts_are_used_up_fails_with_the_last_error() {
     assert_eq!(bench.pool.last_error(ServerId(0)), Some(other));
 }
 
-/// SPEC 8.1: a server's own schedule goes before the pool's, the newest that was asked with.
+/// SPEC 8.1, I-09: a server's own schedule goes before the pool's, the newest that was asked with.
 #[test]
 fn an_entry_comes_back_as_its_configuration_says() {
     let error = trunkline_pool::Error::new(trunkline_pool::ErrorCode::SpawnFailed, "no such file");
@@ -126,7 +126,7 @@ fn an_entry_comes_back_as_its_configuration_says() {
     assert_eq!(bench.deadline(), None);
 }
 
-/// SPEC 8.1: jitter adds up to a quarter, never takes away, and differs.
+/// SPEC 8.1, I-09: jitter adds up to a quarter, never takes away, and differs.
 #[test]
 fn remote_delays_are_spread() {
     let mut waits = Vec::new();

@@ -25,7 +25,7 @@ fn any_number_of_changes_during_a_listing_causes_one_more() {
     assert_eq!(bench.step(stale(0, 1)), [list(0, 1, 3)]);
 }
 
-/// SPEC 7.2: a server that announces changes without end is listed a few times a second, and the
+/// SPEC 7.2, S-24: a server that announces changes without end is listed a few times a second, and the
 /// last change is not missed.
 #[test]
 fn listings_begin_at_a_distance_from_one_another() {

@@ -36,7 +36,7 @@ async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 3.13, S-15: a session has an id that can be shown, however it is opened.
+/// SPEC 3.13, S-49: a session has an id that can be shown, however it is opened.
 #[tokio::test]
 async fn an_acquire_for_a_session_opens_none_that_could_not_be_opened() {
     let pool = Pool::new(PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap()).unwrap();

@@ -54,7 +54,7 @@ fn without_a_place_nothing_is_decided() {
     assert!(error.hint().unwrap().contains("TRUNKLINE_HOME"));
 }
 
-/// S-03, S-12: a path that would be another one from another directory is refused.
+/// S-12: a path that would be another one from another directory is refused.
 #[test]
 fn a_path_that_is_not_whole_is_refused() {
     for path in ["approvals.json", "./a", "~/a", "", "/", "Memory"] {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// SPEC 4.6, I-05.
+/// SPEC 4.6, S-48.
 #[tokio::test]
 async fn a_missing_command_is_named_and_its_arguments_are_not() {
     let secret = "--token=canary";

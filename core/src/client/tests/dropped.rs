@@ -46,7 +46,7 @@ async fn dropped_at_every_poll(server: &Server, is_left: impl Fn() -> bool) {
     score::done("cancel/transports", 1);
 }
 
-/// What was started is ended by the runtime.
+/// I-04: what was started is ended by the runtime.
 #[tokio::test]
 async fn a_connect_may_be_dropped_at_every_poll() {
     for era in ["legacy", "modern"] {
@@ -99,7 +99,7 @@ impl Drop for Remote {
     }
 }
 
-/// Its sockets are closed, also those of streams that would never end by themselves.
+/// I-04: its sockets are closed, also those of streams that would never end by themselves.
 #[tokio::test]
 async fn a_connect_to_an_address_may_be_dropped_at_every_poll() {
     let kinds = [

@@ -43,7 +43,7 @@ async fn replies_with_ids_that_are_none_of_ours_change_nothing() {
     open.close().await;
 }
 
-/// SPEC 5.10: result and error together name their call, and fail it alone.
+/// SPEC 5.10, I-28: result and error together name their call, and fail it alone.
 #[tokio::test]
 async fn a_reply_with_a_result_and_an_error_fails_its_call_alone() {
     let both = r#"case $calls in
@@ -62,7 +62,7 @@ async fn a_reply_with_a_result_and_an_error_fails_its_call_alone() {
     open.close().await;
 }
 
-/// SECURITY finding 7, SPEC 4.5: depth where something reads what is inside, and not only in a result.
+/// SECURITY finding 7, SPEC 4.5, I-28: depth where something reads what is inside, and not only in a result.
 #[tokio::test]
 async fn depth_does_not_overflow_in_errors_notifications_and_lists() {
     let deep =

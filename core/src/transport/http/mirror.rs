@@ -242,7 +242,7 @@ mod tests {
         Ok(found.iter().map(|it| (it.header.to_string(), it.path.join("."))).collect())
     }
 
-    /// SPEC 5.6: a server, and what stands before it, must not take two of what is one here.
+    /// SPEC 5.6, S-37: a server, and what stands before it, must not take two of what is one here.
     #[test]
     fn arguments_that_lead_to_a_header_twice_are_refused() {
         let region = json!({ "type": "string", "x-mcp-header": "Region" });
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(of(json!({ "type": "object" })), Ok(vec![]));
     }
 
-    /// S-38: what a server writes beside annotations is nothing to serde_json either.
+    /// S-37: what a server writes beside annotations is nothing to serde_json either.
     #[test]
     fn no_member_of_a_definition_hides_it() {
         let raw = json!({ "$serde_json::private::RawValue": 1 });
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(found, Ok(vec![("mcp-param-region".into(), "region".into())]));
     }
 
-    /// SPEC 4.5.
+    /// SPEC 4.5, S-37.
     #[test]
     fn a_tool_whose_annotation_cannot_be_followed_is_refused() {
         let good = json!({ "type": "string", "x-mcp-header": "A" });
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// The examples of the protocol's own text.
+    /// S-37: the examples of the protocol's own text.
     #[test]
     fn what_no_header_can_hold_is_encoded() {
         for (text, expected) in [

@@ -1,4 +1,4 @@
-//! The hostile authorization server: a table of what it says, and what must come of it (S-30 to S-37).
+//! The hostile authorization server: a table of what it says, and what must come of it (S-30 to S-33, S-36, S-37).
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -5,6 +5,7 @@ use serde_json::json;
 use trunkline::otlp::Export;
 use trunkline::{CallOptions, SessionOptions};
 
+/// S-48
 #[test]
 fn no_secret_is_told() {
     let receiver = Receiver::start(Answers::Well);

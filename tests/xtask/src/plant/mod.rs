@@ -106,7 +106,7 @@ mod tests {
         assert!(moved.is_empty(), "{}", moved.join("\n"));
     }
 
-    /// DESIGN 3 (1)-(11), S-04, S-41, I-02 to I-06, I-09 to I-17: each has a plant, as far as the pure crate keeps it.
+    /// What the pure crate keeps of the design and of the promises has a plant, invariant by invariant.
     #[test]
     fn every_invariant_has_a_plant() {
         let plants = seed::read(&root()).unwrap();

@@ -192,7 +192,7 @@ fn shells_are_marked() {
     assert_eq!(marks("server", &["--port", "1"]), []);
 }
 
-/// S-38: what a project's file says takes time by its length, whatever it says.
+/// SPEC 12.5: what a project's file says takes time by its length, whatever it says.
 #[test]
 fn a_line_of_very_many_programs_is_looked_at_in_time() {
     for line in ["python ".repeat(200_000), format!("-{}", "x".repeat(1_000_000))] {

@@ -161,7 +161,7 @@ fn changes_of_transport(transport: &Transport) -> Vec<(&'static str, Transport)>
     out
 }
 
-/// SPEC 1.2, 1.4, 1.6, S-01: a walk over every field. A hashed one changes the fingerprint, an excluded one does not.
+/// SPEC 1.2, 1.4, 1.6, S-47: a walk over every field. A hashed one changes the fingerprint, an excluded one does not.
 #[test]
 fn every_field_is_either_hashed_or_excluded() {
     for value in [full_stdio(), full_remote()] {

@@ -231,7 +231,7 @@ mod tests {
         !matches!(socket.write(frame), Err(tungstenite::Error::WriteBufferFull(_)))
     }
 
-    /// SPEC 5.11, I-25: answers to pings fill what is set aside for them and no more, and leave room for a frame.
+    /// SPEC 5.11, S-24: answers to pings fill what is set aside for them and no more, and leave room for a frame.
     #[test]
     fn a_server_that_pings_and_does_not_read_fills_no_memory() {
         const FRAME_BYTES: usize = 1 << 20;

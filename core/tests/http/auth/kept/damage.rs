@@ -53,7 +53,7 @@ fn a_file_that_cannot_be_written_is_told_and_loses_no_sign_in() {
     });
 }
 
-/// SPEC 15.3, I-23: a damaged file is kept aside, and said to be so.
+/// SPEC 15.3, S-12: a damaged file is kept aside, and said to be so.
 #[test]
 fn a_damaged_file_is_kept_aside() {
     for damaged in ["", "{", "[]", r#"{"v":0,"grants":[]}"#, r#"{"v":1,"grants":[{"issuer":1}]}"#] {

@@ -14,7 +14,7 @@ use crate::rig::{acquire, until};
 /// How many configurations each of the processes signs in to that write at one time.
 const SIGN_INS: usize = 8;
 
-/// SPEC 15.3, I-23: processes that write at one time lose nothing of each other.
+/// SPEC 15.3, I-24: processes that write at one time lose nothing of each other.
 #[test]
 fn processes_that_save_at_one_time_lose_nothing() {
     const TEST: &str = "processes_that_save_at_one_time_lose_nothing";
