@@ -189,7 +189,7 @@ fn faults_of(case: &Value) -> Vec<String> {
         }
     }
     let rows = case["spec"].as_array().cloned().unwrap_or_default();
-    let is_row = |row: &Value| row.as_str().is_some_and(|row| row.split_once('.').is_some());
+    let is_row = |row: &Value| row.as_str().is_some_and(|row| row.contains(['.', '-']));
     if rows.is_empty() || !rows.iter().all(is_row) {
         checker.fault("no rows of the specification");
     }

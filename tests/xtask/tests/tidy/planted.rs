@@ -3,6 +3,8 @@
 use super::source::Source;
 use super::{Finding, RULES};
 
+const NOTHING: [usize; 0] = [];
+
 /// What the rule of that name finds in a file with that text.
 fn found(rule: &str, path: &str, text: &str) -> Vec<usize> {
     let rule = RULES.iter().find(|known| known.name == rule).expect("a rule of that name");
@@ -13,8 +15,8 @@ fn found(rule: &str, path: &str, text: &str) -> Vec<usize> {
 fn a_file_over_the_limit_is_found_and_a_generated_one_is_not() {
     let long = "x\n".repeat(501);
     assert_eq!(found("file size", "core/src/a.rs", &long), [501]);
-    assert_eq!(found("file size", "core/src/a.rs", &"x\n".repeat(500)), []);
-    assert_eq!(found("file size", "include/trunkline.h", &long), []);
+    assert_eq!(found("file size", "core/src/a.rs", &"x\n".repeat(500)), NOTHING);
+    assert_eq!(found("file size", "include/trunkline.h", &long), NOTHING);
 }
 
 #[test]
@@ -30,7 +32,7 @@ fn a_long_function_is_found_in_each_language() {
         [1]
     );
     let short = format!("fn f() {{\n{}}}\n", "    x;\n".repeat(68));
-    assert_eq!(found("function size", "core/src/a.rs", &short), []);
+    assert_eq!(found("function size", "core/src/a.rs", &short), NOTHING);
 }
 
 #[test]
@@ -43,7 +45,7 @@ fn a_brace_in_a_string_or_a_comment_ends_no_function() {
 #[test]
 fn a_file_without_a_module_doc_is_found() {
     assert_eq!(found("module doc", "core/src/a.rs", "use x;\n"), [1]);
-    assert_eq!(found("module doc", "core/src/a.rs", "//! What it is.\nuse x;\n"), []);
+    assert_eq!(found("module doc", "core/src/a.rs", "//! What it is.\nuse x;\n"), NOTHING);
 }
 
 #[test]
@@ -70,7 +72,7 @@ fn empty_names_are_found_where_they_are_given() {
         "use rmcp::model::ServerInfo;",
         "fn data(error: &Error) -> Value { error[\"data\"] }",
     ] {
-        assert_eq!(found("names", "core/src/a.rs", text), [], "{text}");
+        assert_eq!(found("names", "core/src/a.rs", text), NOTHING, "{text}");
     }
 }
 
@@ -84,7 +86,7 @@ fn a_test_with_a_prefix_is_found() {
 fn a_clock_a_file_or_a_future_in_the_pure_crate_is_found() {
     let text = "let now = Instant::now();\nstd::fs::read(p);\nx.await;\nuse tokio::time;\n";
     assert_eq!(found("pure crate", "core/pool/src/a.rs", text), [1, 2, 3, 4]);
-    assert_eq!(found("pure crate", "core/src/a.rs", text), []);
+    assert_eq!(found("pure crate", "core/src/a.rs", text), NOTHING);
     let test = "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\nuse std::io;\n";
     assert_eq!(found("pure crate", "core/pool/src/a.rs", test), [5]);
 }
@@ -93,16 +95,16 @@ fn a_clock_a_file_or_a_future_in_the_pure_crate_is_found() {
 fn unsafe_outside_its_folders_is_found() {
     let text = "// unsafe\nunsafe { x() }\n";
     assert_eq!(found("unsafe", "core/src/client/a.rs", text), [2]);
-    assert_eq!(found("unsafe", "core/src/platform/a.rs", text), []);
+    assert_eq!(found("unsafe", "core/src/platform/a.rs", text), NOTHING);
     assert_eq!(found("unsafe", "core/pool/src/lib.rs", "//! Doc.\n"), [1]);
-    assert_eq!(found("unsafe", "core/src/lib.rs", "#![deny(unsafe_code)]\n"), []);
+    assert_eq!(found("unsafe", "core/src/lib.rs", "#![deny(unsafe_code)]\n"), NOTHING);
 }
 
 #[test]
 fn unsafe_without_its_reason_is_found() {
     assert_eq!(found("safety comments", "ffi/src/a.rs", "unsafe { x() }\n"), [1]);
     let documented = "// SAFETY: x is always fine.\nunsafe { x() }\n";
-    assert_eq!(found("safety comments", "ffi/src/a.rs", documented), []);
+    assert_eq!(found("safety comments", "ffi/src/a.rs", documented), NOTHING);
 }
 
 #[test]
@@ -110,7 +112,7 @@ fn a_panic_outside_tests_is_found() {
     let text = "x.unwrap();\ny.expect(\"why\");\n#[cfg(test)]\nmod tests {\n    x.unwrap();\n}\n";
     assert_eq!(found("unwrap", "core/src/a.rs", text), [1]);
     assert_eq!(found("unwrap", "ffi/src/a.rs", text), [1, 2]);
-    assert_eq!(found("unwrap", "core/tests/a.rs", text), []);
+    assert_eq!(found("unwrap", "core/tests/a.rs", text), NOTHING);
 }
 
 #[test]
@@ -123,18 +125,18 @@ fn unfinished_code_is_found() {
 fn a_napi_function_without_a_guard_is_found() {
     let text = "#[napi]\npub fn f() {}\n#[napi(catch_unwind)]\npub fn g() {}\n#[napi]\npub async fn h() {}\n#[napi(object)]\npub struct S;\n";
     assert_eq!(found("napi guard", "bindings/node/src/lib.rs", text), [1]);
-    assert_eq!(found("napi guard", "core/src/lib.rs", text), []);
+    assert_eq!(found("napi guard", "core/src/lib.rs", text), NOTHING);
 }
 
 #[test]
 fn a_function_that_c_calls_without_a_guard_is_found() {
     let bare = "pub unsafe extern \"C\" fn trunkline_f(\n    a: u32,\n) -> u32 {\n    g(a)\n}\n";
     assert_eq!(found("export guard", "ffi/src/a.rs", bare), [1]);
-    assert_eq!(found("export guard", "core/src/a.rs", bare), []);
+    assert_eq!(found("export guard", "core/src/a.rs", bare), NOTHING);
     let hands_on = format!("{bare}unsafe fn g(a: u32) -> u32 {{\n    guarded(0, || a)\n}}\n");
-    assert_eq!(found("export guard", "ffi/src/a.rs", &hands_on), []);
+    assert_eq!(found("export guard", "ffi/src/a.rs", &hands_on), NOTHING);
     let trivial = "pub extern \"C\" fn trunkline_abi_version() -> u32 {\n    1\n}\n";
-    assert_eq!(found("export guard", "ffi/src/a.rs", trivial), []);
+    assert_eq!(found("export guard", "ffi/src/a.rs", trivial), NOTHING);
     let form = "pub(crate) unsafe fn start(a: u32) {\n    begin(a)\n}\n";
     assert_eq!(found("export guard", "ffi/src/forms.rs", form), [1]);
 }
@@ -144,7 +146,7 @@ fn a_skipped_test_is_found_in_each_language() {
     assert_eq!(found("skipped tests", "a.rs", &["#[ign", "ore]\nfn f() {}"].concat()), [1]);
     assert_eq!(found("skipped tests", "a.py", &["@pytest.mark.sk", "ip\n"].concat()), [1]);
     assert_eq!(found("skipped tests", "a.mjs", &["test.sk", "ip('x')"].concat()), [1]);
-    assert_eq!(found("skipped tests", "a.rs", &["// #[ign", "ore] is banned"].concat()), []);
+    assert_eq!(found("skipped tests", "a.rs", &["// #[ign", "ore] is banned"].concat()), NOTHING);
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn a_path_of_a_machine_is_found_in_code_and_documents() {
         assert_eq!(found("machine paths", "README.md", &text), [1]);
         assert_eq!(found("machine paths", "core/src/a.rs", &format!("// {text}")), [1]);
     }
-    assert_eq!(found("machine paths", "README.md", "see target/work/x and ./root/y\n"), []);
+    assert_eq!(found("machine paths", "README.md", "see target/work/x and ./root/y\n"), NOTHING);
 }
 
 #[test]
@@ -163,7 +165,7 @@ fn history_is_found() {
     assert_eq!(found("history", "docs/a.md", &ticket), [1]);
     let note = ["// FIX", "ME later\n"].concat();
     assert_eq!(found("history", "core/src/a.rs", &note), [1]);
-    assert_eq!(found("history", "docs/a.md", "the tissue 12 cm long, an issue of time\n"), []);
+    assert_eq!(found("history", "docs/a.md", "the tissue 12 cm long, an issue of time\n"), NOTHING);
 }
 
 #[test]
@@ -186,5 +188,5 @@ fn messages_that_say_nothing_are_found_where_an_error_is_made() {
         assert!(!weak(message), "{message}");
     }
     let elsewhere = "    Error::new(ErrorCode::Io, \"No\")\n";
-    assert_eq!(found("messages", "tests/xtask/src/a.rs", elsewhere), []);
+    assert_eq!(found("messages", "tests/xtask/src/a.rs", elsewhere), NOTHING);
 }

@@ -1,83 +1,163 @@
-//! Each promise about security and reliability is named by a test that shows it.
+//! Each promise about security and reliability is shown by tests that `tests/xtask/promises.json` names, and by those that say so.
 
-use std::collections::BTreeSet;
+mod cited;
+mod planted;
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::source::{self, Source};
+use cited::{Test, said_at_the_head, tests_of};
+use table::Promise;
 
 /// S-01 to S-49 and I-01 to I-28, as they were given out: some numbers between were not.
 const PROMISES: [(&str, &[std::ops::RangeInclusive<u32>]); 2] =
     [("S", &[1..=16, 20..=25, 30..=39, 40..=49]), ("I", &[1..=28])];
 
-fn promises() -> impl Iterator<Item = String> {
+const TABLE: &str = include_str!("../../promises.json");
+
+const PAGE: &str = "docs/promises.md";
+
+fn ids() -> impl Iterator<Item = String> {
     PROMISES.iter().flat_map(|(kind, ranges)| {
         let numbers = ranges.iter().flat_map(Clone::clone);
         numbers.map(move |number| format!("{kind}-{number:02}"))
     })
 }
 
-/// The promises that a text names; a range, as `I-02 to I-06`, names all of it.
-fn named(text: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut last: Option<(usize, char, u32)> = None;
-    for (at, _) in text.match_indices('-') {
-        let Some((begin, kind, number)) = id_at(text, at) else { continue };
-        let is_range = |end: usize| matches!(text.get(end..begin), Some(" to " | "-" | "…" | "–"));
-        let first = match last {
-            Some((end, before, first)) if before == kind && is_range(end) => first,
-            _ => number,
+/// What the tree says: the tests of each file, what heads of files name, and the rows of the scoreboard.
+struct Tree {
+    tests: BTreeMap<String, Vec<Test>>,
+    heads: BTreeMap<String, BTreeSet<String>>,
+    rows: BTreeSet<String>,
+}
+
+impl Tree {
+    /// The repository's own, read once.
+    fn whole() -> &'static Tree {
+        static WHOLE: LazyLock<Tree> = LazyLock::new(|| Tree::of(&source::tracked()));
+        &WHOLE
+    }
+
+    fn of(files: &[Source]) -> Tree {
+        let mut tree =
+            Tree { tests: BTreeMap::new(), heads: BTreeMap::new(), rows: BTreeSet::new() };
+        // What reads all of them, or shows that this is done well, shows none.
+        let told = |file: &&Source| !file.path.contains("tests/tidy/");
+        for file in files.iter().filter(told) {
+            let main = format!("{}main.rs", folder(&file.path));
+            let main = files.iter().find(|other| other.path == main);
+            tree.tests.insert(file.path.clone(), tests_of(file, main));
+            tree.heads.insert(file.path.clone(), said_at_the_head(file));
+            if file.path.ends_with("src/scoreboard/rows.rs") {
+                tree.rows = row_names(&file.text);
+            }
+        }
+        tree
+    }
+
+    fn test(&self, file: &str, name: &str) -> Option<&Test> {
+        self.tests.get(file)?.iter().find(|test| test.name == name)
+    }
+
+    fn is_run(&self, file: &str, name: &str) -> bool {
+        self.test(file, name).is_some_and(|test| test.is_run)
+    }
+}
+
+/// The folder of a path, with the stroke at its end.
+fn folder(path: &str) -> &str {
+    &path[..path.rfind('/').map_or(0, |at| at + 1)]
+}
+
+fn row_names(rows: &str) -> BTreeSet<String> {
+    let name =
+        |line: &str| line.trim().strip_prefix("name: \"")?.strip_suffix("\",").map(str::to_owned);
+    rows.lines().filter_map(name).collect()
+}
+
+/// Where the table and the tree differ.
+fn faults(promises: &[Promise], tree: &Tree) -> Vec<String> {
+    let mut found = Vec::new();
+    for promise in promises {
+        let id = &promise.id;
+        for row in promise.rows.iter().filter(|row| !tree.rows.contains(*row)) {
+            found.push(format!("{id}: there is no row {row}"));
+        }
+        for (file, names) in &promise.shown_by {
+            for name in names {
+                match tree.test(file, name) {
+                    None => found.push(format!("{id}: {file} has no test {name}")),
+                    Some(test) if !test.cites.contains(id) => {
+                        found.push(format!("{id}: {file}: {name} does not say that it shows it"));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        let mut named = promise
+            .shown_by
+            .iter()
+            .flat_map(|(file, names)| names.iter().map(move |name| (file, name)));
+        if !named.any(|(file, name)| tree.is_run(file, name)) {
+            found.push(format!("{id}: nothing that each submission runs shows it"));
+        }
+    }
+    found.extend(unnamed(promises, tree));
+    found
+}
+
+/// What cites a promise and is not named for it.
+fn unnamed(promises: &[Promise], tree: &Tree) -> Vec<String> {
+    let shown_by = |id: &String| promises.iter().find(|it| it.id == *id).map(|it| &it.shown_by);
+    let mut found = Vec::new();
+    for (file, tests) in &tree.tests {
+        for test in tests {
+            let is_named = |id: &&String| {
+                shown_by(id)
+                    .is_some_and(|by| by.get(file).is_some_and(|names| names.contains(&test.name)))
+            };
+            for id in test.cites.iter().filter(|id| !is_named(id)) {
+                found.push(format!("{file}: {} says {id}, which is not shown by it", test.name));
+            }
+        }
+        // A file without tests is a part of those in its folder, whose head is that of `main.rs` or `mod.rs`.
+        let is_whole =
+            tests.is_empty() || ["main.rs", "mod.rs"].iter().any(|it| file.ends_with(it));
+        let scope = if is_whole { folder(file) } else { file };
+        let is_named = |id: &&String| {
+            shown_by(id).is_some_and(|by| by.keys().any(|file| file.starts_with(scope)))
         };
-        found.extend((first..=number).map(|number| format!("{kind}-{number:02}")));
-        last = Some((at + 3, kind, number));
+        for id in tree.heads[file].iter().filter(|id| !is_named(id)) {
+            found.push(format!("{file}: its head says {id}, which no test there shows"));
+        }
     }
     found
 }
 
-/// The id whose dash is there: where it begins, its kind and its number.
-fn id_at(text: &str, dash: usize) -> Option<(usize, char, u32)> {
-    let begin = dash.checked_sub(1)?;
-    let kind = char::from(*text.as_bytes().get(begin)?);
-    let is_word = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
-    let follows_a_word = begin.checked_sub(1).is_some_and(is_word);
-    let digits = text.get(dash + 1..dash + 3)?;
-    let is_id = matches!(kind, 'S' | 'I') && !follows_a_word && !is_word(dash + 3);
-    let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
-    (is_id && is_number).then(|| Some((begin, kind, digits.parse().ok()?)))?
+#[test]
+fn every_promise_is_shown_by_the_tests_that_are_named_for_it() {
+    let promises = table::read(TABLE);
+    let listed: Vec<&String> = promises.iter().map(|promise| &promise.id).collect();
+    assert_eq!(listed, ids().collect::<Vec<_>>().iter().collect::<Vec<_>>());
+    let found = faults(&promises, Tree::whole());
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
 }
 
-/// What is said in tests: all of a test's file, and of another one what belongs to its tests, with the comment above them.
-fn said_in_tests(file: &Source) -> String {
-    let languages = [".rs", ".c", ".cpp", ".py", ".mjs", ".json"];
-    // What lists them all shows none of them.
-    if file.path.ends_with("tidy/promises.rs")
-        || !languages.iter().any(|it| file.path.ends_with(it))
-    {
-        return String::new();
+/// `UPDATE_PROMISES` writes the page anew.
+#[test]
+fn the_page_of_promises_is_the_table() {
+    let tree = Tree::whole();
+    let page = table::page(&table::read(TABLE), |file, name| tree.is_run(file, name));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
+    if std::env::var_os("UPDATE_PROMISES").is_some() {
+        std::fs::write(&path, &page).unwrap();
     }
-    let lines = file.text.lines().enumerate().filter(|(line, _)| file.is_test_line(*line));
-    lines.map(|(_, text)| format!("{text}\n")).collect()
-}
-
-#[test]
-fn every_promise_is_named_by_a_test() {
-    let files = source::tracked();
-    let found: BTreeSet<String> =
-        files.iter().flat_map(|file| named(&said_in_tests(file))).collect();
-    let missing: Vec<String> = promises().filter(|promise| !found.contains(promise)).collect();
-    assert!(missing.is_empty(), "no test names {}", missing.join(", "));
-}
-
-#[test]
-fn what_names_a_promise_is_told_from_what_does_not() {
-    let all = |text| Vec::from_iter(named(text));
-    assert_eq!(all("/// SPEC 3.4, S-04 and I-02 to I-04: x."), ["I-02", "I-03", "I-04", "S-04"]);
-    assert_eq!(all("(I-28, SECURITY row 14)"), ["I-28"]);
-    assert_eq!(all("AS-04 S-4 S-041 s-04 S- 04 -04 I-"), [] as [&str; 0]);
-    assert_eq!(promises().count(), 16 + 6 + 10 + 10 + 28);
-    let product = Source::new("core/src/a.rs", "//! S-01\n#[cfg(test)]\nmod tests {\n// S-02\n}\n");
-    assert_eq!(Vec::from_iter(named(&said_in_tests(&product))), ["S-02"]);
-    let test = Source::new("core/tests/a.rs", "//! S-01\n");
-    assert_eq!(Vec::from_iter(named(&said_in_tests(&test))), ["S-01"]);
-    // What the tests are made with shows nothing.
-    let server = Source::new("tests/servers/src/a.rs", "//! S-01\n");
-    assert_eq!(Vec::from_iter(named(&said_in_tests(&server))), [] as [&str; 0]);
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        written == page,
+        "{PAGE} is not the table: UPDATE_PROMISES=1 cargo test -p xtask --test tidy promises"
+    );
 }
