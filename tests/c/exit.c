@@ -131,7 +131,7 @@ static void a_host_that_frees_and_ends_at_once_leaves_nothing(void)
     hosts_end("free", REPETITIONS);
 }
 
-/* SPEC 16.4, I-07 */
+/* SPEC 16.4, I-19 */
 static void a_host_may_call_from_an_exit_handler(void)
 {
     hosts_end("late", 1);

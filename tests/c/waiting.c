@@ -148,7 +148,7 @@ static void *end_with_a_call(void *user_data)
     return NULL;
 }
 
-/* SPEC 16.4, I-07: what the library keeps for a thread is gone by then. */
+/* SPEC 16.4, I-19: what the library keeps for a thread is gone by then. */
 static void a_thread_may_call_while_it_ends(void)
 {
     scene s = open_scene("", "");

@@ -98,7 +98,7 @@ describe('listeners', () => {
     assert.equal(new Set(seqs).size, 4);
   });
 
-  // I-16: an event that comes while one subscription takes over from another is in both.
+  // An event that comes while one subscription takes over from another is in both.
   it('hear of an event once, however many listeners are added at once', () => {
     const heard = [];
     const emitter = new Emitter(overlapping());
@@ -263,8 +263,7 @@ describe('streams', () => {
     await stream.return();
   });
 
-  // SPEC 9.6
-  // I-18: a slow reader loses events, and is told so.
+  // SPEC 9.6, I-18: a slow reader loses events, and is told so.
   it('that nobody reads say what they lost', async (t) => {
     const { session, lease } = await openLease(t, { options: { limits: { eventBacklog: 4 } } });
     const stream = session.events({ kinds: ['log'] });

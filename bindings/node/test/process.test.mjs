@@ -87,8 +87,7 @@ describe('worker threads', () => {
     assert.equal(outcome.starts, REPETITIONS);
   });
 
-  // Three workers each.
-  // I-19
+  // I-19: three workers each.
   it('process.exit of the main thread takes the pools of workers along', async () => {
     const outcomes = await repeat(REPETITIONS / 3, () => run('exit-with-workers', { flags: ['--ignore-eof'] }));
     for (const outcome of outcomes) {
@@ -113,8 +112,7 @@ describe('listeners', () => {
     assert.equal(outcome.out, 'uncaught: 16\n0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n');
   });
 
-  // SPEC 16.2
-  // I-18
+  // SPEC 16.2, I-18
   it('what a call’s own progress function throws is a warning, and neither the call nor later progress is lost', async () => {
     const outcome = await run('progress-throws');
     // Node writes warnings to stderr.

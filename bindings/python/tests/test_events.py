@@ -163,7 +163,7 @@ def test_blocking_streams_have_a_bound(log: Log) -> None:
 
 
 def test_a_blocking_stream_is_read_by_one_thread_at_a_time() -> None:
-    """I-16: a second one is told, where it would have waited for an end that the first one takes."""
+    """SPEC 16.2: a second one is told, where it would have waited for an end that the first one takes."""
     with trunkline.sync.Pool() as pool:
         stream = pool.events(kinds="failed")
         ended = threading.Event()

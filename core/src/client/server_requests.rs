@@ -416,7 +416,7 @@ mod tests {
         assert!((0..BURST_MAX).all(|_| pace.allows(rested)) && !pace.allows(rested));
     }
 
-    /// SPEC 15.1, S-44.
+    /// SPEC 15.1, S-43.
     #[test]
     fn open_requests_are_bounded_and_ids_unique() {
         let now = Instant::now();

@@ -10,7 +10,7 @@ use crate::remote::{
 };
 use crate::rig::{HANG, Rig, acquire, text, until};
 
-/// SPEC 2.1, 9.4, I-01
+/// SPEC 2.1, 9.4
 #[test]
 fn a_server_answers_in_both_forms_and_leaves_nothing() {
     for faults in ["", "json", "stateless", "stateless,json,no-get", "redirect-here", "late-accept"]

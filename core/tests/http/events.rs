@@ -11,7 +11,7 @@ use crate::remote::{
 };
 use crate::rig::{Rig, text, until};
 
-/// SPEC 2.1, 9.4, I-01
+/// SPEC 2.1, 9.4
 #[test]
 fn a_server_of_the_old_transport_answers_and_leaves_nothing() {
     for faults in ["", "redirect-here"] {

@@ -11,7 +11,7 @@ use crate::remote::{
 };
 use crate::rig::{HANG, Rig, acquire, text, until};
 
-/// SPEC 2.1, 9.4, 5.10, I-01: in whatever form its messages come.
+/// SPEC 2.1, 9.4, 5.10: in whatever form its messages come.
 #[test]
 fn a_server_over_a_websocket_answers_and_leaves_nothing() {
     for faults in ["", "binary", "fragments", "pings", "noise", "redirect-here", "busy=1"] {

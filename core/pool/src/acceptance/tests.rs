@@ -218,7 +218,7 @@ fn definitions_are_kept_as_far_as_there_is_room() {
     assert_eq!(accepted.configurations[&under(Notify, 0)].tools["a"].text, None);
 }
 
-/// SPEC 7.6, S-40, S-49: what a model sees and what changed of it, escaped.
+/// SPEC 7.6, S-40, S-41, S-49: what a model sees and what changed of it, escaped.
 #[test]
 fn a_difference_shows_the_members_that_changed() {
     let before = json!({ "name": "a", "title": "A", "description": "ok", "inputSchema": {"b": 1, "a": 2}, "_meta": 1 });

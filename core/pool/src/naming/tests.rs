@@ -218,7 +218,7 @@ fn the_map_resolves_every_tool() {
     assert!(NameMap::default().is_empty() && !map.is_empty());
 }
 
-/// SPEC 14.3, S-42: a tool that found its name taken is told. Nobody can make two hashes meet, so the map is written out.
+/// SPEC 14.3: a tool that found its name taken is told. Nobody can make two hashes meet, so the map is written out.
 #[test]
 fn tools_that_were_left_out_are_told() {
     let left_out = vec![tool("a", "x")];

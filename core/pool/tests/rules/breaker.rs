@@ -4,7 +4,7 @@ use trunkline_pool::state::*;
 
 use crate::bench::*;
 
-/// SPEC 8.2: six losses within the window; every attempt but the last one succeeds.
+/// SPEC 8.2, I-10: six losses within the window; every attempt but the last one succeeds.
 #[test]
 fn too_many_losses_open_the_breaker() {
     let mut options = options();

@@ -186,7 +186,7 @@ fn a_name_counts_while_it_comes_back_and_not_when_it_failed() {
     assert_eq!(RestartRefusal::BudgetWouldExceed.as_str(), "budget_would_exceed");
 }
 
-/// SPEC 3.3, 9.5: a failed attempt gives back what it took, and one that took nothing gives nothing back.
+/// SPEC 3.3, 9.5, I-05: a failed attempt gives back what it took, and one that took nothing gives nothing back.
 #[test]
 fn a_failed_connect_gives_back_only_what_it_took() {
     let mut bench = held_with(enforce(2));

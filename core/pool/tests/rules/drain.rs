@@ -11,7 +11,7 @@ fn left_behind() -> Error {
         .with_hint("give the drain a longer `timeout_ms`")
 }
 
-/// SPEC 9.7
+/// SPEC 9.7, I-08
 #[test]
 fn a_drain_closes_everything_and_answers_when_it_is_gone() {
     let mut bench = held();
@@ -33,7 +33,7 @@ fn a_drain_closes_everything_and_answers_when_it_is_gone() {
     assert_eq!(bench.deadline(), None);
 }
 
-/// SPEC 9.7
+/// SPEC 9.7, I-08
 #[test]
 fn a_forced_drain_interrupts_at_once_and_counts_who_was_killed() {
     let mut bench = held();

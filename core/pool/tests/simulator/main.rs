@@ -56,7 +56,7 @@ fn first_seed() -> u64 {
 }
 
 /// Simulates until enough steps were made. With `TRUNKLINE_SIMULATOR_BRIEF` a failure is told in one
-/// line and not cut down, which is what `cargo xtask plant` reads. DESIGN 3 (1)-(11), I-02 to I-06, S-04, I-09, I-10, I-14, I-15.
+/// line and not cut down, which is what `cargo xtask plant` reads. DESIGN 3 (1)-(11), I-02 to I-06, S-04, I-09, I-10, I-14, I-15, I-26.
 ///
 /// SPEC 3.1-3.13, 7.2, 7.3, 7.6, 8.1, 8.2, 8.5, 9.1, 9.2, 9.3, 9.5, 9.6, 9.7, 11.5.
 #[test]

@@ -99,7 +99,7 @@ fn is_full() -> bool {
     std::env::var("TRUNKLINE_STRESS").is_ok_and(|form| form == "full")
 }
 
-/// SPEC 12.1, 12.3, 12.4, 12.6: decisions outlive who took them, in a file of this user alone.
+/// SPEC 12.1, 12.3, 12.4, 12.6, S-12: decisions outlive who took them, in a file of this user alone.
 #[test]
 fn decisions_come_back_from_the_file() {
     let folder = Home::new();

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 
 use super::*;
 
-/// SPEC 4.1, 14.2: what was listed is known to the pools that come after, in files of this user alone, named by nothing that was written.
+/// SPEC 4.1, 14.2, S-12: what was listed is known to the pools that come after, in files of this user alone, named by nothing that was written.
 #[test]
 fn a_catalog_outlives_its_pool() {
     let folder = Place::new();

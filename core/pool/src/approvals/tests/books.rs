@@ -96,7 +96,7 @@ fn what_is_forgotten_is_pending_again() {
     assert_eq!(standing(&book, "t", &one), Some(Approved));
 }
 
-/// S-12: a decision whose file has the digests of no field is read as one that has none, and written so.
+/// SPEC 12.6: a decision whose file has the digests of no field is read as one that has none, and written so.
 #[test]
 fn digests_of_no_field_are_none() {
     let mut book = Book::default();

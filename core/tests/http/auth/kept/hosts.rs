@@ -8,7 +8,7 @@ use super::{Home, call, mode, refusal};
 use crate::remote::host;
 use crate::rig::acquire;
 
-/// SPEC 15.3, S-48: what was signed in is there for the next host, nobody else can read it, and a sign-out removes it.
+/// SPEC 15.3, S-12, S-48: what was signed in is there for the next host, nobody else can read it, and a sign-out removes it.
 #[test]
 fn a_sign_in_outlives_the_host_until_it_is_signed_out() {
     let home = Home::new(json!({}));
