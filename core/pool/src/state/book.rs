@@ -216,6 +216,13 @@ impl PoolState {
         }
     }
 
+    /// A server is well again: what went wrong before is told no more (SPEC 9.4).
+    pub(super) fn forget_error(&mut self, server: ServerId) {
+        if let Some(name) = self.names.get_mut(server) {
+            name.last_error = None;
+        }
+    }
+
     /// Sets, moves or clears a deadline.
     pub(super) fn rearm(&mut self, timer: Timer, before: Option<Moment>, after: Option<Moment>) {
         if let Some(at) = before {

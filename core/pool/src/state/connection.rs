@@ -36,6 +36,7 @@ impl PoolState {
             return;
         };
         entry.error = None;
+        let server = entry.server;
         let mut told = Vec::new();
         if why != Why::First {
             let (attempts, downtime) = entry.health.come_back(self.now);
@@ -46,6 +47,7 @@ impl PoolState {
             let notice = Notice::Reconnected { entry: id, generation, attempts, downtime };
             self.tell_holders(id, notice, &mut told);
         }
+        self.forget_error(server);
         if let Some(news) = self.take_lists(id, catalog, out) {
             self.tell_news(id, news, &mut told);
         }

@@ -40,14 +40,15 @@ impl PoolState {
             Some(Reading::Quiet | Reading::Due) | None => return,
         };
         self.set_reading(id, Reading::Quiet);
+        let Some(server) = self.entries.get(id).map(|entry| entry.server) else {
+            return;
+        };
         match result {
-            Ok(catalog) => self.replace_catalog(id, catalog, out),
-            Err(error) => {
-                let server = self.entries.get(id).map(|entry| entry.server);
-                if let Some(server) = server {
-                    self.remember_error(server, &error);
-                }
+            Ok(catalog) => {
+                self.forget_error(server);
+                self.replace_catalog(id, catalog, out);
             }
+            Err(error) => self.remember_error(server, &error),
         }
         if is_outdated {
             self.read_again(connection, out);

@@ -72,6 +72,24 @@ fn a_failed_connect_answers_all_with_one_error_and_leaves_nothing() {
     assert_eq!(bench.row(1).index, 1);
 }
 
+/// SPEC 9.4, 11.6, I-27: what went wrong is told until the server connects again, and not once more when it is asleep.
+#[test]
+fn a_server_that_connects_has_no_error_left_when_it_goes() {
+    let mut bench = Bench::new();
+    bench.step(open(0));
+    bench.step(acquire(0, 0, 0));
+    bench.step(connect_failed(0, 1, exited()));
+    bench.step(acquire(1, 0, 0));
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(exited()));
+    bench.step(connected(1, 1, 1));
+    assert_eq!(bench.pool.last_error(ServerId(0)), None);
+    bench.step(release(0));
+    bench.wait_until(1_000);
+    bench.step(closed(1, 1));
+    assert_eq!(bench.pool.entries().count(), 0);
+    assert_eq!(bench.pool.last_error(ServerId(0)), None);
+}
+
 /// SPEC 3.4
 #[test]
 fn a_cancelled_acquire_is_answered_once() {

@@ -46,6 +46,7 @@ fn a_lost_connection_comes_back_after_its_delay() {
             changed(0, 0, 2, 1, 2),
         ]
     );
+    assert_eq!(bench.pool.last_error(ServerId(0)), None);
 }
 
 /// SPEC 8.5: lists that are the same are no news.

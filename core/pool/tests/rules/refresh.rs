@@ -97,6 +97,10 @@ fn a_failed_listing_keeps_the_old_lists() {
     bench.step(stale(0, 1));
     bench.now = 2 * SPACING;
     assert_eq!(bench.step(listing_failed(0, 1, 2)), [list(0, 1, 3)]);
+    // What is listed after all is well again.
+    assert_eq!(bench.pool.last_error(ServerId(0)), Some(exited()));
+    bench.step(listed(0, 1, 3, 1));
+    assert_eq!(bench.pool.last_error(ServerId(0)), None);
 }
 
 /// SPEC 7.3: equal lists are no news.

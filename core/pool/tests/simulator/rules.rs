@@ -78,6 +78,20 @@ fn is_up(row: &EntryStatus) -> bool {
     row.connected_at.is_some()
 }
 
+/// What went wrong with a server is told until it connects again (SPEC 9.4).
+fn expect_no_error(
+    row: &EntryStatus,
+    was: Option<&EntryStatus>,
+    pool: &PoolState,
+) -> Result<(), String> {
+    let is_back = is_up(row) && !was.is_some_and(is_up);
+    // A limit that others of its name wait for stays one.
+    let is_past = |error: &trunkline_pool::Error| error.code() != ErrorCode::Limit;
+    let left = pool.last_error(row.server).filter(|error| is_back && is_past(error));
+    check!(left.is_none(), "{row:?} connected, and {left:?} is told of it");
+    Ok(())
+}
+
 impl Rules {
     /// Compares what a step made of every entry with the rules.
     pub fn check(
@@ -105,6 +119,7 @@ impl Rules {
             past.note_cause(step.cause, &row, was);
             past.expect_outcome(step, &row, was, setup)?;
             past.expect_idle_deadline(step.now, &row, setup)?;
+            expect_no_error(&row, was, pool)?;
         }
         self.past.retain(|entry, _| pool.entry(*entry).is_some());
         self.credentials.retain(|entry, _| pool.entry(*entry).is_some());
