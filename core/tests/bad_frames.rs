@@ -57,11 +57,20 @@ fn flags(row: &Value) -> Vec<&str> {
     flags
 }
 
+/// The row once for each era that it holds in.
+fn eras(row: &Value) -> Vec<Value> {
+    let mut modern = row.clone();
+    modern["modern"] = json!(true);
+    if row["eras"] == "both" { vec![row.clone(), modern] } else { vec![row.clone()] }
+}
+
 /// One frame: a call that gets it, one that is under way beside it, and one that comes after.
 async fn meet(rig: &Rig, row: &Value) {
     let frame = name(row);
-    let servers = json!({ "s": fault_server(rig, &flags(row)), "t": fault_server(rig, &[]) });
-    rig.configure(servers).await;
+    let mut server = fault_server(rig, &flags(row));
+    let members = row["server"].as_object().into_iter().flatten();
+    members.for_each(|(name, member)| server[name] = member.clone());
+    rig.configure(json!({ "s": server, "t": fault_server(rig, &[]) })).await;
     let session = rig.session("a");
     let apart = acquire(&session, "t").await;
     let begun = Instant::now();
@@ -134,9 +143,10 @@ fn every_bad_frame_ends_as_it_is_written_down() {
     let written: Value = serde_json::from_str(written).unwrap();
     let rows = ["frames", "answers"].map(|kind| written[kind].as_array().unwrap());
     // Those that wait for a deadline have nothing to be measured; the behaviour suite has them.
-    let rows = rows.into_iter().flatten();
-    let rows: Vec<&Value> =
-        rows.filter(|row| row["options"]["connect_timeout_ms"].is_null()).collect();
+    let is_measured = |row: &&Value| {
+        ["options", "server"].iter().all(|given| row[given]["connect_timeout_ms"].is_null())
+    };
+    let rows: Vec<Value> = rows.into_iter().flatten().filter(is_measured).flat_map(eras).collect();
     let _alone = alone();
     run(meet(&Rig::new(json!({})), &json!({ "frame": "crlf" })));
     std::fs::write("/proc/self/clear_refs", "5").expect("the peak can be forgotten");

@@ -229,11 +229,17 @@ mod tests {
     fn every_trouble_has_its_outcomes_written_down() {
         let written: Value = serde_json::from_str(include_str!("behaviours.json")).unwrap();
         let rows = written["answers"].as_array().unwrap();
-        let at: Vec<At> =
-            rows.iter().map(|row| At::named(row["at"].as_str().unwrap()).unwrap()).collect();
+        let at = |row: &Value| At::named(row["at"].as_str().unwrap()).unwrap();
+        let is_modern = |row: &&Value| row["modern"] == true || row["eras"] == "both";
+        let all: Vec<At> = rows.iter().map(at).collect();
+        let modern: Vec<At> = rows.iter().filter(is_modern).map(at).collect();
         for name in Trouble::names() {
             let trouble = At::named(&format!("x={name}")).unwrap().trouble;
-            assert!(at.iter().any(|it| it.trouble == trouble), "{name}");
+            assert!(all.iter().any(|it| it.trouble == trouble), "{name}");
+            for method in ["tools/list", "tools/call"] {
+                let is_there = |it: &At| it.method == method && it.trouble == trouble;
+                assert!(modern.iter().any(is_there), "{name} at {method} of the modern era");
+            }
         }
     }
 

@@ -293,7 +293,8 @@ mod tests {
     fn every_bad_frame_has_its_outcome_written_down() {
         let written: Value = serde_json::from_str(include_str!("behaviours.json")).unwrap();
         let frames = written["frames"].as_array().unwrap().iter();
-        let named: Vec<&str> = frames.filter_map(|row| row["frame"].as_str()).collect();
+        let mut named: Vec<&str> = frames.filter_map(|row| row["frame"].as_str()).collect();
+        named.dedup();
         assert_eq!(named, Frame::names());
     }
 }

@@ -164,10 +164,13 @@ fn serve(mut out: TcpStream, to: To, answer: &Answer) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a server with one tool answers.
+/// What a server with one tool answers, in the era that it is asked in.
 fn small(message: &Value) -> Option<Value> {
     let tools = json!([{ "name": "any", "inputSchema": { "type": "object" } }]);
     Some(match message["method"].as_str()? {
+        "server/discover" => json!({
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} },
+        }),
         "initialize" => json!({
             "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
             "serverInfo": { "name": "small", "version": "1" },

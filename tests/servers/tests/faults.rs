@@ -9,13 +9,15 @@ use serde_json::{Map, Value, json};
 /// SPEC 5.10: each frame has its case, in all languages.
 #[test]
 fn the_behaviour_cases_of_bad_frames_are_current() {
-    check("10-bad-frames.json", rows(BEHAVIOURS, "frames").iter().map(spoiled));
+    let rows = rows(BEHAVIOURS, "frames");
+    check("10-bad-frames.json", rows.iter().flat_map(in_its_eras).map(|row| spoiled(&row)));
 }
 
 /// SPEC 4.6, 4.8, 5.10: and so has each answer.
 #[test]
 fn the_behaviour_cases_of_bad_answers_are_current() {
-    check("10-bad-answers.json", rows(BEHAVIOURS, "answers").iter().map(spoiled));
+    let rows = rows(BEHAVIOURS, "answers");
+    check("10-bad-answers.json", rows.iter().flat_map(in_its_eras).map(|row| spoiled(&row)));
 }
 
 /// SPEC 4.3, 5.12, 7.7: and each request beside the calls, and each list beside that of tools.
@@ -40,6 +42,8 @@ fn the_behaviour_cases_of_bad_remotes_are_current() {
     check("10-bad-remotes.json", cases);
 }
 
+const ERAS: [&str; 2] = ["legacy", "modern"];
+
 const REMOTES: &str = include_str!("../fault/remotes.json");
 const REQUESTS: &str = include_str!("../fault/requests.json");
 const BEHAVIOURS: &str = include_str!("../fault/behaviours.json");
@@ -47,6 +51,12 @@ const BEHAVIOURS: &str = include_str!("../fault/behaviours.json");
 fn rows(written: &str, name: &str) -> Vec<Value> {
     let written: Value = serde_json::from_str(written).unwrap();
     written[name].as_array().unwrap().clone()
+}
+
+/// The row once for each era that it holds in.
+fn in_its_eras(row: &Value) -> Vec<Value> {
+    let modern = with(row.clone(), &json!({ "modern": true }));
+    if row["eras"] == "both" { vec![row.clone(), modern] } else { vec![row.clone()] }
 }
 
 /// The cases are those in the file, or are put there.
@@ -63,11 +73,9 @@ fn check(file: &str, cases: impl Iterator<Item = String>) {
 /// One case: two sessions on one connection, the bad frame in answer to the one, a call of the other under way, and a
 /// server that has nothing to do with it.
 fn spoiled(row: &Value) -> String {
-    let (name, flags) = match row["frame"].as_str() {
-        Some(frame) => {
-            (format!("bad frame: {}", frame.replace('-', " ")), json!(["--frame", frame]))
-        }
-        None => (format!("bad answer: {}", answer_name(row)), answer_flags(row)),
+    let name = match row["frame"].as_str() {
+        Some(frame) => format!("bad frame{}", in_words(row, frame)),
+        None => format!("bad answer: {}", answer_name(row)),
     };
     let mut steps: Vec<Value> = vec![
         json!({ "open": "a" }),
@@ -79,7 +87,11 @@ fn spoiled(row: &Value) -> String {
         None => steps.extend(established(row)),
     }
     steps.push(json!({ "call": ["apart", "plain", {}], "text": "plain" }));
-    let servers = json!({ "s": { "fault": flags }, "t": { "fault": [] } });
+    let mut server = json!({ "fault": answer_flags(row) });
+    if let Some(members) = row.get("server") {
+        server = with(server, members);
+    }
+    let servers = json!({ "s": server, "t": { "fault": [] } });
     written(&name, row, json!({ "servers": servers }), &steps)
 }
 
@@ -88,16 +100,23 @@ fn answer_name(row: &Value) -> String {
     let at = row["at"].as_str().unwrap();
     let (place, trouble) = at.split_once('=').unwrap();
     let method = place.split('@').next().unwrap();
-    let trouble = row.get("name").and_then(Value::as_str).unwrap_or(trouble);
+    format!("{method}{}", in_words(row, trouble))
+}
+
+/// The era, where it has to be said, and the trouble: as the row calls it, or by its own name.
+fn in_words(row: &Value, trouble: &str) -> String {
     let era = if row["modern"] == true { " of the modern era" } else { "" };
-    format!("{method}{era}: {}", trouble.replace('-', " "))
+    let trouble = row.get("name").and_then(Value::as_str).unwrap_or(trouble);
+    format!("{era}: {}", trouble.replace('-', " "))
 }
 
 fn answer_flags(row: &Value) -> Value {
-    match row["modern"] == true {
-        true => json!(["--modern", "--at", row["at"]]),
-        false => json!(["--at", row["at"]]),
+    let kind = if row["frame"].is_string() { "frame" } else { "at" };
+    let mut flags = vec![json!(format!("--{kind}")), row[kind].clone()];
+    if row["modern"] == true {
+        flags.insert(0, json!("--modern"));
     }
+    flags.into()
 }
 
 /// One case: a server that has more than tools, and what becomes of one of its answers; it goes on with its work, or comes back, and a server
@@ -164,7 +183,9 @@ fn established(row: &Value) -> Vec<Value> {
         let arrived = json!({ "tools": "a", "own_names": tools });
         steps.push(json!({ "until": arrived }));
     }
-    let mut arguments = vec![json!("one"), json!("any"), json!({})];
+    // What a server that is told what to say says.
+    let said = row.get("line").map_or(json!({}), |line| json!({ "line": line }));
+    let mut arguments = vec![json!("one"), json!("any"), said];
     arguments.extend(row.get("call_options").cloned());
     let outcome = |name: &str, ordinary: Value| row.get(name).cloned().unwrap_or(ordinary);
     let called = outcome("call", json!({ "text": "any" }));
@@ -208,28 +229,35 @@ fn bad_address(row: &Value) -> String {
     written(&name, &bounded(row), json!({ "remotes": remotes, "servers": servers }), &steps)
 }
 
-/// One case: a server that answers its calls badly, twice, and is connected as before.
+/// One case: a server that answers its calls badly, twice in each era, and is connected as before. The eras' calls wait together.
 fn badly_called(row: &Value) -> String {
     let remotes = json!({ "at": remote(row, json!(["--listen", "http", "--to", "calls"])) });
-    let mut server = remote_server(&json!({}), "http", "at");
-    server["era"] = json!("legacy");
-    let mut arguments = vec![json!("lease"), json!("any"), json!({})];
-    if let Some(waits) = row.get("waits_ms") {
-        arguments.push(json!({ "timeout_ms": waits, "idle_timeout_ms": waits }));
+    let (mut servers, mut counted) = (Map::new(), Map::new());
+    let mut steps = vec![json!({ "open": "a" })];
+    for era in ERAS {
+        let server = remote_server(&json!({}), "http", "at");
+        servers.insert(era.into(), with(server, &json!({ "era": era })));
+        steps.push(json!({ "acquire": ["a", era], "as": era }));
+        let entry = json!({ "state": "active", "generation": 1, "calls": 2, "errors": 2 });
+        counted.insert(era.into(), json!({ "era": era, "entries": [entry] }));
     }
-    let mut error = refusal(row, "s");
-    error["outcome"] = json!("unknown");
-    let call = json!({ "call": arguments, "error": error });
-    let entry = json!({ "state": "active", "generation": 1, "calls": 2, "errors": 2 });
-    let steps = [
-        json!({ "open": "a" }),
-        json!({ "acquire": ["a", "s"], "as": "lease" }),
-        call.clone(),
-        call,
-        json!({ "status": [], "match": { "servers": { "s": { "entries": [entry] } } } }),
-    ];
+    for _ in 0..2 {
+        let call = |era: &str| format!("call {era}");
+        for era in ERAS {
+            let mut arguments = vec![json!(era), json!("any"), json!({})];
+            if let Some(waits) = row.get("waits_ms") {
+                arguments.push(json!({ "timeout_ms": waits, "idle_timeout_ms": waits }));
+            }
+            steps.push(json!({ "start": { "call": arguments }, "as": call(era) }));
+        }
+        for era in ERAS {
+            let error = with(refusal(row, era), &json!({ "outcome": "unknown" }));
+            steps.push(json!({ "finish": call(era), "error": error }));
+        }
+    }
+    steps.push(json!({ "status": [], "match": { "servers": counted } }));
     let name = format!("bad answer to a call over HTTP: {}", row["input"].as_str().unwrap());
-    let given = json!({ "remotes": remotes, "servers": { "s": server } });
+    let given = json!({ "remotes": remotes, "servers": servers });
     written(&name, &bounded(row), given, &steps)
 }
 
