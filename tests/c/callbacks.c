@@ -132,6 +132,76 @@ static void a_callback_that_blocks_holds_up_only_itself(void)
     CHECK(count_of(&h.destroyed) == 2);
 }
 
+/* The calls of each kind that are made beside a callback that blocks. */
+enum { OTHERS = 20 };
+
+static void count_end(void *user_data, trunkline_item *item)
+{
+    host *h = user_data;
+    CHECK(item->status == TRUNKLINE_STATUS_OK);
+    count_up(&h->calls);
+}
+
+/* Calls that are waited for, and calls whose end a callback hears of. */
+static void others_are_answered(host *h)
+{
+    for (int i = 0; i < OTHERS; i++) {
+        start_pid(h, count_end);
+        fire_event(h);
+    }
+    wait_count(&h->destroyed, OTHERS);
+    CHECK(count_of(&h->calls) == OTHERS);
+}
+
+static void wait_at_end(void *user_data, trunkline_item *item)
+{
+    host *h = user_data;
+    CHECK(item->status == TRUNKLINE_STATUS_OK);
+    count_up(&h->entered);
+    wait_count(&h->gate, 1);
+}
+
+/* I-18, SPEC 16.2 */
+static void a_callback_of_an_end_that_blocks_holds_up_no_other(void)
+{
+    host h = new_host();
+    start_pid(&h, wait_at_end);
+    wait_count(&h.entered, 1);
+    others_are_answered(&h);
+    count_up(&h.gate);
+    wait_count(&h.destroyed, OTHERS + 1);
+    close_scene(&h.scene);
+}
+
+static void wait_at_request(void *user_data, uint32_t news, uint64_t request, trunkline_str json)
+{
+    host *h = user_data;
+    (void)json;
+    if (news != TRUNKLINE_REQUEST_NEWS_ASKED)
+        return;
+    count_up(&h->entered);
+    wait_count(&h->gate, 1);
+    OK(trunkline_request_answer(h->scene.pool, request, TRUNKLINE_LITERAL("{\"action\":\"decline\"}"), &err));
+}
+
+/* I-18, SPEC 15.1, 16.2 */
+static void a_handler_that_blocks_holds_up_no_other(void)
+{
+    host h = new_host();
+    uint64_t session, lease;
+    trunkline_str ask = TRUNKLINE_LITERAL("{\"method\":\"elicitation/create\",\"params\":{\"message\":\"?\"}}");
+    OK(trunkline_session_open_with_handlers(h.scene.pool, TRUNKLINE_LITERAL("{\"id\":\"b\",\"servers\":[]}"),
+                                            TRUNKLINE_MASK(TRUNKLINE_HANDLER_ELICITATION), wait_at_request, &h, NULL, &session, &err));
+    OK(trunkline_session_acquire(h.scene.pool, session, TRUNKLINE_LITERAL("s"), none, none, &lease, &err));
+    OK(trunkline_lease_call_tool_start(h.scene.pool, lease, TRUNKLINE_LITERAL("ask"), ask, NULL, count_end, &h, note_destroy, NULL,
+                                       &err));
+    wait_count(&h.entered, 1);
+    others_are_answered(&h);
+    count_up(&h.gate);
+    wait_count(&h.destroyed, OTHERS + 1);
+    close_scene(&h.scene);
+}
+
 static void *open_gate_later(void *user_data)
 {
     host *h = user_data;
@@ -328,6 +398,8 @@ int main(int argc, char **argv)
     RUN(a_callback_may_start_operations);
     RUN(a_blocking_function_is_refused_inside_a_callback);
     RUN(a_callback_that_blocks_holds_up_only_itself);
+    RUN(a_callback_of_an_end_that_blocks_holds_up_no_other);
+    RUN(a_handler_that_blocks_holds_up_no_other);
     RUN(unsubscribing_waits_for_the_callback_that_runs);
     RUN(a_callback_may_unsubscribe_itself_and_is_the_last);
     RUN(two_callbacks_may_unsubscribe_one_another);

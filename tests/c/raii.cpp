@@ -1,4 +1,4 @@
-// trunkline.hpp: owners, exceptions, futures, callbacks that throw.
+// trunkline.hpp: owners, exceptions, futures, callbacks.
 #include <poll.h>
 
 #include <optional>
@@ -56,35 +56,6 @@ void a_program_cannot_be_signed_in_to() {
             CHECK(!failure.name().empty());
         }
     }
-}
-
-// SPEC 2.1, 16.2
-void a_server_of_the_hosts_own_that_throws_or_ends_is_an_error() {
-    tally over;
-    host h;
-    std::string seen;
-    trunkline::host_function ends = [&seen](const trunkline::host_connection &connection, std::string_view frame) {
-        seen = frame;
-        connection.close();
-        connection.close();
-    };
-    trunkline::host_function throws = [](const trunkline::host_connection &, std::string_view) { throw std::runtime_error("no"); };
-    trunkline::host_closed_function closed = [&over](const trunkline::host_connection &connection) {
-        CHECK(connection.number() > 0);
-        over.up();
-        throw std::runtime_error("nobody hears of it");
-    };
-    for (const trunkline::host_function &server : {ends, throws}) {
-        h.session.provide("own", server, closed);
-        try {
-            h.session.acquire("own");
-            CHECK(!"acquired");
-        } catch (const trunkline::error &failure) {
-            CHECK(failure.code() == TRUNKLINE_STATUS_CONNECT_FAILED);
-        }
-    }
-    over.wait(2);
-    CHECK(has(seen, "\"method\":"));
 }
 
 /// The least that a server can say.
@@ -319,26 +290,6 @@ void sources_and_approvals_are_of_the_wrapper_too() {
     h.pool.close();
 }
 
-// SPEC 16.2, I-18
-void a_callback_that_throws_is_contained() {
-    host h;
-    tally calls;
-    trunkline::subscription subscription = h.pool.subscribe(
-        [&](std::uint32_t, std::string_view) {
-            calls.up();
-            throw std::runtime_error("thrown by a callback");
-        },
-        TRUNKLINE_MASK(TRUNKLINE_EVENT_LOG));
-    CHECK(has(subscription.snapshot(), "\"seq\""));
-    trunkline::lease lease = h.session.acquire("s");
-    for (int i = 1; i <= 3; i++) {
-        lease.call_tool("log", R"({"level": "info", "text": "x"})");
-        calls.wait(i);
-    }
-    CHECK(has(lease.call_tool("echo", R"({"message": "well"})"), "well"));
-    h.pool.close();
-}
-
 // I-16
 void a_subscription_may_be_ended_from_inside() {
     host h;
@@ -483,10 +434,8 @@ int main(int argc, char **argv) {
     RUN(a_session_changes_while_it_lives);
     RUN(what_a_pool_refuses_is_thrown);
     RUN(sources_and_approvals_are_of_the_wrapper_too);
-    RUN(a_callback_that_throws_is_contained);
     RUN(a_subscription_may_be_ended_from_inside);
     RUN(a_program_cannot_be_signed_in_to);
-    RUN(a_server_of_the_hosts_own_that_throws_or_ends_is_an_error);
     RUN(a_provided_server_may_hold_what_is_of_its_pool);
     RUN(a_queue_gives_items);
     RUN(a_pool_may_go_before_what_it_gave);
