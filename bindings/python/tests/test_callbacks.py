@@ -27,8 +27,8 @@ def callback(subject):
     began.set()
     if way == "raise":
         raise ValueError("as asked")
-    if way == "block":
-        go_on.wait(hang)
+    if way == "block" and not go_on.wait(hang):
+        ends.append("others are held up")
     if way == "re-enter":
         inside.append(other.call_tool("echo", {"message": "inside"}).content[0]["text"])
         called_back.set()
@@ -58,6 +58,10 @@ session = pool.session("a", servers=[], handlers={"elicitation": callback})
 lease = session.acquire("s", config)
 other = pool.session("b", servers=[]).acquire("s", config)
 causing = threading.Thread(target=cause)
+# A call that begins before the callback, and ends while it blocks.
+beside = threading.Thread(target=other.call_tool, args=("sleep", {"ms": 200}))
+if way == "block":
+    beside.start()
 causing.start()
 assert began.wait(hang), "it is called"
 if way in ("close", "exit"):
@@ -65,6 +69,8 @@ if way in ("close", "exit"):
 else:
     for number in range(20):
         assert other.call_tool("echo", {"message": str(number)}).content[0]["text"] == str(number)
+if way == "block":
+    beside.join()
 go_on.set()
 if way == "re-enter":
     assert called_back.wait(hang), "it calls back"
