@@ -2,18 +2,34 @@
  * Forks of a process that has a pool. A program of its own, since a forked child inherits the verdicts of test tools.
  * The children use no checks of the fixture: they say by their exit status which step went wrong.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "fixture.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const trunkline_str none = {NULL, 0};
 
-/* Answers that take longer have waited; the rule is 50 ms, the rest is for a busy machine. What could wait here would wait longer. */
+/* Answers that take longer have waited; the rest is for a busy machine. What could wait here would wait longer. */
 enum { ANSWER_MS = 9000, LONG_MS = 60000 };
+
+/* The rule: so many of a hundred answers of each function, in microseconds. The long form holds it, where nothing else runs. */
+enum { PROMPT_US = 50000, PROMPT_SHARE = 95 };
+
+/* The functions that are tried in each fork; the forks without calls, and the most that there are amid calls. */
+enum { FUNCTIONS = 20, QUIET_FORKS = 30, AMID_CALLS_MOST = 100 };
+
+/* How long each function took in each fork: of this process and its children. */
+typedef struct {
+    int forks;
+    long long us[FUNCTIONS][QUIET_FORKS + AMID_CALLS_MOST];
+} answer_times;
+
+static answer_times *answered;
 
 typedef struct {
     scene scene;
@@ -37,6 +53,11 @@ static void ignore_item(void *user_data, trunkline_item *item)
     (void)item;
 }
 
+static bool is_long(void)
+{
+    return getenv("TRUNKLINE_FULL") != NULL;
+}
+
 static int destroyed;
 
 static void note_destroy(void *user_data)
@@ -44,6 +65,21 @@ static void note_destroy(void *user_data)
     (void)user_data;
     destroyed++;
 }
+
+static long long now_us(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
+}
+
+/* Notes what a function answers, and how long it took. */
+#define TRY(call)                                                        \
+    do {                                                                 \
+        long long called = now_us();                                     \
+        answers[tried] = (call);                                         \
+        answered->us[tried++][answered->forks] = now_us() - called;      \
+    } while (0)
 
 /* Every function on the parent's objects; the number of the first that does not answer FORKED in time. */
 static int try_everything(const host *h)
@@ -56,31 +92,32 @@ static int try_everything(const host *h)
     trunkline_error *err = NULL;
     long long begun = now_ms();
     trunkline_str tool = TRUNKLINE_LITERAL("pid");
-    const trunkline_status answers[] = {
-        trunkline_pool_status(pool, &buf, NULL),
-        trunkline_pool_close(pool, LONG_MS, NULL),
-        trunkline_pool_drain_all(pool, none, &buf, NULL),
-        trunkline_pool_reconcile(pool, TRUNKLINE_LITERAL("{}"), &buf, NULL),
-        trunkline_pool_subscribe_queue(pool, 1, h->queue, 1, &handle, NULL, NULL),
-        trunkline_session_open(pool, TRUNKLINE_LITERAL("{\"id\":\"c\"}"), &handle, NULL),
-        trunkline_session_tools(pool, h->scene.session, &buf, NULL),
-        trunkline_session_acquire(pool, h->scene.session, TRUNKLINE_LITERAL("s"), none, none, &handle, NULL),
-        trunkline_session_started(pool, h->scene.session, &buf, NULL),
-        trunkline_session_ready(pool, h->scene.session, none, LONG_MS, NULL),
-        trunkline_session_close(pool, h->scene.session, 0, NULL),
-        trunkline_lease_call_tool(pool, h->lease, tool, none, NULL, &buf, NULL),
-        trunkline_lease_call_tool_start(pool, h->lease, tool, none, NULL, ignore_item, NULL, note_destroy, NULL, NULL),
-        trunkline_lease_call_tool_enqueue(pool, h->lease, tool, none, NULL, h->queue, 1, NULL, NULL),
-        trunkline_lease_describe(pool, h->lease, &buf, NULL),
-        trunkline_lease_release(pool, h->lease, NULL),
-        trunkline_subscription_close(pool, h->subscription, NULL),
-        trunkline_op_cancel(pool, 1, NULL),
-        trunkline_queue_drain(h->queue, &item, 1, &count, NULL),
-        trunkline_pool_status(pool, &buf, &err),
-    };
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+    trunkline_status answers[FUNCTIONS];
+    int tried = 0;
+    TRY(trunkline_pool_status(pool, &buf, NULL));
+    TRY(trunkline_pool_close(pool, LONG_MS, NULL));
+    TRY(trunkline_pool_drain_all(pool, none, &buf, NULL));
+    TRY(trunkline_pool_reconcile(pool, TRUNKLINE_LITERAL("{}"), &buf, NULL));
+    TRY(trunkline_pool_subscribe_queue(pool, 1, h->queue, 1, &handle, NULL, NULL));
+    TRY(trunkline_session_open(pool, TRUNKLINE_LITERAL("{\"id\":\"c\"}"), &handle, NULL));
+    TRY(trunkline_session_tools(pool, h->scene.session, &buf, NULL));
+    TRY(trunkline_session_acquire(pool, h->scene.session, TRUNKLINE_LITERAL("s"), none, none, &handle, NULL));
+    TRY(trunkline_session_started(pool, h->scene.session, &buf, NULL));
+    TRY(trunkline_session_ready(pool, h->scene.session, none, LONG_MS, NULL));
+    TRY(trunkline_session_close(pool, h->scene.session, 0, NULL));
+    TRY(trunkline_lease_call_tool(pool, h->lease, tool, none, NULL, &buf, NULL));
+    TRY(trunkline_lease_call_tool_start(pool, h->lease, tool, none, NULL, ignore_item, NULL, note_destroy, NULL, NULL));
+    TRY(trunkline_lease_call_tool_enqueue(pool, h->lease, tool, none, NULL, h->queue, 1, NULL, NULL));
+    TRY(trunkline_lease_describe(pool, h->lease, &buf, NULL));
+    TRY(trunkline_lease_release(pool, h->lease, NULL));
+    TRY(trunkline_subscription_close(pool, h->subscription, NULL));
+    TRY(trunkline_op_cancel(pool, 1, NULL));
+    TRY(trunkline_queue_drain(h->queue, &item, 1, &count, NULL));
+    TRY(trunkline_pool_status(pool, &buf, &err));
+    answered->forks++;
+    for (int i = 0; i < FUNCTIONS; i++)
         if (answers[i] != TRUNKLINE_STATUS_FORKED)
-            return (int)i + 1;
+            return i + 1;
     if (now_ms() - begun > ANSWER_MS)
         return 50;
     if (destroyed != 1 || trunkline_error_code(err) != TRUNKLINE_STATUS_FORKED)
@@ -151,7 +188,7 @@ static void a_child_gets_forked_at_once_and_the_parent_goes_on(void)
     host h = new_host();
     char pid[32];
     server_pid(&h, pid);
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < QUIET_FORKS; round++) {
         in_child(&h, try_everything);
         check_parent(&h, pid);
     }
@@ -209,12 +246,33 @@ static void a_child_that_was_forked_inside_a_callback_may_too(void)
     trunkline_queue_free(h.queue);
 }
 
+static int by_size(const void *one, const void *other)
+{
+    long long difference = *(const long long *)one - *(const long long *)other;
+    return difference < 0 ? -1 : difference > 0;
+}
+
+/* Each function by itself: what one of twenty always waits for is few of all answers. */
+static void answers_are_prompt(void)
+{
+    long long slowest = 0, worst = 0;
+    int forks = answered->forks, share = (forks - 1) * PROMPT_SHARE / 100;
+    for (int i = 0; i < FUNCTIONS; i++) {
+        long long *us = answered->us[i];
+        qsort(us, (size_t)forks, sizeof *us, by_size);
+        slowest = us[share] > slowest ? us[share] : slowest;
+        worst = us[forks - 1] > worst ? us[forks - 1] : worst;
+    }
+    printf("%d forks: %d of 100 answers of the slowest function within %lld us, %lld us at worst\n", forks, PROMPT_SHARE, slowest, worst);
+    CHECK(!is_long() || slowest <= PROMPT_US);
+}
+
 /* I-20: forks while calls are under way, so that locks are held by threads that the child does not have. */
 static void a_fork_amid_calls_hangs_neither_side(void)
 {
     host h = new_host();
     trunkline_item items[64];
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < (is_long() ? AMID_CALLS_MOST : 30); round++) {
         for (uint64_t tag = 0; tag < 64; tag++)
             OK(trunkline_lease_call_tool_enqueue(h.scene.pool, h.lease, TRUNKLINE_LITERAL("pid"), none, NULL, h.queue, tag,
                                                  NULL, &err));
@@ -229,6 +287,7 @@ static void a_fork_amid_calls_hangs_neither_side(void)
             pause_ms(1);
         }
     }
+    answers_are_prompt();
     close_scene(&h.scene);
     trunkline_queue_free(h.queue);
 }
@@ -305,6 +364,8 @@ static void a_child_may_make_a_pool_though_its_parent_was_about_to(void)
 int main(int argc, char **argv)
 {
     begin_program(argc, argv);
+    answered = mmap(NULL, sizeof *answered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(answered != MAP_FAILED);
     RUN(a_child_gets_forked_at_once_and_the_parent_goes_on);
     RUN(a_child_may_make_a_pool_of_its_own);
     RUN(a_child_that_was_forked_inside_a_callback_may_too);

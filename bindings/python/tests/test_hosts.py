@@ -6,6 +6,7 @@ SPEC 16.3, 16.4; I-18, I-19, I-20, I-22.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -197,7 +198,8 @@ def test_a_pool_that_is_not_closed_leaves_nothing(log: Log) -> None:
 def test_a_forked_child_is_told_at_once(log: Log) -> None:
     """SPEC 5.12, 16.3, I-20: within 50 ms, by every object; and its exit does not touch the parent's server.
 
-    A busy machine may hold a child up, but not each of them.
+    A machine that does other work may hold a child up, but not each of them; the long form, beside which nothing runs, holds 95 of 100 answers
+    of each attempt to it. Each by itself: what one of eleven always waits for is few of all answers.
     """
     program = """
 pool, lease = asyncio.run(hold())
@@ -205,37 +207,41 @@ plain = trunkline.sync.Pool()
 before = text(asyncio.run(lease.call_tool("pid")))
 child = os.fork()
 if child == 0:
-    start = time.monotonic()
-    told = []
+    told, took = [], []
     attempts = [
         pool.status, lease.release, lease.tools, lambda: lease.state, pool.events,
         lambda: pool.session("b"), plain.close, plain.status, lambda: plain.reconcile({}),
         lambda: asyncio.run(lease.call_tool("pid")), lambda: asyncio.run(pool.aclose()),
     ]
     for attempt in attempts:
+        start = time.monotonic()
         try:
             attempt()
         except trunkline.ForkedError as error:
             told.append((error.code, error.outcome))
         else:
             os._exit(3)
+        took.append(time.monotonic() - start)
     if told != [("forked", None)] * 9 + [("forked", "not_sent"), ("forked", None)]:
         os._exit(5)
-    if time.monotonic() - start > 0.05 * len(attempts):
-        os._exit(4)
+    says(json.dumps(took))
     del pool, lease, plain
     sys.exit(0)
 ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-assert ended in (0, 4), ended
-says("late" if ended else "at once")
+assert ended == 0, ended
 assert text(asyncio.run(lease.call_tool("pid"))) == before
 """
-    told = []
-    for _ in range(REPETITIONS):
+    forks, share = (100, 95) if "TRUNKLINE_FULL" in os.environ else (REPETITIONS, 0)
+    took: list[list[float]] = []
+    for _ in range(forks):
         done = host(log, program)
         ended_well(done)
-        told.append(done.stdout)
-    assert "at once\n" in told, told
+        took.append(json.loads(done.stdout))
+    answers = [sorted(times) for times in zip(*took)]
+    assert len(answers) == 11, took
+    slowest = max(times[(forks - 1) * share // 100] for times in answers)
+    print(f"{forks} forks: {share} of 100 answers of the slowest within {slowest * 1000:.3f} ms, {max(map(max, answers)) * 1000:.1f} ms at worst")
+    assert slowest <= 0.05, answers
 
 
 def test_a_fork_amid_traffic_hangs_nobody(log: Log) -> None:
