@@ -49,11 +49,10 @@ pub fn said_at_the_head(file: &Source) -> BTreeSet<String> {
     if !is_of_tests || !file.is_test_line(0) {
         return BTreeSet::new();
     }
-    let is_rust = file.is_rust();
-    let said = file.text.lines().take_while(|line| match is_rust {
-        true => line.starts_with("//!"),
-        false => !line.trim().is_empty() && !line.starts_with("import ") && !line.starts_with('#'),
-    });
+    let is_code = |line: &&str| ["import ", "from ", "#"].iter().any(|it| line.starts_with(it));
+    let is_said =
+        |line: &&str| if file.is_rust() { line.starts_with("//!") } else { !is_code(line) };
+    let said = file.text.lines().take_while(is_said);
     named_in(&said.collect::<Vec<_>>().join("\n"))
 }
 

@@ -114,6 +114,8 @@ fn what_names_a_promise_is_told_from_what_does_not() {
     assert_eq!(all("AS-04 S-4 S-041 s-04 S- 04 -04 I-"), [""; 0]);
     let head = |path, text| Vec::from_iter(said_at_the_head(&Source::new(path, text)));
     assert_eq!(head("core/tests/a.rs", "//! S-01\n\n/// S-02\n"), ["S-01"]);
+    let python = "\"\"\"As hosts do.\n\nI-01.\n\"\"\"\n\nfrom a import b\n\n# S-01\n";
+    assert_eq!(head("bindings/python/tests/a.py", python), ["I-01"]);
     // What is tested, and what the tests are made with, shows nothing.
     assert_eq!(head("core/src/a.rs", "//! S-01\n"), [""; 0]);
     assert_eq!(head("tests/servers/src/a.rs", "//! S-01\n"), [""; 0]);
