@@ -153,6 +153,8 @@ impl Holds {
                 Err(refused) => drop(refused),
             }
         }
+        // A change of the configuration that came meanwhile found them neither where they were kept nor here.
+        self.review(session, &[], &[]);
         session.settled.notify_waiters();
     }
 

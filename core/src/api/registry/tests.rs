@@ -6,7 +6,7 @@ use serde_json::json;
 use trunkline_pool::state::Input;
 
 use super::super::scripted::{pool_with, reconcile, server};
-use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, SessionOptions};
+use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, Session, SessionOptions};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
@@ -78,6 +78,32 @@ async fn a_session_that_is_kept_lets_go_what_is_configured_no_more() {
         assert!(held().contains(&"same".to_owned()));
         pool.close().await.unwrap();
     }
+}
+
+/// SPEC 13.1, 3.13: what goes while a session is resumed is held by it no more, though the change found neither who left it nor who holds it.
+#[tokio::test]
+async fn a_session_lets_go_what_goes_while_it_is_resumed() {
+    let servers = json!({ "gone": server(""), "same": server("") });
+    let pool = pool_with(json!({ "drain_delay_ms": 0 }), servers).await;
+    let options = || SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
+    let session = pool.session(options()).unwrap();
+    let all = AcquireOptions::default();
+    let gone = session.acquire("gone", None, &all).await.unwrap();
+    let same = session.acquire("same", None, &all).await.unwrap();
+    session.close(Some(HANG));
+    drop((gone, same));
+    // As `open` does, with a change in the moment between.
+    let core = &session.core().pool;
+    let kept = core.sessions().kept.remove("a").unwrap();
+    let resumed = Some((kept.number, kept.context.clone()));
+    let (again, is_kept) = Session::open(core, (options(), Vec::new()), resumed);
+    assert!(is_kept);
+    reconcile(&pool, json!({ "same": server("") })).await;
+    again.core().holds.inherit(again.core(), kept.take());
+    let held = pool.driver().entries().into_iter().filter(|(row, _)| row.refs > 0);
+    let held: Vec<_> = held.map(|(_, cell)| cell.server.to_string()).collect();
+    assert_eq!(held, ["same"]);
+    pool.close().await.unwrap();
 }
 
 /// SPEC 3.13: what a session left belongs to whoever resumes it. When its id was taken before that was put down, there is nobody.
