@@ -61,6 +61,48 @@ fn a_child_forked_while_a_thread_reads_does_not_read() {
     }
 }
 
+/// SPEC 16.3, I-20: what a child drops wakes none of the parent's threads, the last handle of a pool included.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_child_that_drops_all_handles_of_a_pool_wakes_nobody() {
+    const TEST: &str = "a_child_that_drops_all_handles_of_a_pool_wakes_nobody";
+    const ALONE: &str = "TRUNKLINE_TEST_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        // Other tests of this process have the same runtime.
+        let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+        alone.args(["--exact", TEST, "--nocapture"]).env(ALONE, "");
+        assert!(alone.status().unwrap().success());
+        return;
+    }
+    let options = trunkline::PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap();
+    let pool = trunkline::Pool::new(options).unwrap();
+    // Whatever the pool began with is done then.
+    pool.block_on(async { Ok(()) }).unwrap();
+    // SAFETY: the child only drops what it has of the library, looks at files and ends without running destructors.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let before = wakes();
+        drop(pool);
+        let fine = before == wakes() && !before.is_empty();
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(if fine { 0 } else { 1 }) };
+    }
+    let mut status = 0;
+    // SAFETY: the child is ours, and `status` is writable.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+}
+
+/// How often each runtime was woken: what is in the counters that a child has in common with its parent.
+#[cfg(target_os = "linux")]
+fn wakes() -> Vec<String> {
+    let files = std::fs::read_dir("/proc/self/fdinfo").unwrap();
+    let texts = files.filter_map(|file| std::fs::read_to_string(file.unwrap().path()).ok());
+    let is_counter = |line: &&str| line.starts_with("eventfd-count");
+    let counter = |text: String| text.lines().find(is_counter).map(String::from);
+    texts.filter_map(counter).collect()
+}
+
 fn fork_amid_a_call() {
     let rig = Rig::new(json!({}));
     let host = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

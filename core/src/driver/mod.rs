@@ -416,7 +416,10 @@ enum Work {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.timer.notify_one();
+        // Who waits for it in a forked child is the parent's.
+        if !self.runtime.is_forked() {
+            self.timer.notify_one();
+        }
     }
 }
 
