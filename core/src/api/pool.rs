@@ -39,7 +39,7 @@ impl Pool {
 }
 
 /// How long is waited for what servers listed, and what is accepted of it, to be on the disk: by a close, so that a host which exits then has it
-/// there, and by who asks whether all has settled. A close that waits no longer loses it.
+/// there, and by who asks whether all has settled. A close that waits no longer loses it. A close waits as long for the file of the status to be gone.
 pub(super) const KEEPING_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// What the pool's clones and its sessions share.
@@ -295,7 +295,7 @@ impl PoolCore {
         self.forget_all_kept();
         // A renewal that is under way may outlive the connection that wanted it.
         self.driver.context.close();
-        self.unpublish().await;
+        self.unpublish(KEEPING_WAIT_MAX).await;
         self.driver.hub.end();
     }
 

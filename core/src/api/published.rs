@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
 use super::pool::PoolCore;
@@ -137,11 +138,16 @@ impl PoolCore {
         Ok(())
     }
 
-    /// The file is gone once this has returned.
-    pub(super) async fn unpublish(&self) {
-        if let Some(published) = self.published.clone() {
-            let remove = published.clone();
-            published.turns.run(move || remove.remove()).await;
+    /// The file is gone once this has returned, unless its disk takes longer than that: then it goes when it can.
+    pub(super) async fn unpublish(&self, patience: Duration) {
+        let Some(published) = self.published.clone() else { return };
+        let remove = published.clone();
+        let gone = async move { published.turns.run(move || remove.remove()).await };
+        // Not given up with the wait: a write that hangs may have the turn.
+        let gone = self.driver.spawn(gone);
+        tokio::select! {
+            _ = gone => {}
+            () = self.driver.runtime.sleep_until(Instant::now() + patience) => {}
         }
     }
 

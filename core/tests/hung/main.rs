@@ -3,6 +3,7 @@
 
 mod away;
 mod changed;
+mod ending;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../rig/mod.rs"]
 mod rig;
