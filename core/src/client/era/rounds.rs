@@ -86,9 +86,11 @@ impl Link {
         let (again, caller, hold) = match self.calls.turn(id, next, ROUNDS_MAX) {
             Turn::Gone => return false,
             Turn::Refused(flight) => {
-                let message =
-                    "the server asks for input that this request cannot have, or too often";
-                complete(flight.payload.done, Err(self.declined(message)));
+                let error = match flight.payload.again {
+                    Some(_) => self.declined("the server asks for input too often"),
+                    None => self.misplaced_input(),
+                };
+                complete(flight.payload.done, Err(error));
                 return true;
             }
             Turn::Next { again, caller, hold } => (again, caller, hold),
@@ -180,6 +182,12 @@ impl Link {
             fail(flight, error);
         }
         was_there
+    }
+
+    /// Of a request whose result cannot ask for input: no handler of the host could help.
+    fn misplaced_input(&self) -> Error {
+        let message = "the server asks for input where the protocol has none";
+        failure::protocol(&self.server, message).with_outcome(Outcome::Unknown)
     }
 
     fn declined(&self, message: &str) -> Error {
