@@ -143,7 +143,12 @@ fn every_promise_is_shown_by_the_tests_that_are_named_for_it() {
     let listed: Vec<&String> = promises.iter().map(|promise| &promise.id).collect();
     assert_eq!(listed, ids().collect::<Vec<_>>().iter().collect::<Vec<_>>());
     let found = faults(&promises, Tree::whole());
-    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "{} findings; what shows a promise is named in tests/xtask/promises.json:\n{}",
+        found.len(),
+        found.join("\n")
+    );
 }
 
 /// `UPDATE_PROMISES` writes the page anew.
