@@ -214,7 +214,16 @@ pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 
 /// The callbacks that misbehave, in each language.
 pub fn callbacks(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    c::programs(machine, run, &["plain-callbacks", "sanitized-callbacks", "valgrind-callbacks"])?;
+    let goals = [
+        "plain-callbacks",
+        "sanitized-callbacks",
+        "valgrind-callbacks",
+        "plain-throws",
+        "sanitized-throws",
+        "plain-exit_inside",
+        "sanitized-exit_inside",
+    ];
+    c::programs(machine, run, &goals)?;
     python::tests(machine, run, "bindings/python/tests/test_callbacks.py")?;
     node::tests(machine, run, "bindings/node/test/callbacks.test.mjs")
 }
