@@ -118,6 +118,7 @@ static void end_host(host *h)
     trunkline_buf_free(h->buf);
     trunkline_error_free(h->error);
     free(h->garbage);
+    free(h->options);
     free(h);
 }
 

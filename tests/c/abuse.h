@@ -13,13 +13,6 @@
 typedef enum { SESSION, LEASE, SUBSCRIPTION, OPERATION, CONNECTION, REQUEST, KINDS } kind;
 
 #define ITEMS 8
-#define OPTIONS_MAX 4096
-
-/* Room enough for options of any size that is not refused. */
-typedef union {
-    trunkline_call_options options;
-    char bytes[OPTIONS_MAX];
-} room;
 
 /* A thread that calls, or a callback that does. What it owns nobody else uses, so that it may end it at any time. */
 typedef struct {
@@ -44,13 +37,13 @@ typedef struct {
     uint64_t out_handle, out_call;
     size_t out_count;
     /* What its arguments point to. */
-    room room;
+    trunkline_call_options *options;
     char made[80];
     char *garbage;
 } host;
 
-/* Pools that are there as long as the program, and a queue that all threads use. Of the pools the first two are whole to the end; the others
- * are drained, closed and emptied, by one thread while another calls. */
+/* Pools that are there as long as the program, and a queue that all threads use. Of the pools the first two are whole to the end; the
+ * others are drained, closed and emptied, by one thread while another calls. */
 #define SCENES 5
 #define WHOLE 2
 extern scene scenes[SCENES];

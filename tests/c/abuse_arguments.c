@@ -3,6 +3,7 @@
 #include "abuse.h"
 
 #define HANDLES 16
+#define OPTIONS_MAX 4096
 
 /* Whatever a call gave back, of all pools; any thread may use and release it. And the last of each kind, which may live the longest. */
 static uint64_t handles[KINDS][HANDLES], latest[KINDS];
@@ -193,24 +194,36 @@ trunkline_item *choose_item_p(host *h)
     return roll(h, 8) ? h->items : NULL;
 }
 
+/* Room enough for options of any size that is not refused. */
+typedef union {
+    trunkline_call_options options;
+    char bytes[OPTIONS_MAX];
+} room;
+
+/* Of a size that is refused only the size is there; of any other, so many bytes. */
 const trunkline_call_options *choose_const_call_options_p(host *h)
 {
     static const size_t sizes[] = {0, 1, 8, sizeof(trunkline_call_options) - 1, sizeof(trunkline_call_options),
                                    OPTIONS_MAX, OPTIONS_MAX + 1, (size_t)-1};
-    trunkline_call_options *options = &h->room.options;
-    memset(&h->room, 0, sizeof h->room);
-    options->struct_size = roll(h, 6) ? sizeof *options : sizes[roll(h, sizeof sizes / sizeof *sizes)];
+    static const char *const metas[] = {"", "{\"progressToken\":7,\"traceparent\":\"x\"}", "[]", "\xff"};
+    room room = {{0}};
+    trunkline_call_options *options = &room.options;
+    size_t size = roll(h, 6) ? sizeof *options : sizes[roll(h, sizeof sizes / sizeof *sizes)];
+    size_t there = size < sizeof *options || size > OPTIONS_MAX ? sizeof size : size;
+    options->struct_size = size;
     options->timeout_ms = roll(h, 2) ? 1 + roll(h, 50) : 2000;
     options->idle_timeout_ms = roll(h, 24) ? 0 : h->dice;
     options->progress = roll(h, 24) ? roll(h, 2) : 2;
     options->retry = roll(h, 24) ? roll(h, 3) : 9;
     options->wait = roll(h, 24) ? roll(h, 2) : 2;
     options->out_call = roll(h, 2) ? &h->out_call : NULL;
-    static const char *const metas[] = {"", "{\"progressToken\":7,\"traceparent\":\"x\"}", "[]", "\xff"};
     options->meta_json = text_of(metas[roll(h, 4) ? 0 : roll(h, 4)]);
-    if (roll(h, 50) == 0)
-        h->room.bytes[OPTIONS_MAX - 1] = 1;
-    return roll(h, 3) == 0 ? NULL : options;
+    if (roll(h, 2))
+        room.bytes[OPTIONS_MAX - 1] = 1;
+    free(h->options);
+    CHECK(h->options = malloc(there));
+    memcpy(h->options, &room, there);
+    return roll(h, 3) == 0 ? NULL : h->options;
 }
 
 /* A place for a result, mostly. */

@@ -138,10 +138,13 @@ static trunkline_str wrong_text(host *h)
         return larger;
     case 4:
         return TRUNKLINE_TEXT(deep, roll(h, 20) ? 1 + roll(h, 1000) : HUGE);
-    case 5:
+    case 5: {
         for (int at = 0; at < GARBAGE; at++)
             h->garbage[at] = (char)roll(h, 256);
-        return TRUNKLINE_TEXT(h->garbage, roll(h, GARBAGE));
+        /* What reads on behind its end reads what nobody allocated. */
+        unsigned length = roll(h, GARBAGE);
+        return TRUNKLINE_TEXT(h->garbage + GARBAGE - length, length);
+    }
     case 6:
         return text_of(text_at(roll(h, (unsigned)RIGHTS)));
     default:
