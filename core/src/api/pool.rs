@@ -29,7 +29,13 @@ use crate::{Error, ErrorCode, Result};
 /// Usable from any thread, and from inside or outside any async runtime: it works on an internal runtime of its own. When the
 /// last clone, session and lease are dropped, it drains in the background.
 #[derive(Clone)]
-pub struct Pool(pub(super) Arc<PoolCore>);
+pub struct Pool(
+    pub(super) Arc<PoolCore>,
+    #[allow(dead_code, reason = "it is there for its drop, unless metrics are sent")] Arc<Handle>,
+);
+
+/// Ends the pool when the host has nothing left of it. The library's own work, which may wait for a file system, has the core alone.
+struct Handle(Arc<PoolCore>);
 
 #[cfg(test)]
 impl Pool {
@@ -74,9 +80,10 @@ impl Pool {
         let sources = Sources::new(&driver)?;
         let (running, registry) = (Mutex::default(), Registry::default());
         let core = Arc::new(PoolCore { driver, sources, running, registry, published });
-        core.begin_sources();
-        core.publish()?;
-        Ok(Pool(core))
+        let pool = Pool(core.clone(), Arc::new(Handle(core)));
+        pool.0.begin_sources();
+        pool.0.publish()?;
+        Ok(pool)
     }
 
     /// Opens a session. Returns at once; the servers that it wants start in the background.
@@ -88,7 +95,7 @@ impl Pool {
         self.0.driver.check_open()?;
         options.check_id()?;
         let roots = folders(&self.0.driver.workspace, &options.roots)?;
-        let session = self.0.open(options, roots).map_err(|live| {
+        let session = self.open(options, roots).map_err(|live| {
             let message = format!("a live session has the id \"{}\"", escaped(live.id()));
             let error = Error::new(ErrorCode::InvalidArgument, message).with_session(live.id());
             error
@@ -117,7 +124,7 @@ impl Pool {
         let mut wanting_nothing = SessionOptions::new(session);
         wanting_nothing.check_id()?;
         wanting_nothing.servers = Wanted::Names(Vec::new());
-        let opened = self.0.open(wanting_nothing, Vec::new()).unwrap_or_else(|live| live);
+        let opened = self.open(wanting_nothing, Vec::new()).unwrap_or_else(|live| live);
         opened.acquire(server, Some(spec), options).await
     }
 
@@ -159,8 +166,8 @@ impl Pool {
     /// Its status, for as long as it is there.
     #[cfg(feature = "otlp")]
     pub(crate) fn status_while_there(&self) -> impl Fn() -> Option<Value> + Send + use<> {
-        let core = Arc::downgrade(&self.0);
-        move || core.upgrade().map(|core| Pool(core).status())
+        let handle = Arc::downgrade(&self.1);
+        move || handle.upgrade().map(|handle| Pool(handle.0.clone(), handle).status())
     }
 
     /// [`status`](Self::status) with what costs more than a look at the pool's own state.
@@ -210,9 +217,10 @@ impl Pool {
     /// # Errors
     /// `forked`.
     pub fn close(&self) -> impl Future<Output = Result<()>> + Send + use<> {
-        let core = self.0.clone();
+        // With its handle: a polite close is not made a hurried one by the drop of the others.
+        let pool = self.clone();
         let here = self.0.driver.check_process();
-        let closing = here.map(|()| self.0.driver.spawn(async move { core.close().await }));
+        let closing = here.map(|()| self.0.driver.spawn(async move { pool.0.close().await }));
         async move {
             let lost = |_| Error::new(ErrorCode::Internal, "the close was lost");
             closing?.await.map_err(lost)
@@ -304,18 +312,20 @@ impl PoolCore {
     }
 }
 
-impl Drop for PoolCore {
+impl Drop for Handle {
     /// The fallback for a pool that nobody closed: everything ends in the background.
     fn drop(&mut self) {
-        if self.driver.runtime.is_forked() {
+        let pool = &self.0;
+        if pool.driver.runtime.is_forked() {
             return;
         }
-        self.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
+        pool.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
         // Whoever drops the last handle waits for no file system.
-        drop(self.drop_watcher());
-        self.unpublish_in_background();
-        self.driver.context.close();
-        self.driver.hub.end();
+        drop(pool.drop_watcher());
+        pool.forget_all_kept();
+        pool.unpublish_in_background();
+        pool.driver.context.close();
+        pool.driver.hub.end();
     }
 }
 

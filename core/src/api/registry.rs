@@ -16,7 +16,7 @@ use trunkline_pool::state::SessionId;
 use super::calls::Calls;
 use super::configure::Disabled;
 use super::configured::Origin;
-use super::pool::PoolCore;
+use super::pool::{Pool, PoolCore};
 use super::session::{Session, SessionCore, WeakSession};
 use crate::auth::Context;
 use crate::driver::LeaseHold;
@@ -78,18 +78,18 @@ impl Drop for Kept {
     }
 }
 
-impl PoolCore {
+impl Pool {
     /// Opens a session that wants nothing yet.
     ///
     /// # Errors
     /// The live session of that id, if there is one.
     pub(super) fn open(
-        self: &Arc<Self>,
+        &self,
         options: SessionOptions,
         roots: Vec<PathBuf>,
     ) -> std::result::Result<Session, Session> {
         let id: Arc<str> = options.id.as_str().into();
-        let mut sessions = self.sessions();
+        let mut sessions = self.0.sessions();
         let live = sessions.live.get(&id).and_then(|live| live.session.upgrade());
         if let Some(live) = live {
             // It may be the last handle by now, and its drop comes back here.
@@ -108,11 +108,13 @@ impl PoolCore {
             // Not under the lock: subscribers hear of it, and may look at the pool.
             session.core().holds.inherit(session.core(), kept.take());
             // Connections of its own were told of the folders that the closed session had.
-            self.driver.session_roots_changed(session.core());
+            self.0.driver.session_roots_changed(session.core());
         }
         Ok(session)
     }
+}
 
+impl PoolCore {
     /// A session was closed; what it held is kept for a while, or dropped now.
     pub(super) fn session_closed(
         self: &Arc<Self>,

@@ -27,7 +27,7 @@ use super::holds::Holds;
 use super::kept::Kept;
 use super::lease::Lease;
 use super::list::{Given, List, ShapedTools};
-use super::pool::PoolCore;
+use super::pool::{Pool, PoolCore};
 use super::untold::Untold;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
@@ -42,7 +42,11 @@ use crate::{Error, ErrorCode, Result};
 pub struct Session(Arc<Handle>);
 
 /// Closes the session when the host has no clone left.
-struct Handle(Arc<SessionCore>);
+struct Handle {
+    core: Arc<SessionCore>,
+    /// The host has its pool as long as any session of it.
+    _pool: Pool,
+}
 
 /// What the session's handle, leases and calls share. What a change of lists needs of it lies at its beginning, side by side: it is told
 /// to thousands, of whom nothing is in a cache.
@@ -89,23 +93,23 @@ impl Session {
     /// A new session that wants nothing yet, or one that is to take up what a closed one of the same id left (SPEC 3.13); whether
     /// that is there still.
     pub(super) fn open(
-        pool: &Arc<PoolCore>,
+        pool: &Pool,
         (options, roots): (SessionOptions, Vec<PathBuf>),
         resumed: Option<(SessionId, Arc<Context>)>,
     ) -> (Session, bool) {
         let mut opened = None;
         let (resumed, left) = resumed.unzip();
-        let is_kept = pool.driver.open_session(resumed, |number| {
-            let core = SessionCore::new(pool, (options, roots), number, left);
+        let is_kept = pool.0.driver.open_session(resumed, |number| {
+            let core = SessionCore::new(&pool.0, (options, roots), number, left);
             let core = opened.insert(Arc::new(core));
             Arc::downgrade(core)
         });
         let core = opened.expect("open_session calls its argument");
-        (Session(Arc::new(Handle(core))), is_kept)
+        (Session(Arc::new(Handle { core, _pool: pool.clone() })), is_kept)
     }
 
     pub(super) fn core(&self) -> &Arc<SessionCore> {
-        &self.0.0
+        &self.0.core
     }
 
     /// Another handle of a live session; `None` when its last clone is gone.
@@ -247,7 +251,7 @@ impl WeakSession {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.0.close(None);
+        self.core.close(None);
     }
 }
 
@@ -476,7 +480,6 @@ mod tests {
     use trunkline_pool::options::PoolOptions;
 
     use super::*;
-    use crate::Pool;
 
     /// SPEC 3.5.
     #[tokio::test]

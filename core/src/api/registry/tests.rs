@@ -96,7 +96,7 @@ async fn a_session_lets_go_what_goes_while_it_is_resumed() {
     let core = &session.core().pool;
     let kept = core.sessions().kept.remove("a").unwrap();
     let resumed = Some((kept.number, kept.context.clone()));
-    let (again, is_kept) = Session::open(core, (options(), Vec::new()), resumed);
+    let (again, is_kept) = Session::open(&pool, (options(), Vec::new()), resumed);
     assert!(is_kept);
     reconcile(&pool, json!({ "same": server("") })).await;
     again.core().holds.inherit(again.core(), kept.take());
