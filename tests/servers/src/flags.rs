@@ -18,6 +18,8 @@ pub struct Flags {
     pub reply_delay: Duration,
     /// Items a page of each list; 0 is everything on one page.
     pub page_size: usize,
+    /// The first so many times that a later page of its tools is asked for, another tool comes before that is answered.
+    pub page_changes: usize,
     pub start_log: Option<PathBuf>,
     /// Where the name of every message seen goes, but for calls.
     pub message_log: Option<PathBuf>,
@@ -64,7 +66,8 @@ pub struct Flags {
     pub early: Early,
     /// The revisions of the modern era, with commas between them.
     pub revisions: Option<String>,
-    /// What becomes of streams of changes: refuse, mute, once, nothing or tools.
+    /// What becomes of streams of changes: refuse, mute, once, nothing, tools, or late: acknowledged
+    /// once the tools were listed, and changed since.
     pub listen: Option<String>,
     /// How long lists are fresh, in milliseconds, and for whom.
     pub ttl_ms: Option<u32>,
@@ -245,6 +248,7 @@ impl Flags {
             "--start-delay-ms" => self.start_delay = delay,
             "--tools" => self.tools = number as usize,
             "--page-size" => self.page_size = number as usize,
+            "--page-changes" => self.page_changes = number as usize,
             "--exit-at-start" => self.exit_at_start = Some(number as i32),
             "--initialize-delay-ms" => self.initialize_delay = delay,
             "--list-delay-ms" => self.list_delay = delay,
@@ -255,7 +259,7 @@ impl Flags {
 }
 
 /// The flags that take a value.
-const VALUED: [&str; 30] = [
+const VALUED: [&str; 31] = [
     "--cursors",
     "--era",
     "--early",
@@ -280,6 +284,7 @@ const VALUED: [&str; 30] = [
     "--hints",
     "--tools",
     "--page-size",
+    "--page-changes",
     "--fail-starts",
     "--silent-starts",
     "--exit-at-start",
@@ -294,10 +299,10 @@ usage: trunkline-testserver [flags]      (MCP, revisions 2024-11-05 to 2026-07-2
 Transport    stdio, or --http PORT, --http-unix PATH|@NAME, --sse PORT or --ws PORT [--http-faults WORD[=VALUE],...]
              [--http-auth JSON] [--http-log FILE]; prints its address, or the socket; @ alone takes a name
 
-Lists        --tools N  --generated-only  --page-size N  --no-tools  --no-prompts  --no-resources  --tools-only
+Lists        --tools N  --generated-only  --page-size N  --page-changes N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --drift-once  --shrink  --label TEXT
              --hints all|none  --cursors empty|empty-end|refused-once|refused  --tasks
-Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|nothing|tools|once|cancel-second|refuse-second
+Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|late|nothing|tools|once|cancel-second|refuse-second
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N
 Start        --start-log FILE  --message-log FILE  --list-log FILE  --exit-at-start CODE  --fail-starts N|N-M

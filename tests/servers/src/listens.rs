@@ -18,9 +18,15 @@ pub enum Change<'a> {
     Resource(&'a str),
 }
 
-/// The streams that are open, and how many were asked for so far.
+/// The streams of changes.
 #[derive(Default)]
-pub struct Listens(Mutex<Vec<Listen>>, AtomicU64);
+pub struct Listens {
+    open: Mutex<Vec<Listen>>,
+    /// Those that are acknowledged once the tools were listed.
+    late: Mutex<Vec<Listen>>,
+    /// How many were asked for so far.
+    asked: AtomicU64,
+}
 
 struct Listen {
     id: Value,
@@ -62,7 +68,7 @@ impl Change<'_> {
 
 /// `subscriptions/listen`: opens a stream, and says what of it is granted.
 pub fn listen(turn: &mut Turn, id: &[u8], params: &[u8]) {
-    let before = turn.server.listens.1.fetch_add(1, Ordering::SeqCst);
+    let before = turn.server.listens.asked.fetch_add(1, Ordering::SeqCst);
     let is_second = before == 1;
     match turn.server.flags.listen.as_deref() {
         Some("refuse") => return turn.batch.error(id, -32601, "no streams here", None),
@@ -87,8 +93,25 @@ pub fn listen(turn: &mut Turn, id: &[u8], params: &[u8]) {
     if turn.server.flags.listen.as_deref() == Some("tools") {
         filter = json!({ "toolsListChanged": filter["toolsListChanged"] });
     }
-    let acknowledged = json!({ "_meta": tag(&id), "notifications": filter });
-    lock(&turn.server.listens.0).push(Listen { id, filter });
+    let listen = Listen { id, filter };
+    if turn.server.flags.listen.as_deref() == Some("late") {
+        return lock(&turn.server.listens.late).push(listen);
+    }
+    open(turn, listen);
+}
+
+/// The tools were listed: adds the tool `unheard`, of which no stream tells, and then acknowledges what is acknowledged late.
+pub fn tools_were_listed(turn: &mut Turn) {
+    let late = std::mem::take(&mut *lock(&turn.server.listens.late));
+    for listen in late {
+        lock(&turn.server.lists).add(Kind::Tools, "unheard", "");
+        open(turn, listen);
+    }
+}
+
+fn open(turn: &mut Turn, listen: Listen) {
+    let acknowledged = json!({ "_meta": tag(&listen.id), "notifications": listen.filter });
+    lock(&turn.server.listens.open).push(listen);
     turn.notify("notifications/subscriptions/acknowledged", &acknowledged.to_string());
 }
 
@@ -104,7 +127,7 @@ pub fn announce(turn: &mut Turn, change: Change<'_>) -> bool {
         turn.notify(change.method(), &change.params().to_string());
         told = true;
     }
-    for listen in lock(&server.listens.0).iter().filter(|listen| change.fits(&listen.filter)) {
+    for listen in lock(&server.listens.open).iter().filter(|listen| change.fits(&listen.filter)) {
         let mut params = change.params();
         params["_meta"] = tag(&listen.id);
         turn.notify(change.method(), &params.to_string());
@@ -117,7 +140,9 @@ impl Listens {
     /// The client no longer listens to this one.
     pub fn cancel(&self, id: &[u8]) {
         let id: Value = serde_json::from_slice(id).unwrap_or_default();
-        lock(&self.0).retain(|listen| listen.id != id);
+        for streams in [&self.open, &self.late] {
+            lock(streams).retain(|listen| listen.id != id);
+        }
     }
 }
 
@@ -132,14 +157,14 @@ pub fn listens(turn: &mut Turn, call: &Call) {
         about.sort_unstable();
         about.join(" ")
     };
-    let streams: Vec<String> = lock(&turn.server.listens.0).iter().map(about).collect();
+    let streams: Vec<String> = lock(&turn.server.listens.open).iter().map(about).collect();
     turn.batch.text(call.id, &streams.join("; "));
 }
 
 /// `end_listens`: ends every stream by a result, an error, a cancellation, or without a word.
 pub fn end_listens(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
-    let ended = std::mem::take(&mut *lock(&turn.server.listens.0));
+    let ended = std::mem::take(&mut *lock(&turn.server.listens.open));
     for Listen { id, .. } in ended {
         let text = id.to_string();
         match arguments.text("how").unwrap_or("result") {

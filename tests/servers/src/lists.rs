@@ -39,6 +39,8 @@ pub struct Lists {
     pub resources: Vec<Item>,
     pub templates: Vec<Item>,
     page_size: usize,
+    /// Changes between two pages: those so far, and all.
+    page_changes: (usize, usize),
     repeat_cursor: bool,
     cursors: Cursors,
     label: String,
@@ -56,6 +58,7 @@ impl Lists {
             resources: Vec::new(),
             templates: Vec::new(),
             page_size: if flags.page_size == 0 { usize::MAX } else { flags.page_size },
+            page_changes: (0, flags.page_changes),
             repeat_cursor: flags.repeat_cursor,
             cursors: flags.cursors,
             label,
@@ -150,6 +153,18 @@ impl Lists {
     /// Removes the item with that key, if it is there.
     pub fn remove(&mut self, kind: Kind, key: &str) {
         self.items_mut(kind).retain(|item| item.key != key);
+    }
+
+    /// Puts a tool `between_N` at the head, which whoever asks for a later page has passed; whether there was one to come.
+    pub fn change_between_pages(&mut self) -> bool {
+        let (so_far, all) = self.page_changes;
+        if so_far == all {
+            return false;
+        }
+        self.page_changes.0 += 1;
+        self.add(Kind::Tools, &format!("between_{}", so_far + 1), "");
+        self.tools.rotate_right(1);
+        true
     }
 
     /// Whether an item with that key is listed.
@@ -248,6 +263,24 @@ mod tests {
         let expected: Vec<_> = lists.tools.iter().map(|item| item.key.clone()).collect();
         assert_eq!(names, expected);
         assert!(lists.page(Kind::Tools, Some("elsewhere")).is_none());
+    }
+
+    #[test]
+    fn a_tool_that_comes_between_two_pages_is_where_the_first_one_was() {
+        let flags = Flags {
+            tools: 2,
+            generated_only: true,
+            page_size: 1,
+            page_changes: 1,
+            ..Flags::default()
+        };
+        let mut lists = Lists::new(&flags, 1);
+        let first = lists.page(Kind::Tools, None).unwrap();
+        assert!(first.contains("tool_1") && first.contains("from 1"), "{first}");
+        assert!(lists.change_between_pages());
+        assert!(!lists.change_between_pages());
+        let names: Vec<_> = lists.tools.iter().map(|item| item.key.as_str()).collect();
+        assert_eq!(names, ["between_1", "tool_1", "tool_2"]);
     }
 
     #[test]

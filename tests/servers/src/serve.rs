@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::asks::Asks;
 use crate::era::{self, Era, Opened};
 use crate::flags::Flags;
-use crate::listens::{self, Listens};
+use crate::listens::{self, Change, Listens, announce};
 use crate::lists::{Kind, Lists};
 use crate::request::{Call, Message};
 use crate::scan::member;
@@ -289,14 +289,21 @@ fn list(turn: &mut Turn, id: &[u8], kind: Kind, params: &[u8]) {
         return turn.batch.error(id, -32603, "no lists now", None);
     }
     let cursor = member(params, "cursor").map(|_| text_param(params, "cursor"));
+    let is_later_tools = kind == Kind::Tools && cursor.is_some();
+    if is_later_tools && lock(&turn.server.lists).change_between_pages() {
+        announce(turn, Change::List(kind));
+    }
     let page = lock(&turn.server.lists).page(kind, cursor.as_deref());
     match page {
         Some(page) => turn.batch.result(id, page.as_bytes()),
         None => return turn.batch.error(id, -32602, "unknown cursor", None),
     }
-    if kind == Kind::Tools && turn.server.flags.list_log.is_some() {
-        turn.batch.flush();
-        crate::family::log_list(&turn.server.flags);
+    if kind == Kind::Tools {
+        listens::tools_were_listed(turn);
+        if turn.server.flags.list_log.is_some() {
+            turn.batch.flush();
+            crate::family::log_list(&turn.server.flags);
+        }
     }
 }
 
