@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trunkline_pool::config::ServerSpec;
+use trunkline_pool::gates::Facts;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::SignInOptions;
 use trunkline_pool::state::Gate;
@@ -11,6 +12,7 @@ use trunkline_pool::state::Gate;
 use super::configured::Configured;
 use super::follow::follow_together;
 use super::pool::{Pool, PoolCore};
+use super::session::SessionCore;
 use crate::auth::{Credentials, NO_ADDRESS};
 use crate::driver::{Authority, recheck};
 use crate::{Error, ErrorCode, Result};
@@ -52,16 +54,16 @@ impl Pool {
     /// Dropping the future leaves it open whether the sign-in succeeded.
     ///
     /// # Errors
-    /// `invalid_argument` when it belongs to no sign-in that is under way, `not_admitted` when the server may not run any more, which
-    /// leaves the sign-in as it was, `protocol` (`detail.refused`: `issuer`, `redirect`,
+    /// `invalid_argument` when it belongs to no sign-in that is under way, `not_admitted` when what it was begun for may not run any
+    /// more, whatever has its name by then (`detail.reason` `removed` when nothing is of that configuration), which leaves the sign-in as it was, `protocol` (`detail.refused`: `issuer`, `redirect`,
     /// `token`), `auth_required` when the person or the authorization server refused, `connect_failed`, `timeout`, `limit`,
     /// `closing`, `closed`, `forked`.
     pub async fn finish_sign_in(&self, redirect_url: &str) -> Result<Value> {
         let (driver, url) = (self.checked()?.clone(), redirect_url.to_owned());
         let pool = self.0.clone();
         let finished = driver.spawn(async move {
-            if let Some(server) = pool.driver.sign_ins.server_of(&url) {
-                pool.admitted_credentials(&server).await?;
+            if let Some(credentials) = pool.driver.sign_ins.credentials_of(&url) {
+                pool.check_lets_in(&credentials).await?;
             }
             let (credentials, unkept) = pool.driver.sign_ins.finish(&url).await?;
             pool.let_in(&credentials);
@@ -111,16 +113,59 @@ impl PoolCore {
         self.check_admitted(server)?;
         let (spec, authority) = self.current(server)?;
         let credentials = self.credentials_of(server, &spec)?;
-        if let Some(warrant) = authority.warrant().cloned() {
-            let gate = recheck(&warrant).await.ok_or_else(died)?;
-            gate.and_then(Gate::check).map_err(|error| error.with_server(server))?;
-        }
+        check_again(server, &authority).await?;
         Ok(credentials)
+    }
+
+    /// Whether these credentials let in something that may run now, of which everything is asked again as when a sign-in is
+    /// [begun](Self::admitted_credentials). They are one configuration's: what else has its name by now neither lets it in nor keeps it out.
+    ///
+    /// # Errors
+    /// `not_admitted`: why what they let in is kept out; if there is nothing, what is decided of the name, else `removed`.
+    async fn check_lets_in(&self, credentials: &Arc<Credentials>) -> Result<()> {
+        let mut refused = None;
+        for (name, authority) in self.let_in_by(credentials) {
+            let by_name = self.driver.gates().decide(&Facts::of_name(&name));
+            let gate = by_name.and(authority.gate()).check();
+            let asked = match gate.map_err(|error| error.with_server(&*name)) {
+                Ok(()) => check_again(&name, &authority).await,
+                Err(error) => Err(error),
+            };
+            match asked {
+                Ok(()) => return Ok(()),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        let server = credentials.server();
+        match refused {
+            Some(error) => Err(error),
+            None => self.check_admitted(server).and_then(|()| Err(replaced(server))),
+        }
+    }
+
+    /// What is made with these credentials and may be begun: of the pool's servers, of what live sessions have, and of what is held; by
+    /// its name and whose word it runs by.
+    fn let_in_by(&self, credentials: &Arc<Credentials>) -> Vec<(Box<str>, Authority)> {
+        let mut found = Vec::new();
+        let mut note = |name: &str, spec: &ServerSpec, authority: Authority| {
+            if self.driver.context.has(credentials, &name.into(), spec) {
+                found.push((name.into(), authority));
+            }
+        };
+        let sessions = self.live_sessions();
+        let theirs = sessions.iter().flat_map(|session| session.core().apart_from_pool());
+        for (name, configured) in self.servers().into_iter().chain(theirs) {
+            note(&name, configured.spec(), configured.authority.clone());
+        }
+        for (_, cell) in self.driver.entries().iter().filter(|(row, _)| row.refs > 0) {
+            note(&cell.server, &cell.spec, self.driver.authority(cell.key));
+        }
+        found
     }
 
     /// What a server is, and by what it runs: the pool's own configuration of it, else what a session has of that name. What is not held
     /// any more is none, though it may be draining.
-    fn current(&self, server: &str) -> Result<(Arc<ServerSpec>, Authority)> {
+    pub(in crate::api) fn current(&self, server: &str) -> Result<(Arc<ServerSpec>, Authority)> {
         let of =
             |configured: Arc<Configured>| (configured.spec().clone(), configured.authority.clone());
         let missing = match self.configured(server) {
@@ -171,6 +216,31 @@ impl PoolCore {
         cores.iter().for_each(|session| session.want_again(credentials));
         follow_together(&cores);
     }
+}
+
+impl SessionCore {
+    /// The servers that it has beside those of the pool: its own, and what it keeps of the pool's.
+    fn apart_from_pool(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+        let own = self.own_names().into_iter();
+        let own =
+            own.filter_map(|name| self.own_server(&name).map(|configured| (name, configured)));
+        let kept = self.kept.as_ref().map(|_| self.servers()).unwrap_or_default();
+        own.chain(kept).collect()
+    }
+}
+
+/// What the warrant says that a server runs by, from what the world is now.
+async fn check_again(server: &str, authority: &Authority) -> Result<()> {
+    let Some(warrant) = authority.warrant() else { return Ok(()) };
+    let gate = recheck(warrant).await.ok_or_else(died)?;
+    gate.and_then(Gate::check).map_err(|error| error.with_server(server))
+}
+
+fn replaced(server: &str) -> Error {
+    let message = "nothing runs any more by the configuration that the sign-in was begun for";
+    let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
+    let error = error.with_detail("reason", words::gate::REMOVED);
+    error.with_hint("begin another sign-in, for the configuration that there is now")
 }
 
 fn unknown(server: &str) -> Error {

@@ -101,18 +101,18 @@ impl SignIns {
         Ordinal(self.asked.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Where a person signs in to a server, when a sign-in is under way.
-    pub(crate) fn url_of(&self, server: &str) -> Option<String> {
+    /// Where a person signs in for these credentials, when a sign-in is under way.
+    pub(crate) fn url_of(&self, credentials: &Arc<Credentials>) -> Option<String> {
         let under_way = self.under_way();
-        let newest = under_way.iter().rev().find(|sign_in| &*sign_in.credentials.server == server);
-        newest.map(|sign_in| sign_in.url.clone())
+        let its = under_way.iter().find(|sign_in| Arc::ptr_eq(&sign_in.credentials, credentials));
+        its.map(|sign_in| sign_in.url.clone())
     }
 
-    /// The server of the sign-in that a redirect belongs to.
-    pub(crate) fn server_of(&self, redirected_to: &str) -> Option<Arc<str>> {
+    /// The credentials that the sign-in is for which a redirect belongs to.
+    pub(crate) fn credentials_of(&self, redirected_to: &str) -> Option<Arc<Credentials>> {
         let under_way = self.under_way();
         let sign_in = under_way.iter().find(|sign_in| sign_in.redirect.is_named_by(redirected_to));
-        sign_in.map(|sign_in| sign_in.credentials.server.clone())
+        sign_in.map(|sign_in| sign_in.credentials.clone())
     }
 
     /// Begins a sign-in, in place of one that was asked for before; the URL that a person has to visit, and until when. It is over already

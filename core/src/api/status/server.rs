@@ -114,7 +114,7 @@ impl Server {
             "approval_state": self.approval_state(),
             "content": self.content(),
             "auth_required": auth.is_some() || self.has(&[EntryState::AuthRequired]),
-            "auth_need": auth.map(|error| auth_need(pool, name, error)),
+            "auth_need": auth.map(|error| self.auth_need(pool, name, error)),
             "disabled_by": disabled_by.iter().map(|id| &**id).collect::<Vec<&str>>(),
             "pid_count": self.pids().count(),
             "entry_count": self.entries.len(),
@@ -174,6 +174,22 @@ impl Server {
             // What could not be started has no entry; its error stays until the next one connects.
             None => pool.driver.last_error(name),
         }
+    }
+
+    /// What the host has to bring; the address to sign in at is that of the sign-in which is under way for what lacks it.
+    fn auth_need(&self, pool: &PoolCore, name: &str, error: &Error) -> Value {
+        let mut need = driver::auth_need(error);
+        // Of what the error is about, as [`error`](Self::error) has it.
+        let credentials = match self.entries.last() {
+            Some((_, cell)) => cell.context.of(&cell.server, &cell.spec),
+            None => {
+                let current = pool.current(name).ok();
+                current.and_then(|(spec, _)| pool.driver.context.of(&name.into(), &spec))
+            }
+        };
+        let url = credentials.and_then(|credentials| pool.driver.sign_ins.url_of(&credentials));
+        need.extend(url.map(|url| ("url".to_owned(), url.into())));
+        need.into()
     }
 
     /// What keeps it out (SPEC 11.6).
@@ -304,13 +320,6 @@ fn own_word(text: &str) -> String {
 
 /// Characters of a name or a version that are shown: more than any has, and nothing beside the rest of a status.
 const OWN_WORD_CHARACTERS_MAX: usize = 200;
-
-/// What the host has to bring; the address to sign in at is that of the sign-in which is under way.
-fn auth_need(pool: &PoolCore, name: &str, error: &Error) -> Value {
-    let mut need = driver::auth_need(error);
-    need.extend(pool.driver.sign_ins.url_of(name).map(|url| ("url".to_owned(), url.into())));
-    need.into()
-}
 
 /// The protocol family of a connection that stands.
 fn era(status: &EntryStatus, cell: &EntryCell) -> Option<&'static str> {

@@ -23,6 +23,11 @@ fn reason(result: Result<Value, Error>) -> Value {
     error.detail()["reason"].clone()
 }
 
+/// What the status says that the server wants.
+fn need(rig: &Rig) -> Value {
+    rig.pool.status()["servers"]["s"]["auth_need"].clone()
+}
+
 fn in_project(rig: &Rig, config: &Value) {
     let text = json!({ "mcpServers": { "s": config } }).to_string();
     rig.pool.set_source(&"project".parse().unwrap(), Some(&text)).unwrap();
@@ -150,5 +155,67 @@ fn a_server_that_a_session_brought_is_signed_in_to_as_long_as_the_session() {
         session.close(None);
         let error = rig.pool.sign_in("s", &options()).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidArgument);
+    });
+}
+
+/// Another server, by the name of the one before.
+async fn replace(rig: &Rig) -> Remote {
+    let (other, config) = guarded(rig, &json!({}), json!({}));
+    rig.configure(json!({ "s": config })).await;
+    other
+}
+
+/// S-02, SPEC 11.5, 15.3: what is signed in to is a configuration. Once nothing runs by it, whoever has its name by then is no reason
+/// to redeem anything with its secret.
+#[test]
+fn a_sign_in_to_a_configuration_that_is_no_more_is_not_finished() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let started = guarded(&rig, &json!({}), json!({}));
+        let (remote, session) = person::start(&rig, started).await;
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        let back = visit(begun["url"].as_str().unwrap());
+        let before = asked(&remote);
+        let _other = replace(&rig).await;
+        assert_eq!(reason(rig.pool.finish_sign_in(&back).await), "removed");
+        assert_eq!(asked(&remote), before);
+        person::sign_in(&rig, "s").await.unwrap();
+        drop(crate::rig::acquire(&session, "s").await);
+    });
+}
+
+/// SPEC 15.3: nobody is sent to the address of a sign-in that lets in something else.
+#[test]
+fn status_shows_the_sign_in_of_the_configuration_that_there_is() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let started = guarded(&rig, &json!({}), json!({}));
+        let (_remote, session) = person::start(&rig, started).await;
+        rig.pool.sign_in("s", &options()).await.unwrap();
+        let _other = replace(&rig).await;
+        person::refusal(&session).await;
+        assert_eq!(need(&rig), json!({ "missing": "token" }));
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        assert_eq!(need(&rig)["url"], begun["url"]);
+    });
+}
+
+/// SPEC 11.5, 13.1, 15.3: what keeps the name's newest configuration out keeps nobody from ending a sign-in to the one that a session
+/// still runs.
+#[test]
+fn a_sign_in_to_what_a_session_keeps_is_finished_whatever_its_name_stands_for() {
+    let rig = Rig::in_workspace(json!({ "trusted": true, "approvals": "memory" }));
+    host(async {
+        let (_remote, config) = guarded(&rig, &json!({}), json!({}));
+        in_project(&rig, &config);
+        rig.pool.approve("s", &hash(&rig).await).await.unwrap();
+        let keeps = rig.session_with(json!({ "id": "keeps", "servers": [], "follow": false }));
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        let back = visit(begun["url"].as_str().unwrap());
+        let (_other, config) = guarded(&rig, &json!({}), json!({}));
+        in_project(&rig, &config);
+        assert_eq!(reason(rig.pool.sign_in("s", &options()).await), "pending_approval");
+        rig.pool.finish_sign_in(&back).await.unwrap();
+        drop(crate::rig::acquire(&keeps, "s").await);
     });
 }
