@@ -276,19 +276,20 @@ fn middle(samples: &[Sample], figure: usize) -> usize {
     found[found.len() / 2]
 }
 
-/// From the second quarter to the last one nothing grows by more than a fiftieth and a few.
+/// From the second quarter to the last one nothing grows by more than a fiftieth and a few; in the long form what is allocated by no more than
+/// a hundredth and a little. In twelve seconds most servers are killed for the first time.
 fn assert_flat(samples: &[Sample]) {
     let quarter = samples.len() / 4;
     let (early, late) = (&samples[quarter..2 * quarter], &samples[3 * quarter..]);
     for (figure, (what, _)) in samples[0].figures().iter().enumerate() {
         let (before, after) = (middle(early, figure), middle(late, figure));
         println!("{what}: {before} in the second quarter, {after} in the last");
-        let slack = match *what {
-            "bytes" => 4 << 20,
-            "allocated" => 1 << 20,
-            _ => 12,
+        let (share, slack) = match *what {
+            "bytes" => (50, 4 << 20),
+            "allocated" => (rounds(50, 100), rounds(1 << 20, 256 << 10)),
+            _ => (50, 12),
         };
-        assert!(after <= before + before / 50 + slack, "{what} grow from {before} to {after}");
+        assert!(after <= before + before / share + slack, "{what} grow from {before} to {after}");
     }
 }
 

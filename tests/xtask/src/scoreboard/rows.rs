@@ -319,7 +319,7 @@ pub const ROWS: &[Row] = &[
         number: 21,
         name: "soak",
         what: "something grows, or a call stays",
-        unit: "seconds of calls, with a server killed every two; in the long form a watched settings file is rewritten every seven; from its second quarter to its last nothing may grow by more than a fiftieth and 4 MiB of memory, or 12 descriptors, threads or processes, and how it grew by the hour is printed; and kinds of things that come and go, of which no byte stays allocated; and starts that fail and connects that are dropped, which leave neither a descriptor nor memory",
+        unit: "seconds of calls, with a server killed every two; in the long form a watched settings file is rewritten every seven; from its second quarter to its last nothing may grow by more than a fiftieth and 4 MiB of resident memory, a hundredth and 256 KiB of what is allocated, or 12 descriptors, threads or processes, and how it grew by the hour stands in the plot; and kinds of things that come and go, of which no byte stays allocated; and starts that fail and connects that are dropped, which leave neither a descriptor nor memory",
         gate: Form::Each(&[("seconds", 12), ("kinds", 14), ("failures", 300), ("connects", 300)]),
         full: Form::Each(&[
             ("seconds", 20 * 60),

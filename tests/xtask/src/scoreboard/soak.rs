@@ -42,7 +42,7 @@ fn read(file: &Path) -> Result<Vec<Value>, Stop> {
     samples.lines().map(|line| serde_json::from_str(line).map_err(|error| wrong(&error))).collect()
 }
 
-/// A band for each figure, from nothing at its foot to the greatest sample at its head.
+/// A band for each figure, from nothing at its foot to the greatest sample at its head, with how it grew.
 fn draw(samples: &[Value]) -> Result<String, Stop> {
     let mut svg = begin(WIDTH, HEAD + BAND * FIGURES.len() as f64);
     text(&mut svg, LEFT, 20.0, &format!("A soak of {} seconds: what the host held", samples.len()));
@@ -54,7 +54,7 @@ fn draw(samples: &[Value]) -> Result<String, Stop> {
         let foot = HEAD + BAND * (number + 1) as f64 - 12.0;
         let at = |second: usize| LEFT + PLOTTED * second as f64 / samples.len().max(2) as f64;
         let high = |value: f64| foot - (BAND - 40.0) * value / greatest.max(1.0);
-        let words = format!("{}: {least:.0} to {greatest:.0}", figure.unit);
+        let words = format!("{}; {least:.0} to {greatest:.0} in all", grown(figure, &values));
         text(&mut svg, LEFT, foot - BAND + 36.0, &words);
         let mut points = String::new();
         for (second, value) in values.iter().enumerate() {
@@ -159,6 +159,10 @@ mod tests {
         let lines: Vec<&str> = svg.lines().filter(|line| line.contains("<polyline")).collect();
         assert_eq!(lines.len(), FIGURES.len());
         assert!(lines.iter().all(|line| line.matches(',').count() == 3), "{svg}");
-        assert!(svg.contains("open descriptors: 10 to 20") && svg.contains("MiB: 2 to 2"), "{svg}");
+        assert!(
+            svg.contains("open descriptors: 15.0 in the second half, -36000.00 an hour"),
+            "{svg}"
+        );
+        assert!(svg.contains("; 10 to 20 in all") && svg.contains("; 2 to 2 in all"), "{svg}");
     }
 }
