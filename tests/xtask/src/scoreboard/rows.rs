@@ -144,9 +144,9 @@ pub const ROWS: &[Row] = &[
         number: 4,
         name: "budget",
         what: "more servers run than the budget allows",
-        unit: "starts under churn, the processes counted all the while",
-        gate: Form::AtLeast(300),
-        full: Form::AtLeast(50_000),
+        unit: "starts under churn, the processes counted all the while until they are reaped: under the budget by their servers, under a limit of processes each",
+        gate: Form::Each(&[("servers", 300), ("processes", 150)]),
+        full: Form::Each(&[("servers", 40_000), ("processes", 10_000)]),
         source: stress(&[Target { program: STRESS, tests: &["churn::"] }]),
     },
     Row {
