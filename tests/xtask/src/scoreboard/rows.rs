@@ -214,7 +214,7 @@ pub const ROWS: &[Row] = &[
         name: "bleed",
         what: "a session sees what is another's",
         unit: "calls of 64 sessions",
-        gate: Form::AtLeast(12_800),
+        gate: Form::AtLeast(32_000),
         full: Form::AtLeast(640_000),
         source: stress(&[Target { program: STRESS, tests: &["canaries::"] }]),
     },
