@@ -1,12 +1,12 @@
 //! Servers behind an address that say back what they were sent.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::TcpListener;
 
 use serde_json::json;
 
 use crate::rig::Rig;
-use crate::{canary, host, run, with_events};
+use crate::{arrivals, host, run, sent, with_events};
 
 /// What is answered, with the request's head in place of `{head}`.
 const ANSWERS: [(&str, &str); 5] = [
@@ -27,8 +27,7 @@ fn serve(status: &'static str, headers: &'static str) -> u16 {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let mut reader = BufReader::new(stream);
-            let (mut head, mut length) = (String::new(), 0);
-            while reader.read_line(&mut head).is_ok_and(|bytes| bytes > 2) {}
+            let (head, mut length) = (arrivals::read_head(&mut reader), 0);
             for line in head.to_lowercase().lines() {
                 if let Some(value) = line.strip_prefix("content-length:") {
                     length = value.trim().parse().unwrap_or(0);
@@ -65,8 +64,8 @@ pub fn all(rig: &Rig) {
     for ((status, headers), (header, query)) in ANSWERS.into_iter().zip(PLACES) {
         let port = serve(status, headers);
         let server = json!({
-            "url": format!("http://127.0.0.1:{port}/mcp?key={}", canary(query)),
-            "headers": { "X-Key": canary(header) }, "connect_timeout_ms": 5_000,
+            "url": format!("http://127.0.0.1:{port}/mcp?key={}", sent(query)),
+            "headers": { "X-Key": sent(header) }, "connect_timeout_ms": 5_000,
         });
         with_events(rig, || host(run(rig, json!({ "echo": server }))));
     }

@@ -2,6 +2,7 @@
 //! every crate at every level, status, events, errors, explanations, reports, debug forms and files (S-48, SECURITY row 13).
 #![cfg(target_os = "linux")]
 
+mod arrivals;
 mod echoes;
 mod panics;
 #[path = "../rig/mod.rs"]
@@ -19,15 +20,21 @@ use trunkline::{
     Refusal, ServerRequest, ServerSpec, Servers, Session, SourceName, StatusOptions,
 };
 
-/// All canaries, with the place that each was put at.
-static CANARIES: Mutex<BTreeMap<String, &'static str>> = Mutex::new(BTreeMap::new());
+/// All canaries, by the place that each was put at.
+static CANARIES: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
 
-/// A new secret for a place: letters and digits alone, so that no escaping changes it.
+/// The secret of a place, one however often it is put there: letters and digits alone, so that no escaping changes it.
 pub fn canary(place: &'static str) -> String {
     let mut canaries = CANARIES.lock().unwrap();
-    let secret = format!("q{:02}Zcanary{:02}Y", canaries.len(), 97 - canaries.len());
-    canaries.insert(secret.clone(), place);
-    secret
+    let number = canaries.len();
+    let secret = || format!("q{number:02}Zcanary{:02}Y", 97 - number);
+    canaries.entry(place).or_insert_with(secret).clone()
+}
+
+/// The same of a place whose secret has to arrive at a server: that nobody shows it says something only then.
+pub fn sent(place: &'static str) -> String {
+    arrivals::expect(place);
+    canary(place)
 }
 
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -95,56 +102,53 @@ fn with_events(rig: &Rig, then: impl FnOnce()) {
     }
 }
 
-/// What a shell script does before it is the server, with one more argument that it does not look at.
-fn script(text: &str, argument: &str) -> Value {
+/// What a shell script does before it is the server, with one more argument; what it was given is noted first.
+fn script(rig: &Rig, text: &str, argument: &str) -> Value {
+    let text = format!("{}; {text}", arrivals::noting(rig));
     json!({ "command": "/bin/sh", "args": ["-c", text, testserver(), argument] })
 }
 
 /// Servers of their own processes.
 fn processes(rig: &Rig) {
     let mut talks =
-        script(r#"echo "key $TOKEN, $DIFY_KEY" >&2; exec "$0""#, &canary("an argument"));
-    talks["env"] = json!({ "TOKEN": canary("env"), "DIFY_KEY": canary("env by another name") });
+        script(rig, r#"echo "key $TOKEN, $DIFY_KEY" >&2; exec "$0""#, &sent("an argument"));
+    talks["env"] = json!({ "TOKEN": sent("env"), "DIFY_KEY": sent("env by another name") });
     let mut exits =
-        script(r#"echo "bad $KEY" >&2; exit 3"#, &canary("an argument of one that exits"));
-    exits["env"] = json!({ "KEY": canary("env of one that exits") });
-    let mut noisy = script(r#"echo "noise $KEY"; exit 1"#, &canary("an argument of a noisy one"));
-    noisy["env"] = json!({ "KEY": canary("env of one that prints it for a message") });
+        script(rig, r#"echo "bad $KEY" >&2; exit 3"#, &sent("an argument of one that exits"));
+    exits["env"] = json!({ "KEY": sent("env of one that exits") });
+    let mut noisy =
+        script(rig, r#"echo "noise $KEY"; exit 1"#, &sent("an argument of a noisy one"));
+    noisy["env"] = json!({ "KEY": sent("env of one that prints it for a message") });
     let missing = json!({ "command": "no-such-program-anywhere", "args": [canary("an argument of what is missing")],
         "env": { "K": canary("env of what is missing") } });
-    let mut from_file = script(r#"echo "$FROM_FILE" >&2; exec "$0""#, "");
-    let file = rig.path("file.env");
-    std::fs::write(&file, format!("FROM_FILE={}\n", canary("a file of variables"))).unwrap();
-    from_file["env_file"] = json!(file);
-    let servers = json!({ "from_file": from_file, "talks": talks, "exits": exits, "noisy": noisy, "missing": missing });
+    let servers = json!({ "talks": talks, "exits": exits, "noisy": noisy, "missing": missing });
     with_events(rig, || host(run(rig, servers)));
 }
 
-/// Servers behind addresses, most of which do not answer.
+/// Servers behind addresses: where nobody is, and at one that hangs up once it has what it was sent.
 fn addresses(rig: &Rig) {
     let at = |url: String| json!({ "url": url, "connect_timeout_ms": 3_000 });
-    let mut dead = at(format!("http://127.0.0.1:1/mcp?key={}", canary("query")));
-    dead["headers"] = json!({ "Authorization": format!("Bearer {}", canary("Authorization")),
-        "X-Odd": canary("a header by another name") });
+    for port in [1, arrivals::hangs_up()] {
+        let mut http = at(format!("http://127.0.0.1:{port}/mcp?key={}", sent("query")));
+        http["headers"] = json!({ "Authorization": format!("Bearer {}", sent("Authorization")),
+            "X-Odd": sent("a header by another name") });
+        let mut socket = at(format!("ws://127.0.0.1:{port}/?key={}", sent("query of a websocket")));
+        socket["headers"] = json!({ "X-Key": sent("a header of a websocket") });
+        let mut sse = at(format!("http://127.0.0.1:{port}/sse?key={}", sent("query of a stream")));
+        sse["type"] = json!("sse");
+        for (name, server) in [("http", http), ("socket", socket), ("sse", sse)] {
+            with_events(rig, || host(run(rig, json!({ name: server }))));
+        }
+    }
     let nowhere =
         at(format!("http://nowhere.invalid/mcp?key={}", canary("query of an unknown host")));
-    let mut socket = at(format!("ws://127.0.0.1:1/?key={}", canary("query of a websocket")));
-    socket["headers"] = json!({ "X-Key": canary("a header of a websocket") });
-    let mut sse = at(format!("http://127.0.0.1:1/sse?key={}", canary("query of a stream")));
-    sse["type"] = json!("sse");
     let user = at(format!("http://{}:{}@127.0.0.1:1/mcp", canary("user name"), canary("password")));
     let mut secret = at("http://127.0.0.1:1/mcp".to_owned());
     secret["oauth"] = json!({ "client_id": "id", "client_secret": canary("client secret") });
     let fragment = at(format!("http://127.0.0.1:1/mcp#{}", canary("fragment")));
-    for (name, server) in [
-        ("dead", dead),
-        ("nowhere", nowhere),
-        ("socket", socket),
-        ("sse", sse),
-        ("user", user),
-        ("secret", secret),
-        ("fragment", fragment),
-    ] {
+    for (name, server) in
+        [("nowhere", nowhere), ("user", user), ("secret", secret), ("fragment", fragment)]
+    {
         with_events(rig, || host(run(rig, json!({ name: server }))));
     }
 }
@@ -168,7 +172,16 @@ fn refused(rig: &Rig) {
 }
 
 /// Settings files, whole and broken, with the ending of each.
-fn texts() -> Vec<(&'static str, String)> {
+fn texts(rig: &Rig) -> Vec<(&'static str, String)> {
+    let started = |env: Value| {
+        let mut server = script(rig, "exit 1", "");
+        server["env"] = env;
+        json!({ "mcpServers": { "f": server } }).to_string()
+    };
+    let file = rig.path("file.env");
+    std::fs::write(&file, format!("FROM_FILE={}\n", sent("a file of variables"))).unwrap();
+    let mut from_file = script(rig, r#"printenv FROM_FILE >&2; exec "$0""#, "");
+    from_file["env_file"] = json!(file);
     let json = |entry: Value| json!({ "mcpServers": { "f": entry } }).to_string();
     vec![
         (
@@ -200,12 +213,7 @@ fn texts() -> Vec<(&'static str, String)> {
                 canary("a broken YAML file")
             ),
         ),
-        (
-            "json",
-            json(
-                json!({ "command": "no-such", "env": { "K": format!("${{UNSET_K:-{}}}", canary("a default")) } }),
-            ),
-        ),
+        ("json", started(json!({ "K": format!("${{UNSET_K:-{}}}", sent("a default")) }))),
         (
             "json",
             json(
@@ -218,26 +226,25 @@ fn texts() -> Vec<(&'static str, String)> {
                 json!({ "command": "no-such", "env": { "K": format!("!/bin/sh -c {}", canary("a command that fails")) } }),
             ),
         ),
-        (
-            "json",
-            json(json!({ "command": "no-such", "env": { "A": "${input:a}", "B": "${secret:b}" } })),
-        ),
+        ("json", json(from_file)),
+        ("json", started(json!({ "A": "${input:a}", "B": "${secret:b}" }))),
         ("json", panics::settings()),
     ]
 }
 
-/// Each as a text and as a file.
+/// Each as a text and as a file, of which nothing is left when the next one comes: it would stand before that.
 fn files(rig: &Rig) {
-    for (number, (extension, text)) in texts().iter().enumerate() {
+    for (number, (extension, text)) in texts(rig).iter().enumerate() {
         let file = rig.path(&format!("settings-{number}.{extension}"));
         std::fs::write(&file, text).unwrap();
-        let source: SourceName = "user".parse().unwrap();
+        let sources: [SourceName; 2] =
+            ["user".to_owned(), format!("user:{}", file.display())].map(|it| it.parse().unwrap());
         with_events(rig, || {
             host(async {
-                for given in [true, false] {
+                for source in &sources {
                     let options = LoadOptions::from_json(r#"{"source":"user"}"#).unwrap();
-                    let report = if given {
-                        rig.pool.set_source(&source, Some(text))
+                    let report = if *source == sources[0] {
+                        rig.pool.set_source(source, Some(text))
                     } else {
                         rig.pool.load(file.clone(), &options).await
                     };
@@ -250,17 +257,19 @@ fn files(rig: &Rig) {
                     acquired.err().iter().for_each(|error| shown::keep_error("acquire", error));
                     look(rig, &session, &["f"]);
                     session.close(None);
+                    rig.pool.set_source(source, None).unwrap();
                 }
             })
         });
         std::fs::remove_file(&file).unwrap();
-        let _ = rig.pool.set_source(&source, None);
+        assert!(rig.pool.status()["servers"].get("f").is_none_or(|row| row["configured"] == false));
     }
 }
 
 /// What sessions bring.
 fn brought(rig: &Rig) {
-    let own = json!({ "command": "no-such", "env": { "K": canary("a session's own server") } });
+    let mut own = script(rig, "exit 1", "");
+    own["env"] = json!({ "K": sent("a session's own server") });
     let spec = ServerSpec::from_value("own", &own).unwrap();
     shown::keep("debug", format!("{spec:?}"));
     let wrong = json!({ "command": 7, "env": { "K": canary("a session's own wrong server") } });
@@ -280,21 +289,16 @@ fn brought(rig: &Rig) {
     });
 }
 
-async fn answers(request: ServerRequest) -> Result<String, Refusal> {
+/// A handler that answers with the secret of its place.
+async fn answers(request: ServerRequest, place: &'static str) -> Result<String, Refusal> {
     panics::asked(&request.params);
-    static GIVEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    let mut given = GIVEN.lock().unwrap();
-    if given.len() < 2 {
-        given.push(canary("an answer of the host"));
-    }
-    let value = given.last().unwrap();
     shown::keep("question", request.params.to_string());
-    Ok(json!({ "value": value }).to_string())
+    Ok(json!({ "value": sent(place) }).to_string())
 }
 
 async fn credentials(request: ServerRequest) -> Result<String, Refusal> {
     shown::keep("question", request.params.to_string());
-    Ok(json!({ "token": canary("a token of the host") }).to_string())
+    Ok(json!({ "token": sent("a token of the host") }).to_string())
 }
 
 /// SPEC 4.7, 9.4, 10.5, S-48: 40 secrets or more, none of which is shown anywhere.
@@ -309,9 +313,9 @@ fn no_secret_is_shown() {
         options["workspace"] = json!(workspace);
         let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
         options.handlers = Handlers::new()
-            .with(HandlerKind::Inputs, answers)
+            .with(HandlerKind::Inputs, |request| answers(request, "an input of the host"))
             .with(HandlerKind::Credentials, credentials)
-            .with(HandlerKind::Secrets, answers);
+            .with(HandlerKind::Secrets, |request| answers(request, "a secret of the host"));
         shown::keep("debug", format!("{options:?}"));
         options
     });
@@ -322,14 +326,16 @@ fn no_secret_is_shown() {
     files(&rig);
     brought(&rig);
     panics::all(&rig);
+    let missing = arrivals::missing(&rig);
     drop(rig);
     shown::keep_files(&home);
     let canaries = CANARIES.lock().unwrap();
     println!("{} canaries, {} things shown", canaries.len(), shown::count());
-    assert!(canaries.len() >= 60 && shown::count() > 500);
+    assert!(missing.is_empty(), "no server was given these: {missing:?}");
+    assert!(canaries.len() >= 59 && shown::count() > 500);
     let seen: Vec<String> = canaries
         .iter()
-        .filter_map(|(secret, place)| Some((place, shown::places_of(secret).into_iter().next()?)))
+        .filter_map(|(place, secret)| Some((place, shown::places_of(secret).into_iter().next()?)))
         .map(|(place, shown)| format!("{place}: {shown}"))
         .collect();
     assert!(seen.is_empty(), "{} seen:\n{}", seen.len(), seen.join("\n"));

@@ -96,7 +96,7 @@ const HOSTS: Form = Form::Each(&[("c", 20), ("python", 22), ("node", 19)]);
 const CALLBACKS: Form = Form::Each(&[("c", 54), ("python", 15), ("node", 18)]);
 
 /// Each language has the same inputs, and what it alone can be given; Rust has its own.
-const CANARIES: Form = Form::Each(&[("rust", 60), ("c", 62), ("python", 62), ("node", 62)]);
+const CANARIES: Form = Form::Each(&[("rust", 59), ("c", 62), ("python", 62), ("node", 62)]);
 
 const FULL_ALONE: Form = Form::Absent("in the long form alone");
 
@@ -234,7 +234,7 @@ pub const ROWS: &[Row] = &[
         number: 13,
         name: "canary",
         what: "a secret comes out",
-        unit: "canaries in inputs of Rust, C, Python and Node, looked for in all that these show",
+        unit: "canaries in inputs of Rust, C, Python and Node, looked for in all that these show; those of Rust one for each place, and what a server is to be given has arrived there",
         gate: CANARIES,
         full: CANARIES,
         source: Source::Own {
