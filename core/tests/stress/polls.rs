@@ -55,28 +55,33 @@ impl Cut {
     }
 }
 
-/// Cuts a future of this public function ever later, until it completes, and sees to it that it was cut where it waits.
+/// Cuts a future of this public function ever later, until it completes, and sees to it that it was cut where it waits: as soon as it does, and
+/// when it is woken.
 fn at_every_poll<T>(function: &str, mut attempt: impl FnMut(Cut) -> Option<T>) {
+    let mut most = [0, 0];
     // What it waits for may be there before it looks, but not every time.
-    let waited = (0..TIMES).any(|_| until_complete(function, &mut attempt) > 1);
-    assert!(waited, "{function} never waits, so nothing was dropped where it does");
+    let waited = (0..TIMES).any(|_| {
+        let cuts = until_complete(function, &mut attempt);
+        most = [most[0].max(cuts[0]), most[1].max(cuts[1])];
+        most.iter().all(|cuts| *cuts > 0)
+    });
+    assert!(waited, "{function} never waits, so nothing was dropped where it does: {most:?}");
     // However often that was begun anew: what one function repeats is no other one.
     score::done("cancel/forms", 1);
+    score::done("cancel/cuts", most.iter().sum::<usize>() as u64);
 }
 
-/// Cuts it ever later, until it completes; the most polls that took.
-fn until_complete<T>(function: &str, mut attempt: impl FnMut(Cut) -> Option<T>) -> usize {
-    let mut most = 0;
-    for moment in [Moment::Waiting, Moment::Woken] {
+/// Cuts it ever later, until it completes; how often that was where it waits, at each moment.
+fn until_complete<T>(function: &str, mut attempt: impl FnMut(Cut) -> Option<T>) -> [usize; 2] {
+    [Moment::Waiting, Moment::Woken].map(|moment| {
         let mut polls = 0;
         while attempt(Cut { polls, moment }).is_none() {
             polls += 1;
             assert!(polls < 1_000, "{function} never completes");
         }
         assert!(polls > 0, "{function} completed without being polled");
-        most = most.max(polls);
-    }
-    most
+        polls - 1
+    })
 }
 
 /// A pool with one server, and what there is when it does not run.

@@ -88,8 +88,8 @@ const fn stress(tests: &'static [Target]) -> Source {
 
 const STRESS: &[&str] = &["--test", "stress"];
 
-/// As many as there are; how often each is polled is the machine's.
-const CANCEL: Form = Form::Each(&[("forms", 40), ("transports", 6)]);
+/// As many as there are. Each form waits, a connect twice, and each wait has two moments; how often either is polled beyond that is the machine's.
+const CANCEL: Form = Form::Each(&[("forms", 40), ("transports", 6), ("cuts", 2 * 40 + 2 * 2 * 6)]);
 
 /// As many as there are. The long form does what the gate does.
 const HOSTS: Form = Form::Each(&[("c", 20), ("python", 22), ("node", 19)]);
@@ -183,7 +183,7 @@ pub const ROWS: &[Row] = &[
         number: 8,
         name: "cancel",
         what: "a future that is dropped where it waits leaves something behind",
-        unit: "public functions in each form, and connects over each transport, dropped at each of their polls",
+        unit: "public functions in each form, and connects over each transport, dropped at each of their polls; and how often that was where they wait, as soon as they do and when they are woken",
         gate: CANCEL,
         full: CANCEL,
         source: stress(&[
