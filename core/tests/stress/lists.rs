@@ -1,38 +1,46 @@
-//! A list that changes all the time, over a connection that is lost all the time (SECURITY row 9).
+//! Lists that change all the time, over connections that are lost all the time (SECURITY row 9).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use trunkline::{CallOptions, EventMask, Lease, Session, Subscription};
+use trunkline::{CallOptions, ErrorCode, EventMask, Lease, Session, Subscription};
 
 use crate::rig::{Rig, acquire, score, text, until};
 use crate::{host, rounds, traces};
 
 const SESSIONS: usize = 64;
 
-/// Changes between two losses.
+/// One server of each era, which have their bursts in turn.
+const ERAS: [&str; 2] = ["legacy", "modern"];
+
+/// Changes for each loss.
 const BURST: usize = 20;
 
 /// Tools that are defined, defined anew and removed.
 const TOOLS: usize = 8;
 
-/// What the server lists beside its fixed tools: the version of each.
+/// The tool that a server puts at the head of its list between the first two pages that are read of it: so each connect has a change within.
+const BETWEEN: &str = "between_1";
+
+/// What the servers list beside their fixed tools: the version of each, by server and tool.
 type Truth = BTreeMap<String, String>;
 
 /// One session, and what it was told.
 struct Watcher {
     session: Session,
+    leases: [Lease; ERAS.len()],
     events: Subscription,
-    /// The tools that it knows of by its events alone.
+    /// The tools that it knows of by its first look and its events alone.
     told: BTreeSet<String>,
 }
 
 impl Watcher {
-    fn new(rig: &Rig, number: usize) -> (Watcher, Lease) {
+    /// A session that sees this from the beginning, so that no event will tell it.
+    fn new(rig: &Rig, number: usize, sees: &Truth) -> Watcher {
         let session = rig.session(&format!("session-{number}"));
         let events = session.subscribe(EventMask::ALL).unwrap();
-        let lease = host(acquire(&session, "s"));
-        (Watcher { session, events, told: BTreeSet::new() }, lease)
+        let leases = ERAS.map(|era| host(acquire(&session, era)));
+        Watcher { session, leases, events, told: sees.keys().cloned().collect() }
     }
 
     /// The tools of the truth as its list has them.
@@ -42,8 +50,10 @@ impl Watcher {
             definition["description"].as_str().unwrap_or_default().to_owned()
         };
         let tools = self.session.tools().unwrap();
-        let changing = tools.iter().filter(|tool| tool.own_name.starts_with("changing_"));
-        changing.map(|tool| (tool.own_name.to_string(), version(&tool.definition))).collect()
+        let changing = tools
+            .iter()
+            .filter(|it| it.own_name.starts_with("changing_") || *it.own_name == *BETWEEN);
+        changing.map(|it| (named(&it.server, &it.own_name), version(&it.definition))).collect()
     }
 
     /// Takes in what it was told.
@@ -54,17 +64,19 @@ impl Watcher {
             if event["type"] != "tools_changed" {
                 continue;
             }
-            for name in event["removed"].as_array().unwrap() {
-                let name = name.as_str().unwrap();
-                assert!(self.told.remove(name), "{name} went before it came");
+            let server = event["server"].as_str().unwrap();
+            let names = |of: &str| -> Vec<String> {
+                let names = event[of].as_array().unwrap();
+                names.iter().map(|tool| named(server, tool.as_str().unwrap())).collect()
+            };
+            for name in names("removed") {
+                assert!(self.told.remove(&name), "{name} went before it came");
             }
-            for name in event["added"].as_array().unwrap() {
-                let name = name.as_str().unwrap().to_owned();
+            for name in names("added") {
                 assert!(self.told.insert(name.clone()), "{name} came twice");
             }
-            for name in event["changed"].as_array().unwrap() {
-                let name = name.as_str().unwrap();
-                assert!(self.told.contains(name), "{name} changed before it came");
+            for name in names("changed") {
+                assert!(self.told.contains(&name), "{name} changed before it came");
             }
         }
     }
@@ -76,47 +88,116 @@ impl Watcher {
     }
 }
 
-/// Defines a tool anew, or removes one, and announces it.
-async fn change(lease: &Lease, number: usize, truth: &mut Truth) {
-    let name = format!("changing_{}", number * 5 % TOOLS);
-    let arguments = if number.is_multiple_of(3) && truth.remove(&name).is_some() {
-        json!({ "remove": [name] })
-    } else {
-        let version = format!("version {number}");
-        truth.insert(name.clone(), version.clone());
-        let schema = json!({ "type": "object" });
-        json!({ "define": [{ "name": name, "description": version, "inputSchema": schema }] })
-    };
-    let options = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
-    lease.call_tool("change_list", &arguments.to_string(), &options).await.unwrap();
+fn named(server: &str, tool: &str) -> String {
+    format!("{server}/{tool}")
 }
 
-/// SPEC 7.1-7.3, 8.4, I-14: after each burst all sessions list exactly what the server lists, after each loss what the server that came
-/// instead lists; and who only listens to the events knows the same.
+/// The server begins anew, with what it lists then.
+fn begin(truth: &mut Truth, server: &str) {
+    truth.retain(|name, _| !name.starts_with(&named(server, "")));
+    truth.insert(named(server, BETWEEN), BETWEEN.to_owned());
+}
+
+/// A tool that is defined anew, or removed.
+struct Change {
+    tool: String,
+    /// How it is described from then on; one without is removed.
+    version: Option<String>,
+}
+
+impl Change {
+    fn new(number: usize, server: &str, truth: &Truth) -> Change {
+        let tool = format!("changing_{}", number * 5 % TOOLS);
+        let goes = number.is_multiple_of(3) && truth.contains_key(&named(server, &tool));
+        Change { tool, version: (!goes).then(|| format!("version {number}")) }
+    }
+
+    fn arguments(&self) -> String {
+        let Change { tool, version } = self;
+        let arguments = match version {
+            Some(version) => json!({ "define": [
+                { "name": tool, "description": version, "inputSchema": { "type": "object" } },
+            ] }),
+            None => json!({ "remove": [tool] }),
+        };
+        arguments.to_string()
+    }
+
+    /// Has the server carry it out and announce it, the one that is there or the one that comes next: what a loss took is said again.
+    async fn make(self, lease: &Lease, truth: &mut Truth) {
+        let options = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
+        while let Err(error) = lease.call_tool("change_list", &self.arguments(), &options).await {
+            assert_eq!(error.code(), ErrorCode::CallInterrupted, "{error}");
+        }
+        let name = named(lease.server(), &self.tool);
+        match self.version {
+            Some(version) => truth.insert(name, version),
+            None => truth.remove(&name),
+        };
+    }
+
+    /// Kills the server while it is on its way, be it made or not.
+    async fn is_cut(self, lease: &Lease) {
+        let pid = text(lease, "pid", json!({})).await.parse().unwrap();
+        let arguments = self.arguments();
+        let options = CallOptions::default();
+        let on_its_way = lease.call_tool("change_list", &arguments, &options);
+        let (made, ()) = tokio::join!(on_its_way, async { traces::kill("KILL", pid) });
+        if let Err(error) = made {
+            assert_eq!(error.code(), ErrorCode::CallInterrupted, "{error}");
+        }
+    }
+}
+
+/// SPEC 7.1-7.3, 8.4, I-14: after each burst all sessions list exactly what the server lists, though every other burst was cut by a loss,
+/// the rest of it falls into the reconnect, and the server that comes changes its list between two pages; after each other loss what the
+/// server that came instead lists; and who only listens to the events knows the same.
 #[test]
 fn no_change_of_a_list_is_lost_and_none_stays_stale() {
     let changes = rounds(500, 100_000);
     let rig = Rig::new(json!({ "limits": { "event_backlog": 1 << 16 }, "reconnect": {
         "delays_ms": { "local": [1] }, "breaker": { "window_ms": 1 }, "healthy_after_ms": 1,
     } }));
-    host(rig.configure(json!({ "s": rig.server(&["--list-changes"]) })));
-    let (mut watchers, leases): (Vec<Watcher>, Vec<Lease>) =
-        (0..SESSIONS).map(|number| Watcher::new(&rig, number)).unzip();
+    let server = |era| {
+        let lists = ["--list-changes", "--page-size", "20", "--page-changes", "1"];
+        (era, rig.server(&[&["--era", era][..], &lists].concat()))
+    };
+    host(rig.configure(ERAS.map(server).into_iter().collect()));
     let mut truth = Truth::new();
+    ERAS.iter().for_each(|era| begin(&mut truth, era));
+    // Who comes after the change within the connect sees it from the beginning.
+    let early = Watcher::new(&rig, SESSIONS, &truth);
+    until(|| early.seen() == truth);
+    let mut watchers: Vec<Watcher> =
+        (0..SESSIONS).map(|number| Watcher::new(&rig, number, &truth)).collect();
+    drop(early);
     for number in 0..changes {
-        host(change(&leases[number % SESSIONS], number, &mut truth));
-        if (number + 1) % BURST > 0 {
+        let (burst, place) = (number / BURST, number % BURST);
+        let (era, is_cut) = (burst % ERAS.len(), burst / ERAS.len() % 2 == 0);
+        let lease = &watchers[number % SESSIONS].leases[era];
+        if is_cut && place == BURST / 2 {
+            host(Change::new(number, ERAS[era], &truth).is_cut(lease));
+            begin(&mut truth, ERAS[era]);
+        }
+        host(Change::new(number, ERAS[era], &truth).make(lease, &mut truth));
+        if place + 1 < BURST {
             continue;
         }
-        until(|| watchers.iter().all(|watcher| watcher.seen() == truth));
-        until(|| watchers.iter_mut().all(|watcher| watcher.is_told(&truth)));
-        kill(&rig, &leases[0]);
-        truth.clear();
-        until(|| watchers.iter().all(|watcher| watcher.seen() == truth));
-        until(|| watchers.iter_mut().all(|watcher| watcher.is_told(&truth)));
+        are_seen_and_told(&mut watchers, &truth);
+        if !is_cut {
+            kill(&rig, &watchers[0].leases[era]);
+            begin(&mut truth, ERAS[era]);
+            are_seen_and_told(&mut watchers, &truth);
+        }
     }
-    assert_eq!(rig.starts().len(), changes / BURST + 1, "each loss had one start");
+    assert_eq!(rig.starts().len(), changes / BURST + ERAS.len(), "each loss had one start");
     score::done("lists", changes as u64);
+}
+
+/// Waits until all sessions know of this, those too that only listen.
+fn are_seen_and_told(watchers: &mut [Watcher], truth: &Truth) {
+    until(|| watchers.iter().all(|watcher| watcher.seen() == *truth));
+    until(|| watchers.iter_mut().all(|watcher| watcher.is_told(truth)));
 }
 
 /// Kills the server, and waits until another has come.
@@ -124,9 +205,9 @@ fn kill(rig: &Rig, lease: &Lease) {
     let pid = host(text(lease, "pid", json!({}))).parse().unwrap();
     let starts = rig.starts().len();
     traces::kill("KILL", pid);
-    until(|| rig.starts().len() > starts && entry_state(rig) == "active");
+    until(|| rig.starts().len() > starts && entry_state(rig, lease.server()) == "active");
 }
 
-fn entry_state(rig: &Rig) -> Value {
-    rig.pool.status()["servers"]["s"]["entries"][0]["state"].clone()
+fn entry_state(rig: &Rig, server: &str) -> Value {
+    rig.pool.status()["servers"][server]["entries"][0]["state"].clone()
 }

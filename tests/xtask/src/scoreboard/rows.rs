@@ -195,7 +195,7 @@ pub const ROWS: &[Row] = &[
         number: 9,
         name: "lists",
         what: "a changed list is lost, or stays stale",
-        unit: "changes seen by each of 64 sessions, a loss of the connection after each twentieth",
+        unit: "changes of a server of each era in turn, seen by each of 64 sessions, a loss of the connection for each twenty of them, amid these or after them, and a change between two pages in each connect",
         gate: Form::AtLeast(500),
         full: Form::AtLeast(100_000),
         source: stress(&[Target { program: STRESS, tests: &["lists::"] }]),
