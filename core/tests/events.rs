@@ -269,3 +269,37 @@ fn a_close_that_nobody_waits_for_ends_the_streams() {
         until(|| stream.try_next().is_none() && stream.is_ended());
     }
 }
+
+/// SPEC 5.10, S-44: what a server sends and nobody asked for ends no call, tells nobody anything, and is counted by its kind.
+#[test]
+fn what_nobody_asked_for_is_dropped_and_counted() {
+    const REPLY: &str = r#"{"jsonrpc":"2.0","id":987654,"result":{"content":[]}}"#;
+    const NOTIFICATIONS: [&str; 5] = [
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":987654,"progress":1}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"x","progress":1}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":987654}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"x","status":"completed"}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/no/such"}"#,
+    ];
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let (session, other) = (rig.session("a"), rig.session("b"));
+        let (lease, _held) = (acquire(&session, "s").await, acquire(&other, "s").await);
+        let events = [session.subscribe(EventMask::ALL), other.subscribe(EventMask::ALL)];
+        let ignored = || rig.pool.status()["servers"]["s"]["entries"][0]["ignored"].take();
+        let mut expected = json!({ "noise": 0, "replies": 0, "notifications": 0 });
+        assert_eq!(ignored(), expected);
+        let lines = NOTIFICATIONS.map(|line| ("notifications", line));
+        for (kind, line) in lines.into_iter().chain([("replies", REPLY), ("noise", "noise")]) {
+            // The line comes before the answer, which is this call's own.
+            text(&lease, "write", json!({ "line": line })).await;
+            expected[kind] = json!(expected[kind].as_u64().unwrap() + 1);
+            assert_eq!(ignored(), expected, "{line}");
+        }
+        for events in events {
+            let told = events.unwrap().try_next();
+            assert!(told.is_none(), "{}", told.unwrap().json());
+        }
+    });
+}

@@ -42,8 +42,18 @@ const SERVER: &[&str] = &[
     "hint",
     "entries",
 ];
-const ENTRY: &[&str] =
-    &["entry_index", "refs", "state", "generation", "uptime_ms", "calls", "errors", "pid", "era"];
+const ENTRY: &[&str] = &[
+    "entry_index",
+    "refs",
+    "state",
+    "generation",
+    "uptime_ms",
+    "calls",
+    "errors",
+    "pid",
+    "era",
+    "ignored",
+];
 
 /// SPEC 9.4: every member is there whatever the situation.
 #[test]

@@ -16,7 +16,7 @@ use super::in_flight::InFlight;
 use super::keepalive::Pulse;
 use super::listen::Listens;
 use super::server_requests::ServerRequests;
-use super::{ConnectOptions, ConnectionEvents, ServerFacts, lists::Lists, timer};
+use super::{ConnectOptions, Connection, ConnectionEvents, ServerFacts, lists::Lists, timer};
 use crate::Error;
 use crate::transport::Wire;
 use crate::transport::redact::Redactor;
@@ -97,6 +97,15 @@ pub(super) struct Ignored {
     pub notifications: AtomicU64,
     /// The first line of noise, escaped.
     pub first_noise: OnceLock<String>,
+}
+
+impl Connection {
+    /// How much of what the server sent nobody wanted, by kind.
+    pub(crate) fn ignored(&self) -> [(&'static str, u64); 3] {
+        let Ignored { noise, replies, notifications, .. } = &self.0.ignored;
+        [("noise", noise), ("replies", replies), ("notifications", notifications)]
+            .map(|(kind, counter)| (kind, counter.load(Ordering::Relaxed)))
+    }
 }
 
 impl Link {

@@ -307,6 +307,7 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
         "protocol_version": facts.as_ref().map(|facts| facts.protocol_version.clone()),
         "server_name": facts.as_ref().map(|facts| own_word(&facts.name)),
         "server_version": facts.as_ref().map(|facts| own_word(&facts.version)),
+        "ignored": connection.as_ref().map(|connection| Value::from_iter(connection.ignored())),
         "stderr": connection.as_ref().map(|connection| connection.stderr_tail()),
     })
 }
