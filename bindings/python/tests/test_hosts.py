@@ -208,10 +208,11 @@ before = text(asyncio.run(lease.call_tool("pid")))
 child = os.fork()
 if child == 0:
     told, took = [], []
+    loop = asyncio.new_event_loop()
     attempts = [
         pool.status, lease.release, lease.tools, lambda: lease.state, pool.events,
         lambda: pool.session("b"), plain.close, plain.status, lambda: plain.reconcile({}),
-        lambda: asyncio.run(lease.call_tool("pid")), lambda: asyncio.run(pool.aclose()),
+        lambda: loop.run_until_complete(lease.call_tool("pid")), lambda: loop.run_until_complete(pool.aclose()),
     ]
     for attempt in attempts:
         start = time.monotonic()
@@ -224,6 +225,7 @@ if child == 0:
         took.append(time.monotonic() - start)
     if told != [("forked", None)] * 9 + [("forked", "not_sent"), ("forked", None)]:
         os._exit(5)
+    loop.close()
     says(json.dumps(took))
     del pool, lease, plain
     sys.exit(0)
