@@ -137,7 +137,7 @@ impl Change {
     }
 
     /// Kills the server while it is on its way, be it made or not.
-    async fn is_cut(self, lease: &Lease) {
+    async fn make_in_vain(self, lease: &Lease) {
         let pid = text(lease, "pid", json!({})).await.parse().unwrap();
         let arguments = self.arguments();
         let options = CallOptions::default();
@@ -173,10 +173,10 @@ fn no_change_of_a_list_is_lost_and_none_stays_stale() {
     drop(early);
     for number in 0..changes {
         let (burst, place) = (number / BURST, number % BURST);
-        let (era, is_cut) = (burst % ERAS.len(), burst / ERAS.len() % 2 == 0);
+        let (era, is_cut) = (burst % ERAS.len(), (burst / ERAS.len()).is_multiple_of(2));
         let lease = &watchers[number % SESSIONS].leases[era];
         if is_cut && place == BURST / 2 {
-            host(Change::new(number, ERAS[era], &truth).is_cut(lease));
+            host(Change::new(number, ERAS[era], &truth).make_in_vain(lease));
             begin(&mut truth, ERAS[era]);
         }
         host(Change::new(number, ERAS[era], &truth).make(lease, &mut truth));
