@@ -9,7 +9,10 @@ use std::task::{Context, Waker};
 use rig::{HANG, Rig, acquire, text, until};
 use serde_json::{Value, json};
 use trunkline::interface::{EVENTS, EventKind, Presence};
-use trunkline::{CallOptions, CompletionQueue, EventMask, Lease, Session, Subscription};
+use trunkline::{
+    AcquireOptions, CallOptions, CompletionQueue, EventMask, Lease, Pool, PoolOptions, ServerSpec,
+    Session, Subscription,
+};
 
 /// A host's own runtime, which has nothing to do with the library's.
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -268,6 +271,29 @@ fn a_close_that_nobody_waits_for_ends_the_streams() {
         drop(closing);
         until(|| stream.try_next().is_none() && stream.is_ended());
     }
+}
+
+/// SPEC 9.7: a close that is under way is not hurried when the host lets go of all that it has, and who listens hears it to its end.
+#[test]
+fn a_close_is_heard_to_its_end_though_the_last_handle_goes() {
+    let rig = Rig::new(json!({}));
+    let options = r#"{ "cache": "off", "exit_grace_ms": 500 }"#;
+    let pool = Pool::new(PoolOptions::from_json(options).unwrap()).unwrap();
+    let spec = ServerSpec::from_value("s", &rig.server(&["--ignore-eof"])).unwrap();
+    host(async {
+        let lease = pool.acquire("s", &spec, "a", &AcquireOptions::default()).await.unwrap();
+        let stream = pool.subscribe(EventMask::ALL).unwrap();
+        let closing = pool.close();
+        drop((lease, pool));
+        closing.await.unwrap();
+        let events = std::iter::from_fn(|| stream.try_next());
+        let events: Vec<Value> =
+            events.map(|event| serde_json::from_str(event.json()).unwrap()).collect();
+        let is_its_end = |event: &Value| event["server"] == "s" && event["to"] == "closed";
+        assert!(events.iter().any(is_its_end), "{events:?}");
+        assert!(stream.is_ended());
+    });
+    rig.wait_for_no_process();
 }
 
 /// SPEC 5.10, S-44: what a server sends and nobody asked for ends no call, tells nobody anything, and is counted by its kind.

@@ -217,10 +217,15 @@ impl Pool {
     /// # Errors
     /// `forked`.
     pub fn close(&self) -> impl Future<Output = Result<()>> + Send + use<> {
-        // With its handle: a polite close is not made a hurried one by the drop of the others.
         let pool = self.clone();
         let here = self.0.driver.check_process();
-        let closing = here.map(|()| self.0.driver.spawn(async move { pool.0.close().await }));
+        let closing = here.map(|()| {
+            self.0.driver.spawn(async move {
+                // All of it, its handle too: a polite close is not made a hurried one by the drop of the others.
+                let pool = pool;
+                pool.0.close().await;
+            })
+        });
         async move {
             let lost = |_| Error::new(ErrorCode::Internal, "the close was lost");
             closing?.await.map_err(lost)
