@@ -3,6 +3,7 @@
 mod rig;
 
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use rig::{HANG, Rig, acquire, text};
 use serde_json::json;
@@ -76,8 +77,16 @@ fn a_child_that_drops_all_handles_of_a_pool_wakes_nobody() {
     }
     let options = trunkline::PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap();
     let pool = trunkline::Pool::new(options).unwrap();
-    // Whatever the pool began with is done then.
+    // Whatever the pool began with is done then, and the parent wakes nobody of its own accord.
     pool.block_on(async { Ok(()) }).unwrap();
+    let (mut last, mut since) = (wakes(), Instant::now());
+    rig::until(|| {
+        let now = wakes();
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        since.elapsed() > Duration::from_millis(100)
+    });
     // SAFETY: the child only drops what it has of the library, looks at files and ends without running destructors.
     let child = unsafe { libc::fork() };
     if child == 0 {
