@@ -6,14 +6,16 @@ mod tests;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use trunkline_pool::config::ServerSpec;
 use trunkline_pool::gates::{Facts, GateLists};
+use trunkline_pool::interface::words;
 use trunkline_pool::state::Gate;
 
 use super::configured::{Configured, Origin};
 use super::pool::{Pool, PoolCore};
 use super::session::SessionCore;
 use super::sources::Named;
-use crate::Result;
+use crate::{Error, ErrorCode, Result};
 
 impl Pool {
     /// Replaces the lists of servers that may run, within what `launch_allowed` bounds. What is no longer admitted ends at once,
@@ -65,6 +67,19 @@ impl PoolCore {
         let decided = self.running().named(server).map(Named::gate).unwrap_or_default();
         decided.and(by_name).check().map_err(|error| error.with_server(server))
     }
+}
+
+/// Whether a configuration lets its server run.
+///
+/// # Errors
+/// `not_admitted` with the reason.
+pub(super) fn check_switched_on(server: &str, spec: &ServerSpec) -> Result<()> {
+    if !spec.disabled {
+        return Ok(());
+    }
+    let message = "the server's configuration switches it off";
+    let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
+    Err(error.with_detail("reason", words::gate::DISABLED))
 }
 
 impl SessionCore {

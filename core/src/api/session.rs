@@ -11,7 +11,6 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::interface::words;
 use trunkline_pool::layers::Scope;
 use trunkline_pool::options::{AcquireOptions, Handlers, Offered, SessionOptions};
 use trunkline_pool::shapes::Shape;
@@ -22,6 +21,7 @@ use super::configure::Disabled;
 use super::configured::{Configured, Origin};
 use super::deadline::Deadline;
 use super::event::{EventMask, Subscription};
+use super::gates::check_switched_on;
 use super::held::Held;
 use super::holds::Holds;
 use super::kept::Kept;
@@ -391,13 +391,9 @@ impl SessionCore {
     /// # Errors
     /// `not_admitted` with the reason.
     pub(super) fn check_switched_on(&self, server: &str, configured: &Configured) -> Result<()> {
-        if !configured.spec.disabled {
-            return Ok(());
-        }
-        self.pool.check_admitted(server).map_err(|error| self.named(server, error))?;
-        let message = "the server's configuration switches it off";
-        let error = self.named(server, Error::new(ErrorCode::NotAdmitted, message));
-        Err(error.with_detail("reason", words::gate::DISABLED))
+        check_switched_on(server, &configured.spec)
+            .map_err(|off| self.pool.check_admitted(server).err().unwrap_or(off))
+            .map_err(|error| self.named(server, error))
     }
 
     /// Whether a lease on the pool's own configuration of a server still stands for it.

@@ -11,6 +11,7 @@ use trunkline_pool::state::Gate;
 
 use super::configured::Configured;
 use super::follow::follow_together;
+use super::gates::check_switched_on;
 use super::pool::{Pool, PoolCore};
 use super::session::SessionCore;
 use crate::auth::{Credentials, NO_ADDRESS};
@@ -113,7 +114,7 @@ impl PoolCore {
         self.check_admitted(server)?;
         let (spec, authority) = self.current(server)?;
         let credentials = self.credentials_of(server, &spec)?;
-        check_again(server, &authority).await?;
+        check_again(server, &spec, &authority).await?;
         Ok(credentials)
     }
 
@@ -124,11 +125,11 @@ impl PoolCore {
     /// `not_admitted`: why what they let in is kept out; if there is nothing, what is decided of the name, else `removed`.
     async fn check_lets_in(&self, credentials: &Arc<Credentials>) -> Result<()> {
         let mut refused = None;
-        for (name, authority) in self.let_in_by(credentials) {
+        for (name, spec, authority) in self.let_in_by(credentials) {
             let by_name = self.driver.gates().decide(&Facts::of_name(&name));
             let gate = by_name.and(authority.gate()).check();
             let asked = match gate.map_err(|error| error.with_server(&*name)) {
-                Ok(()) => check_again(&name, &authority).await,
+                Ok(()) => check_again(&name, &spec, &authority).await,
                 Err(error) => Err(error),
             };
             match asked {
@@ -145,11 +146,14 @@ impl PoolCore {
 
     /// What is made with these credentials and may be begun: of the pool's servers, of what live sessions have, and of what is held; by
     /// its name and whose word it runs by.
-    fn let_in_by(&self, credentials: &Arc<Credentials>) -> Vec<(Box<str>, Authority)> {
+    fn let_in_by(
+        &self,
+        credentials: &Arc<Credentials>,
+    ) -> Vec<(Box<str>, Arc<ServerSpec>, Authority)> {
         let mut found = Vec::new();
-        let mut note = |name: &str, spec: &ServerSpec, authority: Authority| {
+        let mut note = |name: &str, spec: &Arc<ServerSpec>, authority: Authority| {
             if self.driver.context.has(credentials, &name.into(), spec) {
-                found.push((name.into(), authority));
+                found.push((name.into(), spec.clone(), authority));
             }
         };
         let sessions = self.live_sessions();
@@ -165,7 +169,7 @@ impl PoolCore {
 
     /// What a server is, and by what it runs: the pool's own configuration of it, else what a session has of that name. What is not held
     /// any more is none, though it may be draining.
-    pub(in crate::api) fn current(&self, server: &str) -> Result<(Arc<ServerSpec>, Authority)> {
+    fn current(&self, server: &str) -> Result<(Arc<ServerSpec>, Authority)> {
         let of =
             |configured: Arc<Configured>| (configured.spec().clone(), configured.authority.clone());
         let missing = match self.configured(server) {
@@ -229,8 +233,9 @@ impl SessionCore {
     }
 }
 
-/// What the warrant says that a server runs by, from what the world is now.
-async fn check_again(server: &str, authority: &Authority) -> Result<()> {
+/// Whether its configuration lets a server run, and what the warrant says that it runs by, from what the world is now.
+async fn check_again(server: &str, spec: &ServerSpec, authority: &Authority) -> Result<()> {
+    check_switched_on(server, spec)?;
     let Some(warrant) = authority.warrant() else { return Ok(()) };
     let gate = recheck(warrant).await.ok_or_else(died)?;
     gate.and_then(Gate::check).map_err(|error| error.with_server(server))

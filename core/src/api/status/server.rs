@@ -182,9 +182,10 @@ impl Server {
         // Of what the error is about, as [`error`](Self::error) has it.
         let credentials = match self.entries.last() {
             Some((_, cell)) => cell.context.of(&cell.server, &cell.spec),
+            // No session is asked: whoever holds the last handle of one closes it, which a look at the status must not do.
             None => {
-                let current = pool.current(name).ok();
-                current.and_then(|(spec, _)| pool.driver.context.of(&name.into(), &spec))
+                let configured = pool.configured(name).ok();
+                configured.and_then(|it| pool.driver.context.of(&name.into(), it.spec()))
             }
         };
         let url = credentials.and_then(|credentials| pool.driver.sign_ins.url_of(&credentials));

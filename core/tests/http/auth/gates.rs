@@ -1,11 +1,11 @@
 //! A server that may not run is not signed in to either: nothing is asked of it, nor of its authorization server.
 
 use serde_json::{Value, json};
-use trunkline::{Error, ErrorCode, GateLists};
+use trunkline::{Error, ErrorCode, EventMask, GateLists};
 
 use super::person::{self, guarded, options, visit};
 use crate::remote::{Remote, host};
-use crate::rig::{Folder, Rig};
+use crate::rig::{Folder, HANG, Rig, until};
 
 /// How many requests went to the server or to its authorization server.
 fn asked(remote: &Remote) -> usize {
@@ -218,4 +218,54 @@ fn a_sign_in_to_what_a_session_keeps_is_finished_whatever_its_name_stands_for() 
         rig.pool.finish_sign_in(&back).await.unwrap();
         drop(crate::rig::acquire(&keeps, "s").await);
     });
+}
+
+/// S-02, SPEC 11.5: what its own configuration switches off is neither signed in to, nor is a sign-in to it finished.
+#[test]
+fn a_server_that_is_switched_off_is_not_signed_in_to() {
+    let rig = Rig::new(json!({}));
+    host(async {
+        let (remote, config) = guarded(&rig, &json!({}), json!({}));
+        let mut off = config.clone();
+        off["disabled"] = true.into();
+        rig.configure(json!({ "s": off })).await;
+        assert_eq!(reason(rig.pool.sign_in("s", &options()).await), "disabled");
+        assert_eq!(asked(&remote), 0);
+        rig.configure(json!({ "s": config })).await;
+        let begun = rig.pool.sign_in("s", &options()).await.unwrap();
+        let back = visit(begun["url"].as_str().unwrap());
+        let before = asked(&remote);
+        rig.configure(json!({ "s": off })).await;
+        assert_eq!(reason(rig.pool.finish_sign_in(&back).await), "disabled");
+        assert_eq!(asked(&remote), before);
+        rig.configure(json!({ "s": config })).await;
+        rig.pool.finish_sign_in(&back).await.unwrap();
+    });
+}
+
+/// SPEC 9.4, 3.5: a look at the status, which shows what a server that was rejected since still lacks, ends no session.
+#[test]
+fn what_a_rejected_server_lacks_is_looked_at_while_sessions_end() {
+    let rig = Rig::in_workspace(json!({ "trusted": true, "approvals": "memory" }));
+    host(async {
+        let (_remote, config) = guarded(&rig, &json!({}), json!({}));
+        in_project(&rig, &config);
+        let hash = hash(&rig).await;
+        rig.pool.approve("s", &hash).await.unwrap();
+        person::refusal(&rig.session("b")).await;
+        rig.pool.reject("s", &hash).await.unwrap();
+        until(|| rig.pool.status()["totals"]["entries"] == 0);
+    });
+    assert_eq!(need(&rig), json!({ "missing": "token" }));
+    let pool = rig.pool.clone();
+    let (send, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        (0..5_000).for_each(|_| drop(pool.subscribe(EventMask::ALL).unwrap()));
+        send.send(()).unwrap();
+    });
+    let begun = std::time::Instant::now();
+    while done.try_recv().is_err() {
+        assert!(begun.elapsed() < HANG, "who looks and who goes wait for each other");
+        drop(rig.session("a"));
+    }
 }
