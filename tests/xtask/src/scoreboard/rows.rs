@@ -301,7 +301,7 @@ pub const ROWS: &[Row] = &[
         number: 19,
         name: "abi",
         what: "a wrong call of the C ABI crashes",
-        unit: "abusive calls",
+        unit: "abusive calls, of every function of the header",
         gate: Form::AtLeast(56_000),
         full: Form::AtLeast(1_030_000),
         source: Source::Own { suites: &["c"], run: crate::suites::abuse },
