@@ -184,8 +184,8 @@ fn what_is_listed_again_is_held_once() {
     const SERVERS: usize = 8;
     traces::alone_with(TEST, base::NO_SPARES, || {
         let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [1] } } }));
-        let runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
         let names: Vec<String> = (0..SERVERS).map(|number| format!("s{number}")).collect();
         let servers: Value =
             names.iter().map(|name| (name.clone(), rig.server(&["--label", name]))).collect();
