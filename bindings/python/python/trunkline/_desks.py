@@ -63,6 +63,15 @@ def _written(message: str) -> str:
     return message.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+class _Closed:
+    """Whether a desk is closed. An event of ``threading`` has a lock, which its own thread may hold when the collector runs there."""
+
+    __slots__ = ("is_set",)
+
+    def __init__(self) -> None:
+        self.is_set = False
+
+
 class Desk:
     """Brings requests to the handlers, and their answers back. Each way of waiting has its own.
 
@@ -78,9 +87,10 @@ class Desk:
                 raise invalid(f"handlers.{name}: expected a function", path=f"handlers.{name}")
         self._handlers = dict(handlers)
         self._open: dict[int, ServerRequest] = {}
+        self._closed = _Closed()
         self.native = _trunkline.Desk(list(self._handlers))
         #: Ends what is left of the requests, without the handlers.
-        self._end: Callable[[], None] = partial(_withdraw_all, self._open)
+        self._end: Callable[[], None] = partial(_withdraw_all, self._open, self._closed)
         self._ending: weakref.finalize[Any, Any] | None = None
 
     def serve(self, owner: object) -> None:
@@ -111,7 +121,11 @@ class Desk:
             # What a server sends may be more than Python decodes, and a thread may not be had.
             try:
                 request = self._open[number] = ServerRequest(text)
-                self._begin(number, request)
+                # Behind the place in the list: a close on another thread has withdrawn it there, or is seen here.
+                if self._closed.is_set:
+                    self._refuse(number)
+                else:
+                    self._begin(number, request)
             except Exception as error:
                 self._fail(number, error)
         elif news == "withdrawn":
@@ -130,7 +144,7 @@ class Desk:
 
     def _logged(self, event: Event) -> None:
         try:
-            check_taken(self._handlers["logging"](event))
+            check_taken(_tell_open(self._closed, self._handlers["logging"], event))
         except INTERRUPTS:
             raise
         except BaseException:  # A cancellation too: the news behind it are somebody else's.
@@ -167,14 +181,24 @@ class Desk:
                 error = unfit
         if isinstance(error, Exception):
             _log.error("a handler failed", exc_info=error)
+        self._refuse(number)
+
+    def _refuse(self, number: int) -> None:
+        self._open.pop(number, None)
         self.native.refuse(number, _INTERNAL_ERROR, "the handler failed")
+
+
+def _tell_open(closed: _Closed, logging: Callable[[Event], object], event: Event) -> object:
+    """Tells it the handler, which hears nothing once its desk is closed, whatever was on its way by then."""
+    return None if closed.is_set else logging(event)
 
 
 # What ends a desk runs wherever its owner goes: on any thread, in the midst of anything, when the collector runs. So it takes no lock,
 # and calls nothing of the host's. (To put something into a `SimpleQueue` is allowed there.)
 
 
-def _withdraw_all(open_requests: dict[int, ServerRequest]) -> None:
+def _withdraw_all(open_requests: dict[int, ServerRequest], closed: _Closed) -> None:
+    closed.is_set = True
     for request in open_requests.copy().values():
         request.withdrawn = True
 
@@ -193,7 +217,9 @@ class LoopDesk(Desk):
         self._tasks: dict[int, Task[None]] = {}
         self._audience: Audience | None = None
         self._untold = new_untold()
-        self._end = partial(_cancel_all, self._open, self.native, self._tasks, self._untold, weakref.ref(self._loop))
+        self._end = partial(
+            _cancel_all, self._open, self._closed, self.native, self._tasks, self._untold, weakref.ref(self._loop)
+        )
         bridge, token = bridge_of(self._loop), next_token()
         self._context = copy_context()
         look = weakref.WeakMethod(self._look_around)
@@ -204,7 +230,7 @@ class LoopDesk(Desk):
                 method()
 
         bridge.receivers[token] = woken
-        bridge.endings[token] = partial(_abandon, self._open, self.native)
+        bridge.endings[token] = partial(_abandon, self._open, self._closed, self.native)
         weakref.finalize(self, bridge.receivers.pop, token, None)
         weakref.finalize(self, bridge.endings.pop, token, None)
         self.native.wake_loop(bridge, token)
@@ -214,8 +240,8 @@ class LoopDesk(Desk):
 
     def _logged(self, event: Event) -> None:
         if self._audience is None:
-            logging, failed = self._handlers["logging"], "the logging handler failed"
-            self._audience = Audience(logging, failed, self._tasks, self._untold)
+            logging = partial(_tell_open, self._closed, self._handlers["logging"])
+            self._audience = Audience(logging, "the logging handler failed", self._tasks, self._untold)
         self._audience.tell(event)
 
     def _begin(self, number: int, request: ServerRequest) -> None:
@@ -229,6 +255,8 @@ class LoopDesk(Desk):
             task.cancel()
 
     async def _answer(self, number: int, request: ServerRequest) -> None:
+        if request.withdrawn:
+            return
         try:
             answer = self._handler(request)(request)
             if inspect.isawaitable(answer):
@@ -241,21 +269,22 @@ class LoopDesk(Desk):
                 raise
 
 
-def _abandon(open_requests: dict[int, ServerRequest], native: _trunkline.Desk) -> None:
+def _abandon(open_requests: dict[int, ServerRequest], closed: _Closed, native: _trunkline.Desk) -> None:
     """Their loop is closed: nobody answers any more, and a server need not wait for that."""
-    _withdraw_all(open_requests)
+    _withdraw_all(open_requests, closed)
     with suppress(ForkedError):
         native.abandon()
 
 
 def _cancel_all(
     open_requests: dict[int, ServerRequest],
+    closed: _Closed,
     native: _trunkline.Desk,
     tasks: dict[int, Task[None]],
     untold: deque[Event],
     loop_ref: weakref.ref[AbstractEventLoop],
 ) -> None:
-    _withdraw_all(open_requests)
+    _withdraw_all(open_requests, closed)
     loop = loop_ref()
     # After a fork the loop's wake-up is that of the parent's loop.
     if loop is not None and not native.inherited():
@@ -270,15 +299,6 @@ def _cancel_tasks(tasks: dict[int, Task[None]], untold: deque[Event]) -> None:
         task.cancel()
 
 
-class _Closed:
-    """Whether a desk is closed. An event of ``threading`` has a lock, which its own thread may hold when the collector runs there."""
-
-    __slots__ = ("is_set",)
-
-    def __init__(self) -> None:
-        self.is_set = False
-
-
 class ThreadDesk(Desk):
     """For threads: each request has one of its own, and the log another, so that a handler may block."""
 
@@ -286,7 +306,7 @@ class ThreadDesk(Desk):
         super().__init__(handlers)
         for name, handler in self._handlers.items():
             check_plain(handler, f"handlers.{name}")
-        closed = _Closed()
+        closed = self._closed
         self._untold = new_untold()
         # One item at most, but for those of the end.
         self._bell: SimpleQueue[None] = SimpleQueue()
@@ -317,6 +337,8 @@ class ThreadDesk(Desk):
         pass  # A thread cannot be cancelled; the request says that it is withdrawn.
 
     def _answer(self, number: int, request: ServerRequest) -> None:
+        if request.withdrawn:
+            return
         try:
             answer = self._handler(request)(request)
             check_taken(answer)
@@ -368,8 +390,7 @@ def _tell_log(
 def _end_threads(
     open_requests: dict[int, ServerRequest], closed: _Closed, native: _trunkline.Desk, bell: SimpleQueue[None]
 ) -> None:
-    _withdraw_all(open_requests)
-    closed.is_set = True
+    _withdraw_all(open_requests, closed)
     if not native.inherited():  # Otherwise the threads are the parent's.
         native.rouse()
         bell.put(None)
