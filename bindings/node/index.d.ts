@@ -426,7 +426,7 @@ export class Session extends Emitter {
   enable(server: string): void;
   /** Calls a tool by its exposed name. */
   callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
-  /** Ends it: its calls are cancelled, its holds go now or after `keepForMs`. No listener of it is called any more. */
+  /** Ends it: its calls are cancelled, its holds go now or after `keepForMs`. No listener and no handler of it is called any more. */
   close(options?: { keepForMs?: number }): void;
   [Symbol.asyncDispose](): Promise<void>;
 }

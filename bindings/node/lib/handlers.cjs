@@ -8,6 +8,7 @@ const { bridge, register, unregister } = require('./native.cjs');
 const { encodeJson, split } = require('./options.cjs');
 
 const INTERNAL_ERROR = -32603;
+const FAILED = 'the handler failed';
 
 /** The handlers that settings are asked of. */
 const OF_SETTINGS = new Set(['inputs', 'secrets', 'entries']);
@@ -40,6 +41,7 @@ const answering = new Set();
 class Desk {
   #native;
   #number;
+  /** None once no handler is to be called any more. */
   #handlers;
   /** What tells a handler that nobody waits any more, by the number of its request. */
   #open = new Map();
@@ -76,11 +78,18 @@ class Desk {
     for (const [news, number, what] of JSON.parse(text)) {
       if (news === 'asked') this.#answer(number, what);
       else if (news === 'withdrawn') this.#withdraw(number);
-      else tell(this.#handlers.logging, what, warn);
+      // The handler that was told the one before may have closed its session.
+      else if (this.#handlers !== undefined) tell(this.#handlers.logging, what, warn);
     }
   }
 
+  /** No handler is called any more. Those at work hear that nobody waits for their answers when that is so, as ever. */
+  dropHandlers() {
+    this.#handlers = undefined;
+  }
+
   async #answer(number, { params, method, kind, ...who }) {
+    if (this.#handlers === undefined) return this.#native.refuse(number, INTERNAL_ERROR, FAILED);
     const controller = new AbortController();
     this.#open.set(number, controller);
     answering.add(this);
@@ -120,7 +129,7 @@ class Desk {
 
   #fail(number, error) {
     const refusal = readRefusal(error);
-    this.#native.refuse(number, refusal?.code ?? INTERNAL_ERROR, refusal?.message ?? 'the handler failed');
+    this.#native.refuse(number, refusal?.code ?? INTERNAL_ERROR, refusal?.message ?? FAILED);
     if (refusal === undefined) warn(error);
   }
 
@@ -178,4 +187,9 @@ function withHandlers(scope, options, make) {
   return new Desk(own.handlers).serve((desk) => make(rest, desk));
 }
 
-module.exports = { Refusal, withHandlers };
+/** The handlers of a native session, which is closed, are called no more, whatever waits for them. */
+function dropHandlers(native) {
+  desks.get(native)?.dropHandlers();
+}
+
+module.exports = { Refusal, dropHandlers, withHandlers };

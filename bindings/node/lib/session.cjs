@@ -5,6 +5,7 @@ const { callTool } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
 const { fromFields, guarded } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
+const { dropHandlers } = require('./handlers.cjs');
 const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
@@ -107,6 +108,7 @@ class Session extends Emitter {
     const { own } = split(options, ['keepForMs']);
     checkDuration(own.keepForMs, 'keepForMs');
     this[detach]();
+    dropHandlers(this.#native);
     for (const provided of this.#provided) provided.outlive();
     guarded(() => this.#native.close(own.keepForMs));
   }

@@ -8,18 +8,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { CallResult, TrunklineError } from '../index.mjs';
-import { HANG_BOUND_MS, openLease, openPool, rejection, testserver, textOf, until, within } from '../testing/support.mjs';
+import { HANG_BOUND_MS, blockUntil, openLease, openPool, rejection, testserver, textOf, until, within } from '../testing/support.mjs';
 
 /** A call whose session and lease nobody can reach any more. */
 async function callAndForget(t) {
   const { lease } = await openLease(t);
   return lease.callTool('sleep', { ms: 300 });
-}
-
-/** Keeps this thread busy until something holds, or for so long. */
-function blockUntil(holds, ms) {
-  const nothing = new Int32Array(new SharedArrayBuffer(4));
-  for (const end = Date.now() + ms; !holds() && Date.now() < end; ) Atomics.wait(nothing, 0, 0, 1);
 }
 
 setFlagsFromString('--expose-gc');

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 
 import { Refusal, TrunklineError } from '../index.mjs';
-import { openLease, openPool, rejection, textOf, until } from '../testing/support.mjs';
+import { HANG_BOUND_MS, blockUntil, openLease, openPool, rejection, textOf, until, within } from '../testing/support.mjs';
 
 const FORM = { method: 'elicitation/create', params: { message: 'name?' } };
 const ACCEPTED = { action: 'accept', content: { name: 'Ada', n: 1.5 } };
@@ -118,6 +118,42 @@ describe('handlers', () => {
     session.close();
     await rejection(call);
     await until(() => signals[1].aborted);
+  });
+
+  // SPEC 15.1, 16.2, I-16
+  it('are called no more once their session is closed', async (t) => {
+    const called = [];
+    const handlers = { elicitation: () => called.push('elicitation'), logging: ({ data }) => called.push(data) };
+    const { lease, pool, session } = await openLease(t, { session: { handlers } });
+    await lease.callTool('log', { text: 'before' });
+    await until(() => called.length === 1);
+    const asking = lease.callTool('ask', FORM);
+    const logging = lease.callTool('log', { text: 'after' });
+    // The end of a call is told after what the server logged, and nothing is told here meanwhile.
+    const isLogged = () => pool.status().usage[0].inFlight === 1;
+    blockUntil(isLogged, HANG_BOUND_MS);
+    assert.ok(isLogged());
+    session.close();
+    assert.equal(textOf(await within(logging, 'the call that logs')), 'logged');
+    await rejection(asking);
+    assert.deepEqual(called, ['before']);
+  });
+
+  // SPEC 15.1, 16.2, I-16
+  it('are called no more once one of them has closed their session', async (t) => {
+    const called = [];
+    const logging = ({ data }) => {
+      called.push(data);
+      session.close();
+    };
+    const { lease, pool, session } = await openLease(t, { session: { handlers: { logging } } });
+    const calls = ['first', 'second'].map((text) => lease.callTool('log', { text }));
+    const areLogged = () => pool.status().usage[0].inFlight === 0;
+    blockUntil(areLogged, HANG_BOUND_MS);
+    assert.ok(areLogged());
+    await within(Promise.all(calls), 'the calls');
+    await until(() => called.length > 0);
+    assert.deepEqual(called, ['first']);
   });
 
   // SPEC 16.5

@@ -143,6 +143,12 @@ export async function until(condition, what = () => String(condition)) {
   }
 }
 
+/** Keeps this thread busy until something holds, or for so long. */
+export function blockUntil(holds, ms) {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  for (const end = Date.now() + ms; !holds() && Date.now() < end; ) Atomics.wait(nothing, 0, 0, 1);
+}
+
 /** The promise's value; an error when it is not settled within the bound. Keeps the event loop alive meanwhile. */
 export async function within(promise, what, bound = HANG_BOUND_MS) {
   let timer;
