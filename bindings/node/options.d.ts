@@ -262,7 +262,7 @@ export interface ConfigureOptions {
 
 /** Something that can be aborted. */
 export interface Abortable {
-  /** Its abort cancels the operation, and the promise rejects with its reason. */
+  /** Its abort cancels the operation, and the promise rejects with its reason, or an `AbortError` where it has none. */
   signal?: AbortSignal | null;
 }
 

@@ -20,13 +20,13 @@ async function settle(signal, start, audience) {
 }
 
 async function settleUntilAbort(signal, start, audience) {
-  signal.throwIfAborted();
+  if (signal.aborted) throw reasonOf(signal);
   const number = bridge.reserve();
   watch(signal, number);
   try {
     return await settleNumbered(number, start, audience);
   } catch (error) {
-    throw signal.aborted && error.code === CANCELLED ? signal.reason : error;
+    throw signal.aborted && error.code === CANCELLED ? reasonOf(signal) : error;
   } finally {
     unwatch(signal, number);
   }
@@ -69,10 +69,16 @@ function unwatch(signal, number) {
   watched.delete(signal);
 }
 
+/** Why it was aborted. Those that are not the platform's own may have neither a reason nor what else came with it. */
+function reasonOf(signal) {
+  return signal.reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : signal.reason;
+}
+
 /** The signal, or undefined for none. */
 function checkSignal(signal) {
   if (signal === undefined || signal === null) return undefined;
-  if (typeof signal.aborted === 'boolean' && typeof signal.addEventListener === 'function') return signal;
+  const isTarget = typeof signal.addEventListener === 'function' && typeof signal.removeEventListener === 'function';
+  if (typeof signal.aborted === 'boolean' && isTarget) return signal;
   throw invalidArgument('`signal` must be an AbortSignal', 'signal');
 }
 

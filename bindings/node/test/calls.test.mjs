@@ -255,11 +255,31 @@ describe('AbortSignal', () => {
     assert.equal((await rejection(acquire)).name, 'AbortError');
   });
 
+  // SPEC 5.5: as those that older libraries bring.
+  it('may be one that has no reason of its own', async (t) => {
+    const { lease } = await openLease(t);
+    const signal = new EventTarget();
+    signal.aborted = false;
+    assert.equal(textOf(await lease.callTool('echo', { message: 'x' }, { signal })), 'x');
+    const call = rejection(lease.callTool('sleep', { ms: 60_000 }, { signal }));
+    await until(async () => textOf(await lease.callTool('under_way')) === '1');
+    signal.aborted = true;
+    signal.dispatchEvent(new Event('abort'));
+    const counted = Number(textOf(await lease.callTool('count')));
+    for (const ended of [call, rejection(lease.callTool('echo', {}, { signal }))]) {
+      const error = await ended;
+      assert.deepEqual([error?.name, error?.code], ['AbortError', DOMException.ABORT_ERR], String(error));
+    }
+    assert.equal(Number(textOf(await lease.callTool('count'))), counted + 1);
+  });
+
   it('must be one', async (t) => {
     const { lease } = await openLease(t);
-    const error = await rejection(lease.callTool('echo', {}, { signal: 'stop' }));
-    assert.ok(error instanceof TrunklineError);
-    assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
+    for (const signal of ['stop', { aborted: false, addEventListener() {} }]) {
+      const error = await rejection(lease.callTool('echo', {}, { signal }));
+      assert.ok(error instanceof TrunklineError);
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
+    }
   });
 });
 
