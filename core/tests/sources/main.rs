@@ -4,6 +4,7 @@
 #[path = "../rig/mod.rs"]
 mod rig;
 
+mod ambiguous;
 mod approvals;
 mod authority;
 mod decisions;

@@ -1,6 +1,7 @@
 //! JSON as people write it: with comments, trailing commas and the other freedoms of JSON5.
 
-use jsonc_parser::ast::{ObjectPropName, Value};
+use jsonc_parser::ast::{ObjectProp, ObjectPropName, Value};
+use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
@@ -41,9 +42,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn node(&self, value: &Value<'_>) -> Node {
         let (start, content) = match value {
-            Value::StringLit(text) => {
-                (text.range.start, self.string(text.range.start, text.range.end, &text.value))
-            }
+            Value::StringLit(text) => (text.range.start, self.string(text.range, &text.value)),
             Value::NumberLit(written) => (written.range.start, number::loose(written.value)),
             Value::BooleanLit(value) => (value.range.start, Content::Bool(value.value)),
             Value::NullKeyword(value) => (value.range.start, Content::Null),
@@ -52,40 +51,46 @@ impl Reader<'_> {
                 (array.range.start, Content::List(items.collect()))
             }
             Value::Object(object) => {
-                let members = object.properties.iter().map(|property| {
-                    let (name, start) = match &property.name {
-                        ObjectPropName::String(name) => (name.value.to_string(), name.range.start),
-                        ObjectPropName::Word(name) => (name.value.to_owned(), name.range.start),
-                    };
-                    Member {
-                        name,
-                        place: self.lines.place(start),
-                        node: self.node(&property.value),
-                    }
-                });
+                let members = object.properties.iter().map(|property| self.member(property));
                 (object.range.start, Content::Map(members.collect()))
             }
         };
         Node::new(self.lines.place(start), content)
     }
 
+    fn member(&self, property: &ObjectProp<'_>) -> Member {
+        let (name, start) = match &property.name {
+            ObjectPropName::String(name) => (name.value.to_string(), name.range.start),
+            ObjectPropName::Word(name) => (name.value.to_owned(), name.range.start),
+        };
+        let mut node = self.node(&property.value);
+        if self.holds_controls(property.name.range()) {
+            node.content = Content::Flawed("has a name with a control character");
+        }
+        Member { name, place: self.lines.place(start), node }
+    }
+
+    fn string(&self, range: Range, value: &str) -> Content {
+        match self.holds_controls(range) {
+            true => Content::Flawed("holds a control character"),
+            false => Content::Text(value.to_owned()),
+        }
+    }
+
     /// The parser lets control characters stand in strings as they are; no other reader of these files does. The one behind the
     /// letters is none to JSON.
-    fn string(&self, start: usize, end: usize, value: &str) -> Content {
-        let written = self.text.get(start..end).unwrap_or_default();
+    fn holds_controls(&self, range: Range) -> bool {
+        let written = self.text.get(range.start..range.end).unwrap_or_default();
         let mut escaped = false;
-        for character in written.chars() {
+        written.chars().any(|character| {
             let is_continuation = escaped && matches!(character, '\n' | '\r');
-            if character < ' ' && character != '\t' && !is_continuation {
-                return Content::Flawed("holds a control character");
-            }
             escaped = match character {
                 '\\' => !escaped,
                 // A continued line may end with both.
                 '\r' => escaped,
                 _ => false,
             };
-        }
-        Content::Text(value.to_owned())
+            character < ' ' && character != '\t' && !is_continuation
+        })
     }
 }
