@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 
 import trunkline
 import trunkline.sync
+from trunkline import _exit
 from trunkline._desks import LoopDesk, ThreadDesk
 from trunkline._handlers import ServerRequest
 
-from host import HANG, Log, opened, run
+from host import HANG, Log, opened, run, wait_until
 
 ASKED = """{"kind": "elicitation", "server": "s", "entry_index": 0, "generation": 1, "session": "a",
             "method": "elicitation/create", "params": {}}"""
@@ -121,3 +123,95 @@ def test_what_waits_for_a_slow_logging_handler_is_not_told_by_the_next_pass() ->
         assert told == ["first"]
 
     run(main())
+
+
+def close_each_other(*, through: int) -> list[threading.Thread]:
+    """As many callbacks as that wait for one another at one moment and then each close the next; gives their threads."""
+    meet = threading.Barrier(through)
+    handles: list[Any] = []
+    known = threading.Event()
+    ends: list[int] = []
+
+    def closes(number: int) -> Any:
+        def callback(event: trunkline.Event) -> None:
+            assert known.wait(HANG)
+            meet.wait(HANG)
+            handles[(number + 1) % through].close()
+            ends.append(number)
+
+        return callback
+
+    with trunkline.sync.Pool() as pool:
+        handles += [pool.on_event(closes(number), kinds="reconciled") for number in range(through)]
+        known.set()
+        pool.add_server("s", {"command": "true"})
+        threads = [handle._thread for handle in handles]
+        for thread in threads:
+            thread.join(HANG / 3)
+    assert sorted(ends) == list(range(through)), "they wait for each other for ever"
+    return threads
+
+
+@pytest.mark.parametrize("through", [1, 2, 3])
+def test_callbacks_that_close_each_other_all_return(through: int) -> None:
+    """I-18, SPEC 16.2: the last one that closes the ring does not wait; nothing of the waits is kept."""
+    assert not any(thread.is_alive() for thread in close_each_other(through=through))
+    assert _exit._waits == {}
+
+
+def test_a_callback_and_a_handler_of_logs_that_close_each_other_both_return() -> None:
+    """I-18, SPEC 16.2, 16.7."""
+    meet = threading.Barrier(2)
+    ends: list[str] = []
+
+    class Closes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if not ends and threading.current_thread().name == "trunkline-logs":
+                meet.wait(HANG / 3)
+                handle.close()
+                ends.append("logs")
+
+    def callback(event: trunkline.Event) -> None:
+        meet.wait(HANG / 3)
+        logs.close()
+        ends.append("callback")
+
+    logger, handler = logging.getLogger("trunkline"), Closes()
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(1)
+    try:
+        with trunkline.sync.Pool() as pool:
+            handle = pool.on_event(callback, kinds="reconciled")
+            logs = trunkline.start_logs("trace")
+            pool.add_server("s", {"command": "true"})
+            for thread in (handle._thread, logs._thread):
+                thread.join(HANG / 3)
+        assert sorted(ends) == ["callback", "logs"], "they wait for each other for ever"
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+def test_a_close_waits_for_a_callback_that_waits_for_nobody() -> None:
+    """I-16, SPEC 16.2: inside of another callback too."""
+    begun, go_on = threading.Event(), threading.Event()
+    ends: list[str] = []
+
+    def slow(event: trunkline.Event) -> None:
+        begun.set()
+        go_on.wait(HANG)
+        ends.append("slow")
+
+    def closes(event: trunkline.Event) -> None:
+        assert begun.wait(HANG)
+        threading.Timer(0.01, go_on.set).start()
+        first.close()
+        ends.append("closes")
+
+    with trunkline.sync.Pool() as pool:
+        first = pool.on_event(slow, kinds="reconciled")
+        pool.on_event(closes, kinds="reconciled")
+        pool.add_server("s", {"command": "true"})
+        wait_until(lambda: "closes" in ends, "the close returns", HANG / 3)
+    assert ends == ["slow", "closes"]

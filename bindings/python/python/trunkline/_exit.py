@@ -29,6 +29,8 @@ _open: set[_trunkline.Pool] = set()
 _closing: list[tuple[_trunkline.Waiter, _trunkline.Operation]] = []
 #: Functions that end a thread, and the thread.
 _threads: dict[threading.Thread, Callable[[], Any]] = {}
+#: Whom a thread waits for in `join_thread`: several where a signal handler, or a finalizer, waits in the midst of a wait.
+_waits: dict[threading.Thread, tuple[threading.Thread, ...]] = {}
 
 
 def keep(pool: object, native: _trunkline.Pool) -> None:
@@ -56,6 +58,39 @@ def start_thread(thread: threading.Thread, end: Callable[[], Any]) -> None:
 def forget_thread(thread: threading.Thread) -> None:
     """It ends by itself."""
     _threads.pop(thread, None)
+
+
+def join_thread(thread: threading.Thread) -> None:
+    """Waits for its end, unless it is this one or waits for this one itself, directly or through others: both would wait for ever.
+
+    What a thread waits for is noted before it looks, so that of those that close a ring the last one sees it. There is no lock, which
+    a finalizer could find held by its own thread.
+    """
+    here = threading.current_thread()
+    before = _waits.get(here, ())
+    _waits[here] = (*before, thread)
+    try:
+        if not _waits_for(thread, here):
+            thread.join()
+    finally:
+        if before:
+            _waits[here] = before
+        else:
+            _waits.pop(here, None)
+
+
+def _waits_for(thread: threading.Thread, other: threading.Thread) -> bool:
+    """Whether it is that thread, or waits for it, directly or through others."""
+    seen: set[threading.Thread] = set()
+    left = [thread]
+    while left:
+        one = left.pop()
+        if one is other:
+            return True
+        if one not in seen:
+            seen.add(one)
+            left += _waits.get(one, ())
+    return False
 
 
 def _abandon(native: _trunkline.Pool) -> None:
@@ -95,6 +130,7 @@ def _after_fork() -> None:
     _open.clear()
     _closing.clear()
     _threads.clear()
+    _waits.clear()
 
 
 _DRAIN = f'{{"force":true,"timeout_ms":{int(_EXIT_TIME * 1000)}}}'

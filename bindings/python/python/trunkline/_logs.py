@@ -46,10 +46,12 @@ class Logs:
             raise
 
     def close(self) -> None:
-        """Ends it, once what was logged so far is in the hands of ``logging``. Repeating it does nothing."""
+        """Ends it, once what was logged so far is in the hands of ``logging``. Repeating it does nothing.
+
+        It waits for none of that inside of a handler of ``logging`` that it calls, nor inside of a callback that such a handler waits for.
+        """
         self._end()
-        if self._thread is not threading.current_thread():
-            self._thread.join()
+        _exit.join_thread(self._thread)
 
     def _end(self) -> None:
         if self._native is None:

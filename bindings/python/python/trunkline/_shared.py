@@ -67,11 +67,11 @@ class EventCallback:
     def close(self) -> None:
         """Unsubscribes. The callback never runs after this returned.
 
-        It waits for a callback that runs now; from inside the callback it returns at once.
+        It waits for a callback that runs now. From inside the callback it returns at once, and so it does inside of another one that this
+        one waits for, in a ``close`` of its own: neither would ever return.
         """
         self._stop()
-        if self._thread is not threading.current_thread():
-            self._thread.join()
+        _exit.join_thread(self._thread)
 
     def _stop(self) -> None:
         self._closed = True
