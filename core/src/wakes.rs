@@ -1,8 +1,5 @@
 //! Wake-ups, and batches of them: what many are told at one time wakes them when all of them were told.
 
-#[cfg(all(test, feature = "schedules"))]
-mod schedules;
-
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

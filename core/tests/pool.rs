@@ -331,22 +331,6 @@ fn no_wake_comes_after_the_subscription_is_dropped() {
     });
 }
 
-/// One wake-up covers whatever comes until the queue is emptied.
-#[test]
-fn a_completion_queue_wakes_once_per_batch() {
-    let woken = Arc::new(AtomicUsize::new(0));
-    let count = woken.clone();
-    let queue = CompletionQueue::new(move || {
-        count.fetch_add(1, Ordering::SeqCst);
-    });
-    (0..10).for_each(|item| queue.push(item));
-    assert_eq!(queue.drain(4), [0, 1, 2, 3]);
-    assert_eq!((queue.len(), woken.load(Ordering::SeqCst)), (6, 1));
-    assert_eq!(queue.drain(100).len(), 6);
-    queue.push(10);
-    assert_eq!(woken.load(Ordering::SeqCst), 2);
-}
-
 /// SPEC 6.2: trust and always-load are the session's own marks, on its own copy.
 #[test]
 fn two_sessions_never_see_each_other_s_marks() {

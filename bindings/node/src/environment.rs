@@ -195,7 +195,7 @@ impl Environment {
     pub fn read_ready(self: &Rc<Self>, poll: &Poll, goes_on: bool) {
         let Some(polls) = self.polls() else { return };
         self.write_joined();
-        if !self.waker.awake(|| poll.read()) || !goes_on {
+        if !self.queue.before_drain(|| poll.read()) || !goes_on {
             polls.pause(poll);
         }
         if !self.queue.is_empty() {
@@ -246,9 +246,6 @@ impl Environment {
         }
         if are_several && !self.is_ended.get() {
             self.joined.replace(Some(JoinedRequests::begin()));
-            self.waker.wake();
-        }
-        if !self.queue.is_empty() {
             self.waker.wake();
         }
     }

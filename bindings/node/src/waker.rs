@@ -1,8 +1,7 @@
 //! The one thread-safe function of an environment: how the library's threads call the JavaScript thread.
 
-use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard};
 
 use napi::{Result, check_status, sys};
@@ -13,11 +12,6 @@ use crate::text;
 ///
 /// It starts out weak: by itself it never keeps the event loop alive.
 pub struct Waker(Mutex<Option<Raw>>);
-
-thread_local! {
-    /// The waker that this thread needs not, since it looks itself at what arrives.
-    static AWAKE: Cell<*const Waker> = const { Cell::new(null()) };
-}
 
 struct Raw(sys::napi_threadsafe_function);
 
@@ -70,24 +64,8 @@ impl Waker {
         Ok(())
     }
 
-    /// Runs what may add to the queue on the JavaScript thread, which looks there afterwards: it does not wake itself for that.
-    pub fn awake<T>(&self, work: impl FnOnce() -> T) -> T {
-        struct Asleep;
-        impl Drop for Asleep {
-            fn drop(&mut self) {
-                AWAKE.set(null());
-            }
-        }
-        AWAKE.set(self);
-        let _asleep = Asleep;
-        work()
-    }
-
     /// Asks for one call of `on_wake`. From any thread; nothing once closed.
     pub fn wake(&self) {
-        if std::ptr::eq(AWAKE.get(), self) {
-            return;
-        }
         if let Some(Raw(function)) = &*self.lock() {
             // SAFETY: `close` takes the function away, under this lock, before Node frees it. A refusal means that the
             // environment is ending, and then nobody is left to be told.

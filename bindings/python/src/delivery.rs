@@ -257,9 +257,6 @@ impl Ends {
     /// What waits. More than a batch makes the loop come again.
     fn take(&self, bridge: &Bound<'_, Bridge>) -> PyResult<Taken> {
         let batch = self.queue.drain(BATCH);
-        if batch.len() == BATCH {
-            self.wakeup.ring();
-        }
         let mut taken = Vec::with_capacity(batch.len());
         for arrival in batch {
             match arrival {
@@ -333,7 +330,7 @@ impl Bridge {
         let ends = slf.get().0.here()?;
         guarded(|| {
             if let Some(loans) = ends.loans.get() {
-                ends.wakeup.awake(|| loans.read(loan, slf));
+                ends.queue.before_drain(|| loans.read(loan, slf));
             }
             ends.take(slf)
         })

@@ -1,17 +1,10 @@
 //! A descriptor that is readable while something waits.
 
-use std::cell::Cell;
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::FromRawFd;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::ptr::null;
 use std::time::Duration;
-
-thread_local! {
-    /// The wakeup that this thread needs not, since it looks itself at what arrives.
-    static AWAKE: Cell<*const Wakeup> = const { Cell::new(null()) };
-}
 
 /// An eventfd, or a pipe where there is none.
 pub struct Wakeup {
@@ -52,24 +45,8 @@ impl Wakeup {
         self.reader.as_raw_fd()
     }
 
-    /// Runs what may ring on a thread that looks afterwards for what arrived: it does not wake itself.
-    pub fn awake<T>(&self, work: impl FnOnce() -> T) -> T {
-        struct Asleep;
-        impl Drop for Asleep {
-            fn drop(&mut self) {
-                AWAKE.set(null());
-            }
-        }
-        AWAKE.set(self);
-        let _asleep = Asleep;
-        work()
-    }
-
     /// Makes it readable. Never blocks; from any thread.
     pub fn ring(&self) {
-        if std::ptr::eq(AWAKE.get(), self) {
-            return;
-        }
         #[cfg(target_os = "linux")]
         let fd = self.reader.as_raw_fd();
         #[cfg(not(target_os = "linux"))]

@@ -1,6 +1,5 @@
-//! Work under way, and where its results go.
+//! Work under way.
 
-use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,9 +9,7 @@ use tokio::task::AbortHandle;
 use super::calls::Started;
 use crate::driver::Driver;
 use crate::platform;
-use crate::sync::{Mutex, MutexGuard};
 use crate::transport::write_held;
-use crate::wakes;
 use crate::{Error, ErrorCode, Result};
 
 /// Something started that ends exactly once: with its result, or with an error (`cancelled`, `closed`, …).
@@ -151,76 +148,5 @@ impl<T, F: FnOnce(Result<T>)> Drop for Completion<T, F> {
             Error::new(ErrorCode::Cancelled, "the operation was cancelled")
         };
         self.call(Err(error));
-    }
-}
-
-/// Results of many operations behind one wake-up: the wake function is called when the queue goes from empty to not
-/// empty, never under its lock.
-pub struct CompletionQueue<T> {
-    items: Mutex<VecDeque<T>>,
-    bell: Bell,
-}
-
-/// What wakes an event loop: at once, or when all is told that arrived together.
-#[doc(hidden)]
-pub struct Bell(Arc<Hammer>);
-
-struct Hammer(Box<dyn Fn() + Send + Sync>);
-
-impl wakes::Wake for Hammer {
-    fn wake(&self) {
-        (self.0)();
-    }
-}
-
-impl Bell {
-    /// `wake` is called on threads of the library, or on one that calls into it, and must not block.
-    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Bell {
-        Bell(Arc::new(Hammer(Box::new(wake))))
-    }
-
-    /// Wakes it once for each ring; later than this returns where more is to be told first.
-    pub fn ring(&self) {
-        wakes::wake_behind(&self.0);
-    }
-}
-
-impl<T> CompletionQueue<T> {
-    /// An empty queue. `wake` is called on threads of the library and must not block.
-    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        CompletionQueue { items: Mutex::default(), bell: Bell::new(wake) }
-    }
-
-    /// Adds a result; wakes if it is the first. Bounded by the operations under way, of which each adds one.
-    pub fn push(&self, item: T) {
-        let first = {
-            let mut items = self.items();
-            items.push_back(item);
-            items.len() == 1
-        };
-        if first {
-            self.bell.ring();
-        }
-    }
-
-    /// Takes up to `most` results, oldest first. When some are left, the caller has to come again by itself.
-    pub fn drain(&self, most: usize) -> Vec<T> {
-        let mut items = self.items();
-        let count = most.min(items.len());
-        items.drain(..count).collect()
-    }
-
-    /// How many results wait.
-    pub fn len(&self) -> usize {
-        self.items().len()
-    }
-
-    /// Whether no result waits.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    fn items(&self) -> MutexGuard<'_, VecDeque<T>> {
-        self.items.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

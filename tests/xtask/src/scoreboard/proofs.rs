@@ -166,10 +166,10 @@ const PLANTED: &str = "tests/planted/Cargo.toml";
 const PLANTED_BOUND: Duration = Duration::from_secs(20 * 60);
 
 /// The models of threads: as many as there are in the code, and in docs/schedules.md.
-pub const MODELS: u64 = 21;
+pub const MODELS: u64 = 22;
 
 /// Of each model; of all together a million.
-pub const ORDERS: u64 = 50_000;
+pub const ORDERS: u64 = 46_000;
 
 /// What the tools are for: the one that they were tried on.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
