@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, CallResult, Error, ErrorCode, Lease};
 
+use rig::peak::Peak;
 use rig::{HANG, Rig, acquire, testserver, text};
 use values::{Failure, Given, Saved};
 
@@ -149,15 +150,14 @@ fn every_bad_frame_ends_as_it_is_written_down() {
     let rows: Vec<Value> = rows.into_iter().flatten().filter(is_measured).flat_map(eras).collect();
     let _alone = alone();
     run(meet(&Rig::new(json!({})), &json!({ "frame": "crlf" })));
-    std::fs::write("/proc/self/clear_refs", "5").expect("the peak can be forgotten");
-    let before = peak_kib();
+    let peak = Peak::begin();
     for row in &rows {
         let rig = Rig::new(row.get("options").cloned().unwrap_or(json!({})));
         run(meet(&rig, row));
-        let grown = peak_kib() - before;
+        let grown = peak.grown_kib();
         assert!(grown <= GROWTH_KIB_MAX, "{}: {grown} KiB", name(row));
     }
-    println!("grown by {} KiB", peak_kib() - before);
+    println!("grown by {} KiB", peak.grown_kib());
     rig::score::done("frames/kept", rows.len() as u64);
 }
 
@@ -206,6 +206,7 @@ fn every_bad_frame_that_is_a_line_ends_as_it_is_written_down() {
         rig.configure(json!({ "s": fault_server(&rig, &["--frame", "said"]) })).await;
         let session = rig.session("a");
         let lease = acquire(&session, "s").await;
+        let peak = Peak::begin();
         for row in rows {
             assert!(lines.insert(name(&row).to_owned()), "{} is there twice", name(&row));
             if let Err(why) = calls(&row, &lease).await {
@@ -215,6 +216,8 @@ fn every_bad_frame_that_is_a_line_ends_as_it_is_written_down() {
                 drop(lease.call_tool("plain", "{}", &wait).await);
             }
         }
+        let grown = peak.grown_kib();
+        assert!(grown <= GROWTH_KIB_MAX, "{grown} KiB for {} lines", lines.len());
     });
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
     rig::score::done("frames/kept", lines.len() as u64);
@@ -244,11 +247,4 @@ fn a_server_that_stops_reading_holds_up_no_other_and_no_close() {
         rig.pool.close().await.unwrap();
         assert!(begun.elapsed() < HANG, "{:?}", begun.elapsed());
     });
-}
-
-/// The most memory that this process has had since its peak was forgotten, in KiB.
-fn peak_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse().unwrap()
 }

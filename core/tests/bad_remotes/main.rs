@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error, Lease, Outcome, Session};
 
 use rig::Rig;
+use rig::peak::Peak;
 use rogue::{Answer, Rogue, Scheme, To};
 
 /// Every row has ended in this time, on a busy machine too. What has no wait of its own would wait for longer.
@@ -145,8 +146,7 @@ fn every_bad_remote_ends_as_it_is_written_down() {
     other.set_nonblocking(true).unwrap();
     // What is made once for the process is there before its memory is looked at.
     meet_address(&rows(&table, "addresses")[0], "http", &other);
-    std::fs::write("/proc/self/clear_refs", "5").expect("the peak can be forgotten");
-    let before = peak_kib();
+    let peak = Peak::begin();
     let mut failed = Vec::new();
     let mut meet = |row: &Value, kind: &str, meeting: &dyn Fn()| {
         let met = std::panic::catch_unwind(std::panic::AssertUnwindSafe(meeting));
@@ -165,7 +165,7 @@ fn every_bad_remote_ends_as_it_is_written_down() {
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
-    let grown = peak_kib().saturating_sub(before);
+    let grown = peak.grown_kib();
     println!("grown by {grown} KiB");
     assert!(grown <= GROWTH_KIB_MAX, "{grown} KiB");
     let visited = other.accept().map(drop).unwrap_err();
@@ -181,11 +181,4 @@ fn what_is_shown_elsewhere_is_there() {
         let source = std::fs::read_to_string(format!("{root}/{}", word(row, "file"))).unwrap();
         assert!(source.contains(&format!("fn {}()", word(row, "test"))), "{row}");
     }
-}
-
-/// The most memory that this process has had since its peak was forgotten, in KiB.
-fn peak_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse().unwrap()
 }

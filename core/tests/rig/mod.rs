@@ -1,6 +1,8 @@
 //! What the tests of the public API share: the reference server, its start log, and waiting for what must come.
 
 mod folder;
+#[allow(dead_code, reason = "few tests look at the memory they take")]
+pub mod peak;
 #[allow(dead_code, reason = "not every test is a row of the scoreboard")]
 pub mod score;
 mod testserver;

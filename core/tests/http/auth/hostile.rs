@@ -8,11 +8,14 @@ use trunkline::{AcquireOptions, CallOptions, Error};
 
 use super::person::{assert_shows_no_secret, guarded, options, visit};
 use crate::remote::host;
-use crate::rig::{Rig, score};
+use crate::rig::{Folder, Rig, score};
 use crate::trap::Trap;
 
 /// Set in the process that is the test's own.
 const ALONE: &str = "TRUNKLINE_TEST_HOSTILE_ALONE";
+
+/// What stands before an address that may be gone to.
+const MAY_DIAL: &str = "may dial ";
 
 const CASES: &str = include_str!("hostile.json");
 
@@ -21,11 +24,7 @@ const CASES: &str = include_str!("hostile.json");
 #[test]
 fn a_hostile_authorization_server_gets_nothing() {
     if std::env::var_os(ALONE).is_none() {
-        // In a process of its own: other tests listen too.
-        let mut again = Command::new(std::env::current_exe().unwrap());
-        let test = "auth::hostile::a_hostile_authorization_server_gets_nothing";
-        let status = again.args([test, "--exact", "--nocapture"]).env(ALONE, "1").status().unwrap();
-        return assert!(status.success(), "{test} failed in its own process");
+        return traced();
     }
     let cases: Vec<Value> = serde_json::from_str(CASES).unwrap();
     assert!(cases.len() >= 60, "{} cases", cases.len());
@@ -39,12 +38,50 @@ fn a_hostile_authorization_server_gets_nothing() {
     score::done("sign-in", cases.len() as u64);
 }
 
+/// The test in a process of its own, since other tests listen too. Each system call of it that dials is traced: it goes to a server of the
+/// case, whatever that says.
+fn traced() {
+    let folder = Folder::new();
+    let file = folder.join("trace");
+    let mut strace = Command::new("strace");
+    strace.args([
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-e",
+        "trace=connect,sendto,sendmsg,sendmmsg",
+        "-o",
+    ]);
+    strace.arg(&file).arg(std::env::current_exe().unwrap());
+    let test = "auth::hostile::a_hostile_authorization_server_gets_nothing";
+    strace.args([test, "--exact", "--nocapture"]).env(ALONE, "1");
+    let output = strace.output().expect("strace is installed");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{test} failed in its own process: {said}{why}");
+    let allowed: BTreeSet<&str> =
+        said.lines().filter_map(|line| line.split_once(MAY_DIAL)).map(|(_, port)| port).collect();
+    let trace = std::fs::read_to_string(&file).unwrap();
+    let dials: Vec<&str> = trace.lines().filter(|line| line.contains("sin")).collect();
+    let is_allowed = |line: &&&str| {
+        let port = line.split_once("sin_port=htons(").and_then(|(_, rest)| rest.split_once(')'));
+        line.contains("inet_addr(\"127.0.0.1\")")
+            && port.is_some_and(|(it, _)| allowed.contains(it))
+    };
+    let forbidden: Vec<_> = dials.iter().filter(|line| !is_allowed(line)).collect();
+    assert!(forbidden.is_empty(), "{forbidden:#?}");
+    assert!(dials.len() > allowed.len() && allowed.len() >= 60, "{} dials", dials.len());
+}
+
 fn check(case: &Value) -> Result<(), String> {
     let trap = Trap::new();
     let filled = case.to_string().replace("$other", &trap.origin());
     let case: Value = serde_json::from_str(&filled).unwrap();
     let rig = Rig::new(json!({}));
     let (_remote, config) = guarded(&rig, &case["ways"], case["oauth"].clone());
+    let url = config["url"].as_str().unwrap();
+    let port = url.rsplit(':').next().and_then(|rest| rest.split('/').next());
+    println!("{MAY_DIAL}{}", port.unwrap());
     let before = listening();
     assert!(!before.is_empty(), "the trap's port is one of them");
     let mut opened = BTreeSet::new();

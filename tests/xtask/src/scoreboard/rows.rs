@@ -246,7 +246,7 @@ pub const ROWS: &[Row] = &[
         number: 14,
         name: "frames",
         what: "a bad frame ends otherwise than is written down",
-        unit: "bad frames, generated and kept",
+        unit: "bad frames, generated and kept; in the long form 95 of 100 calls that their own generated frame ends have ended within 100 ms, and all these take at most 64 MiB",
         gate: Form::Each(&[("generated", 5_000), ("kept", 1_000)]),
         full: Form::Each(&[("generated", 100_000), ("kept", 1_000)]),
         source: stress(&[
@@ -267,7 +267,7 @@ pub const ROWS: &[Row] = &[
         number: 16,
         name: "sign-in",
         what: "a hostile authorization server is obeyed",
-        unit: "cases of one that lies, redirects, points elsewhere or never ends",
+        unit: "cases of one that lies, redirects, points elsewhere or never ends, each dial of the process traced",
         gate: Form::AtLeast(95),
         full: Form::AtLeast(95),
         source: stress(&[Target {
