@@ -12,7 +12,7 @@ import pytest
 
 import trunkline
 import trunkline.sync
-from trunkline import _exit
+from trunkline import _exit, _trunkline
 from trunkline._desks import LoopDesk, ThreadDesk
 from trunkline._handlers import ServerRequest
 
@@ -215,3 +215,71 @@ def test_a_close_waits_for_a_callback_that_waits_for_nobody() -> None:
         pool.add_server("s", {"command": "true"})
         wait_until(lambda: "closes" in ends, "the close returns", HANG / 3)
     assert ends == ["slow", "closes"]
+
+
+class ClosesBehindTheTake:
+    """A subscription that another thread closes, to the end of the close, once its events have been taken."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.native = stream._native
+        self.taken = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.native, name)
+
+    def take(self, most: int) -> list[str]:
+        self.taken += 1
+        if self.taken > 1:
+            return []
+        closing = threading.Thread(target=self.stream.close)
+        closing.start()
+        closing.join(HANG)
+        return [f'{{"type": "failed", "seq": {number}}}' for number in range(3)]
+
+
+def test_a_blocking_stream_gives_nothing_that_was_taken_before_its_close() -> None:
+    """I-16, SPEC 16.2."""
+    with trunkline.sync.Pool() as pool:
+        stream: Any = pool.events(kinds="failed")
+        stream._native = ClosesBehindTheTake(stream)
+        assert list(stream) == [] and stream._native.taken and not stream._taken
+
+
+def test_a_stream_of_a_loop_gives_nothing_that_was_taken_before_its_close() -> None:
+    """I-16, SPEC 16.2."""
+
+    async def main() -> None:
+        async with trunkline.Pool() as pool:
+            stream: Any = pool.events(kinds="failed")
+            stream._native = ClosesBehindTheTake(stream)
+            assert await anext(stream, None) is None and stream._native.taken and not stream._taken
+
+    run(main())
+
+
+@pytest.mark.parametrize("way", ["blocking", "loop"])
+def test_a_stream_that_is_closed_amid_what_it_has_taken_gives_no_more(way: str) -> None:
+    """I-16, SPEC 16.2."""
+    with trunkline.sync.Pool() as pool:
+        if way == "blocking":
+            stream: Any = pool.events(kinds="reconciled")
+        else:
+            stream = trunkline.EventStream(pool, pool._native.subscribe(pool_bits("reconciled")))
+        for number in range(3):
+            pool.add_server(f"s{number}", {"command": "true"})
+
+        async def rest() -> list[trunkline.Event]:
+            return [event async for event in stream]
+
+        async def first() -> trunkline.Event:
+            return await anext(stream)
+
+        event = stream.next(timeout=HANG) if way == "blocking" else run(first())
+        assert "s0" in event["servers"]
+        stream.close()
+        assert (list(stream) if way == "blocking" else run(rest())) == []
+
+
+def pool_bits(kind: str) -> int:
+    return _trunkline.event_bits()[kind]

@@ -375,7 +375,9 @@ class EventStream:
         # Weak, since the loop alone keeps it.
         self._bridge: weakref.ref[LoopBridge] | None = None
         self._waiting = False
+        #: What its reader has taken and not given yet; whoever closes it leaves it alone.
         self._taken: list[str] = []
+        self._closed = False
 
     @property
     def snapshot(self) -> dict[str, Any]:
@@ -387,13 +389,14 @@ class EventStream:
         return self
 
     async def __anext__(self) -> Event:
-        while not self._taken:
+        while not self._taken or self._closed:
             # Before the look, so that nothing can come between the two.
             ended = self._native.ended()
             self._taken = self._native.take(EVENT_BATCH)
-            if self._taken:
+            if self._taken and not self._closed:
                 self._taken.reverse()
-            elif ended:
+            elif ended or self._closed:
+                self._taken = []
                 raise StopAsyncIteration
             else:
                 await self._wait()
@@ -420,8 +423,8 @@ class EventStream:
                 del bridge.pending[self._token]
 
     def close(self) -> None:
-        """Unsubscribes; a task that waits sees the end. Repeating it does nothing."""
-        self._taken.clear()
+        """Unsubscribes; a task that waits sees the end, and nothing that came before. Repeating it does nothing."""
+        self._closed = True
         self._native.close()
         bridge = None if self._bridge is None else self._bridge()
         if bridge is not None:

@@ -411,7 +411,9 @@ class EventStream:
         self._owner = owner  # Keeps the pool.
         self._native = native
         self._reading = threading.Lock()
+        #: What its reader has taken and not given yet; whoever closes it leaves it alone.
         self._taken: list[str] = []
+        self._closed = False
         native.wake_threads()
 
     @property
@@ -439,13 +441,14 @@ class EventStream:
 
     def _next(self, timeout: float | None) -> Event:
         deadline = None if timeout is None else time.monotonic() + timeout
-        while not self._taken:
+        while not self._taken or self._closed:
             # Before the look, so that nothing can come between the two.
             ended = self._native.ended()
             self._taken = self._native.take(EVENT_BATCH)
-            if self._taken:
+            if self._taken and not self._closed:
                 self._taken.reverse()
-            elif ended:
+            elif ended or self._closed:
+                self._taken = []
                 raise StopIteration
             elif deadline is None:
                 self._native.wait(None)
@@ -456,8 +459,8 @@ class EventStream:
         return Event(self._taken.pop())
 
     def close(self) -> None:
-        """Unsubscribes; a thread that waits sees the end. Repeating it does nothing."""
-        self._taken.clear()
+        """Unsubscribes; a thread that waits sees the end, and nothing that came before. Repeating it does nothing."""
+        self._closed = True
         self._native.close()
 
     def __enter__(self) -> EventStream:
