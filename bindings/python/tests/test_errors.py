@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import builtins
 import copy
+import json
 import pickle
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +16,9 @@ import pytest
 
 import trunkline
 import trunkline.sync
-from trunkline import _options, _trunkline
+from trunkline import _errors, _options, _trunkline
 
-from host import Log, text, wait_until
+from host import HANG, Log, text, wait_until
 
 ROWS: list[dict[str, Any]] = _options.registry()["errors"]
 
@@ -77,6 +79,37 @@ def test_particulars_and_arguments_are_attributes_like_others(code: str) -> None
     assert (unread.detail, unread.arguments) == ({}, None)
     own = type(error)("so")
     assert (own.detail, own.arguments, str(own), own.args) == ({}, None, "so", ("so",))
+
+
+@pytest.mark.parametrize("what", ["detail", "arguments"])
+def test_what_two_threads_look_at_is_one_and_whole(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them while the other decodes it, as another thread may."""
+    error, loads = made("call_interrupted", "[1]"), json.loads
+    seen: list[Any] = []
+
+    def looks_again(text: str) -> Any:
+        monkeypatch.setattr(_errors.json, "loads", loads)
+        looking = threading.Thread(target=lambda: seen.append(getattr(error, what)))
+        looking.start()
+        looking.join(HANG)
+        return loads(text)
+
+    monkeypatch.setattr(_errors.json, "loads", looks_again)
+    found = getattr(error, what)
+    assert found == {"detail": {"generation": 2}, "arguments": [1]}[what]
+    assert seen and seen[0] is found and getattr(error, what) is found
+
+
+@pytest.mark.parametrize("what", ["detail", "arguments"])
+def test_what_is_set_while_it_is_decoded_stays(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    error, loads = made("call_interrupted", "[1]"), json.loads
+
+    def sets(text: str) -> Any:
+        setattr(error, what, {"given": 1})
+        return loads(text)
+
+    monkeypatch.setattr(_errors.json, "loads", sets)
+    assert getattr(error, what) == {"given": 1} and getattr(error, what) == {"given": 1}
 
 
 def test_a_traceback_shows_the_hint_once() -> None:

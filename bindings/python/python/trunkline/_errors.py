@@ -49,9 +49,11 @@ class TrunklineError(Exception):
     @property
     def detail(self) -> dict[str, Any]:
         """Machine-readable particulars."""
-        text, self._detail_text = self._detail_text, None
+        text = self._detail_text
         if text is not None:
-            self._detail = json.loads(text)
+            # Of two threads that look at one time both have what the first one decoded.
+            self.__dict__.setdefault("_detail", json.loads(text))
+            self._detail_text = None
         return self._detail
 
     @detail.setter
@@ -61,12 +63,14 @@ class TrunklineError(Exception):
     @property
     def arguments(self) -> Any:
         """The arguments of a tool's call that was interrupted, for the caller alone: never printed, logged or part of ``detail``."""
-        text, self._arguments_text = self._arguments_text, None
+        text = self._arguments_text
         if text is not None:
             try:
-                self._arguments = json.loads(text or "{}")
+                arguments = json.loads(text or "{}")
             except ValueError:  # What was refused may have been no JSON.
-                self._arguments = text
+                arguments = text
+            self.__dict__.setdefault("_arguments", arguments)
+            self._arguments_text = None
         return self._arguments
 
     @arguments.setter
@@ -208,5 +212,7 @@ def _parameter(text: str, start: Callable[..., Any], args: tuple[Any, ...]) -> s
 
 def _restore(kind: type[TrunklineError], message: str, state: dict[str, Any]) -> TrunklineError:
     error = kind(message)
+    # What it was made with would stand before what it has yet to decode.
+    error.__dict__.clear()
     error.__dict__.update(state)
     return error
