@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sys
 import threading
 from functools import partial
@@ -184,6 +185,44 @@ def test_a_cancellation_before_the_first_step_costs_no_later_event() -> None:
         assert told == ["first", "second"]
         audience.end()
         await asyncio.wait_for(audience.told(), HANG / 3)
+
+    run(main())
+
+
+@pytest.mark.parametrize("kind", ["coroutine", "future"])
+def test_a_cancellation_before_the_first_step_ends_what_was_to_be_awaited(kind: str) -> None:
+    """SPEC 16.2: nothing is left that nobody awaits, and what waited behind it is not told behind a later event."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        told: list[str] = []
+        given: list[Any] = []
+
+        async def never() -> None:
+            await loop.create_future()
+
+        def progress(event: trunkline.Event) -> Any:
+            told.append(event.text)
+            given.append(never() if kind == "coroutine" else loop.create_future())
+            return given[-1]
+
+        tasks: dict[int, asyncio.Task[None]] = {}
+        audience = Audience(progress, "it failed", tasks)
+        for text in ("first", "second"):
+            audience.tell(trunkline.Event(text))
+        (task,) = tasks.values()
+        task.cancel()  # As a loop does at its end, and as a host may.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        if kind == "coroutine":
+            assert inspect.getcoroutinestate(given[0]) == inspect.CORO_CLOSED
+        else:
+            assert given[0].cancelled()
+        audience.tell(trunkline.Event("third"))
+        await asyncio.sleep(0)
+        audience.end()
+        await audience.told()
+        assert told == ["first", "third"] and not audience._untold
 
     run(main())
 

@@ -117,3 +117,24 @@ def test_a_request_that_is_open_when_its_loop_is_closed_is_refused(log: Log) -> 
     loop.close()
     gc.collect()  # The tasks that were not cancelled keep each other.
     asyncio.run(asyncio.wait_for(end(pool), HANG / 3))
+
+
+def test_a_request_whose_task_is_cancelled_before_its_first_step_is_refused(log: Log) -> None:
+    """SPEC 15.1, 16.2: by whoever cancels the tasks of a loop."""
+    begun: list[trunkline.ServerRequest] = []
+
+    def cancelled_at_once(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
+        task = asyncio.Task(coroutine, loop=loop, **options)
+        if coroutine.__name__ == "_answer":
+            task.cancel()
+        return task
+
+    async def main() -> None:
+        async with trunkline.Pool(handler_timeout=NEVER) as pool:
+            async with pool.session("a", servers=[], handlers={"elicitation": begun.append}) as session:
+                lease = await session.acquire("s", log.server())
+                asyncio.get_running_loop().set_task_factory(cancelled_at_once)
+                assert answered(await lease.call_tool("ask", FORM)) == FAILED
+                assert not begun and not session._desk._tasks and not session._desk._open  # type: ignore[union-attr]
+
+    asyncio.run(asyncio.wait_for(main(), HANG / 3))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from asyncio import CancelledError, current_task, get_running_loop, wait
+from asyncio import CancelledError, current_task, get_running_loop, isfuture, wait
 from collections import deque
+from functools import partial
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
 
 from ._errors import invalid
@@ -57,9 +58,12 @@ class Audience:
         if self._awaiting() is not None:
             self._untold.append(event)
             return
+        # What waited for one that was cancelled before its first step is not told behind that.
+        self._untold.clear()
         answer = self._answer(event)
         if answer is not None:
-            self._tasks[_TELLING] = get_running_loop().create_task(self._go_on(answer))
+            task = self._tasks[_TELLING] = get_running_loop().create_task(self._go_on(answer))
+            task.add_done_callback(partial(_end_unbegun, answer))
 
     def _awaiting(self) -> Task[None] | None:
         task = self._tasks.get(_TELLING)
@@ -107,6 +111,14 @@ class Audience:
         task = self._awaiting()
         if task is not None:
             task.cancel()
+
+
+def _end_unbegun(answer: Awaitable[object], _task: Task[None]) -> None:
+    """Ends what a task was to await that was cancelled before its first step, as its cancellation would have. What it did await is over."""
+    if iscoroutine(answer):
+        answer.close()
+    elif isfuture(answer):
+        answer.cancel()
 
 
 def _is_cancelled() -> bool:

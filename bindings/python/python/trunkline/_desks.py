@@ -247,7 +247,13 @@ class LoopDesk(Desk):
     def _begin(self, number: int, request: ServerRequest) -> None:
         task = self._loop.create_task(self._answer(number, request))
         self._tasks[number] = task
-        task.add_done_callback(lambda _task: self._tasks.pop(number, None))
+        task.add_done_callback(lambda _task: self._ended(number, request))
+
+    def _ended(self, number: int, request: ServerRequest) -> None:
+        self._tasks.pop(number, None)
+        # Cancelled before its first step, it answered nothing.
+        if number in self._open and not request.withdrawn:
+            self._refuse(number)
 
     def _withdraw(self, number: int) -> None:
         task = self._tasks.get(number)
