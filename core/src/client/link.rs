@@ -15,6 +15,7 @@ use super::freshness::Freshness;
 use super::in_flight::InFlight;
 use super::keepalive::Pulse;
 use super::listen::Listens;
+use super::owed::Owed;
 use super::server_requests::ServerRequests;
 use super::{ConnectOptions, Connection, ConnectionEvents, ServerFacts, lists::Lists, timer};
 use crate::Error;
@@ -45,8 +46,8 @@ pub(crate) struct Link {
     pub(super) handshake: Handshake,
     pub(super) pulse: Pulse,
     pub(super) freshness: Freshness,
-    /// Somebody waits for room to tell the server that its roots are others.
-    pub(super) owes_roots: AtomicBool,
+    /// What the server is told once there is room.
+    pub(super) owed: Owed,
     /// What nobody asked for, by kind.
     pub(super) ignored: Ignored,
     pub(super) runtime: Handle,
@@ -131,7 +132,7 @@ impl Link {
             handshake: Handshake::default(),
             pulse: Pulse::new(),
             freshness: Freshness::default(),
-            owes_roots: AtomicBool::new(false),
+            owed: Owed::default(),
             ignored: Ignored::default(),
             runtime: Handle::current(),
             ending: Ending {

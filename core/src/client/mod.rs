@@ -19,6 +19,7 @@ mod link;
 mod listen;
 mod lists;
 mod offers;
+mod owed;
 mod pages;
 mod reading;
 mod requests;

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use super::era::{Again, Metadata, write_params};
 use super::in_flight::{Clock, Flight, Overdue, Purpose, Refused, Waiter};
 use super::link::Link;
+use super::owed::Notification;
 use super::{Done, Reply, Request, RequestId, failure};
 use crate::transport::{FrameKind, Sent};
 use crate::{Error, Outcome, Result};
@@ -175,7 +176,7 @@ impl Link {
     }
 
     /// Takes a request's frame back, or tells the server that the answer is no longer wanted.
-    fn recall(&self, id: u64, reason: &str) -> Outcome {
+    fn recall(&self, id: u64, reason: &'static str) -> Outcome {
         if self.wire.withdraw(id) {
             self.calls.forget_abandoned(id);
             return Outcome::NotSent;
@@ -185,11 +186,7 @@ impl Link {
             self.calls.forget_abandoned(id);
             return Outcome::Unknown;
         }
-        let notice = format!(
-            "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
-             {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"
-        );
-        self.wire.send(notice.as_bytes(), FrameKind::Notification);
+        self.notify(Notification::Cancelled { id, reason });
         Outcome::Unknown
     }
 

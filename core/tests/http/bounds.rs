@@ -4,7 +4,7 @@ use serde_json::json;
 use trunkline::CallOptions;
 
 use crate::remote::{Remote, close, connected, host, sockets_to};
-use crate::rig::{Rig, text, until};
+use crate::rig::{Rig, acquire, text, until};
 
 /// SPEC 5.11, I-25: a server that takes no cancellation costs a bounded number of sockets, however many calls are cancelled.
 #[test]
@@ -28,6 +28,26 @@ fn a_server_that_takes_nothing_costs_a_bounded_number_of_sockets() {
     });
     close(&rig);
     until(|| sockets_to(&remote) == 0);
+}
+
+/// SPEC 5.5: the end of a session takes all its calls back, however many there are, from a server that goes on for others.
+#[test]
+fn every_call_that_ends_here_is_taken_back_from_the_server() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "hung-notices=200", &[]);
+    host(async {
+        rig.configure(json!({ "s": remote.shared() })).await;
+        let session = rig.session("a");
+        let (lease, stays) = (acquire(&session, "s").await, acquire(&rig.session("b"), "s").await);
+        let options = CallOptions::default();
+        let call = |_| lease.start_call_tool("sleep", r#"{"ms":60000}"#, &options, |_| {});
+        let calls: Vec<_> = (0..300).map(call).collect();
+        until(|| remote.count("POST", "tools/call") == calls.len());
+        session.close(None);
+        until(|| remote.count("POST", "notifications/cancelled") == calls.len());
+        while text(&stays, "under_way", json!({})).await != "0" {}
+    });
+    close(&rig);
 }
 
 /// SPEC 15.2, 15.4: a server that takes no more for a while hears of changed roots when it does again, of all changes as one.

@@ -76,6 +76,13 @@ impl Remote {
         json!({ "type": self.kind, "url": self.url, "headers": { "Authorization": TOKEN } })
     }
 
+    /// The same, for sessions that share its connection.
+    pub fn shared(&self) -> Value {
+        let mut config = self.config();
+        config["share"] = json!("pool");
+        config
+    }
+
     /// The HTTP requests so far.
     pub fn requests(&self) -> Vec<Value> {
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
