@@ -17,7 +17,7 @@ use super::listen::Id;
 use super::lists::Lists;
 use super::requests::{complete, fail};
 use crate::transport::escape::escape_line;
-use crate::transport::{Answer, BoxFuture, Inbound, Line, Sighting, Via};
+use crate::transport::{Answer, BoxFuture, Doubt, Inbound, Line, Sighting, Via};
 use crate::{Error, Outcome, Result};
 
 /// How long the report of a loss waits for the exit of the process, so that it can name the status.
@@ -102,11 +102,13 @@ impl Inbound for Link {
         Box::pin(self.handshake.is_wanted())
     }
 
-    fn refuse(&self, request: u64, error: Error) {
-        if let Some(flight) = self.calls.give_up(request) {
-            if error.outcome() == Some(Outcome::NotSent) {
-                self.calls.forget_abandoned(request);
-            }
+    fn refuse(&self, request: u64, error: Error, doubt: Doubt) {
+        let is_over = doubt == Doubt::Settled || error.outcome() == Some(Outcome::NotSent);
+        let flight = match is_over {
+            true => self.calls.take(request),
+            false => self.calls.give_up(request),
+        };
+        if let Some(flight) = flight {
             fail(flight, error);
         }
     }

@@ -23,5 +23,5 @@ pub use self::loan::EventLoop;
 pub(crate) use self::loan::{Borrower, LentOutput, ReadBy};
 pub(crate) use self::queue::FrameKind;
 pub(crate) use self::reader::{Ahead, FrameReader, Line};
-pub(crate) use self::wire::{Answer, BoxFuture, Graces, Inbound, Sighting, Via, Wire};
+pub(crate) use self::wire::{Answer, BoxFuture, Doubt, Graces, Inbound, Sighting, Via, Wire};
 pub(crate) use self::writer::{FrameWriter, Sent};

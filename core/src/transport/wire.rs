@@ -152,8 +152,8 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// Whether the handshake is wanted: resolves when no question is open beside it that may be answered instead.
     fn wants_handshake(&self) -> BoxFuture<'static, bool>;
 
-    /// Ends one request with an error, where the wire failed under it alone; nothing when it already ended.
-    fn refuse(&self, request: u64, error: Error);
+    /// Ends one request with an error, where the server refused it or the wire failed under it alone; nothing when it already ended.
+    fn refuse(&self, request: u64, error: Error, doubt: Doubt);
 
     /// What the server said unasked may not have come for a while: what it lists is to be looked at again.
     fn gap(&self);
@@ -176,6 +176,15 @@ pub(crate) enum Via {
     Common,
     /// The response to this request: what comes with the answer belongs to the request (SPEC 15.1).
     Response(u64),
+}
+
+/// Whether the server may be at work on a request that ended without its answer (SPEC 15.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// It may.
+    Open,
+    /// It said that it is not.
+    Settled,
 }
 
 /// How a loss is seen first. Of the first two, the process's exit is mostly the reason.

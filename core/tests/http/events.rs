@@ -3,13 +3,13 @@
 use std::net::TcpListener;
 
 use serde_json::json;
-use trunkline::{ErrorCode, Outcome};
+use trunkline::{ErrorCode, HandlerKind, Handlers, Outcome, Session, SessionOptions};
 
 use crate::remote::{
     Remote, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
     failed, host, lists, refused, sockets_to,
 };
-use crate::rig::{Rig, text, until};
+use crate::rig::{Rig, acquire, text, until};
 
 /// SPEC 2.1, 9.4
 #[test]
@@ -156,4 +156,35 @@ fn a_busy_server_of_the_old_transport_keeps_its_connection() {
         let remote = Remote::start_events(&rig, faults, &[]);
         assert_eq!(host(refused(&rig, remote.config())).code(), code);
     }
+}
+
+/// SPEC 15.1: a server that refuses a call works on it no more, and what it asks next is another's; a gateway's word is none of the server.
+#[test]
+fn what_a_server_asks_after_it_refused_a_call_is_not_in_doubt() {
+    for (status, is_doubtful) in [(429, false), (400, false), (502, true)] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start_events(&rig, &format!("first-call={status}"), &[]);
+        host(async {
+            rig.configure(json!({ "s": remote.shared() })).await;
+            let (one, other) = (agreeing(&rig, "one"), agreeing(&rig, "other"));
+            let (refused, lease) = (acquire(&one, "s").await, acquire(&other, "s").await);
+            assert_eq!(refused.entry_index(), lease.entry_index());
+            let error = failed(&refused, "echo", json!({ "message": "hi" })).await;
+            assert_eq!(error.outcome(), Some(Outcome::Unknown), "{error}");
+            let question = json!({ "method": "elicitation/create", "params": { "message": "m" } });
+            let answer = text(&lease, "ask", question).await;
+            let expected = if is_doubtful { "several sessions" } else { "accept" };
+            assert!(answer.contains(expected), "{status}: {answer}");
+        });
+    }
+}
+
+/// A session with somebody who agrees to everything.
+fn agreeing(rig: &Rig, id: &str) -> Session {
+    let options = json!({ "id": id, "servers": [] }).to_string();
+    let mut options = SessionOptions::from_json(&options).unwrap();
+    options.handlers = Handlers::new().with(HandlerKind::Elicitation, |_| async {
+        Ok(r#"{"action":"accept","content":{}}"#.to_owned())
+    });
+    rig.pool.session(options).unwrap()
 }

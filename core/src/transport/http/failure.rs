@@ -22,8 +22,10 @@ const CHALLENGE_CHARS_MAX: usize = 1000;
 /// How far a failure reaches.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// It is that of one message.
+    /// It is that of one message, of which it is not known what the server makes of it.
     Message(Error),
+    /// The same, of one that the server does not work on: it says so.
+    Refused(Error),
     /// The session is gone (SPEC 8.4).
     Session(Error),
     /// Nothing can be done with this connection any more.
@@ -33,7 +35,10 @@ pub(super) enum Failure {
 impl Failure {
     pub(super) fn error(&self) -> &Error {
         match self {
-            Failure::Message(error) | Failure::Session(error) | Failure::Connection(error) => error,
+            Failure::Message(error)
+            | Failure::Refused(error)
+            | Failure::Session(error)
+            | Failure::Connection(error) => error,
         }
     }
 }

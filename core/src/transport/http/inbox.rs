@@ -21,7 +21,7 @@ pub(super) async fn receive(channel: Arc<Channel>) {
     let sighting = match follow(&channel).await {
         Ok(()) => probe::ended_early(&channel).map_or(Sighting::OutputClosed, Sighting::Broken),
         Err(Failure::Session(error)) => Sighting::SessionLost(error),
-        Err(Failure::Message(error) | Failure::Connection(error)) => {
+        Err(Failure::Message(error) | Failure::Refused(error) | Failure::Connection(error)) => {
             Sighting::Broken(probe::explained(&channel, error))
         }
     };

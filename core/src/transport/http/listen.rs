@@ -36,7 +36,7 @@ pub(super) async fn listen(channel: Arc<Channel>) {
                 channel.drop_session();
                 return channel.lose(Sighting::SessionLost(error));
             }
-            Err(Failure::Connection(error) | Failure::Message(error)) => {
+            Err(Failure::Connection(error) | Failure::Message(error) | Failure::Refused(error)) => {
                 return channel.lose(Sighting::Broken(error));
             }
         }
@@ -81,7 +81,7 @@ impl Listener {
                 return Ok(Turn::Again);
             }
             // It compresses a page of its own, say.
-            Err(Failure::Message(_)) => return Ok(Turn::NotOffered),
+            Err(Failure::Message(_) | Failure::Refused(_)) => return Ok(Turn::NotOffered),
             Err(failed) => return Err(failed),
         };
         if stream::is_stream(&response) {
@@ -113,8 +113,8 @@ impl Listener {
         // It no longer knows the event to go on from; or still holds the stream before this one for open, whose end it did not see.
         let passes = place.last.take().is_some() || status == StatusCode::CONFLICT;
         match Refusal::read(response, in_session).await.failure(channel) {
-            Failure::Message(_) if passes => Ok(Turn::Again),
-            Failure::Message(_) => Ok(Turn::NotOffered),
+            Failure::Message(_) | Failure::Refused(_) if passes => Ok(Turn::Again),
+            Failure::Message(_) | Failure::Refused(_) => Ok(Turn::NotOffered),
             failed => Err(failed),
         }
     }

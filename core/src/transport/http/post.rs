@@ -13,7 +13,7 @@ use super::failure::{self, Failure};
 use super::refusal::{self, REFUSAL_BYTES_MAX, Refusal};
 use super::{modern, network, probe, stream};
 use crate::auth::Turn;
-use crate::transport::{FrameKind, Sighting};
+use crate::transport::{Doubt, FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
 
 /// Redirects within the origin that are followed for one message.
@@ -100,20 +100,24 @@ async fn opened(channel: &Channel) {
 /// Answers who waits for a message that failed. What fails before the session is open ends the attempt.
 fn settle(channel: &Arc<Channel>, post: &Post, failed: Failure, unopened: bool) {
     tracing::debug!(server = %channel.server, error = %failed.error(), "a message failed");
-    let refuse = |error: Error| {
+    let refuse = |error: Error, doubt: Doubt| {
         if let (FrameKind::Request(id), Ok(inbound)) = (post.kind, channel.inbound()) {
-            inbound.refuse(id, error);
+            inbound.refuse(id, error, doubt);
         }
     };
+    let of_call = |error: Error| as_call(channel, error, post.way.outcome());
     match failed {
-        Failure::Message(error) if unopened => channel.lose(Sighting::Broken(error)),
-        Failure::Message(error) => refuse(as_call(channel, error, post.way.outcome())),
+        Failure::Message(error) | Failure::Refused(error) if unopened => {
+            channel.lose(Sighting::Broken(error));
+        }
+        Failure::Message(error) => refuse(of_call(error), Doubt::Open),
+        Failure::Refused(error) => refuse(of_call(error), Doubt::Settled),
         Failure::Session(error) => {
             channel.drop_session();
             channel.lose(Sighting::SessionLost(error));
         }
         Failure::Connection(error) => {
-            refuse(error.clone().with_outcome(post.way.outcome()));
+            refuse(error.clone().with_outcome(post.way.outcome()), Doubt::Open);
             channel.lose(Sighting::Broken(error));
         }
     }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::body;
 use super::channel::Channel;
 use super::failure::{self, Failure};
-use super::post::is_about_credentials;
+use super::post::{is_about_credentials, is_busy};
 use crate::transport::{Line, Via};
 
 /// The errors that only a server of the modern era gives: headers that do not match, a capability that it must have, a
@@ -59,7 +59,18 @@ impl Refusal {
         let session_lost = *in_session
             && (*status == StatusCode::NOT_FOUND
                 || *status == StatusCode::BAD_REQUEST && failure::is_about_session(body));
-        if session_lost { Failure::Session(error) } else { Failure::Message(error) }
+        match session_lost {
+            true => Failure::Session(error),
+            false if self.ends_the_work() => Failure::Refused(error),
+            false => Failure::Message(error),
+        }
+    }
+
+    /// Whether it says that the server does not work on what it was sent (SPEC 15.1). What else is a status of 5xx may be the word of a
+    /// gateway that waits no longer for a server at work.
+    fn ends_the_work(&self) -> bool {
+        let is_put_off = is_busy(self.status) && failure::retry_after(&self.headers).is_some();
+        self.status.is_client_error() || self.is_of_the_protocol() || is_put_off
     }
 
     /// Whether this is how a server refuses a handshake over Streamable HTTP that speaks HTTP+SSE alone (PROTOCOL 1.1). One
@@ -110,4 +121,36 @@ pub(super) fn answer(channel: &Arc<Channel>, id: u64, error: &RawValue) -> Resul
     let inbound = channel.inbound()?;
     inbound.heard();
     inbound.take(Line::Frame(frame.as_bytes()), Via::Response(id)).map_err(Failure::Message)
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::{HeaderValue, RETRY_AFTER};
+
+    use super::*;
+
+    /// SPEC 15.1: in doubt is what a gateway may have said of a server that is still at work.
+    #[test]
+    fn a_refusal_ends_the_work_where_the_server_must_have_meant_it() {
+        const ERROR: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"?"}}"#;
+        for (status, body, waits, expected) in [
+            (400, "", false, true),
+            (404, "<html>", false, true),
+            (429, "", false, true),
+            (500, "Internal Server Error", false, false),
+            (500, ERROR, false, true),
+            (502, "", false, false),
+            (502, "", true, false),
+            (503, "", false, false),
+            (503, "", true, true),
+            (504, "", false, false),
+            (504, ERROR, false, true),
+        ] {
+            let seconds = HeaderValue::from_static("3600");
+            let headers = waits.then_some((RETRY_AFTER, seconds)).into_iter().collect();
+            let (status, body) = (StatusCode::from_u16(status).unwrap(), body.into());
+            let refusal = Refusal { status, headers, body, in_session: false };
+            assert_eq!(refusal.ends_the_work(), expected, "{status} {waits}");
+        }
+    }
 }

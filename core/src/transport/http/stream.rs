@@ -149,7 +149,7 @@ async fn not_resumed(channel: &Channel, response: Response, in_session: bool) ->
 /// What fails on the way to the rest of an answer fails its call.
 fn interrupted(channel: &Channel, failed: Failure) -> Failure {
     match failed {
-        Failure::Message(error) => {
+        Failure::Message(error) | Failure::Refused(error) => {
             let message = "the server closed the stream before the call's answer";
             let call =
                 failure::interrupted(&channel.server, message, Outcome::Unknown).with_cause(error);

@@ -29,8 +29,11 @@ const KNOWN: &[&str] = &[
     "busy",       // the first N messages get 503 and `Retry-After: 1`
     "busy-date",  // the same, the second given as a date of the server's own clock
     "ping-status", // each `ping` gets that status: 429 with an hour of `Retry-After`, others with an error of the protocol
+    "tools/list-status", // the same, each list of tools
     "busy-calls",  // each call gets 503 and an hour of `Retry-After`
     "busy-call",   // the first N calls get 503 and `Retry-After: 1`
+    "first-call",  // the first call gets the HTTP status that is its value, and no header
+    "busy-status", // what they get in the place of 503
     "deaf-get",    // streams of what is unasked end after so many ms, and bring nothing
     "call-status", // each call gets the HTTP status that is its value, and no header
     "gzip-calls",  // the answer to each call is 4 MiB that inflate to 4 GiB

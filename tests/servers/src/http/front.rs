@@ -168,14 +168,16 @@ impl Front {
 
     /// What a call that was counted is answered before it reaches the server.
     pub fn refuse_call(&self, out: &mut TcpStream) -> Option<Result<()>> {
+        let number = self.calls.load(Ordering::SeqCst);
         let early = 1..=self.faults.number("busy-call");
-        let mut busy = |wait: u32| {
-            respond(out, "503 Service Unavailable", &[format!("retry-after: {wait}")], b"")
-        };
+        let status = self.faults.value("busy-status").unwrap_or("503 Service Unavailable");
+        let mut busy = |wait: u32| respond(out, status, &[format!("retry-after: {wait}")], b"");
         if self.faults.has("busy-calls") {
             Some(busy(3600))
-        } else if early.contains(&self.calls.load(Ordering::SeqCst)) {
+        } else if early.contains(&number) {
             Some(busy(1))
+        } else if let Some(status) = self.faults.value("first-call").filter(|_| number == 1) {
+            Some(respond(out, &format!("{status} As Told"), &[], b""))
         } else {
             self.faults.has("auth-calls").then(|| respond(out, "401 Unauthorized", &[], b""))
         }
