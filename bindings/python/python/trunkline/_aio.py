@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from . import _trunkline
 from ._bridge import bridge_of, next_token, submit, submit_call
+from ._errors import leaving
 from ._hosted import on_loop
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._results import CallResult, Event
@@ -47,7 +48,8 @@ class Pool(PoolBase):
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        await self.aclose()
+        with leaving(exception):
+            await self.aclose()
 
     async def aclose(self) -> None:
         """Drains with the defaults, then ends every stream of events. A second close waits for the first.
@@ -198,7 +200,8 @@ class Session(SessionBase):
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        self.close()
+        with leaving(exception):
+            self.close()
 
     async def aclose(self, *, keep_for: float | None = None) -> None:
         """The same as ``close()``."""
@@ -265,7 +268,8 @@ class Lease(LeaseBase):
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        self.release()
+        with leaving(exception):
+            self.release()
 
     async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by the server's own name. Cancelling the task cancels the call.
@@ -340,7 +344,8 @@ class Acquiring:
 
     async def __aexit__(self, *exception: object) -> None:
         if self._lease is not None:
-            self._lease.release()
+            with leaving(exception):
+                self._lease.release()
 
     # What makes it a coroutine for `asyncio.create_task`.
 
@@ -437,7 +442,8 @@ class EventStream:
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        self.close()
+        with leaving(exception):
+            self.close()
 
 
 def _end(future: Future[None]) -> None:

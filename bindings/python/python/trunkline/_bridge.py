@@ -17,7 +17,7 @@ from contextvars import Context, copy_context
 
 from . import _trunkline
 from ._audience import INTERRUPTS, Audience
-from ._errors import TrunklineError, not_begun, not_sent
+from ._errors import ForkedError, TrunklineError, not_begun, not_sent
 from ._progress import call_options
 from ._results import Event
 
@@ -144,9 +144,24 @@ def _end(endings: dict[int, Callable[[], None]]) -> None:
         end()
 
 
+def _loop_for(start: Callable[..., _trunkline.Operation], args: tuple[Any, ...]) -> AbstractEventLoop:
+    """The running loop. In a forked child asyncio lets none of the parent's run on, and what was the parent's has to say so by itself."""
+    try:
+        return get_running_loop()
+    except RuntimeError:
+        try:
+            # It begins nothing: nobody is there to take its end.
+            start(None, 0, *args)
+        except ForkedError as error:
+            raise not_begun(error, start, args) from None
+        except Exception:
+            pass
+        raise
+
+
 async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
     """Starts an operation and waits for its end; cancelling the task cancels the operation."""
-    loop = get_running_loop()
+    loop = _loop_for(start, args)
     bridge = bridge_of(loop)
     future = loop.create_future()
     token = next_token()
@@ -188,7 +203,7 @@ async def _told(
         for text in events:
             context.copy().run(audience.tell, Event(text))
 
-    bridge = bridge_of(get_running_loop())
+    bridge = bridge_of(_loop_for(start, args))
     token = next_token()
     bridge.receivers[token] = receive
     *given, text = args

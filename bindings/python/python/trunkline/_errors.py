@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+from contextlib import suppress
 
 from . import _trunkline
 
@@ -184,6 +185,15 @@ def not_unicode(error: UnicodeEncodeError, path: str | None = None) -> InvalidAr
     """A text with half a surrogate pair, which has no form in UTF-8; ``path`` is the option that it is in."""
     message = f"a text that cannot be written as UTF-8: {error.reason}"
     return invalid(message) if path is None else invalid(f"{path}: {message}", path=path)
+
+
+def leaving(exception: tuple[object, ...]) -> suppress:
+    """Around the close at the end of a block, by what ended its body.
+
+    In a forked child there is nothing to close, which is an error as of any call, but none that takes the place of what the body raised.
+    """
+    raised = bool(exception) and exception[0] is not None
+    return suppress(*((ForkedError,) if raised else ()))
 
 
 #: The operations that send something to a server.

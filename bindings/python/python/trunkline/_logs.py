@@ -7,6 +7,7 @@ import logging
 import threading
 
 from . import _exit, _trunkline
+from ._errors import leaving
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Logs:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        with leaving(exception):
+            self.close()
 
 
 def start_logs(level: str = "info") -> Logs:

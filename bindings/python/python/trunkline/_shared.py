@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from . import _exit, _trunkline
 from ._audience import check_plain, check_taken
-from ._errors import TrunklineError
+from ._errors import TrunklineError, leaving
 from ._hosted import Provided
 from ._options import encode, mask, milliseconds
 from ._results import Event, List, Listed, decoded_list
@@ -81,7 +81,8 @@ class EventCallback:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        with leaving(exception):
+            self.close()
 
 
 def _run(
@@ -337,7 +338,8 @@ class LeaseBase:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.release()
+        with leaving(exception):
+            self.release()
 
     def __repr__(self) -> str:
         return f"<Lease on {self.server!r}, {self.state}>"

@@ -10,7 +10,7 @@ import threading
 import time
 
 from . import _trunkline
-from ._errors import CancelledError, TimeoutError, TrunklineError, not_begun, not_sent, told
+from ._errors import CancelledError, TimeoutError, TrunklineError, leaving, not_begun, not_sent, told
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._progress import call_options, receiver_of
 from ._results import CallResult, Event
@@ -158,7 +158,8 @@ class Pool(PoolBase):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        with leaving(exception):
+            self.close()
 
     def close(self) -> None:
         """Drains with the defaults, then ends every stream of events. A second close waits for the first.
@@ -310,7 +311,8 @@ class Session(SessionBase):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        with leaving(exception):
+            self.close()
 
     def acquire(
         self, server: str, config: Mapping[str, Any] | str | None = None, **options: Any
@@ -467,7 +469,8 @@ class EventStream:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        with leaving(exception):
+            self.close()
 
 
 def _late(timeout: float | None) -> TimeoutError:

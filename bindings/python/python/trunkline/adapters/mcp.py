@@ -14,7 +14,7 @@ import inspect
 import logging
 from types import SimpleNamespace
 
-from .._errors import ProtocolError, TrunklineError
+from .._errors import ProtocolError, TrunklineError, leaving
 from .._handlers import Refusal
 from .._results import defined
 from . import missing
@@ -99,7 +99,8 @@ class ClientSession:
 
     async def __aexit__(self, *exception: object) -> None:
         # First, since what follows waits, and may be cancelled.
-        self._release()
+        with leaving(exception):
+            self._release()
         listener, self._listener = self._listener, None
         # A handler may end the block that it is told from; the listener then ends after it.
         if listener is not None and listener is not asyncio.current_task():
