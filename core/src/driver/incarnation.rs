@@ -347,7 +347,7 @@ const NO_ROOTS: &str = r#"{"roots":[]}"#;
 
 /// What a connection tells, carried to the reducer and to the subscribers.
 ///
-/// What it tells before the reducer knows that it is connected waits here, so that a loss cannot overtake `Connected`.
+/// What it tells before the reducer knows that it is connected waits here, so that nothing of it overtakes `Connected`.
 struct Events {
     driver: Weak<Driver>,
     cell: Arc<EntryCell>,
@@ -356,9 +356,18 @@ struct Events {
 }
 
 enum Gate {
-    /// Not announced; the inputs that came meanwhile: at most one loss and one stale mark.
-    Waiting(Vec<Input>),
+    /// Not announced; what came meanwhile.
+    Waiting(Held),
     Announced,
+}
+
+/// What waits until a connection is announced.
+#[derive(Default)]
+struct Held {
+    /// At most one loss and one stale mark.
+    inputs: Vec<Input>,
+    /// Resources may have been updated: whoever wants one is told, whichever it was.
+    resources: bool,
 }
 
 impl Events {
@@ -367,34 +376,51 @@ impl Events {
             driver: Arc::downgrade(&ended.driver),
             cell: ended.cell.clone(),
             id: ended.id,
-            gate: Mutex::new(Gate::Waiting(Vec::new())),
+            gate: Mutex::new(Gate::Waiting(Held::default())),
         }
     }
 
     /// The reducer knows of the connection: what waited goes to it.
     fn announce(&self) {
         loop {
-            let waiting = match &mut *self.gate() {
-                Gate::Waiting(inputs) if !inputs.is_empty() => std::mem::take(inputs),
+            let Held { inputs, resources } = match &mut *self.gate() {
+                Gate::Waiting(held) if held.resources || !held.inputs.is_empty() => {
+                    std::mem::take(held)
+                }
                 gate => {
                     *gate = Gate::Announced;
                     return;
                 }
             };
-            for input in waiting {
+            // A loss comes last.
+            if resources && let Some(driver) = self.driver.upgrade() {
+                driver.resources_missed(&self.cell, self.id);
+            }
+            for input in inputs {
                 self.pass(input);
             }
         }
     }
 
     fn tell(&self, input: Input) {
-        if let Gate::Waiting(inputs) = &mut *self.gate() {
+        if let Gate::Waiting(Held { inputs, .. }) = &mut *self.gate() {
             if !inputs.contains(&input) {
                 inputs.push(input);
             }
             return;
         }
         self.pass(input);
+    }
+
+    /// The driver, to be told of resources at once; otherwise that waits.
+    fn driver_for_resources(&self) -> Option<Arc<Driver>> {
+        match &mut *self.gate() {
+            Gate::Waiting(held) => {
+                held.resources = true;
+                None
+            }
+            Gate::Announced => self.driver.upgrade(),
+        }
     }
 
     fn pass(&self, input: Input) {
@@ -428,13 +454,13 @@ impl ConnectionEvents for Events {
     }
 
     fn resource_updated(&self, uri: &str) {
-        if let Some(driver) = self.driver.upgrade() {
+        if let Some(driver) = self.driver_for_resources() {
             driver.resource_updated(&self.cell, self.id.generation, uri);
         }
     }
 
     fn resources_missed(&self) {
-        if let Some(driver) = self.driver.upgrade() {
+        if let Some(driver) = self.driver_for_resources() {
             driver.resources_missed(&self.cell, self.id);
         }
     }

@@ -1,17 +1,19 @@
 //! What is left when the task of an incarnation dies: an answer for everybody who waits, and no process.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use serde_json::{Value, json};
-use trunkline_pool::state::{EntryState, KeyId};
+use trunkline_pool::state::{ConnectionId, EntryState, Generation, KeyId};
 
+use super::{Events, Gate, Held};
 use crate::api::scripted::speaking;
+use crate::client::ConnectionEvents;
 use crate::driver::{EntryCell, Turn};
 use crate::{
-    AcquireOptions, CallOptions, DrainOptions, ErrorCode, Outcome, Pool, PoolOptions, Servers,
-    Session, SessionOptions,
+    AcquireOptions, CallOptions, DrainOptions, ErrorCode, EventKind, EventMask, Outcome, Pool,
+    PoolOptions, Servers, Session, SessionOptions,
 };
 
 /// What waits so long hangs.
@@ -185,6 +187,38 @@ async fn servers_that_never_answer_hold_up_nobody_else() {
     tokio::time::timeout(HANG, session.acquire("t", None, &new)).await.unwrap().unwrap();
     let connecting = pool.driver().entries().into_iter().filter(|(_, cell)| cell.pid().is_some());
     assert_eq!(connecting.count(), pool.driver().starts.places() + 2, "the silent ones wait on");
+    pool.close().await.unwrap();
+}
+
+/// SPEC 8.5: what a new connection says of resources comes behind `reconnected`, and is not lost.
+#[tokio::test]
+async fn what_is_said_of_resources_waits_until_the_connection_is_announced() {
+    let (pool, session) = pool_with(SERVER, json!({})).await;
+    let _lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
+    let cell = cell_when(&pool, |cell| cell.live_connection().is_some()).await;
+    let core = pool.driver().core().sessions.values().find_map(Weak::upgrade).unwrap();
+    let _asking = cell.resources.want("test://one", &core);
+    let events = pool.subscribe(EventMask::ALL).unwrap();
+    let told = || {
+        let told = std::iter::from_fn(|| events.try_next());
+        told.filter(|event| event.kind() == EventKind::ResourceUpdated).count()
+    };
+    let says: [fn(&Events); 2] =
+        [|events| events.resource_updated("test://one"), |events| events.resources_missed()];
+    for say in says {
+        let events = Events {
+            driver: Arc::downgrade(pool.driver()),
+            cell: cell.clone(),
+            id: ConnectionId { entry: cell.entry, generation: Generation(2) },
+            gate: Mutex::new(Gate::Waiting(Held::default())),
+        };
+        (0..2).for_each(|_| say(&events));
+        assert_eq!(told(), 0);
+        events.announce();
+        assert_eq!(told(), 1);
+        say(&events);
+        assert_eq!(told(), 1);
+    }
     pool.close().await.unwrap();
 }
 
