@@ -76,11 +76,12 @@ impl Link {
     ) -> Result<End> {
         let mut params = "{}".to_owned();
         for _ in 0..PAGES_MAX {
+            let is_first = pages.cursors.is_empty();
             let page = match self.request_again(method, &params).await {
-                Err(error) if failure::is_method_not_found(&error) => return Ok(End::Whole),
-                Err(error) if failure::is_invalid_params(&error) && !pages.cursors.is_empty() => {
-                    return Ok(End::Refused(error));
+                Err(error) if is_first && failure::is_method_not_found(&error) => {
+                    return Ok(End::Whole);
                 }
+                Err(error) if !is_first && is_refusal(&error) => return Ok(End::Refused(error)),
                 page => page?.json,
             };
             pages.bytes = pages.bytes.saturating_add(page.len());
@@ -142,6 +143,11 @@ struct CancelOnDrop<'a> {
     link: &'a Arc<Link>,
     id: RequestId,
 }
+/// Whether a server does not take a cursor: some do not know the method with one.
+fn is_refusal(error: &Error) -> bool {
+    failure::is_invalid_params(error) || failure::is_method_not_found(error)
+}
+
 
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {

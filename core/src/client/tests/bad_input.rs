@@ -198,6 +198,31 @@ async fn a_cursor_that_comes_again_is_an_error_and_a_malformed_tool_is_not() {
     open.close().await;
 }
 
+/// SPEC 4.3: who does not know the method has no such list; who knew it for the first page has one that failed.
+#[tokio::test]
+async fn a_later_page_that_nobody_knows_of_is_no_end_of_the_list() {
+    let tool = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
+    let first = format!(r#"{{"tools":[{}],"nextCursor":"2"}}"#, tool("any"));
+    let second = format!(r#"{{"tools":[{}]}}"#, tool("other"));
+    let pages = format!(
+        r#"*'"method":"tools/list"'*)
+            lists=$((lists+1))
+            case $lists in
+                2) reply '{second}';;
+                *[13579]) reply '{first}';;
+                *) printf '{{"jsonrpc":"2.0","id":%s,"error":{{"code":-32601,"message":"?"}}}}\n' "$id";;
+            esac;;
+        *'"method":"tools/call"'*)"#
+    );
+    let server = scripted("").replace(r#"*'"method":"tools/call"'*)"#, &pages);
+    let server = server.replace(r#"*'"method":"tools/list"'*) reply"#, "*'no such'*) reply");
+    let open = script(&server).connect().await;
+    assert_eq!(open.catalog.tools.len(), 2);
+    let error = open.connection.list().await.unwrap_err();
+    assert_eq!((error.code(), &error.detail()["code"]), (ErrorCode::ServerError, &(-32601).into()));
+    open.close().await;
+}
+
 /// SPEC 4.3.
 #[tokio::test]
 async fn a_list_of_more_than_fifty_pages_is_an_error() {
