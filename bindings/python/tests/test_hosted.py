@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
+import time
 from typing import Any
 
 import pytest
+import uvloop
 
 import trunkline
 import trunkline.sync
+from trunkline import _bridge
 
 from host import HANG, wait_until
 
@@ -108,6 +112,83 @@ def test_plain_functions_of_the_host_are_a_server() -> None:
             with pytest.raises(trunkline.TimeoutError):
                 lease.call_tool("silent", timeout=0.05)
     wait_until(lambda: small.closed == 2, "both connections were told of their end")
+
+
+@pytest.mark.parametrize("kind", ["asyncio", "uvloop"])
+def test_a_call_ends_with_the_loop_that_would_have_answered_it(kind: str) -> None:
+    """SPEC 5.6, 16.2: whoever keeps the tasks that were not cancelled, of the server and of others that wait there."""
+    small, loop = Small(), uvloop.new_event_loop() if kind == "uvloop" else asyncio.new_event_loop()
+    kept: list[Any] = []
+    ends: list[BaseException] = []
+
+    async def receive(connection: trunkline.HostConnection, frame: str) -> None:
+        if "silent" in frame:
+            kept.append(asyncio.current_task())
+            await asyncio.sleep(10 * HANG)
+        small.take(connection, frame)
+
+    async def provide() -> tuple[trunkline.Pool, trunkline.Session, trunkline.Lease]:
+        # Nobody looks whether the server lives, which would end the connection as well.
+        pool = trunkline.Pool(drain_delay=0, keepalive=0)
+        session = pool.session("a", servers=[])
+        session.provide("own", receive)
+        kept.append(asyncio.ensure_future(anext(pool.events(kinds="failed"))))
+        lease = await session.acquire("own", timeout=HANG)
+        kept.append(asyncio.ensure_future(lease.call_tool("silent", progress=print)))
+        return pool, session, lease
+
+    async def until_begun() -> None:
+        while len(kept) < 4:
+            await asyncio.sleep(0.005)
+
+    def call() -> None:
+        try:
+            asyncio.run(asyncio.wait_for(lease.call_tool("silent"), HANG / 3))
+        except BaseException as error:
+            ends.append(error)
+
+    try:
+        pool, _session, lease = loop.run_until_complete(provide())
+        calling = threading.Thread(target=call)
+        calling.start()
+        loop.run_until_complete(asyncio.wait_for(until_begun(), HANG))
+    finally:
+        loop.close()
+    calling.join(HANG)
+    assert [type(end) for end in ends] == [trunkline.CallInterruptedError]
+    for task in kept:
+        task._log_destroy_pending = False
+    asyncio.run(pool.aclose())
+
+
+def test_a_loop_keeps_nothing_of_servers_that_are_over() -> None:
+    """I-25: neither of those that a session closed, nor of those that were forgotten with it."""
+
+    async def main() -> None:
+        endings = _bridge.bridge_of(asyncio.get_running_loop()).endings
+        before = len(endings)
+
+        async def receive(connection: trunkline.HostConnection, frame: str) -> None:
+            small.take(connection, frame)
+
+        small = Small()
+        async with trunkline.Pool(drain_delay=0) as pool:
+            for number in range(4):
+                session = pool.session(f"{number}", servers=[])
+                session.provide("own", receive)
+                async with session.acquire("own", timeout=HANG) as lease:
+                    await lease.call_tool("hello")
+                    assert len(endings) > before
+                if number % 2:
+                    session.close()
+                del session, lease
+        deadline = time.monotonic() + HANG / 3
+        while len(endings) > before:
+            assert time.monotonic() < deadline, "something is kept"
+            gc.collect()
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(main(), HANG))
 
 
 def test_what_cannot_be_provided_is_refused() -> None:

@@ -244,12 +244,13 @@ class Session(SessionBase):
 
         ``receive(connection, frame)`` gets each message of the pool, the text of one JSON-RPC message, and answers by
         ``connection.send(text)``, then or later; ``closed(connection)`` is told last. A coroutine function runs as a task of
-        the running loop and in this context, one for each message, begun in their order; what it raises is logged. A plain function runs on a
+        the running loop and in this context, one for each message, begun in their order; what it raises is logged, and the close of
+        the loop ends what is under way there. A plain function runs on a
         thread of the connection's own and may block; what it raises is reported as unraisable, and so is that it gives back
         something to be awaited. In both cases it ends the connection. A server that is lost is connected anew, with another
         connection. Providing a name again replaces it for acquires to come.
         """
-        super().provide(server, on_loop(receive), None if closed is None else on_loop(closed))
+        super().provide(server, *on_loop(receive, closed))
 
     async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name. Cancelling the task cancels the call."""
@@ -413,19 +414,21 @@ class EventStream:
         loop = get_running_loop()
         bridge = bridge_of(loop)
         future = loop.create_future()
-        bridge.pending[self._token] = future
+        pending = bridge.pending
+        pending[self._token] = future
         self._waiting = True
         try:
             if self._bridge is None or self._bridge() is not bridge:
                 self._native.wake_loop(bridge, self._token)
                 self._bridge = weakref.ref(bridge)
+            del bridge
             # A close on another thread has found the future, or is seen here.
             if not self._native.ended():
                 await future
         finally:
             self._waiting = False
-            if bridge.pending.get(self._token) is future:
-                del bridge.pending[self._token]
+            if pending.get(self._token) is future:
+                del pending[self._token]
 
     def close(self) -> None:
         """Unsubscribes; a task that waits sees the end, and nothing that came before. Repeating it does nothing."""

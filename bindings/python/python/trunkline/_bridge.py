@@ -165,19 +165,22 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
     bridge = bridge_of(loop)
     future = loop.create_future()
     token = next_token()
-    bridge.pending[token] = future
+    pending = bridge.pending
+    pending[token] = future
     try:
         operation = start(bridge, token, *args)
     except BaseException as error:
-        del bridge.pending[token]
+        del pending[token]
         if isinstance(error, (UnicodeEncodeError, TrunklineError)):
             raise not_begun(error, start, args) from error.__cause__
         raise
+    # The loop alone keeps it, however long whoever waits here is kept.
+    del bridge
     try:
         return await future
     except (CancelledError, GeneratorExit):
         # Its end is for nobody any more.
-        bridge.pending.pop(token, None)
+        pending.pop(token, None)
         operation.cancel()
         raise
 
@@ -203,16 +206,16 @@ async def _told(
         for text in events:
             context.copy().run(audience.tell, Event(text))
 
-    bridge = bridge_of(_loop_for(start, args))
+    receivers = bridge_of(_loop_for(start, args)).receivers
     token = next_token()
-    bridge.receivers[token] = receive
+    receivers[token] = receive
     *given, text = args
     try:
         result = await submit(start, *given, (text, token))
         await audience.told()
         return result
     finally:
-        del bridge.receivers[token]
+        del receivers[token]
         audience.end()
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import logging
 import weakref
 from asyncio import get_running_loop
+from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 
 from ._audience import check_taken, is_coroutine_function
+from ._bridge import bridge_of, next_token
+from ._errors import ForkedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,8 +63,37 @@ class Provided:
         return self._functions if store is None else store.get(self, self._functions)
 
 
-def on_loop(function: Callable[..., object]) -> Callable[..., object]:
-    """The function itself, or for a coroutine function one that starts it on the running loop, in the order of the calls and in this context."""
+def on_loop(receive: Callable[..., object], closed: Callable[..., object] | None) -> _Functions:
+    """The functions themselves, or for a coroutine function one that starts it on the running loop, in the order of the calls and in this context."""
+    begins, told = _started(receive), None if closed is None else _started(closed)
+    if begins is receive:
+        return receive, told
+    connections: dict[int, HostConnection] = {}
+
+    def kept(connection: HostConnection, frame: str) -> None:
+        connections[connection.id] = connection
+        begins(connection, frame)
+
+    def over(connection: HostConnection) -> None:
+        connections.pop(connection.id, None)
+        if told is not None:
+            check_taken(told(connection))
+
+    # The end of the loop takes the answers along that are under way in it.
+    endings, token = bridge_of(get_running_loop()).endings, next_token()
+    endings[token] = partial(_close_all, connections)
+    weakref.finalize(kept, endings.pop, token, None)
+    return kept, over
+
+
+def _close_all(connections: dict[int, HostConnection]) -> None:
+    """Their loop is closed: nobody answers any more, and a caller need not wait for that."""
+    for connection in connections.copy().values():
+        with suppress(ForkedError):
+            connection.close()
+
+
+def _started(function: Callable[..., object]) -> Callable[..., object]:
     if not is_coroutine_function(function):
         return function
     loop, context = get_running_loop(), copy_context()
