@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -180,6 +181,13 @@ impl Error {
     /// Machine-readable particulars.
     pub fn detail(&self) -> &Map<String, Value> {
         &self.0.detail
+    }
+
+    /// How long the server, or a gateway before it, asked to be left alone (`retry_after_ms` of the detail): whoever repeats sooner is
+    /// refused again.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let asked = self.0.detail.get("retry_after_ms").and_then(Value::as_u64);
+        asked.map(Duration::from_millis)
     }
 
     /// What the user can do about it: what this error says itself, else what its reason or its limit is remedied by, else the advice of its code.

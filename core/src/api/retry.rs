@@ -11,10 +11,11 @@ mod relist;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use tokio::task::AbortHandle;
+use trunkline_pool::in_flight::later;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::{CallOptions, Retry};
 use trunkline_pool::state::{EntryState, Generation};
@@ -170,13 +171,19 @@ impl LastingCall {
         state.sent += u32::from(sent);
         let repeatable =
             !sent || (self.retry == Retry::Safe && self.is_trusted() && state.sent <= REPEATS_MAX);
-        if !repeatable {
+        if !repeatable || !self.has_time_for(interrupted) {
             drop(state);
             return self.finish(result);
         }
         state.interrupted = result.err().map(|error| (generation, error));
         drop(state);
         self.wait();
+    }
+
+    /// Whether the server is to be left alone for less than what is left of the call's time.
+    fn has_time_for(&self, interrupted: &Error) -> bool {
+        let end = self.attempts.later(self.call.timeout);
+        interrupted.retry_after().is_none_or(|asked| later(Instant::now(), asked) < end)
     }
 
     /// Waits for the entry's next connection, in a task of its own; then goes on, or ends.
@@ -228,15 +235,17 @@ impl LastingCall {
         }
     }
 
-    /// How long this attempt waits before it goes through the connection that interrupted the one before.
+    /// How long this attempt waits before it goes through the connection that interrupted the one before, or through any when the server
+    /// asked to be left alone.
     fn pause(&self) -> Duration {
         let mut state = self.state();
         let doublings = state.waits.min(PAUSE_DOUBLINGS_MAX);
         state.waits += 1;
-        PAUSE_MIN * 2_u32.pow(doublings)
+        let asked = state.interrupted.as_ref().and_then(|(_, error)| error.retry_after());
+        (PAUSE_MIN * 2_u32.pow(doublings)).max(asked.unwrap_or_default())
     }
 
-    /// What the entry has for this call now; nothing yet: `None`. With `again`, also the connection that interrupted it.
+    /// What the entry has for this call now; nothing yet: `None`. With `again` its pause is over.
     fn look(&self, published: &Published, again: bool) -> Option<Result<(Connection, Generation)>> {
         let generation = published.slot.generation;
         let (before, sent) = {
@@ -251,8 +260,11 @@ impl LastingCall {
             return end(call::not_connected(published));
         }
         let connection = published.connection.as_ref()?;
-        let is_past = |lost: Generation| lost > generation || (lost == generation && !again);
-        if before.as_ref().is_some_and(|(lost, _)| is_past(*lost)) {
+        let is_early = |(lost, interrupted): &(Generation, Error)| {
+            *lost > generation
+                || (!again && (*lost == generation || interrupted.retry_after().is_some()))
+        };
+        if before.as_ref().is_some_and(is_early) {
             return None;
         }
         if let Err(error) = self.call.check_listed(published) {

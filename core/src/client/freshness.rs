@@ -13,8 +13,13 @@ use std::time::{Duration, Instant};
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::in_flight::later;
 
+use crate::Error;
+
 /// How often the wait doubles while nothing changes, or while nothing can be read: up to sixteen times.
 const DOUBLINGS_MAX: u32 = 4;
+
+/// However long a busy server asks to be left alone: the keep-alive asks it again then, and what it lists may be another by now.
+pub(super) const BUSY_MAX: Duration = Duration::from_secs(300);
 
 /// The share of a wait that chance adds to it at the most, so that many hosts do not ask at once.
 const JITTER_SHARE: f64 = 0.25;
@@ -63,18 +68,20 @@ impl Freshness {
         state.failures = 0;
         state.until = hint.map(|hint| later(now, hint));
         let hint = hint.filter(|_| !least.is_zero());
-        state.due = hint.map(|hint| after(now, hint.max(least), state.same, chance));
+        state.due = hint.map(|hint| after(now, doubled(hint.max(least), state.same), chance));
     }
 
     /// A listing failed, so that a change may not have been seen: the lists are read again after `least`, which is never when it is
-    /// zero, and ever more seldom while that fails too.
-    pub(super) fn missed(&self, least: Duration, now: Instant) {
-        self.miss(least, (now, chance()));
+    /// zero, and ever more seldom while that fails too; and not before the server has time for it, as the error says.
+    pub(super) fn missed(&self, error: &Error, least: Duration, now: Instant) {
+        self.miss(error.retry_after(), least, (now, chance()));
     }
 
-    fn miss(&self, least: Duration, (now, chance): (Instant, f64)) {
+    fn miss(&self, asked: Option<Duration>, least: Duration, (now, chance): (Instant, f64)) {
         let mut state = self.state();
-        state.due = (!least.is_zero()).then(|| after(now, least, state.failures, chance));
+        let asked = asked.unwrap_or_default().min(BUSY_MAX);
+        let wait = doubled(least, state.failures).max(asked);
+        state.due = (!least.is_zero()).then(|| after(now, wait, chance));
         state.failures = (state.failures + 1).min(DOUBLINGS_MAX);
     }
 
@@ -101,9 +108,12 @@ impl Freshness {
 /// Waits beyond this have no more chance added than this one.
 const JITTERED_MAX: Duration = Duration::from_secs(24 * 3600);
 
-/// The moment after that wait, doubled so often, and after what chance adds to it.
-fn after(now: Instant, wait: Duration, doublings: u32, chance: f64) -> Instant {
-    let wait = wait.saturating_mul(1 << doublings);
+fn doubled(wait: Duration, times: u32) -> Duration {
+    wait.saturating_mul(1 << times)
+}
+
+/// The moment after that wait, and after what chance adds to it.
+fn after(now: Instant, wait: Duration, chance: f64) -> Instant {
     later(later(now, wait), wait.min(JITTERED_MAX).mul_f64(chance * JITTER_SHARE))
 }
 
@@ -188,7 +198,7 @@ mod tests {
         let due = || freshness.due().unwrap().duration_since(now).as_secs();
         freshness.note(1, Some(seconds(3600)), LEAST, (now, 0.0));
         let miss = || {
-            freshness.miss(LEAST, (now, 0.0));
+            freshness.miss(None, LEAST, (now, 0.0));
             due()
         };
         let waits: Vec<_> = (0..6).map(|_| miss()).collect();
@@ -197,8 +207,25 @@ mod tests {
         assert_eq!((due(), miss()), (3600, 30));
         freshness.note(2, None, LEAST, (now, 0.0));
         assert_eq!(freshness.due(), None);
-        freshness.miss(Duration::ZERO, (now, 0.0));
+        freshness.miss(Some(seconds(60)), Duration::ZERO, (now, 0.0));
         assert_eq!(freshness.due(), None);
+    }
+
+    /// SPEC 8.4: what a busy server asks for is no less than the wait, and no more than five minutes.
+    #[test]
+    fn lists_of_a_busy_server_are_not_read_again_before_it_has_time() {
+        for (asked, misses, due) in [
+            (60, 1, 60),
+            (60, 2, 60),
+            (60, 3, 120),
+            (10, 1, 30),
+            (3_600, 1, 300),
+            (u64::MAX, 5, 480),
+        ] {
+            let (freshness, now) = (Freshness::default(), Instant::now());
+            (0..misses).for_each(|_| freshness.miss(Some(seconds(asked)), LEAST, (now, 0.0)));
+            assert_eq!(freshness.due(), Some(now + seconds(due)), "{asked} {misses}");
+        }
     }
 
     /// SPEC 8.3: whoever wants no traffic in silence has none; and no hint is too long.

@@ -18,6 +18,7 @@ use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::words;
 use trunkline_pool::json::Plain;
 
+use super::freshness::BUSY_MAX;
 use super::in_flight::Purpose;
 use super::link::{Life, Link, count};
 use super::lists::Lists;
@@ -30,7 +31,7 @@ const ACKNOWLEDGED_WAIT: Duration = Duration::from_secs(10);
 /// How long the first listing waits for the stream of the lists. What is acknowledged later is followed by another listing.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// From the end of a stream to its next opening; it doubles while streams are short-lived.
+/// From the end of a stream to its next opening; it doubles while streams are short-lived. A busy server has the time that it asks for.
 const REOPEN_WAIT: Duration = Duration::from_millis(500);
 
 /// The longest such wait.
@@ -377,6 +378,7 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
             Err(error) => Some(error),
         };
         drop(stream);
+        let asked = refused.as_ref().and_then(Error::retry_after).unwrap_or_default().min(BUSY_MAX);
         if matches!(topic, Topic::Lists(_)) {
             // Whatever it announced before: the keep-alive looks after the lists while there is no stream.
             link.pulse.announces.store(false, Ordering::Relaxed);
@@ -397,7 +399,7 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
         let mut ended = link.ending.ended.subscribe();
         tokio::select! {
             _ = ended.wait_for(Option::is_some) => return,
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(wait.max(asked)) => {}
         }
         wait = (wait * 2).min(REOPEN_WAIT_MAX);
     }

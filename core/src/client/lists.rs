@@ -71,8 +71,8 @@ impl Link {
     /// Lists everything once more; what fails is made up for by another listing later. A dropped future cancels the requests under way.
     pub(super) async fn relist(self: &Arc<Self>) -> Result<Listed> {
         let listed = self.list(When::Later).await;
-        if listed.is_err() {
-            self.freshness.missed(self.options.keepalive, Instant::now());
+        if let Err(error) = &listed {
+            self.freshness.missed(error, self.options.keepalive, Instant::now());
             self.calls.timer.notify_one();
         }
         listed

@@ -106,12 +106,17 @@ impl Link {
         Err(failure::protocol(&self.server, message))
     }
 
-    /// A page, asked for again where the way to the server failed under it (SPEC 4.3).
+    /// A page, asked for again where the way to the server failed under it (SPEC 4.3), unless it is to be left alone for longer: short
+    /// waits that a server asks for were waited for below.
     async fn request_again(self: &Arc<Self>, method: &str, params: &str) -> Result<Reply> {
         let mut wait = RETRY_WAIT_FIRST;
         for _ in 0..RETRIES_MAX {
             match self.request(method, params).await {
-                Err(error) if failure::is_of_network(&error) && self.outlives_requests() => {
+                Err(error)
+                    if failure::is_of_network(&error)
+                        && error.retry_after().is_none_or(|asked| asked <= wait)
+                        && self.outlives_requests() =>
+                {
                     tokio::time::sleep(wait).await;
                     wait *= 2;
                 }
@@ -138,16 +143,16 @@ impl Link {
     }
 }
 
-/// Cancels a request that nobody waits for; one that was answered is not touched.
-struct CancelOnDrop<'a> {
-    link: &'a Arc<Link>,
-    id: RequestId,
-}
 /// Whether a server does not take a cursor: some do not know the method with one.
 fn is_refusal(error: &Error) -> bool {
     failure::is_invalid_params(error) || failure::is_method_not_found(error)
 }
 
+/// Cancels a request that nobody waits for; one that was answered is not touched.
+struct CancelOnDrop<'a> {
+    link: &'a Arc<Link>,
+    id: RequestId,
+}
 
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {

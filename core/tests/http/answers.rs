@@ -1,9 +1,9 @@
 //! Answers in both forms, the headers of every message, and servers that differ from the usual.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
-use trunkline::{CallOptions, ErrorCode};
+use trunkline::{CallOptions, ErrorCode, Outcome};
 
 use crate::remote::{
     Remote, assert_has_progress, assert_shows_no_secret, close, connected, failed, host, sockets_to,
@@ -130,13 +130,50 @@ fn lists_are_asked_for_again_when_a_gateway_fails() {
     assert_eq!((error.code(), remote.count("POST", "tools/list")), (ErrorCode::ConnectFailed, 3));
 }
 
+/// SPEC 8.4, 4.3: a list is not asked for again before the server has time for it.
+#[test]
+fn a_list_of_a_server_that_has_no_time_is_asked_for_once() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "list-status=429", &[]);
+    let error = host(crate::remote::refused(&rig, remote.config()));
+    assert_eq!(error.code(), ErrorCode::ConnectFailed);
+    assert_eq!(error.detail()["retry_after_ms"], 3_600_000);
+    assert_eq!(remote.count("POST", "tools/list"), 1);
+}
+
+/// SPEC 8.4, 5.7: what may be repeated is not repeated before the server has time for it, and not at all when the call does not.
+#[test]
+fn a_safe_call_is_repeated_once_the_server_has_time() {
+    for (faults, calls) in [("busy-calls", 1), ("busy-call=1,busy-status=502 Bad Gateway", 2)] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start(&rig, faults, &[]);
+        host(async {
+            rig.configure(json!({ "s": remote.config() })).await;
+            let options = json!({ "id": "a", "servers": [], "trust": { "s": true } });
+            let lease = acquire(&rig.session_with(options), "s").await;
+            let options = CallOptions::from_json(r#"{"retry":"safe"}"#).unwrap();
+            let begun = Instant::now();
+            let called = lease.call_tool("echo", r#"{"message":"hi"}"#, &options).await;
+            match called {
+                Ok(_) => assert!(begun.elapsed() >= Duration::from_secs(1), "{faults}"),
+                Err(error) => {
+                    let said = (error.code(), error.outcome());
+                    assert_eq!(said, (ErrorCode::CallInterrupted, Some(Outcome::Unknown)));
+                    assert_eq!(error.detail()["retry_after_ms"], 3_600_000, "{faults}");
+                }
+            }
+            assert_eq!(remote.count("POST", "tools/call"), calls, "{faults}");
+        });
+    }
+}
+
 /// SPEC 8.4: what the server asks for is waited for, within the connect's time.
 #[test]
 fn a_busy_server_gets_the_time_it_asks_for() {
     for faults in ["busy=2", "busy-date=2"] {
         let rig = Rig::new(json!({ "connect_timeout_ms": 60_000 }));
         let remote = Remote::start(&rig, faults, &[]);
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         host(connected(&rig, &remote));
         let took = begun.elapsed();
         assert!(took >= Duration::from_secs(2) && took < HANG, "{faults}: {took:?}");

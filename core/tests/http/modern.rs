@@ -25,6 +25,19 @@ async fn shared(rig: &Rig, remote: &Remote) -> [(Session, Lease); 2] {
     [(a, of_a), (b, of_b)]
 }
 
+/// SPEC 8.4, 7.1: a stream of changes is not asked for again before the server has time for it.
+#[test]
+fn a_stream_of_a_server_that_has_no_time_is_asked_for_once() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "listen-status=429", &MODERN);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        // It would be asked for again after half a second.
+        text(&lease, "sleep", json!({ "ms": 1_000 })).await;
+        assert_eq!(remote.count("POST", "subscriptions/listen"), 1);
+    });
+}
+
 /// SPEC 4.8, PROTOCOL 1.2: every POST has its headers, and nothing of a session is there.
 #[test]
 fn a_modern_server_is_spoken_with_without_a_session() {

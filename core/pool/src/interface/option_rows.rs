@@ -310,7 +310,7 @@ pub(super) const CALL: &[OptionRow] = &[
         Word(&["never", "not_sent", "safe"]),
         "never",
         "what is sent again after a loss, within the call's time: what was never sent, or also a tool that a trusted server \
-         declares read-only or idempotent",
+         declares read-only or idempotent; and nothing before a server that asked to be left alone has time for it",
     ),
     row(
         "wait",

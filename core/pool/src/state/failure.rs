@@ -20,8 +20,7 @@ const ASKED_WAIT_MAX: Duration = Duration::from_secs(300);
 
 /// How long the server asks to be left alone, by the error of the attempt or loss (SPEC 8.4).
 fn asked_wait(error: &Error) -> Duration {
-    let asked = error.detail().get("retry_after_ms").and_then(serde_json::Value::as_u64);
-    asked.map_or(Duration::ZERO, Duration::from_millis).min(ASKED_WAIT_MAX)
+    error.retry_after().unwrap_or_default().min(ASKED_WAIT_MAX)
 }
 
 impl PoolState {

@@ -29,18 +29,18 @@ const KNOWN: &[&str] = &[
     "busy",       // the first N messages get 503 and `Retry-After: 1`
     "busy-date",  // the same, the second given as a date of the server's own clock
     "ping-status", // each `ping` gets that status: 429 with an hour of `Retry-After`, others with an error of the protocol
-    "tools/list-status", // the same, each list of tools
+    "list-status", // each list of tools gets that status in the same way
     "busy-calls",  // each call gets 503 and an hour of `Retry-After`
     "busy-call",   // the first N calls get 503 and `Retry-After: 1`
     "first-call",  // the first call gets the HTTP status that is its value, and no header
-    "busy-status", // what they get in the place of 503
+    "busy-status", // what `busy-calls` and `busy-call` answer in the place of 503
     "deaf-get",    // streams of what is unasked end after so many ms, and bring nothing
     "call-status", // each call gets the HTTP status that is its value, and no header
     "gzip-calls",  // the answer to each call is 4 MiB that inflate to 4 GiB
     "cut-body", // the body of each call's answer is shorter than said, and then the connection ends
     "listen-cut", // the first N streams of changes (of the modern era) end when they have begun
     "listen-garbage", // events that are no messages come before each stream of changes
-    "listen-status", // streams of changes get that status
+    "listen-status", // streams of changes get that status: 429 with an hour of `Retry-After`
     "wants-header", // calls of a tool need an argument's header: the two are its value, as `echo:Loud`
     "own-tools",    // each list of tools has one more, named after the caller's credentials
     "unavailable",  // the first N lists get 502

@@ -330,8 +330,10 @@ impl Front {
         {
             return respond(out, "502 Bad Gateway", &[], b"");
         }
-        if let Some(status) = self.faults.value("ping-status").filter(|_| method == "ping") {
-            return refuse_ping(status, out);
+        let spoiled = if is_list { "list-status" } else { "ping-status" };
+        let status = self.faults.value(spoiled).filter(|_| is_list || method == "ping");
+        if let Some(status) = status {
+            return refuse_with(status, out);
         }
         if is_call && let Some(refused) = self.refuse_call(out) {
             return refused;
@@ -463,8 +465,8 @@ impl Front {
     }
 }
 
-/// A ping that is not answered with a result: the server is busy, or says that it knows no such method.
-fn refuse_ping(status: &str, out: &mut TcpStream) -> Result<()> {
+/// A ping, or a list, that is not answered with a result: the server is busy, or says that it knows no such method.
+fn refuse_with(status: &str, out: &mut TcpStream) -> Result<()> {
     if status == "429" {
         return respond(out, "429 Too Many Requests", &["retry-after: 3600".into()], b"");
     }

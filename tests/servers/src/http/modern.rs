@@ -34,7 +34,8 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
     }
     let (is_call, is_listen) = (method == "tools/call", method == "subscriptions/listen");
     if let Some(status) = front.faults.value("listen-status").filter(|_| is_listen) {
-        return respond(out, &format!("{status} As Told"), &[], b"");
+        let headers: &[String] = if status == "429" { &["retry-after: 3600".into()] } else { &[] };
+        return respond(out, &format!("{status} As Told"), headers, b"");
     }
     let lists_own = method == "tools/list" && front.faults.has("own-tools");
     let (number, answers) = front.routes.ask_numbered(NOBODY, message);
