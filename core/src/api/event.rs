@@ -49,8 +49,8 @@ impl EventMask {
     }
 }
 
-/// A stream of events. At most `limits.event_backlog` wait in it; what does not fit is counted in one `lagged` event,
-/// which comes where the missing ones would have been.
+/// A stream of events. At most `limits.event_backlog` wait in it, and 16 MiB of them (1 KiB for each where that is more), unless one
+/// alone is longer; what does not fit is counted in one `lagged` event, which comes where the missing ones would have been.
 ///
 /// Dropping it unsubscribes: its wake function is not running and never runs again once the drop has returned
 /// (from inside the wake function itself the drop returns without waiting).

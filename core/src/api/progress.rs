@@ -46,12 +46,29 @@ pub(super) fn events(
     })
 }
 
-/// Progress events of one call that a host's thread has yet to take. At most [`WAITING_MAX`](Self::WAITING_MAX) wait; of
-/// more the oldest are dropped, since the newest says how far the call is.
+/// Progress events of one call that a host's thread has yet to take. At most [`WAITING_MAX`](Self::WAITING_MAX) wait, and
+/// [`BYTES_MAX`](Self::BYTES_MAX) of them; of more the oldest are dropped, since the newest says how far the call is.
 #[derive(Default)]
-pub struct ProgressFeed(Mutex<VecDeque<Box<str>>>);
+pub struct ProgressFeed(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    events: VecDeque<Box<str>>,
+    /// The bytes of all.
+    bytes: usize,
+}
+
+impl Waiting {
+    fn pop(&mut self) {
+        let oldest = self.events.pop_front();
+        self.bytes -= oldest.map_or(0, |event| event.len());
+    }
+}
 
 impl ProgressFeed {
+    /// Bytes of the events that wait, unless one alone has more: as many as wait for one subscriber.
+    pub const BYTES_MAX: usize = 16 << 20;
+
     /// Events that wait: as many as wait for one subscriber by default.
     pub const WAITING_MAX: usize = 1024;
 
@@ -63,19 +80,24 @@ impl ProgressFeed {
     /// Adds an event's JSON text. Whether it is the first that waits, so that the host's thread has to be woken.
     pub fn push(&self, event: &str) -> bool {
         let mut waiting = self.waiting();
-        if waiting.len() >= Self::WAITING_MAX {
-            waiting.pop_front();
+        let is_first = waiting.events.is_empty();
+        waiting.bytes += event.len();
+        waiting.events.push_back(event.into());
+        while waiting.events.len() > Self::WAITING_MAX
+            || (waiting.events.len() > 1 && waiting.bytes > Self::BYTES_MAX)
+        {
+            waiting.pop();
         }
-        waiting.push_back(event.into());
-        waiting.len() == 1
+        is_first
     }
 
     /// Takes what waits, oldest first.
     pub fn take(&self) -> Vec<String> {
-        self.waiting().drain(..).map(String::from).collect()
+        let waiting = std::mem::take(&mut *self.waiting());
+        waiting.events.into_iter().map(String::from).collect()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Box<str>>> {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -96,5 +118,24 @@ mod tests {
         assert_eq!(taken.len(), ProgressFeed::WAITING_MAX);
         assert_eq!((&*taken[0], taken.last().unwrap().as_str()), ("1", "1024"));
         assert!(feed.take().is_empty() && feed.push("again"));
+    }
+
+    /// S-24: how long an event is is for the server to say.
+    #[test]
+    fn a_feed_of_long_events_keeps_the_newest() {
+        let feed = ProgressFeed::new();
+        let long = |number: usize| format!("{number:08}").repeat(1 << 17);
+        for number in 0..40 {
+            assert_eq!(feed.push(&long(number)), number == 0);
+        }
+        let taken = feed.take();
+        assert_eq!(taken.len(), ProgressFeed::BYTES_MAX >> 20);
+        assert!(*taken.last().unwrap() == long(39));
+        // One alone is kept however long it is, and what is taken makes room.
+        let longest = "x".repeat(ProgressFeed::BYTES_MAX + 1);
+        assert!(feed.push("short") && !feed.push(&longest));
+        assert!(feed.take() == [longest]);
+        assert!(feed.push("again") && !feed.push("and again"));
+        assert_eq!(feed.take().len(), 2);
     }
 }

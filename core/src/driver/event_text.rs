@@ -51,6 +51,11 @@ impl Untaken {
         Untaken { seq, session, said, revision: None }
     }
 
+    /// How long the text is that it keeps, which others may keep too.
+    pub(super) fn bytes(&self) -> usize {
+        self.said.members.0.len()
+    }
+
     /// The event, with its JSON: the envelope of SPEC 16.6, then the fields.
     pub(super) fn take(self) -> Event {
         let Untaken { seq, session, said, revision } = self;

@@ -67,6 +67,8 @@ struct Events {
     /// There is one while there are others.
     first: Option<Untaken>,
     others: VecDeque<Untaken>,
+    /// The bytes of all, also of those that wait for other subscribers too.
+    bytes: usize,
 }
 
 impl Events {
@@ -75,6 +77,7 @@ impl Events {
     }
 
     fn push(&mut self, event: Untaken) {
+        self.bytes += event.bytes();
         match self.first {
             None => self.first = Some(event),
             Some(_) => self.others.push_back(event),
@@ -82,7 +85,9 @@ impl Events {
     }
 
     fn pop(&mut self) -> Option<Untaken> {
-        std::mem::replace(&mut self.first, self.others.pop_front())
+        let event = std::mem::replace(&mut self.first, self.others.pop_front())?;
+        self.bytes -= event.bytes();
+        Some(event)
     }
 }
 
@@ -124,15 +129,23 @@ impl Subscriber {
     /// Adds an event, or counts it as missed.
     pub(super) fn push(&self, event: Untaken) -> Pushed {
         let mut queue = self.queue();
-        let before = queue.events.len();
-        if queue.missed > 0 || before >= self.backlog {
+        let (before, bytes_before) = (queue.events.len(), queue.events.bytes);
+        let (bytes, bytes_max) = (bytes_before + event.bytes(), self.bytes_max());
+        let fits = before < self.backlog && (before == 0 || bytes <= bytes_max);
+        if queue.missed > 0 || !fits {
             queue.missed += 1;
             queue.last_missed_seq = event.seq;
             return Pushed::default();
         }
         queue.events.push(event);
         let wakes = (queue.has_wake || queue.waiting > 0) && self.is_to_wake(&queue, before);
-        Pushed { wakes, is_half: before == self.backlog / 2 }
+        let passes_half = bytes_before <= bytes_max / 2 && bytes > bytes_max / 2;
+        Pushed { wakes, is_half: before == self.backlog / 2 || passes_half }
+    }
+
+    /// How many bytes of events wait, unless one alone has more.
+    fn bytes_max(&self) -> usize {
+        BYTES_MAX.max(self.backlog.saturating_mul(EVENT_BYTES))
     }
 
     /// Whether this thread is to wake it, after it had so many events. Asked under the lock of the queue.
@@ -296,6 +309,12 @@ fn thread_number() -> u64 {
 
 const NOBODY: u64 = 0;
 
+/// Bytes of what waits for one subscriber: a server says how long its log messages are, up to a frame each.
+const BYTES_MAX: usize = 16 << 20;
+
+/// What each event of the backlog has room for at least, so that a host which makes room for very many has it for all of the usual length.
+const EVENT_BYTES: usize = 1 << 10;
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -343,6 +362,53 @@ mod tests {
         }
         assert_eq!(heard, (1..=told).collect::<Vec<u64>>());
         assert!(!subscriber.is_ended() && subscriber.try_next().is_none());
+    }
+
+    /// An event whose text has some MiB.
+    fn large(mib: usize) -> Arc<Said> {
+        Said::new(EventKind::Log, &About::default(), |json| {
+            json.add_written(&format!(r#""data":"{}""#, "x".repeat(mib << 20)));
+        })
+    }
+
+    /// What waits, by its length in MiB: a `lagged` by how many it stands for, below zero.
+    fn drained(subscriber: &Subscriber) -> Vec<i64> {
+        let events = std::iter::from_fn(|| subscriber.try_next());
+        let text = |event: Event| match event.kind() {
+            EventKind::Lagged => {
+                let json: serde_json::Value = serde_json::from_str(event.json()).unwrap();
+                -json["missed"].as_i64().unwrap()
+            }
+            _ => i64::try_from(event.json().len() >> 20).unwrap(),
+        };
+        events.map(text).collect()
+    }
+
+    /// S-24, SPEC 9.6: how long events are is for a server to say, and so no number of them bounds what is kept of them.
+    #[test]
+    fn what_waits_is_bounded_in_bytes_too() {
+        let subscriber = Subscriber::new(EventMask::ALL, None, 1024, String::new());
+        let tell = |said: &Arc<Said>| subscriber.push(Untaken::new(1, None, said.clone()));
+        let (one, most, small) = (large(1), large(20), large(0));
+        for _ in 0..100 {
+            let _ = tell(&one);
+        }
+        let _ = tell(&small);
+        let mut kept = drained(&subscriber);
+        let missed = -kept.pop().unwrap();
+        assert!((8..=16).contains(&kept.len()), "{}", kept.len());
+        assert_eq!((kept.len() as i64 + missed, kept.iter().sum()), (101, kept.len() as i64));
+        // What is taken makes room again, also for one that is longer alone.
+        for said in [&small, &small, &most, &small] {
+            let _ = tell(said);
+        }
+        assert_eq!(drained(&subscriber), [0, 0, -2]);
+        for said in [&most, &small] {
+            let _ = tell(said);
+        }
+        assert_eq!(drained(&subscriber), [20, -1]);
+        let _ = tell(&small);
+        assert_eq!(drained(&subscriber), [0]);
     }
 
     /// SPEC 16.2: the first event of an empty queue wakes who waits for it, and nobody where nobody does: what waits is found by the

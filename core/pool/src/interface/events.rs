@@ -252,7 +252,7 @@ events! {
     Warning "warning" Pool &[field("code", "string"), field("message", "string")],
         "something that the operator should know";
     Lagged "lagged" Subscriber &[field("missed", "integer")],
-        "the subscriber was too slow, and so many events were dropped";
+        "the subscriber was too slow for as many events, or for as long ones, and so many were dropped";
 }
 
 impl EventKind {

@@ -228,7 +228,7 @@ const LIMITS: &[OptionRow] = &[
         "event_backlog",
         integer(1, 1 << 20, "events"),
         "1024",
-        "events that wait for one subscriber",
+        "events that wait for one subscriber; long ones are fewer: they have 16 MiB together, or 1 KiB for each where that is more, unless one alone is longer",
     ),
 ];
 
