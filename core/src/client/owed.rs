@@ -1,19 +1,31 @@
-//! What a server is still to be told: notifications that found no room on the wire, and go out when there is some (SPEC 5.5, 15.2).
+//! What a server is still to be told: what found no room on the wire, and goes out when there is some (SPEC 5.5, 15.1, 15.2).
 //!
 //! Invariants:
 //! 1. One task of a connection waits for room. Two would hand the only place there is to each other, and neither would send.
-//! 2. What is owed is bounded: a change of the roots once, each cancellation once, and of these as many as calls may be in flight.
+//! 2. What is owed is bounded: replies by number and bytes, a change of the roots once, each cancellation once, and of these as many as
+//!    calls may be in flight.
 //! 3. It ends with the connection: a wire that has ended refuses nothing for want of room.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::link::Link;
 use crate::transport::{FrameKind, Sent};
 
-/// Something that a server of the legacy era is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notification {
+/// Replies that are owed at one time: as many as wait for a pipe.
+const REPLIES_MAX: usize = 256;
+
+/// Bytes of them. A single one above it is owed when it is alone.
+const REPLY_BYTES_MAX: usize = 16 << 20;
+
+/// Something that a server is told and does not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Debt {
+    /// The answer to a request of its own, with the newline that ends it.
+    Reply(Box<str>),
+    /// The roots are others.
+    RootsChanged,
     /// The answer to a request is no longer wanted.
     Cancelled {
         /// Its id.
@@ -21,19 +33,23 @@ pub(super) enum Notification {
         /// In words, for the server's log.
         reason: &'static str,
     },
-    /// The roots are others.
-    RootsChanged,
 }
 
-impl Notification {
-    fn frame(self) -> String {
+impl Debt {
+    fn frame(&self) -> (Cow<'_, str>, FrameKind) {
         match self {
-            Notification::Cancelled { id, reason } => format!(
-                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
-                 {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"
-            ),
-            Notification::RootsChanged => {
-                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}\n".into()
+            Debt::Reply(frame) => ((&**frame).into(), FrameKind::Reply),
+            Debt::RootsChanged => {
+                let frame =
+                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}\n";
+                (frame.into(), FrameKind::Notification)
+            }
+            Debt::Cancelled { id, reason } => {
+                let frame = format!(
+                    "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
+                     {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"
+                );
+                (frame.into(), FrameKind::Notification)
             }
         }
     }
@@ -45,20 +61,22 @@ pub(super) struct Owed(Mutex<Debts>);
 
 #[derive(Default)]
 struct Debts {
+    replies: VecDeque<Box<str>>,
+    roots: bool,
     /// Why each request is taken back, by its id.
     cancelled: BTreeMap<u64, &'static str>,
-    roots: bool,
     /// A task waits for room.
     is_awaited: bool,
 }
 
 impl Owed {
-    /// Adds something, and of `most` cancellations leaves out the oldest; whether a task has to begin to wait for room.
-    fn add(&self, notification: Notification, most: usize) -> bool {
+    /// Adds something, as far as its bounds go: of `most` cancellations the oldest are left out. Whether a task has to begin to wait.
+    fn add(&self, debt: Debt, most: usize) -> bool {
         let mut debts = self.debts();
-        match notification {
-            Notification::RootsChanged => debts.roots = true,
-            Notification::Cancelled { id, reason } => {
+        match debt {
+            Debt::Reply(frame) => debts.add_reply(frame),
+            Debt::RootsChanged => debts.roots = true,
+            Debt::Cancelled { id, reason } => {
                 debts.cancelled.insert(id, reason);
                 if debts.cancelled.len() > most {
                     debts.cancelled.pop_first();
@@ -69,34 +87,52 @@ impl Owed {
     }
 
     /// Takes out what comes next. With nothing left the task that asks is the one no more.
-    fn next(&self) -> Option<Notification> {
+    fn next(&self) -> Option<Debt> {
         let mut debts = self.debts();
-        if std::mem::take(&mut debts.roots) {
-            return Some(Notification::RootsChanged);
-        }
-        let next = debts.cancelled.pop_first();
+        let next = debts.next();
         debts.is_awaited = next.is_some();
-        next.map(|(id, reason)| Notification::Cancelled { id, reason })
+        next
     }
 
-    fn debts(&self) -> std::sync::MutexGuard<'_, Debts> {
+    fn debts(&self) -> MutexGuard<'_, Debts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl Debts {
+    fn add_reply(&mut self, frame: Box<str>) {
+        let bytes: usize = self.replies.iter().map(|reply| reply.len()).sum();
+        let fits = bytes.saturating_add(frame.len()) <= REPLY_BYTES_MAX;
+        if self.replies.is_empty() || fits && self.replies.len() < REPLIES_MAX {
+            self.replies.push_back(frame);
+        }
+    }
+
+    /// Replies first: a server waits for each.
+    fn next(&mut self) -> Option<Debt> {
+        if let Some(frame) = self.replies.pop_front() {
+            return Some(Debt::Reply(frame));
+        }
+        if std::mem::take(&mut self.roots) {
+            return Some(Debt::RootsChanged);
+        }
+        self.cancelled.pop_first().map(|(id, reason)| Debt::Cancelled { id, reason })
+    }
+}
+
 impl Link {
-    /// Tells the server something, or once there is room, where there is none now. Never waits.
-    pub(super) fn notify(&self, notification: Notification) {
-        if self.is_told(notification) || !self.owe(notification) {
+    /// Tells the server something, or once there is room, where there is none now and the wire says when. Never waits.
+    pub(super) fn pay(&self, debt: Debt) {
+        if self.is_paid(&debt) || self.wire.room().is_none() || !self.owe(debt) {
             return;
         }
         let Some(link) = self.me.upgrade() else { return };
         self.runtime.spawn(async move {
-            loop {
-                link.wire.room().await;
+            while let Some(room) = link.wire.room() {
+                room.await;
                 loop {
                     let Some(next) = link.owed.next() else { return };
-                    if !link.is_told(next) {
+                    if !link.is_paid(&next) {
                         link.owe(next);
                         break;
                     }
@@ -106,14 +142,14 @@ impl Link {
     }
 
     /// Whether there was room for it, or nobody is there to be told any more.
-    fn is_told(&self, notification: Notification) -> bool {
-        let frame = notification.frame();
-        self.wire.send(frame.as_bytes(), FrameKind::Notification) != Sent::Full
+    fn is_paid(&self, debt: &Debt) -> bool {
+        let (frame, kind) = debt.frame();
+        self.wire.send(frame.as_bytes(), kind) != Sent::Full
     }
 
-    fn owe(&self, notification: Notification) -> bool {
+    fn owe(&self, debt: Debt) -> bool {
         let most = usize::try_from(self.options.in_flight).unwrap_or(usize::MAX);
-        self.owed.add(notification, most)
+        self.owed.add(debt, most)
     }
 }
 
@@ -121,8 +157,12 @@ impl Link {
 mod tests {
     use super::*;
 
-    fn cancelled(id: u64) -> Notification {
-        Notification::Cancelled { id, reason: "enough" }
+    fn cancelled(id: u64) -> Debt {
+        Debt::Cancelled { id, reason: "enough" }
+    }
+
+    fn paid(owed: &Owed) -> Vec<Debt> {
+        std::iter::from_fn(|| owed.next()).collect()
     }
 
     /// SPEC 5.5, 15.2: each once, by one task, and of the cancellations no more than there can be calls.
@@ -130,13 +170,26 @@ mod tests {
     fn what_is_owed_is_owed_once_and_bounded() {
         let owed = Owed::default();
         assert!(owed.add(cancelled(1), 3), "the first has a task begin");
-        for notification in [2, 2, 3, 4].map(cancelled) {
-            assert!(!owed.add(notification, 3));
+        for debt in [2, 2, 3, 4].map(cancelled) {
+            assert!(!owed.add(debt, 3));
         }
-        (0..2).for_each(|_| assert!(!owed.add(Notification::RootsChanged, 3)));
-        let paid: Vec<_> = std::iter::from_fn(|| owed.next()).collect();
-        let roots = Notification::RootsChanged;
-        assert_eq!(paid, [roots, cancelled(2), cancelled(3), cancelled(4)]);
-        assert!(owed.add(roots, 3), "the task that found nothing has ended");
+        (0..2).for_each(|_| assert!(!owed.add(Debt::RootsChanged, 3)));
+        assert_eq!(paid(&owed), [Debt::RootsChanged, cancelled(2), cancelled(3), cancelled(4)]);
+        assert!(owed.add(cancelled(5), 3), "the task that found nothing has ended");
+    }
+
+    /// SPEC 5.11, 15.1: a server that asks and takes nothing has a bounded number of replies waiting for it, and they go first.
+    #[test]
+    fn replies_that_are_owed_are_bounded_in_number_and_bytes() {
+        let reply = |bytes: usize| Debt::Reply("x".repeat(bytes).into());
+        let owed = Owed::default();
+        owed.add(cancelled(1), 3);
+        (0..2 * REPLIES_MAX).for_each(|_| drop(owed.add(reply(1), 3)));
+        let all = paid(&owed);
+        assert_eq!((all.len(), all.last()), (REPLIES_MAX + 1, Some(&cancelled(1))));
+        for bytes in [REPLY_BYTES_MAX + 1, 1] {
+            owed.add(reply(bytes), 3);
+        }
+        assert_eq!(paid(&owed), [reply(REPLY_BYTES_MAX + 1)]);
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::era::{Again, Metadata, write_params};
 use super::in_flight::{Clock, Flight, Overdue, Purpose, Refused, Waiter};
 use super::link::Link;
-use super::owed::Notification;
+use super::owed::Debt;
 use super::{Done, Reply, Request, RequestId, failure};
 use crate::transport::{FrameKind, Sent};
 use crate::{Error, Outcome, Result};
@@ -186,7 +186,7 @@ impl Link {
             self.calls.forget_abandoned(id);
             return Outcome::Unknown;
         }
-        self.notify(Notification::Cancelled { id, reason });
+        self.pay(Debt::Cancelled { id, reason });
         Outcome::Unknown
     }
 

@@ -19,8 +19,9 @@ use trunkline_pool::options::{HandlerKind, HandlerResult, Handling, Refusal};
 use super::Callers;
 use super::in_flight::Hold;
 use super::link::{Link, count};
+use super::owed::Debt;
 use crate::handling::{contained, failed};
-use crate::transport::{FrameKind, Via};
+use crate::transport::Via;
 
 /// Requests of one server that handlers work on at one time: more than a person can look at.
 const OPEN_MAX: usize = 16;
@@ -304,7 +305,7 @@ impl Link {
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
             }
         };
-        self.wire.send(reply.as_bytes(), FrameKind::Reply);
+        self.pay(Debt::Reply(reply.into()));
     }
 }
 

@@ -47,10 +47,10 @@ pub(crate) trait Wire: Send + Sync + 'static {
         false
     }
 
-    /// Resolves when a notification that was refused for want of room may be taken, or when none will be any more. A wire that refuses
-    /// none has nothing to say.
-    fn room(&self) -> BoxFuture<'static, ()> {
-        Box::pin(std::future::pending())
+    /// Resolves when a notification or reply that was refused for want of room may be taken, or when none will be any more; `None` where
+    /// what is refused stays refused.
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        None
     }
 
     /// Takes a request back; `true` means that nothing of it was sent, and nothing will be.

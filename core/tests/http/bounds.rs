@@ -4,7 +4,7 @@ use serde_json::json;
 use trunkline::CallOptions;
 
 use crate::remote::{Remote, close, connected, host, sockets_to};
-use crate::rig::{Rig, acquire, text, until};
+use crate::rig::{HANG, Rig, acquire, text, until};
 
 /// SPEC 5.11, I-25: a server that takes no cancellation costs a bounded number of sockets, however many calls are cancelled.
 #[test]
@@ -46,6 +46,25 @@ fn every_call_that_ends_here_is_taken_back_from_the_server() {
         session.close(None);
         until(|| remote.count("POST", "notifications/cancelled") == calls.len());
         while text(&stays, "under_way", json!({})).await != "0" {}
+    });
+    close(&rig);
+}
+
+/// SPEC 5.5, 15.1: what a server asks while it is told of hundreds of calls that end is answered.
+#[test]
+fn a_server_that_is_told_much_has_its_questions_answered() {
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "hung-notices=500", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        let options = CallOptions::default();
+        let call = |_| lease.start_call_tool("sleep", r#"{"ms":60000}"#, &options, |_| {});
+        let calls: Vec<_> = (0..300).map(call).collect();
+        until(|| remote.count("POST", "tools/call") == calls.len());
+        calls.iter().for_each(|call| call.cancel());
+        let asked = text(&lease, "ask", json!({ "method": "ping" }));
+        let answer = tokio::time::timeout(HANG, asked).await.expect("it has its answer");
+        assert_eq!(answer, r#"{"result":{}}"#);
     });
     close(&rig);
 }

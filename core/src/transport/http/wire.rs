@@ -152,9 +152,9 @@ impl Wire for HttpWire {
         Sent::Queued
     }
 
-    fn room(&self) -> BoxFuture<'static, ()> {
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
         let unanswered = self.tasks().unanswered.clone();
-        Box::pin(async move { drop(unanswered.acquire_owned().await) })
+        Some(Box::pin(async move { drop(unanswered.acquire_owned().await) }))
     }
 
     fn withdraw(&self, request: u64) -> bool {
