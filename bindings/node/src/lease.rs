@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_derive::napi;
-use trunkline::{CallResult, Lease, Pool, Session};
+use trunkline::{CallOptions, CallResult, Lease, Operation, Pool, Session};
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
 use crate::pending::Owner;
-use crate::reply::Settled;
+use crate::reply::{Reply, Settled};
 use crate::session::{JsonText, list_text};
 
 /// A lease and what it needs to stay usable.
@@ -36,12 +36,20 @@ impl NativeLease {
         NativeLease { environment, held: Arc::new(held) }
     }
 
-    fn call(
+    /// Starts what is sent to the server as it is asked for.
+    fn send(
         &self,
+        options: Option<String>,
         number: Option<f64>,
-        future: impl Future<Output = trunkline::Result<CallResult>> + Send + 'static,
+        start: impl FnOnce(&Lease, &CallOptions, Reply) -> Operation,
     ) -> Result<Promise> {
-        self.environment.run(number, &self.held.pool, future, Settled::Call)
+        let options = self.environment.call_options(options, number)?;
+        let owner = Owner::Lease(self.held.clone());
+        self.environment.promise(number, owner, |reply| {
+            let call = start(&self.held.lease, &options, reply);
+            self.environment.await_answer(&call, &options);
+            call
+        })
     }
 
     fn act(
@@ -51,6 +59,11 @@ impl NativeLease {
     ) -> Result<Promise> {
         self.environment.run(number, &self.held.pool, future, |()| Settled::Nothing)
     }
+}
+
+/// What settles the promise of a request.
+fn ended(reply: Reply) -> impl FnOnce(trunkline::Result<CallResult>) + Send + 'static {
+    move |result| reply.send(result.map(Settled::Call))
 }
 
 #[napi]
@@ -94,15 +107,8 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let options = self.environment.call_options(options, number)?;
-        let owner = Owner::Lease(self.held.clone());
-        self.environment.promise(number, owner, |reply| {
-            let call =
-                self.held.lease.start_call_tool(&tool, &arguments, &options, move |result| {
-                    reply.send(result.map(Settled::Call));
-                });
-            self.environment.await_answer(&call, &options);
-            call
+        self.send(options, number, |lease, options, reply| {
+            lease.start_call_tool(&tool, &arguments, options, ended(reply))
         })
     }
 
@@ -115,14 +121,8 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let options = self.environment.call_options(options, number)?;
-        let owner = Owner::Lease(self.held.clone());
-        self.environment.promise(number, owner, |reply| {
-            let call = self.held.lease.start_request(&method, &params, &options, move |result| {
-                reply.send(result.map(Settled::Call));
-            });
-            self.environment.await_answer(&call, &options);
-            call
+        self.send(options, number, |lease, options, reply| {
+            lease.start_request(&method, &params, options, ended(reply))
         })
     }
 
@@ -134,11 +134,12 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (held, options) = (self.held.clone(), self.environment.call_options(options, number)?);
-        self.call(number, async move { held.lease.read_resource(&uri, &options).await })
+        self.send(options, number, |lease, options, reply| {
+            lease.start_read_resource(&uri, options, ended(reply))
+        })
     }
 
-    /// Gets a prompt; `arguments` is the text of a JSON object.
+    /// Gets a prompt.
     #[napi(catch_unwind)]
     pub fn get_prompt(
         &self,
@@ -147,11 +148,12 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (held, options) = (self.held.clone(), self.environment.call_options(options, number)?);
-        self.call(number, async move { held.lease.get_prompt(&name, &arguments, &options).await })
+        self.send(options, number, |lease, options, reply| {
+            lease.start_get_prompt(&name, &arguments, options, ended(reply))
+        })
     }
 
-    /// Asks for completions; `params` is the text of the request's params object.
+    /// Asks for completions.
     #[napi(catch_unwind)]
     pub fn complete(
         &self,
@@ -159,8 +161,9 @@ impl NativeLease {
         options: Option<String>,
         number: Option<f64>,
     ) -> Result<Promise> {
-        let (held, options) = (self.held.clone(), self.environment.call_options(options, number)?);
-        self.call(number, async move { held.lease.complete(&params, &options).await })
+        self.send(options, number, |lease, options, reply| {
+            lease.start_complete(&params, options, ended(reply))
+        })
     }
 
     /// Subscribes the session to updates of a resource.

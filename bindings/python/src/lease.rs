@@ -4,9 +4,9 @@ use std::future::Future;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use trunkline::CallOptions;
+use trunkline::{CallOptions, CallResult};
 
-use crate::delivery::{Operation, Payload, begun, sink};
+use crate::delivery::{Operation, Payload, Sink, begun, sink};
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
 use crate::options::CallText;
@@ -30,25 +30,47 @@ impl Lease {
         Lease(Owned::new(Arc::new(held)))
     }
 
-    /// Starts a request that the library has only as a future.
+    /// Starts what is sent to the server as it is asked for.
+    fn send(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        options: CallText,
+        start: impl FnOnce(&trunkline::Lease, &CallOptions, Sink) -> trunkline::Operation,
+    ) -> PyResult<Operation> {
+        let held = self.0.here()?;
+        guarded(|| {
+            let options = options.parse(to)?;
+            let operation = start(&held.lease, &options, sink(to, token)?);
+            begun(to, operation, &options)
+        })
+    }
+
+    /// Starts what the library has only as a future.
     fn start<F>(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
-        options: Option<CallText>,
-        request: impl FnOnce(Arc<HeldLease>, CallOptions) -> F,
+        begin: impl FnOnce(Arc<HeldLease>) -> F,
     ) -> PyResult<Operation>
     where
-        F: Future<Output = trunkline::Result<Payload>> + Send + 'static,
+        F: Future<Output = trunkline::Result<()>> + Send + 'static,
     {
         let held = self.0.here()?;
         guarded(|| {
-            let options = options.map(|options| options.parse(to)).transpose()?.unwrap_or_default();
             let sink = sink(to, token)?;
-            let future = request(Arc::clone(held), options);
-            Ok(Operation::new(held.pool.start(future, move |outcome| sink.put(outcome))))
+            let future = begin(Arc::clone(held));
+            let done = move |outcome: trunkline::Result<()>| {
+                sink.put(outcome.map(|()| Payload::Nothing));
+            };
+            Ok(Operation::new(held.pool.start(future, done)))
         })
     }
+}
+
+/// What puts the end of a request where it is waited for.
+fn ended(sink: Sink) -> impl FnOnce(trunkline::Result<CallResult>) + Send + 'static {
+    move |outcome| sink.put(outcome.map(Payload::Call))
 }
 
 #[pymethods]
@@ -88,13 +110,8 @@ impl Lease {
         arguments: &str,
         options: CallText,
     ) -> PyResult<Operation> {
-        let held = self.0.here()?;
-        guarded(|| {
-            let options = options.parse(to)?;
-            let sink = sink(to, token)?;
-            let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
-            let operation = held.lease.start_call_tool(tool, arguments, &options, done);
-            begun(to, operation, &options)
+        self.send(to, token, options, |lease, options, sink| {
+            lease.start_call_tool(tool, arguments, options, ended(sink))
         })
     }
 
@@ -107,13 +124,8 @@ impl Lease {
         params: &str,
         options: CallText,
     ) -> PyResult<Operation> {
-        let held = self.0.here()?;
-        guarded(|| {
-            let options = options.parse(to)?;
-            let sink = sink(to, token)?;
-            let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
-            let operation = held.lease.start_request(method, params, &options, done);
-            begun(to, operation, &options)
+        self.send(to, token, options, |lease, options, sink| {
+            lease.start_request(method, params, options, ended(sink))
         })
     }
 
@@ -122,11 +134,11 @@ impl Lease {
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
-        uri: String,
+        uri: &str,
         options: CallText,
     ) -> PyResult<Operation> {
-        self.start(to, token, Some(options), |held, options| async move {
-            held.lease.read_resource(&uri, &options).await.map(Payload::Call)
+        self.send(to, token, options, |lease, options, sink| {
+            lease.start_read_resource(uri, options, ended(sink))
         })
     }
 
@@ -135,12 +147,12 @@ impl Lease {
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
-        name: String,
-        arguments: String,
+        name: &str,
+        arguments: &str,
         options: CallText,
     ) -> PyResult<Operation> {
-        self.start(to, token, Some(options), |held, options| async move {
-            held.lease.get_prompt(&name, &arguments, &options).await.map(Payload::Call)
+        self.send(to, token, options, |lease, options, sink| {
+            lease.start_get_prompt(name, arguments, options, ended(sink))
         })
     }
 
@@ -149,11 +161,11 @@ impl Lease {
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
-        params: String,
+        params: &str,
         options: CallText,
     ) -> PyResult<Operation> {
-        self.start(to, token, Some(options), |held, options| async move {
-            held.lease.complete(&params, &options).await.map(Payload::Call)
+        self.send(to, token, options, |lease, options, sink| {
+            lease.start_complete(params, options, ended(sink))
         })
     }
 
@@ -164,9 +176,7 @@ impl Lease {
         token: u64,
         uri: String,
     ) -> PyResult<Operation> {
-        self.start(to, token, None, |held, _| async move {
-            held.lease.subscribe_resource(&uri).await.map(|()| Payload::Nothing)
-        })
+        self.start(to, token, |held| async move { held.lease.subscribe_resource(&uri).await })
     }
 
     /// Starts the counterpart of it.
@@ -176,9 +186,7 @@ impl Lease {
         token: u64,
         uri: String,
     ) -> PyResult<Operation> {
-        self.start(to, token, None, |held, _| async move {
-            held.lease.unsubscribe_resource(&uri).await.map(|()| Payload::Nothing)
-        })
+        self.start(to, token, |held| async move { held.lease.unsubscribe_resource(&uri).await })
     }
 
     /// Gives the hold up. Repeating it does nothing.

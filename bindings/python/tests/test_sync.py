@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -82,6 +83,54 @@ def test_a_scope_cancels_from_another_thread(log: Log) -> None:
         assert text(lease.call_tool("echo", {"message": "outside"})) == "outside"
         with scope, pytest.raises(trunkline.CancelledError):
             lease.call_tool("sleep", {"ms": 60_000})
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda lease: lease.call_tool("t"), id="call_tool"),
+        pytest.param(lambda lease: lease.request("ping"), id="request"),
+        pytest.param(lambda lease: lease.read_resource("test://one"), id="read_resource"),
+        pytest.param(lambda lease: lease.get_prompt("p"), id="get_prompt"),
+        pytest.param(lambda lease: lease.complete({}), id="complete"),
+    ],
+)
+def test_a_scope_leaves_what_became_of_each_request(ask: Callable[[trunkline.sync.Lease], object]) -> None:
+    """SPEC 5.1, 5.5, 5.12: the server may have done what was asked, and which server that is."""
+    asked = threading.Event()
+
+    def receive(connection: trunkline.HostConnection, frame: str) -> None:
+        message = json.loads(frame)
+        if message["method"] in ("tools/call", "ping", "resources/read", "prompts/get", "completion/complete"):
+            asked.set()
+            return
+        answer: dict[str, object] = {"error": {"code": -32601, "message": "no such method"}}
+        if message["method"] == "initialize":
+            server = {"name": "silent", "version": "1"}
+            answer = {"result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": server}}
+        elif message["method"] == "tools/list":
+            answer = {"result": {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}}
+        if "id" in message:
+            connection.send(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}))
+
+    with trunkline.sync.Pool(cache="off", drain_delay=0) as pool, pool.session("a", servers=[]) as session:
+        session.provide("s", receive)
+        lease = session.acquire("s", timeout=HANG)
+        scope = trunkline.sync.CancelScope()
+
+        def cancel() -> None:
+            asked.wait(HANG)
+            scope.cancel()
+
+        cancelling = threading.Thread(target=cancel)
+        cancelling.start()
+        with scope, pytest.raises(trunkline.CancelledError) as caught:
+            ask(lease)
+        cancelling.join()
+        assert (caught.value.outcome, caught.value.server) == ("unknown", "s")
+        with scope, pytest.raises(trunkline.CancelledError) as caught:
+            ask(lease)
+        assert caught.value.outcome == "not_sent"
 
 
 def test_nothing_begins_in_a_scope_that_is_cancelled(log: Log) -> None:

@@ -201,7 +201,18 @@ impl Lease {
     /// # Errors
     /// Those of [`request`](Self::request).
     pub async fn read_resource(&self, uri: &str, options: &CallOptions) -> Result<CallResult> {
-        self.request("resources/read", &json!({ "uri": uri }).to_string(), options).await
+        let options = &read_elsewhere(options);
+        finished(|sent| self.start_read_resource(uri, options, |result| sent.end(result))).await
+    }
+
+    /// [`read_resource`](Self::read_resource) without a future.
+    pub fn start_read_resource(
+        &self,
+        uri: &str,
+        options: &CallOptions,
+        done: impl FnOnce(Result<CallResult>) + Send + 'static,
+    ) -> Operation {
+        self.start_request("resources/read", &json!({ "uri": uri }).to_string(), options, done)
     }
 
     /// Gets a prompt; `arguments` is the text of a JSON object.
@@ -214,10 +225,29 @@ impl Lease {
         arguments: &str,
         options: &CallOptions,
     ) -> Result<CallResult> {
-        let arguments = self.check().and_then(|()| params::object("arguments", arguments));
-        let arguments = arguments.map_err(|error| error.with_outcome(Outcome::NotSent))?;
-        let params = format!(r#"{{"name":{},"arguments":{arguments}}}"#, Value::from(name));
-        self.request("prompts/get", &params, options).await
+        let options = &read_elsewhere(options);
+        finished(|sent| self.start_get_prompt(name, arguments, options, |result| sent.end(result)))
+            .await
+    }
+
+    /// [`get_prompt`](Self::get_prompt) without a future.
+    pub fn start_get_prompt(
+        &self,
+        name: &str,
+        arguments: &str,
+        options: &CallOptions,
+        done: impl FnOnce(Result<CallResult>) + Send + 'static,
+    ) -> Operation {
+        match self.check().and_then(|()| params::object("arguments", arguments)) {
+            Ok(arguments) => {
+                let params = format!(r#"{{"name":{},"arguments":{arguments}}}"#, Value::from(name));
+                self.start_request("prompts/get", &params, options, done)
+            }
+            Err(error) => {
+                done(Err(error.with_outcome(Outcome::NotSent)));
+                Operation::ended()
+            }
+        }
     }
 
     /// Asks for completions; `params` is the text of the request's params object.
@@ -226,6 +256,16 @@ impl Lease {
     /// Those of [`request`](Self::request).
     pub async fn complete(&self, params: &str, options: &CallOptions) -> Result<CallResult> {
         self.request("completion/complete", params, options).await
+    }
+
+    /// [`complete`](Self::complete) without a future.
+    pub fn start_complete(
+        &self,
+        params: &str,
+        options: &CallOptions,
+        done: impl FnOnce(Result<CallResult>) + Send + 'static,
+    ) -> Operation {
+        self.start_request("completion/complete", params, options, done)
     }
 
     /// Subscribes the session to updates of a resource. Counted, by whichever lease of the session: each needs its
