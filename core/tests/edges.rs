@@ -9,7 +9,7 @@ use rig::{HANG, Rig, acquire, runs, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, EventMask, Lease, Outcome,
-    ServerSpec, Servers, SessionOptions,
+    PoolOptions, ServerSpec, Servers, SessionOptions,
 };
 
 fn host<T>(future: impl Future<Output = T>) -> T {
@@ -163,6 +163,38 @@ fn a_session_has_only_so_many_calls_in_flight() {
         under_way[0].cancel();
         text(&of_a, "pid", json!({})).await;
         under_way[1].cancel();
+    });
+}
+
+/// SPEC 16.2: what a host of Rust writes into its options has no text that a bound was kept for.
+#[test]
+fn no_time_of_a_host_is_too_long() {
+    const LONGEST: Duration = Duration::MAX;
+    let mut options = PoolOptions::default();
+    (options.drain_delay, options.idle_cap, options.start_gate) = (LONGEST, LONGEST, LONGEST);
+    (options.exit_grace, options.kill_grace, options.keepalive) = (LONGEST, LONGEST, LONGEST);
+    (options.call_timeout, options.call_idle_timeout) = (LONGEST, LONGEST);
+    (options.connect_timeout, options.handler_timeout) = (Some(LONGEST), LONGEST);
+    options.reconnect.local_delays = vec![LONGEST];
+    let rig = Rig::with(options);
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session_with(json!({ "id": "a" }));
+        let started = session.started().await.unwrap();
+        assert_eq!(started["servers"]["s"]["state"], "ready", "{started}");
+        let mut of_call = CallOptions::default();
+        (of_call.timeout, of_call.idle_timeout) = (Some(LONGEST), Some(LONGEST));
+        let lease = acquire(&session, "s").await;
+        lease.call_tool("pid", "{}", &of_call).await.unwrap();
+        let mut timed = spec(&rig.server(&["--label", "t"]));
+        (timed.connect_timeout, timed.call_timeout) = (Some(LONGEST), Some(LONGEST));
+        let lease = session.acquire("t", Some(&timed), &AcquireOptions::default()).await.unwrap();
+        lease.call_tool("pid", "{}", &CallOptions::default()).await.unwrap();
+        let mut drain = DrainOptions::default();
+        drain.timeout = LONGEST;
+        session.close(Some(LONGEST));
+        let report = tokio::time::timeout(HANG, rig.pool.drain_all(&drain)).await.unwrap().unwrap();
+        assert_eq!((&report["forced"], &report["errors"]), (&json!(0), &json!([])));
     });
 }
 

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::task::AbortHandle;
+use trunkline_pool::in_flight::later;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::CallOptions;
 use trunkline_pool::view::Hidden;
@@ -135,7 +136,7 @@ impl WaitingCall {
     /// Waits for the server in a task of its own.
     fn wait(self: &Arc<Self>) {
         let this = self.clone();
-        let deadline = tokio::time::Instant::from_std(self.began + self.timeout);
+        let deadline = tokio::time::Instant::from_std(later(self.began, self.timeout));
         let waits = async move {
             let found = tokio::select! {
                 biased;

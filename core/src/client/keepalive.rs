@@ -123,7 +123,7 @@ impl KeepAlive {
     pub(super) fn watch(&mut self, link: &Arc<Link>, now: Instant) -> Next {
         if link.stands() != Life::Open {
             // Until then the connect's own deadline holds.
-            return Next::Look((!self.interval.is_zero()).then(|| now + self.interval));
+            return Next::Look((!self.interval.is_zero()).then(|| later(now, self.interval)));
         }
         if link.asked.is_any_open() && !self.interval.is_zero() {
             // It waits for an answer of the host's, and may be silent for as long as that takes.
@@ -187,8 +187,9 @@ impl KeepAlive {
             }
             None => {}
         }
-        if now < heard + self.interval {
-            return Verdict::Wait(Some(heard + self.interval));
+        let asks_at = later(heard, self.interval);
+        if now < asks_at {
+            return Verdict::Wait(Some(asks_at));
         }
         self.asked = Some(now);
         Verdict::Ask(now + answer_wait)

@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{ServerSpec, Transport};
-use trunkline_pool::interface::EventKind;
-use trunkline_pool::options::{Handling, Refusal};
+use trunkline_pool::interface::{EventKind, Scope};
+use trunkline_pool::options::{Handling, Refusal, longest};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason, Moment};
 
@@ -326,10 +326,13 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
 fn connect_timeout(driver: &Driver, cell: &EntryCell) -> Duration {
     let configured = driver.core().interner.keyed(cell.key).map(|key| key.spec.connect_timeout);
     let configured = configured.unwrap_or(cell.spec.connect_timeout);
-    configured.or(driver.options.connect_timeout).unwrap_or(match cell.spec.transport {
+    let timeout = configured.or(driver.options.connect_timeout);
+    let timeout = timeout.unwrap_or(match cell.spec.transport {
         Transport::Remote(_) => CONNECT_TIMEOUT_REMOTE,
         _ => CONNECT_TIMEOUT,
-    })
+    });
+    // A host of Rust may have written it into the configuration itself.
+    timeout.min(longest(Scope::Server, "connect_timeout_ms"))
 }
 
 /// Orders that wait for the task. The reducer gives one incarnation five at most: to end it for a restart, or with its entry; to hurry,

@@ -40,7 +40,7 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::naming::Naming;
-use trunkline_pool::options::PoolOptions;
+use trunkline_pool::options::{PoolOptions, within_bounds};
 use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
 
 pub(crate) use authority::{Authority, Candidate, Warrant, recheck};
@@ -131,6 +131,7 @@ struct Core {
 impl Driver {
     /// An empty pool at work.
     pub(crate) fn new(options: PoolOptions, observer: Observer) -> Result<Arc<Driver>> {
+        let options = within_bounds(options);
         let workspace = workspace(&options)?;
         let roots = Roots::new(&workspace, options.roots.as_deref())?;
         let store = options.tokens.as_deref().map(Store::open).transpose()?;

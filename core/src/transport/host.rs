@@ -245,7 +245,7 @@ impl Wire for HostWire {
             self.channel.changed.notify_one();
             self.channel.incoming().closed = true;
             let mut returned = self.channel.returned.subscribe();
-            let patience = graces.exit + graces.kill;
+            let patience = graces.exit.saturating_add(graces.kill);
             let exit = tokio::select! {
                 biased;
                 Ok(_) = returned.wait_for(|returned| *returned) => CloseExit::Clean,
@@ -349,5 +349,28 @@ impl Message {
             Some(b'{') => Some(Line::Frame(bytes)),
             Some(_) => Some(Line::Noise(bytes)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    struct Deaf;
+
+    impl HostServer for Deaf {
+        fn receive(&self, _: &HostConnection, _: &str) {}
+    }
+
+    /// SPEC 9.8, 16.2: graces that no clock reaches are long ones.
+    #[tokio::test]
+    async fn eternal_graces_hold_up_no_end() {
+        let wire = Arc::new(HostWire::new("s".into(), Arc::new(Deaf), 1 << 10));
+        wire.start_thread().unwrap();
+        let graces = Graces { exit: Duration::MAX, kill: Duration::MAX };
+        let killed = watch::Sender::new(false);
+        assert_eq!(wire.end(graces, killed.subscribe()).await, CloseExit::Clean);
     }
 }

@@ -27,11 +27,11 @@ use crate::options::{ServerReconnect, Start};
 pub struct ServerSpec {
     /// How it is reached.
     pub transport: Transport,
-    /// Total time of a call, when the server's configuration sets one.
+    /// Total time of a call, when the server's configuration sets one. More than a year counts as a year.
     pub call_timeout: Option<Duration>,
-    /// Time of a call without progress, when the server's configuration sets one.
+    /// Time of a call without progress, when the server's configuration sets one. More than a year counts as a year.
     pub call_idle_timeout: Option<Duration>,
-    /// Time of connect and list together, when the server's configuration sets one. Not hashed.
+    /// Time of connect and list together, when the server's configuration sets one: at most 300 s, which a longer one counts as. Not hashed.
     pub connect_timeout: Option<Duration>,
     /// How its lost connection comes back, as far as the server's configuration says. Not hashed.
     pub reconnect: Option<ServerReconnect>,

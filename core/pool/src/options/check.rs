@@ -164,8 +164,10 @@ fn check_duration_lists(names: &[&str], value: &Value, path: &str) -> Result<()>
     }
 }
 
-/// Waits of up to an hour.
-const RETRY_DELAY: OptionKind = OptionKind::Duration { min: 0, max: 3_600_000 };
+/// An hour.
+pub(super) const RETRY_DELAY_MS_MAX: u64 = 3_600_000;
+
+const RETRY_DELAY: OptionKind = OptionKind::Duration { min: 0, max: RETRY_DELAY_MS_MAX };
 
 /// Attempts in a row: more is a loop.
 const RETRIES_MAX: usize = 100;

@@ -5,6 +5,7 @@ mod check;
 mod drain;
 mod files;
 mod handlers;
+mod longest;
 mod parse;
 mod progress;
 mod reconnect;
@@ -22,6 +23,7 @@ pub use self::files::{LoadOptions, Reconnected, ReloadOptions};
 pub use self::handlers::{
     HandlerKind, HandlerResult, Handlers, Handling, Offered, Refusal, ServerRequest,
 };
+pub use self::longest::{longest, within_bounds};
 pub use self::progress::{Progress, ProgressReceiver};
 pub use self::reconnect::{Reconnect, ServerReconnect};
 pub use self::start::Start;
@@ -32,6 +34,8 @@ use crate::scope::Scope;
 pub use parse::roots_from_json;
 
 /// Options of a pool.
+///
+/// A time has at most what its option takes in JSON (docs/reference/options.md): a longer one, `Duration::MAX` too, counts as that.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PoolOptions {
@@ -190,7 +194,7 @@ pub struct SessionOptions {
     pub always_load: BTreeMap<String, Vec<String>>,
     /// Which of the pool's configurations it goes by: the newest.
     pub follow: Follow,
-    /// How long its holds stay after a close: 0.
+    /// How long its holds stay after a close: 0. More than a year counts as a year.
     pub keep_for: Duration,
     /// Folders of its own that servers are told of, where the connection is its own (SPEC 15.2).
     pub roots: Vec<String>,
@@ -250,9 +254,9 @@ impl Wanted {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// In all; the server's or the pool's by default.
+    /// In all; the server's or the pool's by default. More than a year counts as a year.
     pub timeout: Option<Duration>,
-    /// Without progress; the pool's by default.
+    /// Without progress; the pool's by default. More than a year counts as a year.
     pub idle_timeout: Option<Duration>,
     /// Whether progress is asked for and delivered as `progress` events.
     pub progress: Progress,
@@ -283,7 +287,8 @@ pub enum Retry {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct AcquireOptions {
-    /// How long this acquire waits; the connect's own time by default. Its end is `timeout` and gives the hold up.
+    /// How long this acquire waits; the connect's own time by default. Its end is `timeout` and gives the hold up. One that no
+    /// clock reaches has no end.
     pub timeout: Option<Duration>,
     /// The scope that a configuration given with it counts as: `session` by default; that of `project` or `workspace` needs the
     /// approval and the trust that a file of it would need (SPEC 11.3).
@@ -316,7 +321,7 @@ pub struct StatusOptions {
 pub struct DrainOptions {
     /// Whether calls may finish first; they may by default.
     pub mode: DrainMode,
-    /// When what is left is killed: 10 s.
+    /// When what is left is killed: 10 s. One that no clock reaches kills nothing.
     pub timeout: Duration,
 }
 

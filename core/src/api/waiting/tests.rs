@@ -34,6 +34,13 @@ fn sleeps(session: &SessionCore) -> bool {
 
 /// A call that has not begun, and how it ends.
 fn call(session: &Arc<SessionCore>) -> (Arc<WaitingCall>, mpsc::Receiver<ErrorCode>) {
+    call_within(HANG, session)
+}
+
+fn call_within(
+    timeout: Duration,
+    session: &Arc<SessionCore>,
+) -> (Arc<WaitingCall>, mpsc::Receiver<ErrorCode>) {
     let (send, ended) = mpsc::channel();
     let done: Done = Box::new(move |result| send.send(result.unwrap_err().code()).unwrap());
     let state =
@@ -45,7 +52,7 @@ fn call(session: &Arc<SessionCore>) -> (Arc<WaitingCall>, mpsc::Receiver<ErrorCo
         options: CallOptions::default(),
         arguments: "{}".into(),
         began: Instant::now(),
-        timeout: HANG,
+        timeout,
         state: Mutex::new(state),
     };
     (Arc::new(call), ended)
@@ -61,6 +68,19 @@ async fn a_call_that_ends_while_its_server_is_begun_needs_it_no_more() {
     call.cancel();
     assert_eq!(ended.recv(), Ok(ErrorCode::Cancelled));
     call.keep(need);
+    assert!(sleeps(session.core()));
+    pool.close().await.unwrap();
+}
+
+/// SPEC 5.4, 16.2: a time that no clock reaches is a long one.
+#[tokio::test]
+async fn a_call_may_have_all_the_time_there_is() {
+    let (pool, session) = asleep().await;
+    let (call, ended) = call_within(Duration::MAX, session.core());
+    call.begin();
+    assert!(!sleeps(session.core()));
+    call.cancel();
+    assert_eq!(ended.recv(), Ok(ErrorCode::Cancelled));
     assert!(sleeps(session.core()));
     pool.close().await.unwrap();
 }

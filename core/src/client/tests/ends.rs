@@ -52,6 +52,13 @@ async fn a_server_deaf_to_everything_is_killed() {
     assert!(took >= 2 * GRACE, "{took:?}");
 }
 
+/// SPEC 9.8: a grace that no clock reaches is a long one.
+#[tokio::test]
+async fn an_eternal_grace_holds_up_no_end() {
+    assert_eq!(closed(&[], 1, [Duration::MAX; 2]).await.0, CloseExit::Clean);
+    assert_eq!(closed(&["--ignore-eof"], 1, [GRACE, Duration::MAX]).await.0, CloseExit::Forced);
+}
+
 /// I-01: a child in the group, also after the clean exit of its leader.
 #[tokio::test]
 async fn children_in_the_group_do_not_outlive_a_clean_exit() {

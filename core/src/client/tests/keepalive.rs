@@ -37,6 +37,18 @@ async fn a_silent_server_is_asked_and_lives_as_long_as_it_answers() {
     open.close().await;
 }
 
+/// SPEC 5.4, 8.3: the timer of a connection that is asked in an eternity ends its calls in time.
+#[tokio::test]
+async fn an_interval_that_no_clock_reaches_holds_up_no_deadline() {
+    let server = test_server(&[]).options(|options| options.keepalive = Duration::MAX);
+    let open = server.connect().await;
+    let params = r#"{"name":"sleep","arguments":{"ms":20000}}"#;
+    let timeout = Duration::from_millis(50);
+    let (_, answer) = open.request(Request { params, timeout, ..request() });
+    assert_eq!(ended(answer).await.unwrap_err().code(), ErrorCode::Timeout);
+    open.close().await;
+}
+
 /// SPEC 8.3, 5.6.
 #[tokio::test]
 async fn a_server_that_answers_nothing_is_lost_after_its_misses() {

@@ -47,10 +47,9 @@ pub(super) async fn end_tree(
 
 /// Waits until nothing of the tree is left; `false` when the grace is over, or the patience.
 async fn wait_gone(process: &Process, grace: Duration, killed: &mut watch::Receiver<bool>) -> bool {
-    let deadline = Instant::now() + grace;
     let patience = async {
         tokio::select! {
-            () = tokio::time::sleep_until(deadline) => {}
+            () = tokio::time::sleep(grace) => {}
             _ = killed.wait_for(|killed| *killed) => {}
         }
     };

@@ -1,5 +1,7 @@
 //! Where the limits of options end, and what their errors say.
 
+use std::time::Duration;
+
 use super::*;
 
 fn pool(text: &str) -> std::result::Result<PoolOptions, Error> {
@@ -63,6 +65,47 @@ fn two_times_may_be_equal() {
     let expected =
         "option `call_idle_timeout_ms`: the time without progress is longer than the time in all";
     assert_eq!(message(pool(r#"{"call_timeout_ms":5,"call_idle_timeout_ms":6}"#)), expected);
+}
+
+/// SPEC 16.2: a time that a host of Rust writes itself has the bound that it has in JSON.
+#[test]
+fn longer_times_count_as_the_longest() {
+    /// The options that are times, each with its longest.
+    fn times(rows: &[OptionRow]) -> Value {
+        let longest = |kind: &OptionKind| match kind {
+            OptionKind::Duration { max, .. } => Some(json!(max)),
+            OptionKind::DurationLists(names) => {
+                Some(names.iter().map(|name| (*name, json!([3_600_000]))).collect())
+            }
+            OptionKind::Object(members) => Some(times(members)),
+            _ => None,
+        };
+        let times = rows.iter().filter_map(|row| Some((row.name, longest(&row.kind)?)));
+        times.collect()
+    }
+    let longest = pool(&times(options(Scope::Pool)).to_string()).unwrap();
+    let mut longer = PoolOptions::default();
+    for time in [
+        &mut longer.drain_delay,
+        &mut longer.idle_cap,
+        &mut longer.exit_grace,
+        &mut longer.kill_grace,
+        &mut longer.call_timeout,
+        &mut longer.call_idle_timeout,
+        &mut longer.handler_timeout,
+        &mut longer.keepalive,
+        &mut longer.start_gate,
+        &mut longer.reconnect.breaker_window,
+        &mut longer.reconnect.healthy_after,
+    ] {
+        *time = Duration::MAX;
+    }
+    longer.connect_timeout = Some(Duration::MAX);
+    longer.reconnect.local_delays = vec![Duration::MAX];
+    longer.reconnect.remote_delays = vec![Duration::MAX];
+    assert_eq!(within_bounds(longer), longest);
+    assert_eq!(within_bounds(longest.clone()), longest);
+    assert_eq!(within_bounds(PoolOptions::default()), PoolOptions::default());
 }
 
 /// SPEC 16.5: an error says what the option takes.
