@@ -94,7 +94,7 @@ impl<T> CompletionQueue<T> {
         let (taken, are_left) = {
             let mut items = self.items();
             let count = most.min(items.len());
-            (items.drain(..count).collect(), items.len() > 0)
+            (items.drain(..count).collect(), !items.is_empty())
         };
         if are_left {
             self.bell.ring();
