@@ -1333,7 +1333,7 @@ trunkline_status trunkline_op_cancel(trunkline_pool *pool, uint64_t op, trunklin
  * were dropped. Nothing is logged without it. It needs no pool, and outlives pools.
  *
  * One callback of the process has the records: another `trunkline_logs_new` takes its place, and the one
- * before is told what was logged until then.
+ * before is told what was logged until then. One that fails takes nobody's place.
  *
  * `out`: free it with `trunkline_logs_free`. It is written before the first call of `callback`.
  *

@@ -26,7 +26,7 @@ pub struct LogsObject {
 /// were dropped. Nothing is logged without it. It needs no pool, and outlives pools.
 ///
 /// One callback of the process has the records: another `trunkline_logs_new` takes its place, and the one
-/// before is told what was logged until then.
+/// before is told what was logged until then. One that fails takes nobody's place.
 ///
 /// `out`: free it with `trunkline_logs_free`. It is written before the first call of `callback`.
 ///
@@ -87,21 +87,22 @@ fn start(
     give: impl FnOnce(LogsObject),
 ) -> Result<()> {
     let signal = Arc::new(Signal::default());
-    let woken = signal.clone();
-    let feed = Arc::new(LogFeed::start(level, move || woken.wake())?);
-    let (given, is_given) = sync_channel(1);
-    let (our_feed, our_signal) = (feed.clone(), signal.clone());
+    let (given, is_given) = sync_channel::<(Arc<LogFeed>, UserData)>(1);
+    let our_signal = signal.clone();
     let body = move || {
+        // Nothing comes where the log could not be had, or the host is gone.
+        let Ok((feed, user_data)) = is_given.recv() else { return };
         our_signal.begin();
-        // What it waits for comes unless the host is gone.
-        let _ = is_given.recv();
-        tell(&our_feed, &our_signal, callback, &user_data);
+        tell(&feed, &our_signal, callback, &user_data);
         drop(user_data);
         our_signal.finish();
     };
+    // Before the feed, which takes the place of another.
     start_callback_thread("trunkline-logs", body).map_err(no_thread)?;
-    give(LogsObject { forks: forks(), feed, signal });
-    let _ = given.send(());
+    let woken = signal.clone();
+    let feed = Arc::new(LogFeed::start(level, move || woken.wake())?);
+    give(LogsObject { forks: forks(), feed: feed.clone(), signal });
+    let _ = given.send((feed, user_data));
     Ok(())
 }
 

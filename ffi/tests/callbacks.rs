@@ -1,5 +1,8 @@
 //! The threads that run callbacks: what they may wait for, which signals reach them, and when a close returns.
 
+#[cfg(target_os = "linux")]
+mod denied;
+
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
