@@ -198,6 +198,51 @@ fn no_time_of_a_host_is_too_long() {
     });
 }
 
+/// SPEC 9.4, S-24: what a server says when it refuses is in each status and in the events of whoever holds it, so that it has a bound there.
+#[test]
+fn the_words_of_a_refusal_have_a_bound() {
+    const SERVER: &str = r#"
+        long=$(head -c 3000000 /dev/zero | tr '\0' w)
+        refuse() { printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-5,"message":"%s","data":["%s"]}}\n' "$id" "$long" "$long"; }
+        reply() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+        greet() { reply '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}'; }
+        while read -r line; do
+            id=$(expr "$line" : '.*"id":\([0-9]*\)')
+            case "$line" in
+                *'"method":"initialize"'*) GREET ;;
+                *'"method":"tools/list"'*) refuse ;;
+            esac
+        done"#;
+    let doing = |greet: &str| {
+        let script = SERVER.replace("GREET", greet);
+        json!({ "command": "/bin/sh", "args": ["-c", script], "era": "legacy" })
+    };
+    let rig = Rig::new(json!({}));
+    host(async {
+        let events = rig.pool.subscribe(EventMask::ALL).unwrap();
+        let servers =
+            [("hand", doing("refuse"), "/cause/detail"), ("list", doing("greet"), "/detail")];
+        rig.configure(servers.iter().map(|(name, it, _)| (*name, it.clone())).collect()).await;
+        let _session = rig.session_with(json!({ "id": "a" }));
+        for (name, _, path) in servers {
+            let error = || rig.pool.status()["servers"][name]["last_error"].take();
+            until(|| !error().is_null());
+            let error = error();
+            let said = error.pointer(path).unwrap_or_else(|| panic!("{error:.2000}"));
+            for (member, first) in [("message", "w"), ("data", "[\"w")] {
+                let text = said[member].as_str().unwrap_or_else(|| panic!("{said:.2000}"));
+                assert!(text.starts_with(&(first.to_owned() + &"w".repeat(1 << 10))));
+                assert!(text.ends_with("w…") && text.len() < 4 << 10, "{}", text.len());
+            }
+        }
+        let status = rig.pool.status().to_string();
+        assert!(status.len() < 64 << 10, "{} bytes", status.len());
+        while let Some(event) = events.try_next() {
+            assert!(event.json().len() < 64 << 10, "{:.200}", event.json());
+        }
+    });
+}
+
 /// SPEC 9.7: the drain's deadline holds for a server that is still being connected, whatever its graces.
 #[test]
 fn a_drain_kills_a_connect_at_its_deadline() {

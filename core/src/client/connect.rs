@@ -46,8 +46,9 @@ pub(super) async fn connect(
             tracing::info!(%server, pid, era, elapsed_ms, "connected");
             Ok((connection, listed))
         }
-        Err(Unopened { failed, .. }) => {
+        Err(Unopened { mut failed, .. }) => {
             tracing::info!(%server, error = %failed.error, "connecting failed");
+            failed.error = failure::kept(failed.error);
             Err(failed)
         }
     }

@@ -1,5 +1,6 @@
 //! The errors of one connection, each made in one place.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -15,6 +16,12 @@ use trunkline_pool::options::Refusal;
 
 /// Characters of a server's own error message that are repeated in ours.
 const SERVER_MESSAGE_MAX: usize = 500;
+
+/// Bytes of what a server says in an error that is kept: as much as anybody reads, and little beside the rest of a status.
+const KEPT_BYTES_MAX: usize = 2 << 10;
+
+/// Characters of a revision of the protocol that are shown: more than any has.
+const REVISION_CHARS_MAX: usize = 100;
 
 /// Lines of stderr that an error carries.
 const STDERR_LINES_MAX: usize = 20;
@@ -174,6 +181,41 @@ pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
     .with_outcome(Outcome::Unknown)
 }
 
+/// The same error for whoever asks later: the status and each event that tells of it have it again, so that what the server says in it, and in its
+/// causes, has a bound (S-24). The error of a call has all of it.
+pub(super) fn kept(error: Error) -> Error {
+    let said = |name| Some((name, beginning(error.detail().get(name)?)?));
+    let cut: Vec<(&str, String)> = ["message", "data"].into_iter().filter_map(said).collect();
+    let cause = error.cause().cloned();
+    let error = cut.into_iter().fold(error, |error, (name, said)| error.with_detail(name, said));
+    match cause {
+        Some(cause) => error.with_cause(kept(cause)),
+        None => error,
+    }
+}
+
+/// The beginning of what a server said, where it is too long to be kept: of a text, or else of its JSON.
+fn beginning(said: &Value) -> Option<String> {
+    let text = match said {
+        Value::String(text) => Cow::from(text),
+        said => Cow::from(said.to_string()),
+    };
+    if text.len() <= KEPT_BYTES_MAX {
+        return None;
+    }
+    let end = (0..=KEPT_BYTES_MAX).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    Some(format!("{}…", &text[..end]))
+}
+
+/// A revision of the protocol that a server named, for people to read.
+pub(super) fn revision(named: &str) -> String {
+    let shown = escape_line(named.as_bytes());
+    match shown.char_indices().nth(REVISION_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
+}
+
 /// The server's process has ended by itself.
 pub(super) fn exited(server: &Arc<str>, exit: Exit, stderr: &[String]) -> Error {
     let (message, detail) = match exit {
@@ -242,6 +284,34 @@ fn is_answer_of_code(error: &Error, code: i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// SPEC 9.4, S-24.
+    #[test]
+    fn what_a_server_says_has_a_bound_in_an_error_that_is_kept() {
+        let refused = |message: &str, data: Value| {
+            let error = serde_json::json!({ "code": -5, "message": message, "data": data });
+            of_server(&"s".into(), &error.to_string())
+        };
+        let whole = refused(&"m".repeat(KEPT_BYTES_MAX), vec!["d"; 500].into());
+        assert_eq!(kept(whole.clone()), whole);
+        let long = refused(&"é".repeat(KEPT_BYTES_MAX), vec!["d"; 1000].into());
+        let error = kept(Error::new(ErrorCode::Protocol, "refused").with_cause(long));
+        let cut = error.cause().unwrap();
+        assert_eq!((error.message(), cut.code()), ("refused", ErrorCode::ServerError));
+        assert_eq!(cut.detail()["code"], -5);
+        let message = "é".repeat(KEPT_BYTES_MAX / 2) + "…";
+        assert_eq!(cut.detail()["message"], message);
+        let data = format!("[{}", r#""d","#.repeat(KEPT_BYTES_MAX));
+        assert_eq!(cut.detail()["data"], format!("{}…", &data[..KEPT_BYTES_MAX]));
+        assert!(cut.message().len() < 2 * KEPT_BYTES_MAX, "{cut}");
+    }
+
+    /// SPEC 4.8, S-24.
+    #[test]
+    fn of_a_revision_as_much_is_shown_as_any_has() {
+        assert_eq!(revision("2025-06-18"), "2025-06-18");
+        assert_eq!(revision(&"9".repeat(1 << 20)), "9".repeat(REVISION_CHARS_MAX) + "…");
+    }
 
     /// SPEC 5.12: the data of an error is the server's, whatever it is.
     #[test]

@@ -146,7 +146,7 @@ impl Link {
         if REVISIONS.contains(&revision) {
             return Ok(());
         }
-        let shown = crate::transport::escape::escape_line(self.redactor.text(revision).as_bytes());
+        let shown = failure::revision(&self.redactor.text(revision));
         let message =
             format!("the server speaks revision {shown} of the protocol, which is unknown here");
         Err(failure::protocol(&self.server, message).with_detail("revision", shown))

@@ -236,7 +236,7 @@ impl Connection {
 
     /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
     pub(crate) async fn list(&self) -> Result<Listed> {
-        self.0.relist().await
+        self.0.relist().await.map_err(failure::kept)
     }
 
     /// Whether it was lost, which is told only once the exit of its process is known, or was waited for.

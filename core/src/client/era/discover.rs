@@ -13,7 +13,6 @@ use crate::client::frame_transport::{self, us};
 use crate::client::link::Link;
 use crate::client::lists::Lists;
 use crate::client::{Reply, RequestId, ServerFacts, failure};
-use crate::transport::escape::escape_line;
 use crate::transport::http::MODERN_ERRORS;
 use crate::{Error, ErrorCode, Result};
 
@@ -125,9 +124,8 @@ impl Link {
 
     fn no_revision(&self, theirs: &[String]) -> Error {
         let shown = theirs.iter().take(REVISIONS_SHOWN_MAX);
-        let shown: Vec<Value> = shown
-            .map(|revision| escape_line(self.redactor.text(revision).as_bytes()).into())
-            .collect();
+        let shown: Vec<Value> =
+            shown.map(|revision| failure::revision(&self.redactor.text(revision)).into()).collect();
         let ours: Vec<Value> =
             REVISIONS.iter().chain(frame_transport::REVISIONS).copied().map(Value::from).collect();
         let message = "the server speaks no revision of the protocol that is known here";

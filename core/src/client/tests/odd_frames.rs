@@ -18,6 +18,22 @@ async fn a_reply_after_the_cancel_is_dropped() {
     open.close().await;
 }
 
+/// SPEC 9.4, S-24: as of a refused handshake so of a list that is refused later the error is kept; that of a call has all that was said.
+#[tokio::test]
+async fn a_refusal_to_list_again_has_a_bound_and_that_of_a_call_has_none() {
+    const WORDS: usize = 1 << 20;
+    let refuse = r#"printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-5,"message":"%s"}}\n' "$id" "$(head -c 1048576 /dev/zero | tr '\0' w)""#;
+    let listed = r#"reply '{"tools":[{"name":"any","inputSchema":{"type":"object"}}]}'"#;
+    let once = format!("list() {{ {listed}; list() {{ {refuse}; }}; }}");
+    let server = scripted(refuse).replace(listed, "list").replace("calls=0", &once);
+    let open = script(&server).connect().await;
+    let said = |error: Error| error.detail()["message"].as_str().unwrap().len();
+    assert_eq!(said(open.call("any", json!({})).await.unwrap_err()), WORDS);
+    let kept = said(open.connection.list().await.unwrap_err());
+    assert!((1 << 10..4 << 10).contains(&kept), "{kept} bytes");
+    open.close().await;
+}
+
 /// SPEC 5.10: line ends of another system, a mark at the start of the stream, and blank lines are no fault.
 #[tokio::test]
 async fn a_byte_order_mark_carriage_returns_and_blank_lines_do_no_harm() {
