@@ -3,6 +3,8 @@
 use serde_json::Value;
 use trunkline_pool::approvals::{Book, Unreadable};
 
+use super::value;
+
 pub const WORDS: &[&str] = &[
     "{",
     "}",
@@ -37,21 +39,21 @@ pub fn run(bytes: &[u8]) {
     let book = match Book::parse(bytes) {
         Ok(book) => book,
         Err(Unreadable::Later) => {
-            let value: Value = serde_json::from_slice(bytes).expect("what is told apart is JSON");
+            let value = value(bytes).expect("what is told apart is JSON");
             assert!(value["v"].as_u64() > Some(2));
             return;
         }
         Err(Unreadable::Damaged) => return,
     };
-    let value: Value = serde_json::from_slice(bytes).expect("what is read is JSON");
+    let before = value(bytes).expect("what is read is JSON");
     let text = book.to_text();
     assert!(text.len() <= Book::BYTES_MAX);
     assert_eq!(Book::parse(text.as_bytes()).as_ref(), Ok(&book), "{text}");
-    let again: Value = serde_json::from_str(&text).expect("it was written");
+    let again = value(text.as_bytes()).expect("it was written");
     // The version alone is the writer's own, and what is empty is left out.
-    assert_eq!(again["serial"], value["serial"]);
+    assert_eq!(again["serial"], before["serial"]);
     let count = |value: &Value| value["decisions"].as_array().map(Vec::len);
-    assert_eq!(count(&again), count(&value));
+    assert_eq!(count(&again), count(&before));
     for cut in [text.len() / 2, text.len() - 1] {
         let half = text.as_bytes().get(..cut).unwrap_or_default();
         assert!(Book::parse(half).is_err(), "a torn text is none");

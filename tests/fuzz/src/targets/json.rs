@@ -1,9 +1,10 @@
 //! JSON: the answers and the values of serde_json, whichever way a text is read.
 
 use serde::de::IgnoredAny;
-use serde_json::Value;
 use trunkline_pool::fuzzing::{canonical, strict};
-use trunkline_pool::json::{is_value, plain};
+use trunkline_pool::json::is_value;
+
+use super::value;
 
 pub const WORDS: &[&str] = &[
     "{",
@@ -61,18 +62,13 @@ pub fn run(bytes: &[u8]) {
     let shift = &blank[..bytes.len() % 64];
     assert_eq!(is_value(&format!("{shift}{text}{blank}")), says, "{text}, after {}", shift.len());
 
-    let value = value(text);
+    let whole = value(text.as_bytes());
     let (read, defects) = strict(text).unzip();
-    assert_eq!(read.is_some(), value.is_some(), "{text}");
+    assert_eq!(read.is_some(), whole.is_some(), "{text}");
     if defects == Some(0) {
-        assert_eq!(read, value, "{text}");
+        assert_eq!(read, whole, "{text}");
     }
     let Some(form) = canonical(text) else { return };
-    assert_eq!(self::value(&form), value, "{text} as {form}");
+    assert_eq!(value(form.as_bytes()), whole, "{text} as {form}");
     assert_eq!(canonical(&form), Some(form));
-}
-
-/// What the reader of others' texts makes of it, which is serde_json's own but for one name.
-fn value(text: &str) -> Option<Value> {
-    plain(text).ok()
 }

@@ -12,6 +12,9 @@ mod kept;
 mod settings;
 mod socket;
 
+use serde_json::Value;
+use trunkline_pool::json::plain;
+
 /// One thing that reads what others wrote.
 #[derive(Clone, Copy)]
 pub struct Target {
@@ -113,4 +116,9 @@ impl Target {
     pub fn of_name(name: &str) -> Option<&'static Target> {
         TARGETS.iter().find(|target| target.name == name)
     }
+}
+
+/// What serde_json makes of a text, but for a name of a member that it takes for one of its own: that too is as it is written.
+fn value(bytes: &[u8]) -> Option<Value> {
+    plain(std::str::from_utf8(bytes).ok()?).ok()
 }
