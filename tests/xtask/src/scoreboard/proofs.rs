@@ -202,7 +202,7 @@ const MIRI: &[(&str, &[&str])] = &[
             "--skip=forked",
         ],
     ),
-    ("trunkline", &["wakes::", "driver::subscriber"]),
+    ("trunkline", &["wakes::", "api::completion_queue", "driver::subscriber"]),
     ("trunkline-pool", &["in_flight::", "id_map::"]),
 ];
 
@@ -212,6 +212,7 @@ const THREADS: &[(&[&str], &[&str])] = &[
         &["-p", "trunkline", "-p", "trunkline-ffi", "--lib"],
         &[
             "wakes::",
+            "api::completion_queue",
             "driver::hub",
             "driver::subscriber",
             "client::tests::calls",
