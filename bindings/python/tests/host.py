@@ -143,8 +143,7 @@ def python(program: str, *args: str, **options: Any) -> subprocess.CompletedProc
         [sys.executable, "-X", "faulthandler", "-c", program, *args],
         capture_output=True,
         text=True,
-        timeout=HANG,
-        **options,
+        **{"timeout": HANG, **options},
     )
 
 
