@@ -125,6 +125,68 @@ def test_what_waits_for_a_slow_logging_handler_is_not_told_by_the_next_pass() ->
     run(main())
 
 
+def test_the_close_of_a_pool_ends_the_log_of_its_sessions(log: Log) -> None:
+    """I-16, SPEC 16.2: no session is closed here but by its pool."""
+    told: list[str] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(event: trunkline.Event) -> None:
+        told.append(event["data"])
+        begun.set()
+        go_on.wait(HANG)
+
+    pool = trunkline.sync.Pool()
+    session: Any = pool.session("a", servers=[], handlers={"logging": slow})
+    lease = session.acquire("s", log.server())
+    for text in ("first", "second", "third"):
+        lease.call_tool("log", {"text": text})
+    assert begun.wait(HANG)
+    wait_until(lambda: len(session._desk._untold) == 2, "the others wait")
+    telling = [thread for thread in threading.enumerate() if thread.name == "trunkline-logging"]
+    pool.close()
+    go_on.set()
+    for thread in telling:
+        thread.join(HANG / 3)
+    assert told == ["first"] and not any(thread.is_alive() for thread in telling)
+
+
+@pytest.mark.parametrize("way", ["waits", "cancelled"])
+def test_the_close_of_a_pool_ends_the_handlers_that_its_sessions_have_on_a_loop(log: Log, way: str) -> None:
+    """I-16, SPEC 16.2: nor where nobody waits for the close, and the pool has no handlers itself."""
+
+    async def main() -> None:
+        told: list[str] = []
+        go_on = asyncio.Event()
+
+        async def logging(event: trunkline.Event) -> None:
+            told.append(event["data"])
+            await go_on.wait()
+
+        pool = trunkline.Pool()
+        session: Any = pool.session("a", servers=[], handlers={"logging": logging})
+        lease = await session.acquire("s", log.server())
+        for text in ("first", "second", "third"):
+            await lease.call_tool("log", {"text": text})
+        while len(session._desk._untold) < 2:
+            await asyncio.sleep(0.005)
+        if way == "waits":
+            await pool.aclose()
+            go_on.set()
+        else:
+            closing = asyncio.ensure_future(pool.aclose())
+            await asyncio.sleep(0)
+            closing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await closing
+        deadline = time.monotonic() + HANG / 3
+        while session._desk._tasks:
+            assert time.monotonic() < deadline, "it is not ended"
+            await asyncio.sleep(0.005)
+        assert told == ["first"]
+
+    run(main())
+
+
 def close_each_other(*, through: int) -> list[threading.Thread]:
     """As many callbacks as that wait for one another at one moment and then each close the next; gives their threads."""
     meet = threading.Barrier(through)

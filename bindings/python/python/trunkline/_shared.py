@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ._hosted import _Store
     from ._trunkline import HostConnection
 
+    #: The desks of a pool.
+    _Desks = weakref.WeakKeyDictionary[LoopDesk | ThreadDesk, None]
+
     _State = Literal[
         "spawning", "active", "draining", "reconnecting", "auth_required", "failed", "closed"
     ]
@@ -108,8 +111,8 @@ def _run(
         _exit.forget_thread(threading.current_thread())
 
 
-def _desk_of(owner: PoolBase | SessionBase, options: dict[str, Any]) -> LoopDesk | ThreadDesk | None:
-    """Takes the handlers out of the options of a pool or session; they end with it."""
+def _desk_of(owner: PoolBase | SessionBase, options: dict[str, Any], desks: _Desks) -> LoopDesk | ThreadDesk | None:
+    """Takes the handlers out of the options of a pool or session; they end with it, and with the pool, whose ``desks`` get theirs."""
     handlers = options.pop("handlers", None)
     if handlers is None:
         return None
@@ -117,6 +120,7 @@ def _desk_of(owner: PoolBase | SessionBase, options: dict[str, Any]) -> LoopDesk
 
     desk = LoopDesk(handlers) if owner._on_loop else ThreadDesk(handlers)
     desk.serve(owner)
+    desks[desk] = None
     return desk
 
 
@@ -126,7 +130,10 @@ class PoolBase(SourcesBase):
     _on_loop: bool
 
     def __init__(self, **options: Any) -> None:
-        desk = _desk_of(self, options)
+        #: Its own desk and those of its sessions, which all end with it. A desk comes here before its session is opened, so one that a
+        #: close does not find belongs to a session that is refused.
+        self._desks: _Desks = weakref.WeakKeyDictionary()
+        desk = _desk_of(self, options, self._desks)
         try:
             native = None if desk is None else desk.native
             self._native = _trunkline.Pool(encode("pool", options), native)
@@ -140,19 +147,25 @@ class PoolBase(SourcesBase):
     def _closed(self) -> None:
         """The end of everything that serves it."""
         _exit.forget(self._native)
-        if self._desk is not None:
-            self._desk.close()
+        self._end_handlers()
+
+    def _end_handlers(self) -> None:
+        # The references are listed in one step, whatever sessions other threads open meanwhile.
+        for reference in self._desks.keyrefs():
+            desk = reference()
+            if desk is not None:
+                desk.close()
 
     def _close_unwatched(self) -> None:
         """Its close goes on, and nobody waits for it: what serves it ends with it all the same."""
-        if self._desk is None:
+        if not self._desks:
             return
         waiter = _trunkline.Waiter()
         # What is not to be had, a thread or a pool of this process, leaves nothing to wait for.
         with suppress(RuntimeError, TrunklineError):
             close = waiter, self._native.close(waiter, 0)
             thread = threading.Thread(target=self._close_behind, args=close, name="trunkline-closing", daemon=True)
-            _exit.start_thread(thread, self._desk.close)
+            _exit.start_thread(thread, self._end_handlers)
 
     def _close_behind(self, waiter: _trunkline.Waiter, close: _trunkline.Operation) -> None:
         try:
@@ -200,7 +213,7 @@ class SessionBase:
     def __init__(self, pool: PoolBase, id: str, options: dict[str, Any]) -> None:
         self._pool = pool
         self._provided: _Store = weakref.WeakKeyDictionary()
-        desk = _desk_of(self, options)
+        desk = _desk_of(self, options, pool._desks)
         try:
             text = encode("session", {"id": id, **options})
             self._native = pool._native.session(text, None if desk is None else desk.native)
