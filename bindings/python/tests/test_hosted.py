@@ -119,6 +119,7 @@ def test_a_call_ends_with_the_loop_that_would_have_answered_it(kind: str) -> Non
     """SPEC 5.6, 16.2: whoever keeps the tasks that were not cancelled, of the server and of others that wait there."""
     small, loop = Small(), uvloop.new_event_loop() if kind == "uvloop" else asyncio.new_event_loop()
     kept: list[Any] = []
+    refused: list[Any] = []
     ends: list[BaseException] = []
 
     async def receive(connection: trunkline.HostConnection, frame: str) -> None:
@@ -135,6 +136,8 @@ def test_a_call_ends_with_the_loop_that_would_have_answered_it(kind: str) -> Non
         kept.append(asyncio.ensure_future(anext(pool.events(kinds="failed"))))
         lease = await session.acquire("own", timeout=HANG)
         kept.append(asyncio.ensure_future(lease.call_tool("silent", progress=print)))
+        # Nor does whoever keeps what was refused at once.
+        refused.extend(await asyncio.gather(session.acquire("own", "{"), return_exceptions=True))
         return pool, session, lease
 
     async def until_begun() -> None:
@@ -156,6 +159,7 @@ def test_a_call_ends_with_the_loop_that_would_have_answered_it(kind: str) -> Non
         loop.close()
     calling.join(HANG)
     assert [type(end) for end in ends] == [trunkline.CallInterruptedError]
+    assert [type(end) for end in refused] == [trunkline.ConfigError]
     for task in kept:
         task._log_destroy_pending = False
     asyncio.run(pool.aclose())

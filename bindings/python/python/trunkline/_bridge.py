@@ -170,7 +170,8 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
     try:
         operation = start(bridge, token, *args)
     except BaseException as error:
-        del pending[token]
+        # The traceback keeps this frame for as long as somebody keeps the error.
+        del bridge, pending[token]
         if isinstance(error, (UnicodeEncodeError, TrunklineError)):
             raise not_begun(error, start, args) from error.__cause__
         raise
