@@ -99,9 +99,12 @@ impl Refusal {
         self.any_error().filter(|_| self.status.is_client_error())
     }
 
+    /// Gateways have errors with codes as well. It is one of the protocol where it says so, or where nothing else has its code.
     fn any_error(&self) -> Option<(i64, &RawValue)> {
         #[derive(Deserialize)]
         struct Body<'a> {
+            #[serde(borrow)]
+            jsonrpc: Option<&'a RawValue>,
             #[serde(borrow)]
             error: &'a RawValue,
         }
@@ -109,9 +112,10 @@ impl Refusal {
         struct Coded {
             code: i64,
         }
-        let error = serde_json::from_slice::<Body<'_>>(&self.body).ok()?.error;
+        let Body { jsonrpc, error } = serde_json::from_slice(&self.body).ok()?;
         let code = serde_json::from_str::<Coded>(error.get()).ok()?.code;
-        Some((code, error))
+        let says_so = jsonrpc.is_some_and(|version| version.get() == r#""2.0""#);
+        (says_so || MODERN_ERRORS.contains(&code)).then_some((code, error))
     }
 }
 
@@ -133,6 +137,8 @@ mod tests {
     #[test]
     fn a_refusal_ends_the_work_where_the_server_must_have_meant_it() {
         const ERROR: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"?"}}"#;
+        const GATEWAY: &str =
+            r#"{"error":{"code":504,"message":"?","status":"DEADLINE_EXCEEDED"}}"#;
         for (status, body, waits, expected) in [
             (400, "", false, true),
             (404, "<html>", false, true),
@@ -145,12 +151,37 @@ mod tests {
             (503, "", true, true),
             (504, "", false, false),
             (504, ERROR, false, true),
+            (504, GATEWAY, false, false),
         ] {
             let seconds = HeaderValue::from_static("3600");
             let headers = waits.then_some((RETRY_AFTER, seconds)).into_iter().collect();
-            let (status, body) = (StatusCode::from_u16(status).unwrap(), body.into());
-            let refusal = Refusal { status, headers, body, in_session: false };
-            assert_eq!(refusal.ends_the_work(), expected, "{status} {waits}");
+            let refusal = Refusal { headers, ..refusal(status, body) };
+            assert_eq!(refusal.ends_the_work(), expected, "{status} {waits} {body}");
         }
+    }
+
+    /// SPEC 8.3, 8.4: gateways have errors with codes as well, and theirs are no answers of the server.
+    #[test]
+    fn an_error_is_of_the_protocol_where_it_says_so_or_nothing_else_has_its_code() {
+        for (body, is_error, is_modern) in [
+            (r#"{"error":{"code":404,"message":"no route"}}"#, false, false),
+            (r#"{"error":{"code":-32601,"message":"?"}}"#, false, false),
+            (r#"{"jsonrpc":"1.0","error":{"code":-32601,"message":"?"}}"#, false, false),
+            (r#"{"jsonrpc":2.0,"error":{"code":-32601,"message":"?"}}"#, false, false),
+            (r#"{"jsonrpc":"2.0","error":{"code":"x","message":"?"}}"#, false, false),
+            (r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"?"}}"#, true, false),
+            (r#"{"error":{"code":-32020,"message":"?"}}"#, true, true),
+            (r#"{"jsonrpc":"2.0","error":{"code":-32022,"message":"?"}}"#, true, true),
+        ] {
+            let refusal = refusal(404, body);
+            let found = (refusal.error().is_some(), refusal.modern_error().is_some());
+            assert_eq!(found, (is_error, is_modern), "{body}");
+            assert_eq!(refusal.is_of_the_protocol(), is_error, "{body}");
+        }
+    }
+
+    fn refusal(status: u16, body: &str) -> Refusal {
+        let (status, headers) = (StatusCode::from_u16(status).unwrap(), HeaderMap::new());
+        Refusal { status, headers, body: body.into(), in_session: false }
     }
 }
