@@ -73,16 +73,7 @@ impl Owed {
     /// Adds something, as far as its bounds go: of `most` cancellations the oldest are left out. Whether a task has to begin to wait.
     fn add(&self, debt: Debt, most: usize) -> bool {
         let mut debts = self.debts();
-        match debt {
-            Debt::Reply(frame) => debts.add_reply(frame),
-            Debt::RootsChanged => debts.roots = true,
-            Debt::Cancelled { id, reason } => {
-                debts.cancelled.insert(id, reason);
-                if debts.cancelled.len() > most {
-                    debts.cancelled.pop_first();
-                }
-            }
-        }
+        debts.add(debt, most);
         !std::mem::replace(&mut debts.is_awaited, true)
     }
 
@@ -94,12 +85,35 @@ impl Owed {
         next
     }
 
+    /// Puts back what was taken out and found no room: a reply is the next again, whatever was added meanwhile.
+    fn put_back(&self, debt: Debt, most: usize) {
+        let mut debts = self.debts();
+        match debt {
+            // One more than the bound, since it was counted before.
+            Debt::Reply(frame) => debts.replies.push_front(frame),
+            debt => debts.add(debt, most),
+        }
+    }
+
     fn debts(&self) -> MutexGuard<'_, Debts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Debts {
+    fn add(&mut self, debt: Debt, most: usize) {
+        match debt {
+            Debt::Reply(frame) => self.add_reply(frame),
+            Debt::RootsChanged => self.roots = true,
+            Debt::Cancelled { id, reason } => {
+                self.cancelled.insert(id, reason);
+                if self.cancelled.len() > most {
+                    self.cancelled.pop_first();
+                }
+            }
+        }
+    }
+
     fn add_reply(&mut self, frame: Box<str>) {
         let bytes: usize = self.replies.iter().map(|reply| reply.len()).sum();
         let fits = bytes.saturating_add(frame.len()) <= REPLY_BYTES_MAX;
@@ -133,7 +147,7 @@ impl Link {
                 loop {
                     let Some(next) = link.owed.next() else { return };
                     if !link.is_paid(&next) {
-                        link.owe(next);
+                        link.owed.put_back(next, link.cancelled_max());
                         break;
                     }
                 }
@@ -148,8 +162,12 @@ impl Link {
     }
 
     fn owe(&self, debt: Debt) -> bool {
-        let most = usize::try_from(self.options.in_flight).unwrap_or(usize::MAX);
-        self.owed.add(debt, most)
+        self.owed.add(debt, self.cancelled_max())
+    }
+
+    /// Cancellations that are owed at one time.
+    fn cancelled_max(&self) -> usize {
+        usize::try_from(self.options.in_flight).unwrap_or(usize::MAX)
     }
 }
 
@@ -193,5 +211,47 @@ mod tests {
             owed.add(reply(bytes), 3);
         }
         assert_eq!(paid(&owed), [reply(REPLY_BYTES_MAX + 1)]);
+    }
+
+    /// SPEC 5.11, 15.1: the server waits longest for it, and it had its place in the bounds before what came meanwhile.
+    #[test]
+    fn a_reply_that_found_no_room_is_the_next_again() {
+        let numbered = |number: usize| Debt::Reply(number.to_string().into());
+        let owed = Owed::default();
+        for number in 0..REPLIES_MAX {
+            owed.add(numbered(number), 3);
+        }
+        for meanwhile in [REPLIES_MAX, REPLIES_MAX + 1] {
+            let tried = owed.next().unwrap();
+            assert!(!owed.add(numbered(meanwhile), 3), "the task that tries goes on");
+            owed.put_back(tried, 3);
+        }
+        assert_eq!(paid(&owed), (0..=REPLIES_MAX).map(numbered).collect::<Vec<_>>());
+
+        let long = Debt::Reply("x".repeat(REPLY_BYTES_MAX + 1).into());
+        owed.add(long.clone(), 3);
+        let tried = owed.next().unwrap();
+        owed.add(numbered(1), 3);
+        owed.put_back(tried, 3);
+        assert_eq!(paid(&owed), [long, numbered(1)]);
+    }
+
+    /// SPEC 5.5: of the cancellations the oldest are left out, one that was tried among them.
+    #[test]
+    fn a_notification_that_found_no_room_is_owed_as_before() {
+        let owed = Owed::default();
+        for debt in [Debt::RootsChanged, cancelled(1)] {
+            owed.add(debt.clone(), 2);
+            let tried = owed.next().unwrap();
+            owed.put_back(tried, 2);
+            assert_eq!(owed.next(), Some(debt));
+        }
+        owed.add(cancelled(1), 2);
+        let tried = owed.next().unwrap();
+        for debt in [2, 3].map(cancelled) {
+            owed.add(debt, 2);
+        }
+        owed.put_back(tried, 2);
+        assert_eq!(paid(&owed), [cancelled(2), cancelled(3)]);
     }
 }
