@@ -112,6 +112,15 @@ impl InFlight {
         flight.inspect(note_time)
     }
 
+    /// The same, of one whose answer came, or never will: where it was given up before, it is not in doubt any more.
+    pub(super) fn settle(&self, id: u64) -> Option<Flight> {
+        let flight = self.take(id);
+        if flight.is_none() {
+            self.forget_abandoned(id);
+        }
+        flight
+    }
+
     /// Takes a request out whose answer did not come: the server may still work on it, and that is in doubt from the same moment on.
     pub(super) fn give_up(&self, id: u64) -> Option<Flight> {
         let flight = self.take_out(|table| table.give_up(id, Instant::now()));

@@ -105,7 +105,7 @@ impl Inbound for Link {
     fn refuse(&self, request: u64, error: Error, doubt: Doubt) {
         let is_over = doubt == Doubt::Settled || error.outcome() == Some(Outcome::NotSent);
         let flight = match is_over {
-            true => self.calls.take(request),
+            true => self.calls.settle(request),
             false => self.calls.give_up(request),
         };
         if let Some(flight) = flight {
@@ -220,19 +220,17 @@ impl Link {
                 if said == Ok(ResultType::InputRequired) && self.take_round(id, result) {
                     return Ok(());
                 }
-                if let Some(flight) = self.calls.take(id) {
+                if let Some(flight) = self.calls.settle(id) {
                     complete(flight.payload.done, self.judge(result, said));
                     return Ok(());
                 }
-                self.calls.forget_abandoned(id);
                 self.take_handshake_reply(Some(id), frame)
             }
             Some(Message::Error { id, error }) => {
-                if let Some(flight) = id.and_then(|id| self.calls.take(id)) {
+                if let Some(flight) = id.and_then(|id| self.calls.settle(id)) {
                     fail(flight, self.refused(error));
                     return Ok(());
                 }
-                id.into_iter().for_each(|id| self.calls.forget_abandoned(id));
                 self.take_handshake_reply(id, frame)
             }
             Some(Message::Request { id, method, params }) => {
@@ -259,7 +257,7 @@ impl Link {
         let Some(id) = id.filter(|id| !self.handshake.expects(*id)) else {
             return Err(error);
         };
-        match self.calls.take(id) {
+        match self.calls.settle(id) {
             Some(flight) => {
                 complete(flight.payload.done, Err(error.with_outcome(Outcome::Unknown)))
             }

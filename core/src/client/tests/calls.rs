@@ -1,6 +1,7 @@
 //! Requests and their answers.
 
 use super::*;
+use crate::transport::{Doubt, Inbound, Line, Via};
 
 /// SPEC 4.1, 4.3.
 #[tokio::test]
@@ -84,6 +85,38 @@ async fn a_cancel_frees_the_call_at_once_and_reaches_the_server() {
     assert_eq!(error.outcome(), Some(crate::Outcome::Unknown));
     assert!(open.call("cancelled", json!({})).await.unwrap().contains("\"1\""));
     assert!(open.call("under_way", json!({})).await.unwrap().contains("\"0\""));
+    open.close().await;
+}
+
+/// SPEC 15.1: what the server says of a call that was given up settles its doubt, in whatever form.
+#[tokio::test]
+async fn a_call_that_was_given_up_is_in_doubt_until_the_server_ends_it() {
+    let open = test_server(&[]).connect().await;
+    let link = &open.connection.0;
+    let session = SessionId(1);
+    let refused = |doubt| move |id| link.refuse(id, failure::protocol(&"s".into(), "no"), doubt);
+    let answered = |rest: &'static str| {
+        move |id| {
+            let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}");
+            link.take(Line::Frame(frame.as_bytes()), Via::Common).unwrap();
+        }
+    };
+    let ways: [(&str, Box<dyn Fn(u64)>, Callers); 5] = [
+        ("a broken way", Box::new(refused(Doubt::Open)), Callers::One(session)),
+        ("a refusal", Box::new(refused(Doubt::Settled)), Callers::Nobody),
+        ("a result", Box::new(answered("\"result\":{}}")), Callers::Nobody),
+        ("an error", Box::new(answered("\"error\":{}}")), Callers::Nobody),
+        ("nonsense", Box::new(answered("\"result\":{}")), Callers::Nobody),
+    ];
+    for (what, said, expected) in ways {
+        let params = r#"{"name":"sleep","arguments":{"ms":60000}}"#;
+        let (id, answer) = open.request(Request { params, caller: Some(session), ..request() });
+        open.connection.cancel(id);
+        ended(answer).await.unwrap_err();
+        said(id.0);
+        assert_eq!(link.calls.log_callers(Via::Common, Instant::now()), expected, "{what}");
+        link.calls.forget_abandoned(id.0);
+    }
     open.close().await;
 }
 
