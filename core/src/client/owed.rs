@@ -11,13 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::link::Link;
-use crate::transport::{FrameKind, Sent};
-
-/// Replies that are owed at one time: as many as wait for a pipe.
-const REPLIES_MAX: usize = 256;
-
-/// Bytes of them. A single one above it is owed when it is alone.
-const REPLY_BYTES_MAX: usize = 16 << 20;
+use crate::transport::{FrameKind, QUEUE_BYTES_MAX, QUEUE_REPLIES_MAX, Sent};
 
 /// Something that a server is told and does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,10 +108,11 @@ impl Debts {
         }
     }
 
+    /// As many are owed as may wait for a pipe. A single one with too many bytes is owed when it is alone.
     fn add_reply(&mut self, frame: Box<str>) {
         let bytes: usize = self.replies.iter().map(|reply| reply.len()).sum();
-        let fits = bytes.saturating_add(frame.len()) <= REPLY_BYTES_MAX;
-        if self.replies.is_empty() || fits && self.replies.len() < REPLIES_MAX {
+        let fits = bytes.saturating_add(frame.len()) <= QUEUE_BYTES_MAX;
+        if self.replies.is_empty() || fits && self.replies.len() < QUEUE_REPLIES_MAX {
             self.replies.push_back(frame);
         }
     }
@@ -137,7 +132,7 @@ impl Debts {
 impl Link {
     /// Tells the server something, or once there is room, where there is none now and the wire says when. Never waits.
     pub(super) fn pay(&self, debt: Debt) {
-        if self.is_paid(&debt) || self.wire.room().is_none() || !self.owe(debt) {
+        if self.try_pay(&debt) != Sent::Full || self.wire.room().is_none() || !self.owe(debt) {
             return;
         }
         let Some(link) = self.me.upgrade() else { return };
@@ -146,7 +141,7 @@ impl Link {
                 room.await;
                 loop {
                     let Some(next) = link.owed.next() else { return };
-                    if !link.is_paid(&next) {
+                    if link.try_pay(&next) == Sent::Full {
                         link.owed.put_back(next, link.cancelled_max());
                         break;
                     }
@@ -155,10 +150,10 @@ impl Link {
         });
     }
 
-    /// Whether there was room for it, or nobody is there to be told any more.
-    fn is_paid(&self, debt: &Debt) -> bool {
+    /// It is owed on where the wire is full; one that has ended has nobody to tell any more.
+    fn try_pay(&self, debt: &Debt) -> Sent {
         let (frame, kind) = debt.frame();
-        self.wire.send(frame.as_bytes(), kind) != Sent::Full
+        self.wire.send(frame.as_bytes(), kind)
     }
 
     fn owe(&self, debt: Debt) -> bool {
@@ -202,15 +197,15 @@ mod tests {
         let reply = |bytes: usize| Debt::Reply("x".repeat(bytes).into());
         let owed = Owed::default();
         owed.add(cancelled(1), 3);
-        for _ in 0..2 * REPLIES_MAX {
+        for _ in 0..2 * QUEUE_REPLIES_MAX {
             owed.add(reply(1), 3);
         }
         let all = paid(&owed);
-        assert_eq!((all.len(), all.last()), (REPLIES_MAX + 1, Some(&cancelled(1))));
-        for bytes in [REPLY_BYTES_MAX + 1, 1] {
+        assert_eq!((all.len(), all.last()), (QUEUE_REPLIES_MAX + 1, Some(&cancelled(1))));
+        for bytes in [QUEUE_BYTES_MAX + 1, 1] {
             owed.add(reply(bytes), 3);
         }
-        assert_eq!(paid(&owed), [reply(REPLY_BYTES_MAX + 1)]);
+        assert_eq!(paid(&owed), [reply(QUEUE_BYTES_MAX + 1)]);
     }
 
     /// SPEC 5.11, 15.1: the server waits longest for it, and it had its place in the bounds before what came meanwhile.
@@ -218,17 +213,17 @@ mod tests {
     fn a_reply_that_found_no_room_is_the_next_again() {
         let numbered = |number: usize| Debt::Reply(number.to_string().into());
         let owed = Owed::default();
-        for number in 0..REPLIES_MAX {
+        for number in 0..QUEUE_REPLIES_MAX {
             owed.add(numbered(number), 3);
         }
-        for meanwhile in [REPLIES_MAX, REPLIES_MAX + 1] {
+        for meanwhile in [QUEUE_REPLIES_MAX, QUEUE_REPLIES_MAX + 1] {
             let tried = owed.next().unwrap();
             assert!(!owed.add(numbered(meanwhile), 3), "the task that tries goes on");
             owed.put_back(tried, 3);
         }
-        assert_eq!(paid(&owed), (0..=REPLIES_MAX).map(numbered).collect::<Vec<_>>());
+        assert_eq!(paid(&owed), (0..=QUEUE_REPLIES_MAX).map(numbered).collect::<Vec<_>>());
 
-        let long = Debt::Reply("x".repeat(REPLY_BYTES_MAX + 1).into());
+        let long = Debt::Reply("x".repeat(QUEUE_BYTES_MAX + 1).into());
         owed.add(long.clone(), 3);
         let tried = owed.next().unwrap();
         owed.add(numbered(1), 3);

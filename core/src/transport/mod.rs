@@ -21,7 +21,7 @@ pub use self::joined::{JoinedRequests, leaves_requests, took_results};
 pub(crate) use self::joined::{take_turns, write_held};
 pub use self::loan::EventLoop;
 pub(crate) use self::loan::{Borrower, LentOutput, ReadBy};
-pub(crate) use self::queue::FrameKind;
+pub(crate) use self::queue::{FrameKind, QUEUE_BYTES_MAX, QUEUE_REPLIES_MAX};
 pub(crate) use self::reader::{Ahead, FrameReader, Line};
 pub(crate) use self::wire::{Answer, BoxFuture, Doubt, Graces, Inbound, Sighting, Via, Wire};
 pub(crate) use self::writer::{FrameWriter, Sent};

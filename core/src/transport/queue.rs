@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 const QUEUE_FRAMES_MAX: usize = 8192;
 
 /// Replies to the server that may wait. A server that asks without reading must not crowd out the calls.
-const QUEUE_REPLIES_MAX: usize = 256;
+pub(crate) const QUEUE_REPLIES_MAX: usize = 256;
 
 /// Bytes that may wait. A single frame above it is taken when it is alone.
-const QUEUE_BYTES_MAX: usize = 16 << 20;
+pub(crate) const QUEUE_BYTES_MAX: usize = 16 << 20;
 
 /// What a frame is, for the bounds and for taking it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,9 @@ impl FrameQueue {
 
     /// Whether a frame may be added.
     pub(super) fn has_room(&self, bytes: usize, kind: FrameKind) -> bool {
-        // A frame that was begun must be ended, and finds the queue empty. A notification always has room: it takes back a
-        // request that was written, each once, so that the calls in flight bound them; and without it the server would work on.
+        // A frame that was begun must be ended, and finds the queue empty. A notification always has room. Most take
+        // back a request that was written, each once, so that the calls in flight bound them; without them the server would work on. The
+        // others say that the handshake is over, once, or that the roots are others, as often as the host changes them.
         self.frames.is_empty()
             || kind == FrameKind::Notification
             || (self.frames.len() < QUEUE_FRAMES_MAX
