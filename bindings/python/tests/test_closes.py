@@ -267,14 +267,16 @@ def test_a_close_waits_for_a_callback_that_waits_for_nobody() -> None:
 
     def closes(event: trunkline.Event) -> None:
         assert begun.wait(HANG)
-        threading.Timer(0.01, go_on.set).start()
         first.close()
         ends.append("closes")
 
     with trunkline.sync.Pool() as pool:
         first = pool.on_event(slow, kinds="reconciled")
-        pool.on_event(closes, kinds="reconciled")
+        closing = pool.on_event(closes, kinds="reconciled")._thread
         pool.add_server("s", {"command": "true"})
+        wait_until(lambda: _exit._waits.get(closing) == (first._thread,), "the close waits", HANG / 3)
+        assert ends == []
+        go_on.set()
         wait_until(lambda: "closes" in ends, "the close returns", HANG / 3)
     assert ends == ["slow", "closes"]
 
@@ -327,7 +329,7 @@ def test_a_stream_that_is_closed_amid_what_it_has_taken_gives_no_more(way: str) 
         if way == "blocking":
             stream: Any = pool.events(kinds="reconciled")
         else:
-            stream = trunkline.EventStream(pool, pool._native.subscribe(pool_bits("reconciled")))
+            stream = trunkline.EventStream(pool, pool._native.subscribe(_trunkline.event_bits()["reconciled"]))
         for number in range(3):
             pool.add_server(f"s{number}", {"command": "true"})
 
@@ -341,7 +343,3 @@ def test_a_stream_that_is_closed_amid_what_it_has_taken_gives_no_more(way: str) 
         assert "s0" in event["servers"]
         stream.close()
         assert (list(stream) if way == "blocking" else run(rest())) == []
-
-
-def pool_bits(kind: str) -> int:
-    return _trunkline.event_bits()[kind]
