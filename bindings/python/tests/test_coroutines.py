@@ -218,6 +218,7 @@ def test_a_cancellation_before_the_first_step_ends_what_was_to_be_awaited(kind: 
             assert inspect.getcoroutinestate(given[0]) == inspect.CORO_CLOSED
         else:
             assert given[0].cancelled()
+        assert not tasks
         audience.tell(trunkline.Event("third"))
         await asyncio.sleep(0)
         audience.end()

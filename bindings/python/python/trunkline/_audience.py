@@ -63,11 +63,11 @@ class Audience:
         answer = self._answer(event)
         if answer is not None:
             task = self._tasks[_TELLING] = get_running_loop().create_task(self._go_on(answer))
-            task.add_done_callback(partial(_end_unbegun, answer))
+            task.add_done_callback(partial(_end_unbegun, self._tasks, answer))
 
     def _awaiting(self) -> Task[None] | None:
         task = self._tasks.get(_TELLING)
-        # One that was cancelled before its first step is still there.
+        # One that was cancelled before its first step is there until the loop's next pass.
         return None if task is None or task.done() else task
 
     def _answer(self, event: Event) -> Awaitable[object] | None:
@@ -113,8 +113,10 @@ class Audience:
             task.cancel()
 
 
-def _end_unbegun(answer: Awaitable[object], _task: Task[None]) -> None:
+def _end_unbegun(tasks: dict[int, Task[None]], answer: Awaitable[object], task: Task[None]) -> None:
     """Ends what a task was to await that was cancelled before its first step, as its cancellation would have. What it did await is over."""
+    if tasks.get(_TELLING) is task:
+        del tasks[_TELLING]
     if iscoroutine(answer):
         answer.close()
     elif isfuture(answer):
