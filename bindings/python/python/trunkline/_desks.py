@@ -121,7 +121,9 @@ class Desk:
             # What a server sends may be more than Python decodes, and a thread may not be had.
             try:
                 request = self._open[number] = ServerRequest(text)
-                # Behind the place in the list: a close on another thread has withdrawn it there, or is seen here.
+                # Behind the place in the list: a close on another thread has withdrawn it there, or is seen here. What is open when its
+                # session closes the library itself declines, so that no close has to refuse it; but the desk of an owner that is
+                # collected ends before the session does, and one that comes in between is refused here.
                 if self._closed.is_set:
                     self._refuse(number)
                 else:
@@ -172,10 +174,9 @@ class Desk:
         self.native.answer(number, text)
 
     def _fail(self, number: int, error: BaseException) -> None:
-        self._open.pop(number, None)
         if isinstance(error, Refusal):
             try:
-                self.native.refuse(number, error.code, _written(error.message))
+                self._refuse(number, error.code, _written(error.message))
                 return
             except Exception as unfit:  # It is the host's own object, which may have become anything.
                 error = unfit
@@ -183,9 +184,9 @@ class Desk:
             _log.error("a handler failed", exc_info=error)
         self._refuse(number)
 
-    def _refuse(self, number: int) -> None:
+    def _refuse(self, number: int, code: int = _INTERNAL_ERROR, message: str = "the handler failed") -> None:
         self._open.pop(number, None)
-        self.native.refuse(number, _INTERNAL_ERROR, "the handler failed")
+        self.native.refuse(number, code, message)
 
 
 def _tell_open(closed: _Closed, logging: Callable[[Event], object], event: Event) -> object:

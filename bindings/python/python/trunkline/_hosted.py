@@ -64,26 +64,29 @@ class Provided:
 
 
 def on_loop(receive: Callable[..., object], closed: Callable[..., object] | None) -> _Functions:
-    """The functions themselves, or for a coroutine function one that starts it on the running loop, in the order of the calls and in this context."""
-    begins, told = _started(receive), None if closed is None else _started(closed)
-    if begins is receive:
-        return receive, told
+    """The pair as the library calls it: a plain function as it is, and for a coroutine function one that starts it on the running loop.
+
+    What is started begins in the order of the calls, in this context.
+    """
+    start, tell = _wrap(receive), None if closed is None else _wrap(closed)
+    if start is receive:
+        return receive, tell
     connections: dict[int, HostConnection] = {}
 
-    def kept(connection: HostConnection, frame: str) -> None:
+    def take(connection: HostConnection, frame: str) -> None:
         connections[connection.id] = connection
-        begins(connection, frame)
+        start(connection, frame)
 
-    def over(connection: HostConnection) -> None:
+    def end(connection: HostConnection) -> None:
         connections.pop(connection.id, None)
-        if told is not None:
-            check_taken(told(connection))
+        if tell is not None:
+            check_taken(tell(connection))
 
     # The end of the loop takes the answers along that are under way in it.
     endings, token = bridge_of(get_running_loop()).endings, next_token()
     endings[token] = partial(_close_all, connections)
-    weakref.finalize(kept, endings.pop, token, None)
-    return kept, over
+    weakref.finalize(take, endings.pop, token, None)
+    return take, end
 
 
 def _close_all(connections: dict[int, HostConnection]) -> None:
@@ -93,7 +96,7 @@ def _close_all(connections: dict[int, HostConnection]) -> None:
             connection.close()
 
 
-def _started(function: Callable[..., object]) -> Callable[..., object]:
+def _wrap(function: Callable[..., object]) -> Callable[..., object]:
     if not is_coroutine_function(function):
         return function
     loop, context = get_running_loop(), copy_context()
