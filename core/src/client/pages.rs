@@ -36,6 +36,8 @@ pub(super) struct Pages {
     /// The cursors that were followed.
     cursors: BTreeSet<String>,
     bytes: usize,
+    /// A page of it was read, in this pass or in the one before: the server knows the method.
+    is_known: bool,
 }
 
 /// How the reading of a list ended.
@@ -61,7 +63,7 @@ impl Link {
         if let End::Whole = self.read_pages(&mut pages, list, method).await? {
             return Ok(pages);
         }
-        pages = Pages::default();
+        pages = Pages { is_known: true, ..Pages::default() };
         match self.read_pages(&mut pages, list, method).await? {
             End::Refused(error) if !pages.cursors.contains("") => Err(error),
             End::Whole | End::Refused(_) => Ok(pages),
@@ -78,7 +80,7 @@ impl Link {
         for _ in 0..PAGES_MAX {
             let is_first = pages.cursors.is_empty();
             let page = match self.request_again(method, &params).await {
-                Err(error) if is_first && failure::is_method_not_found(&error) => {
+                Err(error) if !pages.is_known && failure::is_method_not_found(&error) => {
                     return Ok(End::Whole);
                 }
                 Err(error) if !is_first && is_refusal(&error) => return Ok(End::Refused(error)),
@@ -87,6 +89,7 @@ impl Link {
             pages.bytes = pages.bytes.saturating_add(page.len());
             if pages.bytes > self.options.frame_bytes {
                 return Err(failure::limit(&self.server, words::limit::FRAME_BYTES));
+            pages.is_known = true;
             }
             let end = pages.catalog.add_page(list, &page);
             let end = end.map_err(|error| error.with_server(self.server.as_ref()))?;
