@@ -24,6 +24,9 @@ const RETRIES_MAX: u32 = 2;
 /// The wait before it is asked for again first; then it doubles.
 const RETRY_WAIT_FIRST: Duration = Duration::from_millis(200);
 
+/// The longest `Retry-After` that a page waits for: with it for each retry, a listing is still within the 5 s that a remote server has.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(2);
+
 /// A list as far as it was read.
 #[derive(Default)]
 pub(super) struct Pages {
@@ -33,11 +36,11 @@ pub(super) struct Pages {
     pub fresh_for: Option<Duration>,
     /// Whom the narrowest of its pages is for.
     pub scope: CacheScope,
+    /// A page of it was read, in this pass or in the one before: the server knows the method.
+    is_known: bool,
     /// The cursors that were followed.
     cursors: BTreeSet<String>,
     bytes: usize,
-    /// A page of it was read, in this pass or in the one before: the server knows the method.
-    is_known: bool,
 }
 
 /// How the reading of a list ended.
@@ -86,10 +89,10 @@ impl Link {
                 Err(error) if !is_first && is_refusal(&error) => return Ok(End::Refused(error)),
                 page => page?.json,
             };
+            pages.is_known = true;
             pages.bytes = pages.bytes.saturating_add(page.len());
             if pages.bytes > self.options.frame_bytes {
                 return Err(failure::limit(&self.server, words::limit::FRAME_BYTES));
-            pages.is_known = true;
             }
             let end = pages.catalog.add_page(list, &page);
             let end = end.map_err(|error| error.with_server(self.server.as_ref()))?;
@@ -109,18 +112,14 @@ impl Link {
         Err(failure::protocol(&self.server, message))
     }
 
-    /// A page, asked for again where the way to the server failed under it (SPEC 4.3), unless it is to be left alone for longer: short
-    /// waits that a server asks for were waited for below.
+    /// A page, asked for again where the way to the server failed under it (SPEC 4.3), unless it is to be left alone for longer.
     async fn request_again(self: &Arc<Self>, method: &str, params: &str) -> Result<Reply> {
         let mut wait = RETRY_WAIT_FIRST;
         for _ in 0..RETRIES_MAX {
             match self.request(method, params).await {
-                Err(error)
-                    if failure::is_of_network(&error)
-                        && error.retry_after().is_none_or(|asked| asked <= wait)
-                        && self.outlives_requests() =>
-                {
-                    tokio::time::sleep(wait).await;
+                Err(error) if failure::is_of_network(&error) && self.outlives_requests() => {
+                    let Some(pause) = pause(&error, wait) else { return Err(error) };
+                    tokio::time::sleep(pause).await;
                     wait *= 2;
                 }
                 answer => return answer,
@@ -146,6 +145,16 @@ impl Link {
     }
 }
 
+/// How long a page that failed so is left alone before it is asked for again, which is `wait` at least; `None`: it is not asked for
+/// again in this listing.
+fn pause(error: &Error, wait: Duration) -> Option<Duration> {
+    let Some(asked) = error.retry_after().filter(|asked| *asked > wait) else { return Some(wait) };
+    // The message itself was sent again after what a busy server asks for, and that did not help.
+    let status = error.detail().get("status").and_then(serde_json::Value::as_u64);
+    let is_busy = matches!(status, Some(429 | 503));
+    (!is_busy && asked <= RETRY_AFTER_MAX).then_some(asked)
+}
+
 /// Whether a server does not take a cursor: some do not know the method with one.
 fn is_refusal(error: &Error) -> bool {
     failure::is_invalid_params(error) || failure::is_method_not_found(error)
@@ -160,5 +169,36 @@ struct CancelOnDrop<'a> {
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         self.link.cancel(self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 4.3, 8.4.
+    #[test]
+    fn a_page_waits_for_what_is_asked_where_that_is_short_and_nothing_did_before() {
+        let wait = Duration::from_millis(200);
+        for (status, asked, expected) in [
+            (None, None, Some(200)),
+            (Some(502), None, Some(200)),
+            (Some(502), Some(100), Some(200)),
+            (Some(502), Some(1_000), Some(1_000)),
+            (Some(504), Some(2_000), Some(2_000)),
+            (Some(504), Some(3_000), None),
+            (Some(502), Some(u64::MAX), None),
+            (Some(503), None, Some(200)),
+            (Some(503), Some(0), Some(200)),
+            (Some(503), Some(1_000), None),
+            (Some(429), Some(1_000), None),
+        ] {
+            let error = Error::new(ErrorCode::CallInterrupted, "?");
+            let error = status.into_iter().fold(error, |it, of: u16| it.with_detail("status", of));
+            let asks = |error: Error, ms: u64| error.with_detail("retry_after_ms", ms);
+            let error = asked.into_iter().fold(error, asks);
+            let pause = pause(&error, wait).map(|pause| pause.as_millis());
+            assert_eq!(pause, expected, "{status:?} {asked:?}");
+        }
     }
 }

@@ -125,6 +125,14 @@ fn lists_are_asked_for_again_when_a_gateway_fails() {
         assert_eq!(remote.count("POST", "tools/list"), 3);
     });
     let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "unavailable=1,unavailable-wait=1", &[]);
+    let begun = Instant::now();
+    host(async {
+        connected(&rig, &remote).await;
+        assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
+        assert_eq!(remote.count("POST", "tools/list"), 2);
+    });
+    let rig = Rig::new(json!({}));
     let remote = Remote::start(&rig, "unavailable=3", &[]);
     let error = host(crate::remote::refused(&rig, remote.config()));
     assert_eq!((error.code(), remote.count("POST", "tools/list")), (ErrorCode::ConnectFailed, 3));

@@ -85,3 +85,12 @@ impl<'a> Chunks<'a> {
         self.0.write_all(b"0\r\n\r\n")
     }
 }
+
+/// Gzip of one block, with the code of its longest match by its shortest: each byte after its head is 1032 more of what it inflates to.
+pub fn bomb() -> Vec<u8> {
+    const HEAD: &[u8] =
+        b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xec\xc1\x01\x01\0\0\0\x80\x90\xfe\xaf\xee\x08\x0a";
+    let mut bomb = HEAD.to_vec();
+    bomb.resize(4 << 20, 0);
+    bomb
+}

@@ -45,6 +45,7 @@ const KNOWN: &[&str] = &[
     "own-tools",    // each list of tools has one more, named after the caller's credentials
     "unavailable",  // the first N lists get 502
     "auth",         // 401
+    "unavailable-wait", // the `Retry-After` of these
     "auth-challenge", // 401 with `WWW-Authenticate`
     "auth-calls",   // each call gets 401
     "forbidden",    // 403

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::authority::Authority;
 use super::events::STREAM_PATH;
-use super::exchange::{Chunks, Request, respond};
+use super::exchange::{Chunks, Request, bomb, respond};
 use super::faults::Faults;
 use super::modern;
 use super::routes::Routes;
@@ -328,7 +328,10 @@ impl Front {
         let is_list = method == "tools/list";
         if is_list && self.lists.fetch_add(1, Ordering::SeqCst) < self.faults.number("unavailable")
         {
-            return respond(out, "502 Bad Gateway", &[], b"");
+            let asked = self.faults.value("unavailable-wait");
+            let headers: Vec<_> =
+                asked.map(|wait| format!("retry-after: {wait}")).into_iter().collect();
+            return respond(out, "502 Bad Gateway", &headers, b"");
         }
         let spoiled = if is_list { "list-status" } else { "ping-status" };
         let status = self.faults.value(spoiled).filter(|_| is_list || method == "ping");
@@ -472,15 +475,6 @@ fn refuse_with(status: &str, out: &mut TcpStream) -> Result<()> {
     }
     let body = br#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no such method"},"id":null}"#;
     respond(out, &format!("{status} As Told"), &[JSON.into()], body)
-}
-
-/// Gzip of one block, with the code of its longest match by its shortest: each byte after its head is 1032 more of what it inflates to.
-fn bomb() -> Vec<u8> {
-    const HEAD: &[u8] =
-        b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xec\xc1\x01\x01\0\0\0\x80\x90\xfe\xaf\xee\x08\x0a";
-    let mut bomb = HEAD.to_vec();
-    bomb.resize(4 << 20, 0);
-    bomb
 }
 
 /// Streams what comes until an answer has come, the source ends or the client goes.
