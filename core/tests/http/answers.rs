@@ -152,7 +152,11 @@ fn a_list_of_a_server_that_has_no_time_is_asked_for_once() {
 /// SPEC 8.4, 5.7: what may be repeated is not repeated before the server has time for it, and not at all when the call does not.
 #[test]
 fn a_safe_call_is_repeated_once_the_server_has_time() {
-    for (faults, calls) in [("busy-calls", 1), ("busy-call=1,busy-status=502 Bad Gateway", 2)] {
+    for (faults, calls) in [
+        ("busy-calls", 1),
+        ("busy-call=1,busy-status=502 Bad Gateway", 2),
+        ("cut-after-id,busy-resume", 1),
+    ] {
         let rig = Rig::new(json!({}));
         let remote = Remote::start(&rig, faults, &[]);
         host(async {

@@ -70,6 +70,20 @@ pub(super) fn interrupted(server: &Arc<str>, message: &str, outcome: Outcome) ->
         .with_outcome(outcome)
 }
 
+/// A call that did not get its answer because of this failure. What the failure says in its detail is the call's as well: how long the
+/// server wants to be left alone, above all.
+pub(super) fn interrupted_by(
+    server: &Arc<str>,
+    message: &str,
+    outcome: Outcome,
+    cause: &Error,
+) -> Error {
+    let call = interrupted(server, message, outcome);
+    let members = cause.detail().iter();
+    let call = members.fold(call, |call, (name, value)| call.with_detail(name, value.clone()));
+    call.with_cause(cause.clone())
+}
+
 /// The server wants other credentials (SPEC 8.4, 15.3).
 pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -> Error {
     let address = channel.shown_address();

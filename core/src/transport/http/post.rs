@@ -132,10 +132,7 @@ fn as_call(channel: &Channel, error: Error, outcome: Outcome) -> Error {
         return error.with_outcome(outcome);
     }
     let message = format!("the call was not answered: {}", error.message());
-    let call = failure::interrupted(&channel.server, &message, outcome);
-    let members = error.detail().iter();
-    let call = members.fold(call, |call, (name, value)| call.with_detail(name, value.clone()));
-    call.with_hint_of(&error).with_cause(error)
+    failure::interrupted_by(&channel.server, &message, outcome, &error).with_hint_of(&error)
 }
 
 /// Sends a request and takes its answer, in either form; over HTTP+SSE the stream brings it.

@@ -151,9 +151,8 @@ fn interrupted(channel: &Channel, failed: Failure) -> Failure {
     match failed {
         Failure::Message(error) | Failure::Refused(error) => {
             let message = "the server closed the stream before the call's answer";
-            let call =
-                failure::interrupted(&channel.server, message, Outcome::Unknown).with_cause(error);
-            Failure::Message(call)
+            let outcome = Outcome::Unknown;
+            Failure::Message(failure::interrupted_by(&channel.server, message, outcome, &error))
         }
         failed => failed,
     }

@@ -8,17 +8,18 @@ pub struct Faults {
 
 /// Every word, and what it makes the front do.
 const KNOWN: &[&str] = &[
-    "json",            // answers are JSON bodies, not streams
-    "stateless",       // no session ids
-    "no-get",          // 405 for the stream of what is unasked
-    "no-delete",       // 405 for the end of a session
-    "stuck-delete",    // no answer to the end of a session
-    "forget-404",      // the Nth call finds its session gone
-    "forget-400",      // the same, said as some servers do
-    "cut",             // the stream of each call ends before its answer
+    "json",             // answers are JSON bodies, not streams
+    "stateless",        // no session ids
+    "no-get",           // 405 for the stream of what is unasked
+    "no-delete",        // 405 for the end of a session
+    "stuck-delete",     // no answer to the end of a session
+    "forget-404",       // the Nth call finds its session gone
+    "forget-400",       // the same, said as some servers do
+    "cut",              // the stream of each call ends before its answer
     "cut-after-id", // the same, after an event that it can be resumed from, with its value in the id
     "cut-ids",      // the same, again whenever it is resumed, and asks to be resumed at once
     "busy-get",     // the first N streams get 429 and `Retry-After: 3`
+    "busy-resume",  // streams that are resumed get 503 and an hour of `Retry-After`
     "one-get", // the first stream of what is unasked ends with its first message, and the next get that status
     "second-get", // streams of what is unasked end with their first message, and the second gets that status
     "event-ids",  // their messages have ids, where they end with the first
@@ -44,8 +45,8 @@ const KNOWN: &[&str] = &[
     "wants-header", // calls of a tool need an argument's header: the two are its value, as `echo:Loud`
     "own-tools",    // each list of tools has one more, named after the caller's credentials
     "unavailable",  // the first N lists get 502
-    "auth",         // 401
     "unavailable-wait", // the `Retry-After` of these
+    "auth",         // 401
     "auth-challenge", // 401 with `WWW-Authenticate`
     "auth-calls",   // each call gets 401
     "forbidden",    // 403

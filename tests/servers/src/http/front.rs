@@ -402,6 +402,10 @@ impl Front {
         if let Some(to) = leads_away {
             return Some(self.redirect(to, out));
         }
+        if is_resumed && self.faults.has("busy-resume") {
+            let headers = ["retry-after: 3600".into()];
+            return Some(respond(out, "503 Service Unavailable", &headers, b""));
+        }
         if number < self.faults.number("busy-get") {
             return Some(respond(out, "429 Too Many Requests", &["retry-after: 3".into()], b""));
         }
