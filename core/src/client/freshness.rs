@@ -30,7 +30,7 @@ pub(super) struct Freshness(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Until then the server holds its lists for fresh.
+    /// Until then the server holds its lists for fresh, or asked to be left alone.
     until: Option<Instant>,
     /// When they are read again, if nothing else has them read before.
     due: Option<Instant>,
@@ -83,10 +83,13 @@ impl Freshness {
         let wait = doubled(least, state.failures).max(asked);
         state.due = (!least.is_zero()).then(|| after(now, wait, chance));
         state.failures = (state.failures + 1).min(DOUBLINGS_MAX);
+        if !asked.is_zero() {
+            state.until = state.until.max(Some(later(now, asked)));
+        }
     }
 
-    /// Whether the server still holds its lists for fresh.
-    pub(super) fn holds(&self, now: Instant) -> bool {
+    /// Whether the server still holds its lists for fresh, or wants to be left alone, so that silence is no reason to read them again.
+    pub(super) fn is_early(&self, now: Instant) -> bool {
         self.state().until.is_some_and(|until| now < until)
     }
 
@@ -183,7 +186,7 @@ mod tests {
         let (freshness, now) = (Freshness::default(), Instant::now());
         let note = |at: u64| freshness.note(at, Some(seconds(60)), LEAST, (now + seconds(at), 0.0));
         note(0);
-        assert!(freshness.holds(now + seconds(59)) && !freshness.holds(now + seconds(60)));
+        assert!(freshness.is_early(now + seconds(59)) && !freshness.is_early(now + seconds(60)));
         assert!(!freshness.take_due(now + seconds(59)));
         note(40);
         assert!(!freshness.take_due(now + seconds(60)));
@@ -225,6 +228,8 @@ mod tests {
             let (freshness, now) = (Freshness::default(), Instant::now());
             (0..misses).for_each(|_| freshness.miss(Some(seconds(asked)), LEAST, (now, 0.0)));
             assert_eq!(freshness.due(), Some(now + seconds(due)), "{asked} {misses}");
+            let end = now + seconds(asked.min(300));
+            assert!(freshness.is_early(end - seconds(1)) && !freshness.is_early(end), "{asked}");
         }
     }
 
@@ -234,8 +239,8 @@ mod tests {
         let (freshness, now) = (Freshness::default(), Instant::now());
         freshness.note(1, Some(seconds(60)), Duration::ZERO, (now, 0.0));
         assert_eq!(freshness.due(), None);
-        assert!(freshness.holds(now));
+        assert!(freshness.is_early(now));
         freshness.note(1, Some(Duration::MAX), LEAST, (now, 1.0));
-        assert!(freshness.holds(now + seconds(1_000_000)));
+        assert!(freshness.is_early(now + seconds(1_000_000)));
     }
 }

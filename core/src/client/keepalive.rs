@@ -215,13 +215,13 @@ impl Link {
     }
 
     /// Lists again what may have changed unannounced: a server that says that its lists change and never said so of one may be one that
-    /// forgets to (SPEC 7.8), unless it holds them for fresh.
+    /// forgets to (SPEC 7.8), unless it holds them for fresh, or asked with them to be left alone.
     fn list_if_mute(&self) {
         let changes = self.declared.get().is_some_and(Lists::change);
         let is_heard = self.pulse.announces.load(Ordering::Relaxed)
             && !self.pulse.leaves_out.load(Ordering::Relaxed)
             && !self.pulse.is_deaf.load(Ordering::Relaxed);
-        if changes && !is_heard && !self.freshness.holds(Instant::now()) {
+        if changes && !is_heard && !self.freshness.is_early(Instant::now()) {
             self.tell(|events| events.list_changed(ListKind::Tools));
         }
     }
