@@ -9,7 +9,7 @@ use trunkline_pool::options::ProgressReceiver;
 
 use super::session::SessionCore;
 use crate::client::OnProgress;
-use crate::driver::{About, EntryCell};
+use crate::driver::{About, EVENT_BYTES_MAX, EntryCell};
 
 /// Progress of one call goes to the session's subscribers, and to the call's own receiver, in the order of the wire.
 pub(super) fn events(
@@ -67,7 +67,7 @@ impl Waiting {
 
 impl ProgressFeed {
     /// Bytes of the events that wait, unless one alone has more: as many as wait for one subscriber.
-    pub const BYTES_MAX: usize = 16 << 20;
+    pub const BYTES_MAX: usize = EVENT_BYTES_MAX;
 
     /// Events that wait: as many as wait for one subscriber by default.
     pub const WAITING_MAX: usize = 1024;

@@ -181,8 +181,8 @@ pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
     .with_outcome(Outcome::Unknown)
 }
 
-/// The same error for whoever asks later: the status and each event that tells of it have it again, so that what the server says in it, and in its
-/// causes, has a bound (S-24). The error of a call has all of it.
+/// The same error for whoever asks later: the status and each event that tells of it have it again, so that what the server says in
+/// it, and in its causes, has a bound (S-24). The error of a call has all of it.
 pub(super) fn kept(error: Error) -> Error {
     let said = |name| Some((name, beginning(error.detail().get(name)?)?));
     let cut: Vec<(&str, String)> = ["message", "data"].into_iter().filter_map(said).collect();

@@ -18,7 +18,8 @@ use crate::Error;
 /// How often the wait doubles while nothing changes, or while nothing can be read: up to sixteen times.
 const DOUBLINGS_MAX: u32 = 4;
 
-/// However long a busy server asks to be left alone: the keep-alive asks it again then, and what it lists may be another by now.
+/// However long a busy server asks to be left alone: one that is gone behind a gateway must be found to be, and what it lists may be
+/// another by now.
 pub(super) const BUSY_MAX: Duration = Duration::from_secs(300);
 
 /// The share of a wait that chance adds to it at the most, so that many hosts do not ask at once.
@@ -82,10 +83,10 @@ impl Freshness {
         let asked = asked.unwrap_or_default().min(BUSY_MAX);
         let wait = doubled(least, state.failures).max(asked);
         state.due = (!least.is_zero()).then(|| after(now, wait, chance));
-        state.failures = (state.failures + 1).min(DOUBLINGS_MAX);
         if !asked.is_zero() {
             state.until = state.until.max(Some(later(now, asked)));
         }
+        state.failures = (state.failures + 1).min(DOUBLINGS_MAX);
     }
 
     /// Whether the server still holds its lists for fresh, or wants to be left alone, so that silence is no reason to read them again.
@@ -227,9 +228,9 @@ mod tests {
         ] {
             let (freshness, now) = (Freshness::default(), Instant::now());
             (0..misses).for_each(|_| freshness.miss(Some(seconds(asked)), LEAST, (now, 0.0)));
-            assert_eq!(freshness.due(), Some(now + seconds(due)), "{asked} {misses}");
             let end = now + seconds(asked.min(300));
             assert!(freshness.is_early(end - seconds(1)) && !freshness.is_early(end), "{asked}");
+            assert_eq!(freshness.due(), Some(now + seconds(due)), "{asked} {misses}");
         }
     }
 

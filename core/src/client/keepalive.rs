@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::in_flight::later;
 
+use super::freshness::BUSY_MAX;
 use super::in_flight::Purpose;
 use super::link::{Life, Link};
 use super::lists::Lists;
@@ -17,9 +18,6 @@ use super::{ConnectOptions, Request, RequestId};
 
 /// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
-
-/// However long a busy server asks to be left alone: one that is gone behind a gateway must be found to be.
-const BUSY_MAX: Duration = Duration::from_secs(300);
 
 /// What the reader tells the keep-alive.
 #[derive(Debug)]
@@ -303,7 +301,8 @@ mod tests {
         assert_eq!(looked(&mut keepalive, at(start, 159), heard, idle), Verdict::Dead);
     }
 
-    /// SPEC 5.4, 8.3: an answered question is over before the next one is asked, and what was called between the two may be its silence's reason.
+    /// SPEC 5.4, 8.3: an answered question is over before the next one is asked, and what was called between the two may be its silence's
+    /// reason.
     #[test]
     fn a_call_after_an_answered_question_is_in_flight_when_the_next_silence_begins() {
         let start = Instant::now();

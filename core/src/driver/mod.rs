@@ -53,7 +53,7 @@ pub(crate) use notices::{Differing, auth_need};
 pub(crate) use questions::{Acquired, Answer, Answered, Wish};
 pub(crate) use resources::{Asker, Asking};
 pub(crate) use starts::Turn;
-pub(crate) use subscriber::Subscriber;
+pub(crate) use subscriber::{BYTES_MAX as EVENT_BYTES_MAX, Subscriber};
 
 use self::accepted::Approvers;
 use self::eras::Eras;

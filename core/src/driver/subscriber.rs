@@ -310,9 +310,10 @@ fn thread_number() -> u64 {
 const NOBODY: u64 = 0;
 
 /// Bytes of what waits for one subscriber: a server says how long its log messages are, up to a frame each.
-const BYTES_MAX: usize = 16 << 20;
+pub(crate) const BYTES_MAX: usize = 16 << 20;
 
-/// What each event of the backlog has room for at least, so that a host which makes room for very many has it for all of the usual length.
+/// What each event of the backlog has room for at least, so that a host which makes room for very many has it for all of the usual
+/// length.
 const EVENT_BYTES: usize = 1 << 10;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,4 +1,5 @@
-//! The longest times of options, for those that a host of Rust writes itself: in JSON a longer one is refused, here it counts as the longest.
+//! The longest times of options, for those that a host of Rust writes itself: in JSON a longer one is refused, here it counts as the
+//! longest.
 
 use std::time::Duration;
 
