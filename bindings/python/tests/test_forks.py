@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
@@ -113,9 +114,15 @@ def test_a_forked_child_is_told_inside_of_a_loop_of_its_parent_too(log: Log) -> 
 
 def test_a_coroutine_that_no_loop_runs_begins_nothing() -> None:
     """SPEC 16.3: in the process whose objects they are asyncio says what is wrong."""
-    pool = trunkline.Pool()
-    for coroutine in (pool.aclose(), pool.set_trusted(True)):
-        with pytest.raises(RuntimeError, match="no running event loop"):
-            coroutine.send(None)
-    assert pool.session("a", servers=[]).tools() == []
-    run(pool.aclose())
+
+    async def opened() -> trunkline.Pool:
+        return trunkline.Pool(handlers={"logging": print})
+
+    for pool in (trunkline.Pool(), run(opened())):
+        stream = pool.events()
+        for coroutine in (pool.aclose(), pool.set_trusted(True)):
+            with pytest.raises(RuntimeError, match="no running event loop"):
+                coroutine.send(None)
+        assert "trunkline-closing" not in [thread.name for thread in threading.enumerate()]
+        assert pool.session("a", servers=[]).tools() == [] and not stream._native.ended()
+        run(pool.aclose())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from asyncio import get_running_loop
+from asyncio import CancelledError, get_running_loop
 from contextlib import suppress
 
 from . import _trunkline
@@ -58,7 +58,7 @@ class Pool(PoolBase):
         """
         try:
             await submit(self._native.close)
-        except BaseException:
+        except (CancelledError, GeneratorExit):
             self._close_unwatched()
             raise
         self._closed()
