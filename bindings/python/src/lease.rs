@@ -75,6 +75,12 @@ fn ended(sink: Sink) -> impl FnOnce(trunkline::Result<CallResult>) + Send + 'sta
 
 #[pymethods]
 impl Lease {
+    /// Raises `ForkedError` where it was made before a fork, by the parent process.
+    fn check_process(&self) -> PyResult<()> {
+        self.0.here()?;
+        Ok(())
+    }
+
     /// The server's name.
     fn server(&self) -> PyResult<&str> {
         Ok(self.0.here()?.lease.server())

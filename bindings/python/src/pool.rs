@@ -84,6 +84,12 @@ impl Pool {
         })
     }
 
+    /// Raises `ForkedError` where it was made before a fork, by the parent process.
+    fn check_process(&self) -> PyResult<()> {
+        self.0.here()?;
+        Ok(())
+    }
+
     /// Opens a session.
     #[pyo3(signature = (options, desk=None))]
     fn session(

@@ -47,6 +47,12 @@ impl Session {
 
 #[pymethods]
 impl Session {
+    /// Raises `ForkedError` where it was made before a fork, by the parent process.
+    fn check_process(&self) -> PyResult<()> {
+        self.0.here()?;
+        Ok(())
+    }
+
     /// Its id.
     fn id(&self) -> PyResult<&str> {
         Ok(self.0.here()?.session.id())

@@ -83,6 +83,8 @@ async def main():
         if child == 0:
             try:
                 waits = [pool.aclose(), leaves(pool), leaves(session), leaves(lease), session.ready(), lease.subscribe_resource("test://x")]
+                # What is wrong with these the parent would be told.
+                waits += [pool.acquire("s", {"command": 1}, session="a"), pool.reconcile("["), pool.set_roots(["relative/../.."])]
                 calls = [lease.call_tool("pid"), lease.call_tool("pid", progress=print), session.call_tool("mcp__s__pid")]
                 outcomes = [await told(attempt) for attempt in waits + calls]
                 expected = [None] * len(waits) + ["not_sent"] * len(calls)

@@ -149,13 +149,11 @@ def _loop_for(start: Callable[..., _trunkline.Operation], args: tuple[Any, ...])
     try:
         return get_running_loop()
     except RuntimeError:
+        method: Any = start
         try:
-            # It begins nothing: nobody is there to take its end.
-            start(None, 0, *args)
+            method.__self__.check_process()
         except ForkedError as error:
             raise not_begun(error, start, args) from None
-        except Exception:
-            pass
         raise
 
 
