@@ -102,6 +102,23 @@ fn an_update_between_two_streams_is_told() {
     });
 }
 
+/// SPEC 7.1, 7.7: what is missed while the lists of a new connection are read is told when it can be read.
+#[test]
+fn an_update_that_a_reconnect_misses_is_told_behind_it() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [0] } } }));
+    let mut remote = Remote::start(&rig, "", &[]);
+    host(async {
+        let (_session, lease) = connected(&rig, &remote).await;
+        lease.subscribe_resource("test://one").await.unwrap();
+        let events = rig.pool.subscribe(EventMask(1 << 4 | 1 << 6)).unwrap();
+        // Streams end while the first list, which a gateway refuses, is waited for.
+        remote.replace(&rig, "retry-0,unavailable=1,unavailable-wait=1", &[]);
+        for expected in ["reconnected", "resource_updated"] {
+            assert_eq!(events.next().await.unwrap().kind().name(), expected);
+        }
+    });
+}
+
 /// SPEC 8.4: the server says `retry: 0`.
 #[test]
 fn a_server_that_wants_to_be_asked_at_once_is_asked_less_than_ten_times_a_second() {
