@@ -91,6 +91,7 @@ async fn a_cancel_frees_the_call_at_once_and_reaches_the_server() {
 /// SPEC 15.1: what the server says of a call that was given up settles its doubt, in whatever form.
 #[tokio::test]
 async fn a_call_that_was_given_up_is_in_doubt_until_the_server_ends_it() {
+    type Way<'a> = (&'static str, Box<dyn Fn(u64) + 'a>, Callers);
     let open = test_server(&[]).connect().await;
     let link = &open.connection.0;
     let session = SessionId(1);
@@ -101,7 +102,7 @@ async fn a_call_that_was_given_up_is_in_doubt_until_the_server_ends_it() {
             link.take(Line::Frame(frame.as_bytes()), Via::Common).unwrap();
         }
     };
-    let ways: [(&str, Box<dyn Fn(u64)>, Callers); 5] = [
+    let ways: [Way<'_>; 5] = [
         ("a broken way", Box::new(refused(Doubt::Open)), Callers::One(session)),
         ("a refusal", Box::new(refused(Doubt::Settled)), Callers::Nobody),
         ("a result", Box::new(answered("\"result\":{}}")), Callers::Nobody),
