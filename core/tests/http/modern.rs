@@ -29,12 +29,17 @@ async fn shared(rig: &Rig, remote: &Remote) -> [(Session, Lease); 2] {
 #[test]
 fn a_stream_of_a_server_that_has_no_time_is_asked_for_once() {
     let rig = Rig::new(json!({}));
-    let remote = Remote::start(&rig, "listen-status=429", &MODERN);
+    let [busy, other] =
+        [429, 503].map(|status| Remote::start(&rig, &format!("listen-status={status}"), &MODERN));
     host(async {
-        let (_session, lease) = connected(&rig, &remote).await;
-        // It would be asked for again after half a second.
-        text(&lease, "sleep", json!({ "ms": 1_000 })).await;
-        assert_eq!(remote.count("POST", "subscriptions/listen"), 1);
+        rig.configure(json!({ "busy": busy.config(), "other": other.config() })).await;
+        let session = rig.session("a");
+        let _busy = acquire(&session, "busy").await;
+        until(|| busy.count("POST", "subscriptions/listen") >= 1);
+        // Of one that is asked later, and asks for no time, a second stream is asked for.
+        let _other = acquire(&session, "other").await;
+        until(|| other.count("POST", "subscriptions/listen") >= 2);
+        assert_eq!(busy.count("POST", "subscriptions/listen"), 1);
     });
 }
 
