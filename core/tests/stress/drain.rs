@@ -50,7 +50,7 @@ const KINDS: [(&str, &[&str]); 5] = [
 ];
 
 async fn busy() -> Busy {
-    let rig = Rig::new(json!({ "exit_grace_ms": 4000, "kill_grace_ms": 200 }));
+    let rig = Rig::new(json!({ "exit_grace_ms": 9000, "kill_grace_ms": 200 }));
     rig.configure(KINDS.iter().map(|(name, flags)| (*name, rig.server(flags))).collect()).await;
     let session = rig.session("a");
     let (polite, working) = (acquire(&session, "polite").await, acquire(&session, "working").await);
