@@ -147,7 +147,8 @@ fn values() -> Vec<(Verdict, String)> {
 fn wholes() -> Vec<(Verdict, String)> {
     let sound = around(&object(MEMBERS[0].iter().copied()));
     let entry = r#"{"command":"c"}"#;
-    let cut = (0..sound.len()).step_by(2).map(|end| (Refused, sound[..end].to_owned()));
+    // To C an empty text is none.
+    let cut = (2..sound.len()).step_by(2).map(|end| (Refused, sound[..end].to_owned()));
     let mut texts: Vec<_> = cut.collect();
     texts.extend(REMAINDERS.map(|it| (Refused, format!("{sound}{it}"))));
     texts.extend([
