@@ -1,7 +1,7 @@
 //! What a server can make this process hold on to.
 
 use serde_json::json;
-use trunkline::CallOptions;
+use trunkline::{CallOptions, Lease};
 
 use crate::remote::{Remote, close, connected, host, sockets_to};
 use crate::rig::{HANG, Rig, acquire, text, until};
@@ -50,6 +50,15 @@ fn every_call_that_ends_here_is_taken_back_from_the_server() {
     close(&rig);
 }
 
+/// Calls that the server works on, all of them cancelled at once: more than may be told at one time.
+fn cancel_many(lease: &Lease, remote: &Remote) {
+    let options = CallOptions::default();
+    let call = |_| lease.start_call_tool("sleep", r#"{"ms":60000}"#, &options, |_| {});
+    let calls: Vec<_> = (0..300).map(call).collect();
+    until(|| remote.count("POST", "tools/call") == calls.len());
+    calls.iter().for_each(|call| call.cancel());
+}
+
 /// SPEC 5.5, 15.1: what a server asks while it is told of hundreds of calls that end is answered.
 #[test]
 fn a_server_that_is_told_much_has_its_questions_answered() {
@@ -57,11 +66,7 @@ fn a_server_that_is_told_much_has_its_questions_answered() {
     let remote = Remote::start(&rig, "hung-notices=500", &[]);
     host(async {
         let (_session, lease) = connected(&rig, &remote).await;
-        let options = CallOptions::default();
-        let call = |_| lease.start_call_tool("sleep", r#"{"ms":60000}"#, &options, |_| {});
-        let calls: Vec<_> = (0..300).map(call).collect();
-        until(|| remote.count("POST", "tools/call") == calls.len());
-        calls.iter().for_each(|call| call.cancel());
+        cancel_many(&lease, &remote);
         let asked = text(&lease, "ask", json!({ "method": "ping" }));
         let answer = tokio::time::timeout(HANG, asked).await.expect("it has its answer");
         assert_eq!(answer, r#"{"result":{}}"#);
@@ -76,11 +81,7 @@ fn a_change_of_the_roots_is_told_when_there_is_room_for_it() {
     let remote = Remote::start(&rig, "hung-notices=3000", &[]);
     host(async {
         let (_session, lease) = connected(&rig, &remote).await;
-        let options = CallOptions::default();
-        let call = |_| lease.start_call_tool("sleep", r#"{"ms":60000}"#, &options, |_| {});
-        let calls: Vec<_> = (0..300).map(call).collect();
-        until(|| remote.count("POST", "tools/call") == calls.len());
-        calls.iter().for_each(|call| call.cancel());
+        cancel_many(&lease, &remote);
         until(|| remote.count("POST", "notifications/cancelled") == 256);
         for roots in ["tests", "examples"] {
             rig.pool.set_roots(&[roots.to_owned()]).await.unwrap();
