@@ -3,6 +3,7 @@
 
 const { guarded, invalidArgument, textOf } = require('./errors.cjs');
 const { register, unregister } = require('./native.cjs');
+const { readText } = require('./options.cjs');
 
 /** Those of sessions that were closed, until the end of each connection is told. */
 const ending = new Set();
@@ -22,8 +23,7 @@ class HostConnection {
   }
 
   send(frame) {
-    if (typeof frame !== 'string') throw invalidArgument('a message must be a string', 'frame');
-    guarded(() => this.#native.send(this.#id, frame));
+    guarded(() => this.#native.send(this.#id, readText(frame, 'frame')));
   }
 
   close() {

@@ -94,7 +94,10 @@ function readTimes(options) {
 
 /** An argument that is a text. */
 function readText(value, name) {
-  return typeof value === 'string' ? value : refuse(value, name, 'a string');
+  if (typeof value !== 'string') refuse(value, name, 'a string');
+  // Node would write another character in its place, and so of another text.
+  if (!value.isWellFormed()) throw invalidArgument(`\`${name}\` has half a surrogate pair, which cannot be written as UTF-8`, name);
+  return value;
 }
 
 /** An argument that is a yes or a no. */

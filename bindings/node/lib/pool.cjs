@@ -79,8 +79,8 @@ class Pool extends Emitter {
   }
 
   setSource(source, settings) {
-    const text = settings === null || typeof settings === 'string' ? settings : encodeJson(settings, 'settings');
-    return report(guarded(() => this.#native.setSource(readText(source, 'source'), text ?? undefined)));
+    const text = settings === null ? undefined : settingsText(settings);
+    return report(guarded(() => this.#native.setSource(readText(source, 'source'), text)));
   }
 
   switchSource(source, to) {
@@ -191,9 +191,14 @@ function readIndex(index) {
   return index >= 0 && index < 2 ** 32 ? index : 2 ** 32 - 1;
 }
 
+/** Settings: the text of a file, or what it says. */
+function settingsText(settings) {
+  return typeof settings === 'string' ? readText(settings, 'settings') : encodeJson(settings, 'settings');
+}
+
 /** A path, or the address of a file, as a path. */
 function fileOf(path) {
-  if (typeof path === 'string') return path;
+  if (typeof path === 'string') return readText(path, 'path');
   if (!(path instanceof URL)) throw invalidArgument('`path` must be a string or a URL', 'path');
   try {
     return fileURLToPath(path);

@@ -281,10 +281,30 @@ describe('bad input', () => {
     assert.equal(lease.generation, 1);
   });
 
-  it('surrogates without a partner and NUL do no harm', async (t) => {
-    const { lease } = await openLease(t);
-    const error = await rejection(lease.callTool('no\ud800such\u0000tool', {}));
-    assert.equal(error.code, 'TRUNKLINE_TOOL_NOT_FOUND');
+  // SPEC 16.1: in no language another text is sent in its place.
+  it('texts with half a surrogate pair', async (t) => {
+    const { pool, session, lease } = await openLease(t);
+    const half = 'a\ud83d';
+    const refused = [
+      ['tool', 'not_sent', () => lease.callTool(half, {})],
+      ['uri', 'not_sent', () => lease.readResource(half)],
+      ['name', 'not_sent', () => lease.getPrompt(half)],
+      ['method', 'not_sent', () => lease.request(half)],
+      ['uri', undefined, () => lease.subscribeResource(half)],
+      ['server', undefined, () => pool.restart(half)],
+      ['source', undefined, async () => pool.setSource(half, null)],
+      ['settings', undefined, async () => pool.setSource('mine', half)],
+      ['path', undefined, () => pool.load(half)],
+      ['server', undefined, async () => session.disable(half)],
+      ['server', undefined, async () => session.provide(half, () => {})],
+    ];
+    for (const [path, outcome, call] of refused) {
+      const error = await rejection(call());
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', path);
+      assert.equal(error.detail.path, path);
+      assert.equal(error.outcome, outcome, path);
+    }
+    await lease.callTool('echo', { message: 'a\u0000😀' });
   });
 
   it('a session without an id, and one that is open already', (t) => {

@@ -39,6 +39,7 @@ function small() {
     connection.send(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: result(message) }));
   };
   const closed = (connection) => {
+    assert.throws(() => connection.send('"\ud83d"'), { code: 'TRUNKLINE_INVALID_ARGUMENT', detail: { path: 'frame' } });
     assert.throws(() => connection.send('{}'), { code: 'TRUNKLINE_CLOSED' });
     seen.closed += 1;
   };
