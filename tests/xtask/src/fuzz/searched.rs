@@ -91,7 +91,7 @@ fn text_of(path: &Path) -> Result<String, Stop> {
         .map_err(|error| Stop::Failed(format!("{}: {error}", path.display())))
 }
 
-/// Whatever was searched before a finding counts no more. Of one program the most edges count, whatever a later search came to; those of
+/// Whatever was searched before a finding counts no more, nor does what is searched of the very commit of the finding. Of one program the most edges count, whatever a later search came to; those of
 /// another program say nothing of this one's.
 fn add(kept: &mut Map<String, Value>, target: &str, came: &Came, commit: &str) {
     let Came::Nothing(searched) = came else {
@@ -99,6 +99,9 @@ fn add(kept: &mut Map<String, Value>, target: &str, came: &Came, commit: &str) {
         return;
     };
     let before = kept.get(target).cloned().unwrap_or_default();
+    if before["found"].as_str().is_some_and(|found| is_same_program(found, commit)) {
+        return;
+    }
     let of = |key: &str| before[key].as_u64().unwrap_or(0);
     let is_same = before["counters"].as_u64() == Some(searched.counters);
     let since = before["since"].as_str().unwrap_or(commit);
@@ -114,6 +117,12 @@ fn add(kept: &mut Map<String, Value>, target: &str, came: &Came, commit: &str) {
         sum["found"] = found.into();
     }
     kept.insert(target.to_owned(), sum);
+}
+
+/// Whether two runs were of one program: a commit with a star stands for any change of it.
+fn is_same_program(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|written| written.split(',').next());
+    one == other && one.is_some_and(|name| !name.ends_with('*'))
 }
 
 /// The page with the table of these.
@@ -173,7 +182,8 @@ mod tests {
         });
         assert_eq!(kept["json"], both);
         add(&mut kept, "json", &Came::Found, "c, 2026-01-03");
-        assert_eq!(kept["json"], json!({ "found": "c, 2026-01-03" }));
+        add(&mut kept, "json", &nothing(9, 9, 9), "c, 2026-01-04");
+        assert_eq!(kept["json"], json!({ "found": "c, 2026-01-03" }), "it is not mended there");
         add(&mut kept, "json", &nothing(1, 2, 3), "d, 2026-01-04");
         let anew = json!({
             "processor_ms": 1_000, "inputs": 2, "edges": 3, "counters": 70,
