@@ -2,6 +2,8 @@
 //! call stays (SECURITY row 21). It goes by the clock, since that is what it is about; what it asserts are counts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -86,14 +88,20 @@ impl Sample {
     }
 }
 
-/// For a plot: a line of JSON for each second.
-fn write_down(samples: &[Sample]) {
-    let Some(file) = std::env::var_os("TRUNKLINE_SOAK_FILE") else { return };
-    let line = |sample: &Sample| {
-        let figures: BTreeMap<_, _> = sample.figures().into_iter().collect();
-        format!("{}\n", json!(figures))
-    };
-    std::fs::write(file, samples.iter().map(line).collect::<String>()).unwrap();
+/// For a plot: a file with a line of JSON for each second, as it comes: what a day of it held is there however it ends.
+struct Record(Option<File>);
+
+impl Record {
+    fn begin() -> Record {
+        Record(std::env::var_os("TRUNKLINE_SOAK_FILE").map(|file| File::create(file).unwrap()))
+    }
+
+    fn add(&mut self, sample: &Sample) {
+        if let Some(file) = &mut self.0 {
+            let figures: BTreeMap<_, _> = sample.figures().into_iter().collect();
+            file.write_all(format!("{}\n", json!(figures)).as_bytes()).unwrap();
+        }
+    }
 }
 
 /// The pool under the load.
@@ -230,7 +238,8 @@ impl Soaked {
     async fn trouble(&self, mut watched: Option<Watched>) -> Vec<Sample> {
         let mut dice = Dice(self.seed);
         let mut edits = vec![0; self.size.servers];
-        let (mut samples, began) = (Vec::new(), Instant::now());
+        let (mut samples, mut record) = (Vec::new(), Record::begin());
+        let began = Instant::now();
         for second in 1..=self.size.seconds {
             let left = Duration::from_secs(second).saturating_sub(began.elapsed());
             tokio::time::sleep(left).await;
@@ -258,7 +267,9 @@ impl Soaked {
             let fresh = self.session(self.size.sessions + second as usize, &mut dice);
             let old = std::mem::replace(&mut self.sessions.lock().unwrap()[at], fresh);
             drop(old);
-            samples.push(Sample::take(&self.rig));
+            let sample = Sample::take(&self.rig);
+            record.add(&sample);
+            samples.push(sample);
         }
         if let Some(watched) = watched {
             watched.settles(&self.rig);
@@ -343,7 +354,6 @@ fn nothing_grows_however_long_it_goes_on() {
         });
         let ends = soaked.ends.lock().unwrap().clone();
         println!("{} seconds, calls: {ends:?}", samples.len());
-        write_down(&samples);
         assert_flat(&samples);
         // The last, where a server was edited between the look at the tools and the call.
         let may_end = ["answered", "call_interrupted", "unavailable", "closed", "tool_not_found"];
