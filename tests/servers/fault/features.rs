@@ -56,18 +56,26 @@ mod tests {
         "subscriptions/listen",
     ];
 
+    const TROUBLES: [Trouble; 5] =
+        [Trouble::Hang, Trouble::Die, Trouble::Error, Trouble::Nothing, Trouble::Unreadable];
+
+    /// Whether the era has such requests.
+    fn is_asked(method: &str, is_modern: bool) -> bool {
+        let is_stream = method == "subscriptions/listen";
+        super::result(method, is_modern).is_some() || is_stream && is_modern
+    }
+
     #[test]
     fn every_request_has_its_outcomes_written_down() {
         let written: Value = serde_json::from_str(include_str!("requests.json")).unwrap();
-        let rows = written["requests"].as_array().unwrap().iter();
-        let at: Vec<At> = rows.map(|row| At::named(row["at"].as_str().unwrap()).unwrap()).collect();
-        for method in METHODS {
-            assert!(method == "subscriptions/listen" || super::result(method, false).is_some());
-            for trouble in
-                [Trouble::Hang, Trouble::Die, Trouble::Error, Trouble::Nothing, Trouble::Unreadable]
-            {
+        let rows = written["requests"].as_array().unwrap();
+        for is_modern in [false, true] {
+            let there = At::of_era(rows, is_modern);
+            let asked: Vec<_> = METHODS.iter().filter(|it| is_asked(it, is_modern)).collect();
+            assert_eq!(asked.len(), if is_modern { 7 } else { 9 });
+            for (method, trouble) in asked.iter().flat_map(|it| TROUBLES.map(|to| (**it, to))) {
                 let is_there = |it: &At| it.method == method && it.trouble == trouble;
-                assert!(at.iter().any(is_there), "{trouble:?} at {method}");
+                assert!(there.iter().any(is_there), "{trouble:?} at {method}, modern: {is_modern}");
             }
         }
     }

@@ -104,11 +104,14 @@ usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain othe
                    what becomes of the answer to METHOD, from the Nth request on; JSON stands in the place of its result;
                    of calls those of `any` alone; may be repeated
 
---listen http|ws   listens on the loopback instead, and prints its address
+--listen http|https|ws|wss
+                   listens on the loopback instead, and prints its address; there is no TLS
 --sends TEXT       the bytes that it answers with, whatever it is asked
 --then close|hang|repeat=TEXT|drip=TEXT
                    what comes after them
---to calls         it answers so to calls alone, and is a small server to all else";
+--to everything|calls|first|comers
+                   it answers so to calls alone, or to the first request alone, and is a small server to all else; or to whoever comes,
+                   before anything is asked";
 
 #[cfg(test)]
 mod tests {

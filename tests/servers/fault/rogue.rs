@@ -1,5 +1,6 @@
 //! An address that sends what it was told to, whatever it is asked.
 
+use std::fmt::Display;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -11,6 +12,9 @@ use serde_json::{Value, json};
 
 /// Between two parts of an answer that comes bit by bit: a wait for a time-out must see many of them.
 const DRIP: Duration = Duration::from_millis(10);
+
+/// More than whoever comes says first.
+const READ_BYTES: usize = 16 << 10;
 
 /// What an answer is, and what comes after it.
 #[derive(Clone)]
@@ -39,33 +43,44 @@ pub enum To {
     Everything,
     /// To calls of tools. To all else it is a small server.
     Calls,
+    /// To the first request, whatever it is. From then on it is a small server.
+    First,
+    /// To whoever comes: what is asked there is not read.
+    Comers,
 }
 
 impl To {
     pub fn named(word: &str) -> Option<To> {
-        [("everything", To::Everything), ("calls", To::Calls)]
-            .into_iter()
-            .find_map(|(name, to)| (name == word).then_some(to))
+        let words = [
+            ("everything", To::Everything),
+            ("calls", To::Calls),
+            ("first", To::First),
+            ("comers", To::Comers),
+        ];
+        words.into_iter().find_map(|(name, to)| (name == word).then_some(to))
     }
 }
 
-/// How an address begins.
+/// How an address begins. Nothing here speaks TLS.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scheme {
     Http,
+    Https,
     Ws,
+    Wss,
 }
+
+const SCHEMES: [(&str, Scheme); 4] =
+    [("http", Scheme::Http), ("https", Scheme::Https), ("ws", Scheme::Ws), ("wss", Scheme::Wss)];
 
 impl Scheme {
     pub fn named(word: &str) -> Option<Scheme> {
-        [("http", Scheme::Http), ("ws", Scheme::Ws)]
-            .into_iter()
-            .find_map(|(name, scheme)| (name == word).then_some(scheme))
+        SCHEMES.into_iter().find_map(|(name, scheme)| (name == word).then_some(scheme))
     }
 
     /// Where a server is at that address. Nobody may show what is asked for there.
-    pub fn url(self, address: SocketAddr) -> String {
-        let name = if self == Scheme::Ws { "ws" } else { "http" };
+    pub fn url(self, address: impl Display) -> String {
+        let (name, _) = SCHEMES.into_iter().find(|(_, scheme)| *scheme == self).unwrap();
         format!("{name}://{address}/mcp?key=canary-query")
     }
 }
@@ -78,6 +93,8 @@ impl Answer {
             .replace("{other}", &format!("http:{place}"))
             .replace("{other-without-scheme}", &place)
             .replace("{long}", &"x/".repeat(20_000))
+            // The refusal of a handshake.
+            .replace("{alert}", "\x15\x03\x03\0\x02\x02\x28")
             // A connection that ends says so, or the next message may still be sent over it.
             .replace("content-length:", "connection: close\r\ncontent-length:");
         let promises = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(100);
@@ -115,7 +132,7 @@ impl Rogue {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let over = Arc::new(AtomicBool::new(false));
-        let seen = over.clone();
+        let (seen, is_first) = (over.clone(), AtomicBool::new(true));
         let thread = std::thread::spawn(move || {
             std::thread::scope(|scope| {
                 for stream in listener.incoming().map_while(Result::ok) {
@@ -123,7 +140,7 @@ impl Rogue {
                         return;
                     }
                     // A client that goes is an end like any other.
-                    scope.spawn(|| drop(serve(stream, to, &answer)));
+                    scope.spawn(|| drop(serve(stream, to, &is_first, &answer)));
                 }
             });
         });
@@ -140,11 +157,26 @@ impl Drop for Rogue {
     }
 }
 
-fn serve(mut out: TcpStream, to: To, answer: &Answer) -> std::io::Result<()> {
+fn serve(
+    mut out: TcpStream,
+    to: To,
+    is_first: &AtomicBool,
+    answer: &Answer,
+) -> std::io::Result<()> {
+    if to == To::Comers {
+        // What was not read when the connection ends would take the answer with it.
+        let _ = out.read(&mut [0; READ_BYTES])?;
+        return send(&mut out, answer);
+    }
     let mut input = BufReader::new(out.try_clone()?);
     while let Some((method, body)) = request(&mut input) {
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
-        if to == To::Everything || message["method"] == "tools/call" {
+        let is_meant = match to {
+            To::Everything | To::Comers => true,
+            To::Calls => message["method"] == "tools/call",
+            To::First => is_first.swap(false, Ordering::AcqRel),
+        };
+        if is_meant {
             return send(&mut out, answer);
         }
         let (status, body) = match (method.as_str(), small(&message)) {

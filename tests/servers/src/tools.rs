@@ -216,7 +216,11 @@ fn spawn_child(turn: &mut Turn, call: &Call) {
 
 fn verbatim(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
-    turn.batch.result(call.id, arguments.text("result").unwrap_or("{}").as_bytes());
+    match (arguments.text("result"), arguments.value("result")) {
+        (Some(text), _) => turn.batch.result(call.id, text.as_bytes()),
+        (None, Some(value)) => turn.batch.result(call.id, value.to_string().as_bytes()),
+        (None, None) => turn.batch.result(call.id, b"{}"),
+    }
 }
 
 fn write(turn: &mut Turn, call: &Call) {
@@ -320,7 +324,7 @@ pub const TOOLS: &[Tool] = &[
     tool("client", "Answers with what the client said of itself.", ANY, client),
     tool("stderr", "Writes text to standard error.", ANY, stderr),
     tool("spawn_child", "Starts a helper (setsid: in its own session).", ANY, spawn_child),
-    tool("verbatim", "Answers with result, which is JSON text, as it stands.", ANY, verbatim),
+    tool("verbatim", "Answers with result: JSON, or a text of JSON as it stands.", ANY, verbatim),
     tool("write", "Writes line to the client as it stands, then answers.", ANY, write),
     tool("reply_twice", "Answers two times.", ANY, reply_twice),
     tool(

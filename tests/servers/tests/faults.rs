@@ -23,7 +23,8 @@ fn the_behaviour_cases_of_bad_answers_are_current() {
 /// SPEC 4.3, 5.12, 7.7: and each request beside the calls, and each list beside that of tools.
 #[test]
 fn the_behaviour_cases_of_bad_requests_are_current() {
-    check("10-bad-requests.json", rows(REQUESTS, "requests").iter().map(badly_asked));
+    let rows = rows(REQUESTS, "requests");
+    check("10-bad-requests.json", rows.iter().flat_map(in_its_eras).map(|row| badly_asked(&row)));
 }
 
 /// SPEC 9.8: and each way in which the processes of a server stay.
@@ -216,9 +217,24 @@ fn bad_address(row: &Value) -> String {
     let (mut steps, mut ends) = (vec![json!({ "open": "a" })], Vec::new());
     for kind in row["kinds"].as_array().unwrap().iter().filter_map(Value::as_str) {
         let scheme = if kind == "websocket" { "ws" } else { "http" };
+        // There is no TLS there, nor anything that could read what is asked over it.
+        let (scheme, to) = match row["tls"] == true {
+            true => (format!("{scheme}s"), "comers"),
+            false => (scheme.to_owned(), "everything"),
+        };
         let at = format!("at {kind}");
-        remotes.insert(at.clone(), remote(row, json!(["--listen", scheme])));
-        servers.insert(kind.to_owned(), remote_server(row, kind, &at));
+        let url = match row.get("host").and_then(Value::as_str) {
+            Some(host) => format!("{scheme}://{host}/mcp?key=canary-query"),
+            None => {
+                let mut flags = vec![json!("--listen"), json!(scheme)];
+                if to != "everything" {
+                    flags.extend([json!("--to"), json!(to)]);
+                }
+                remotes.insert(at.clone(), remote(row, flags.into()));
+                format!("${at}")
+            }
+        };
+        servers.insert(kind.to_owned(), remote_server(row, kind, &url));
         steps.push(json!({ "start": { "acquire": ["a", kind] }, "as": kind }));
         let status = json!({ "servers": { kind: { "error_code": row["code"] } } });
         ends.push(json!({ "finish": kind, "error": refusal(row, kind) }));
@@ -235,7 +251,7 @@ fn badly_called(row: &Value) -> String {
     let (mut servers, mut counted) = (Map::new(), Map::new());
     let mut steps = vec![json!({ "open": "a" })];
     for era in ERAS {
-        let server = remote_server(&json!({}), "http", "at");
+        let server = remote_server(&json!({}), "http", "$at");
         servers.insert(era.into(), with(server, &json!({ "era": era })));
         steps.push(json!({ "acquire": ["a", era], "as": era }));
         let entry = json!({ "state": "active", "generation": 1, "calls": 2, "errors": 2 });
@@ -272,12 +288,12 @@ fn remote(row: &Value, flags: Value) -> Value {
 }
 
 /// A server there, with something that nobody may show.
-fn remote_server(row: &Value, kind: &str, at: &str) -> Value {
+fn remote_server(row: &Value, kind: &str, url: &str) -> Value {
     let headers = json!({ "Authorization": "Bearer canary-0123456789" });
     // What ends by itself does so in less, on a busy machine too.
     let waits = row.get("waits_ms").cloned().unwrap_or_else(|| json!(80_000));
     json!({
-        "type": kind, "url": format!("${at}"), "headers": headers, "connect_timeout_ms": waits,
+        "type": kind, "url": url, "headers": headers, "connect_timeout_ms": waits,
     })
 }
 
