@@ -14,10 +14,10 @@ use super::asked::Asked;
 use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::failure;
-use super::grant::{Grant, Origin, Token};
+use super::grant::{Grant, Origin, Token, Used};
 use super::sign_in::{Ordinal, client_credentials};
 use super::source::{Denial, Reason, Source};
-use super::store::Store;
+use super::store::{Kept, Store};
 use crate::Error;
 use crate::transport::redact::Learned;
 
@@ -60,8 +60,8 @@ pub(crate) struct Credentials {
 struct State {
     token: Option<Token>,
     grant: Option<Arc<Grant>>,
-    /// Whether the token is one of the file, whose grant nobody restored yet.
-    is_of_file: bool,
+    /// What the file had of the token, where nobody restored its grant yet.
+    of_file: Option<Box<Kept>>,
     /// The authorization server that knows the configured client; it is not introduced to another (S-33).
     issuer: Option<String>,
     asked: Asked,
@@ -89,7 +89,7 @@ impl State {
     /// A token of this grant is sent from here on. What another process signed in for ends what is held for anything else, and the next
     /// sign-in asks for no fewer scopes.
     fn hold(&mut self, origin: Option<Origin>) {
-        self.is_of_file = matches!(origin, Some(Origin::Kept(_)));
+        self.of_file = None;
         match origin {
             None | Some(Origin::Held) => {}
             Some(Origin::New(grant)) => self.grant = Some(grant),
@@ -98,8 +98,16 @@ impl State {
                 if self.grant.is_none() {
                     self.asked.took_up(&kept.scopes);
                 }
+                self.of_file = Some(kept);
             }
         }
+    }
+
+    /// What is sent, which is to be renewed.
+    fn used(&self, reason: Reason) -> Used {
+        let of_file = self.of_file.as_deref().cloned();
+        let kept = of_file.or_else(|| self.grant.as_ref()?.last_kept());
+        Used { token: self.token.clone(), reason, kept }
     }
 }
 
@@ -252,10 +260,10 @@ impl Credentials {
     ) -> bool {
         let begun = self.state().renewals;
         let _one = self.renewing.lock().await;
-        let (now, renewals, sign_outs) = {
+        let (sent, now, renewals, sign_outs) = {
             let state = self.state();
             let now = state.token.as_ref().map(|token| token.header.clone());
-            (now, state.renewals, state.sign_outs)
+            (state.used(reason), now, state.renewals, state.sign_outs)
         };
         if now.as_ref() != used || renewals != begun {
             return now.is_some() && now.as_ref() != used;
@@ -264,7 +272,7 @@ impl Credentials {
         let (mut token, mut origin, mut unrenewed) = (None, None, None);
         // What was kept by an earlier run may be dead by now, which the second answer says.
         if is_first || (self.store.is_some() && reason != Reason::Scope) {
-            match self.renewed(used).await {
+            match self.renewed(&sent).await {
                 Ok(renewed) => (origin, token) = renewed.unzip(),
                 Err(error) => unrenewed = Some(error),
             }
@@ -291,7 +299,7 @@ impl Credentials {
             // A sign-in or a sign-out that came meanwhile stands.
             return now.is_some() && now != used;
         }
-        let is_other = token.as_ref().is_some_and(|token| Some(&token.header) != used);
+        let is_other = token.as_ref().is_some_and(|token| sent.yields_to(token));
         if is_other {
             self.keep(&mut state, token);
             state.hold(origin);
@@ -303,7 +311,7 @@ impl Credentials {
     }
 
     /// Another token for the same grant, or for what was signed in for in its place.
-    async fn renewed(&self, used: Option<&HeaderValue>) -> Result<Option<(Origin, Token)>, Error> {
+    async fn renewed(&self, used: &Used) -> Result<Option<(Origin, Token)>, Error> {
         let renewed = match self.store.as_ref().filter(|_| !self.state().ignores_kept) {
             Some(store) => self.renewed_in(store, used).await,
             None => self.renewed_here().await,
@@ -327,7 +335,7 @@ impl Credentials {
     /// Whether the next process has what is sent here too.
     pub(super) fn is_in_file(&self) -> bool {
         let state = self.state();
-        self.store.is_some() && (state.is_of_file || state.grant.is_some())
+        self.store.is_some() && (state.of_file.is_some() || state.grant.is_some())
     }
 
     /// A token for the client itself.
@@ -363,7 +371,7 @@ impl Credentials {
         state.asked.answered();
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
-        (state.grant, state.is_of_file) = (Some(Arc::new(grant)), false);
+        (state.grant, state.of_file) = (Some(Arc::new(grant)), None);
         (state.renewed, state.ignores_kept) = (None, false);
         self.keep(&mut state, Some(token));
     }
@@ -394,7 +402,8 @@ impl Credentials {
     /// Forgets what there is; whether there was any.
     pub(super) fn sign_out(&self) -> bool {
         let mut state = self.state();
-        (state.grant, state.renewed, state.unrenewed) = (None, None, None);
+        (state.grant, state.of_file) = (None, None);
+        (state.renewed, state.unrenewed) = (None, None);
         state.sign_outs += 1;
         state.asked.forget();
         let had_some = state.token.take().is_some();
@@ -472,3 +481,6 @@ fn home_of(url: &str) -> Option<Url> {
     url.set_password(None).ok()?;
     Some(url)
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use super::discovery::{Discovered, quiet};
 use super::failure;
 use super::fetch::Fetch;
+use super::source::Reason;
 use super::store::{Kept, Key, now_ms};
 use crate::Error;
 
@@ -61,6 +62,39 @@ impl Token {
     pub(super) fn is_stale(&self) -> bool {
         let soon = Instant::now() + RENEWED_BEFORE;
         self.expires.is_some_and(|expires| expires <= soon)
+    }
+}
+
+/// What a renewal is to bring something in place of.
+pub(super) struct Used {
+    pub token: Option<Token>,
+    pub reason: Reason,
+    /// What the file had of the token when it came from there, or was kept.
+    pub kept: Option<Kept>,
+}
+
+impl Used {
+    /// Whether this is to be sent instead. The same token that lives on is, where nobody refused it.
+    pub(super) fn yields_to(&self, token: &Token) -> bool {
+        self.is_other(token) || self.lives_on_as(token)
+    }
+
+    /// The token of what is kept, where it is to be sent instead. After a clock was set back what was known of it seems to live on.
+    pub(super) fn yields_to_kept(&self, kept: &Kept) -> Option<Token> {
+        let token = Token::of_kept(kept).filter(|token| !token.is_stale())?;
+        let lives_on = || self.kept.as_ref() != Some(kept) && self.lives_on_as(&token);
+        (self.is_other(&token) || lives_on()).then_some(token)
+    }
+
+    fn is_other(&self, token: &Token) -> bool {
+        self.token.as_ref().is_none_or(|old| token.header != old.header)
+    }
+
+    fn lives_on_as(&self, token: &Token) -> bool {
+        let lives_longer = |old: &Token| {
+            old.expires.is_some_and(|old| token.expires.is_none_or(|expires| expires > old))
+        };
+        self.reason == Reason::Expired && self.token.as_ref().is_some_and(lives_longer)
     }
 }
 

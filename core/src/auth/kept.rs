@@ -7,12 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
-use reqwest::header::HeaderValue;
 
 use super::client::Way;
 use super::credentials::Credentials;
 use super::failure;
-use super::grant::{Grant, Origin, Token};
+use super::grant::{Grant, Origin, Token, Used};
 use super::sign_in::find;
 use super::store::{Kept, Key, Store};
 use crate::Error;
@@ -23,14 +22,14 @@ use crate::runtime::Runtime;
 const FIND_WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl Credentials {
-    /// A token that is not the one that was sent: what is kept, which another process or an earlier run of the host was issued; else
+    /// A token in place of the one that was sent: what is kept, which another process or an earlier run of the host was issued; else
     /// what the authorization server gives in its place, which is kept. Of one grant one process asks at a time.
     ///
     /// From the exchange to the end of the save it must not be cut: what was exchanged is used up.
     pub(super) async fn renewed_in(
         &self,
         store: &Arc<Store>,
-        used: Option<&HeaderValue>,
+        used: &Used,
     ) -> Result<Option<(Origin, Token)>, Error> {
         let held = self.grant();
         if let Some(held) = held.as_ref().filter(|grant| !grant.is_kept()) {
@@ -45,11 +44,7 @@ impl Credentials {
                 return self.renewed_apart(store, &held).await;
             }
         };
-        let other = |kept: &Kept| {
-            let token = Token::of_kept(kept).filter(|token| Some(&token.header) != used);
-            token.filter(|token| !token.is_stale())
-        };
-        if let Some(token) = other(&kept) {
+        if let Some(token) = used.yields_to_kept(&kept) {
             return Ok(Some((Origin::Kept(kept.into()), token)));
         }
         if !Token::can_be_renewed(&kept) {
@@ -58,7 +53,7 @@ impl Credentials {
         let _alone = store.renewing(&kept.key).await?;
         // Another process may have renewed it meanwhile, or somebody signed out.
         let Some(kept) = self.kept(store).await? else { return Ok(None) };
-        if let Some(token) = other(&kept) {
+        if let Some(token) = used.yields_to_kept(&kept) {
             return Ok(Some((Origin::Kept(kept.into()), token)));
         }
         let grant = self.grant_of(&kept).await?;
@@ -184,32 +179,15 @@ impl Credentials {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use trunkline_pool::config::ServerSpec;
     use trunkline_pool::options::Handlers;
 
     use super::super::sign_in::{Ordinal, SignIns};
-    use super::super::store::now_ms;
-    use super::super::{Refused, Turn};
+    use super::super::{Refused, Turn, issuer};
     use super::*;
     use crate::auth::Context;
     use crate::folder::Folder;
-
-    /// What a host was issued for these scopes.
-    fn issued(credentials: &Credentials, issuer: &str, scopes: &[&str], token: &str) -> Kept {
-        let resource = credentials.home.as_ref().map(Url::to_string).unwrap_or_default();
-        Kept {
-            key: Key::new(issuer, resource, &credentials.fingerprint),
-            client_id: "client".into(),
-            client_secret: None,
-            redirect_uri: "http://localhost:3000/callback".into(),
-            scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
-            received_ms: now_ms(),
-            token: json!({
-                "access_token": token, "token_type": "bearer", "expires_in": 3600, "refresh_token": "r",
-            }),
-        }
-    }
 
     /// A server whose authorization server is configured.
     fn spec() -> ServerSpec {
@@ -220,11 +198,14 @@ mod tests {
         ServerSpec::from_value("s", &config).unwrap()
     }
 
+    /// A token that lives for an hour.
+    fn token(token: &str) -> Value {
+        json!({ "access_token": token, "token_type": "bearer", "expires_in": 3600, "refresh_token": "r" })
+    }
+
     /// What a person signed in for, and its token.
     async fn granted(credentials: &Credentials) -> (Grant, Kept) {
-        let found = find(credentials).await.unwrap();
-        let first = issued(credentials, &found.issuer.clone(), &["read"], "first");
-        (Grant::restore(&first, found, None).await.unwrap(), first)
+        issuer::granted(credentials, &["read"], token("first")).await
     }
 
     /// SPEC 15.3: a sign-out that is held up takes nothing that was signed in for since it was asked for.
@@ -258,7 +239,8 @@ mod tests {
         let issuer = first.key.issuer.clone();
         credentials.asks_for(&first.scopes);
         credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&first).unwrap());
-        let second = issued(&credentials, &issuer, &["read", "write"], "second");
+        let scopes = &["read", "write"];
+        let second = issuer::issued(&credentials, &issuer, scopes, token("second"));
         store.keep(second, |_| true).await.unwrap();
         let sent = credentials.header();
         let refused = |challenge| Refused {

@@ -19,6 +19,8 @@ mod failure;
 mod fetch;
 mod grant;
 mod guard;
+#[cfg(test)]
+mod issuer;
 mod kept;
 mod redirect;
 mod sign_in;

@@ -1,0 +1,105 @@
+//! An authorization server for tests, at which nothing but tokens is to be had.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use reqwest::Url;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use trunkline_pool::config::ServerSpec;
+
+use super::credentials::Credentials;
+use super::grant::Grant;
+use super::sign_in::find;
+use super::store::{Kept, Key, now_ms};
+
+/// It is there as long as the runtime that it began in.
+pub(super) struct Issuer {
+    port: u16,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Issuer {
+    /// One that answers with this.
+    pub(super) async fn new(answer: Value) -> Issuer {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let issuer = Issuer { port, asked: Arc::default() };
+        let asked = issuer.asked.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                asked.fetch_add(1, Ordering::Relaxed);
+                serve(BufReader::new(stream), &answer).await;
+            }
+        });
+        issuer
+    }
+
+    /// How often it was asked for a token.
+    pub(super) fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// A server that it issues tokens for.
+    pub(super) fn spec(&self) -> ServerSpec {
+        let origin = format!("http://127.0.0.1:{}", self.port);
+        let oauth = json!({
+            "authorization_url": format!("{origin}/authorize"), "token_url": format!("{origin}/token"),
+        });
+        let config = json!({ "type": "http", "url": format!("{origin}/mcp"), "oauth": oauth });
+        ServerSpec::from_value("s", &config).unwrap()
+    }
+}
+
+async fn serve(mut stream: BufReader<TcpStream>, answer: &Value) {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        let line = line.trim_end().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    stream.read_exact(&mut vec![0; length]).await.unwrap();
+    let body = answer.to_string();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).await.unwrap();
+}
+
+/// What a host was issued for these scopes, with this token.
+pub(super) fn issued(
+    credentials: &Credentials,
+    issuer: &str,
+    scopes: &[&str],
+    token: Value,
+) -> Kept {
+    let resource = credentials.home.as_ref().map(Url::to_string).unwrap_or_default();
+    Kept {
+        key: Key::new(issuer, resource, &credentials.fingerprint),
+        client_id: "client".into(),
+        client_secret: None,
+        redirect_uri: "http://localhost:3000/callback".into(),
+        scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+        received_ms: now_ms(),
+        token,
+    }
+}
+
+/// What a person signed in for, and how it is kept.
+pub(super) async fn granted(
+    credentials: &Credentials,
+    scopes: &[&str],
+    token: Value,
+) -> (Grant, Kept) {
+    let found = find(credentials).await.unwrap();
+    let kept = issued(credentials, &found.issuer.clone(), scopes, token);
+    (Grant::restore(&kept, found, None).await.unwrap(), kept)
+}
