@@ -31,6 +31,18 @@ impl<T> ByServer<T> {
         self.0.iter().map(|(server, _)| server)
     }
 
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|(_, value)| value)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Puts one in; what was there of that server.
     pub(super) fn insert(&mut self, server: Arc<str>, value: T) -> Option<T> {
         match self.place(&server) {
@@ -48,6 +60,11 @@ impl<T> ByServer<T> {
     pub(super) fn remove(&mut self, server: &str) -> Option<T> {
         let place = self.place(server).ok()?;
         Some(self.0.remove(place).1)
+    }
+
+    /// Keeps those whose value is so.
+    pub(super) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
+        self.0.retain(|(_, value)| is_kept(value));
     }
 
     fn place(&self, server: &str) -> Result<usize, usize> {
@@ -77,5 +94,7 @@ mod tests {
         let names: Vec<&str> = map.names().map(|name| &**name).collect();
         assert_eq!(names, ["a", "c", "d", "e", "f"]);
         assert!(map.contains("d") && !map.contains("b"));
+        map.retain(|value| *value > "c");
+        assert_eq!((map.len(), map.values().copied().collect()), (4, vec!["other", "d", "e", "f"]));
     }
 }

@@ -4,6 +4,7 @@
 //! of the holds, and waits in one queue: whoever finds nobody telling empties it, in order and without the lock, since a telling
 //! wakes the host.
 
+mod gone;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use trunkline_pool::catalog::{Catalog, Difference};
 use trunkline_pool::state::{EntryState, Generation, Notice};
 use trunkline_pool::view::{Shown, View};
 
+use self::gone::Gone;
 use super::by_server::ByServer;
 use super::deferred::{Deferred, Seeing};
 use super::held::Held;
@@ -154,9 +156,10 @@ impl Sight {
 /// What a session was told, and what it is still to be told.
 #[derive(Default)]
 pub(super) struct Told {
-    /// By server; nothing for one that it was told to be gone, and that it is told of when it is back. What is held for the
-    /// first time is not told.
-    servers: ByServer<Option<Sight>>,
+    /// By server. What is held for the first time is not told.
+    servers: ByServer<Sight>,
+    /// Those that it is told of when they are there, since it was told that they are gone, or expects them.
+    gone: Gone,
     /// Grows only by what changes while somebody tells, and is emptied by them.
     news: VecDeque<News>,
     telling: bool,
@@ -220,17 +223,17 @@ impl Told {
         };
         let gone: Vec<Arc<str>> = self.servers.names().filter(is_gone).cloned().collect();
         for server in gone {
-            if let Some(old) = self.servers.insert(server, None).flatten() {
-                let difference = Sight::difference(Some(&old), None);
-                self.lists((old.server, old.source), Arc::new(difference));
-            }
+            let Some(old) = self.servers.remove(&server) else { continue };
+            self.gone.add(server);
+            let difference = Sight::difference(Some(&old), None);
+            self.lists((old.server, old.source), Arc::new(difference));
         }
     }
 
     /// What is seen of this server for the first time is told as well.
     pub(super) fn expect(&mut self, server: &Arc<str>) {
         if !self.servers.contains(server) {
-            self.servers.insert(server.clone(), None);
+            self.gone.add(server.clone());
         }
     }
 
@@ -238,32 +241,34 @@ impl Told {
     pub(super) fn compare_one(&mut self, seeing: &Seeing) {
         let server = seeing.server();
         let told = self.servers.get_mut(server);
-        if let Some(Some(old)) = told
+        if let Some(old) = told
             && old.is_through(seeing)
         {
             old.renew();
             return;
         }
         let old = self.servers.remove(server);
-        let (now, current) = Sight::after(old.as_ref().and_then(Option::as_ref), seeing);
-        if let (Some(Some(old)), Some(current)) = (&old, &current) {
+        let is_back = self.gone.remove(server);
+        let (now, current) = Sight::after(old.as_ref(), seeing);
+        if let (Some(old), Some(current)) = (&old, &current) {
             self.admit(old, &now, current);
         }
-        if let Some(old) = old {
+        if is_back || old.is_some() {
             let difference = Sight::difference(old.as_ref(), Some(&now));
             self.lists((now.server.clone(), now.source.clone()), Arc::new(difference));
         }
-        self.servers.insert(server.clone(), Some(now));
+        self.servers.insert(server.clone(), now);
     }
 
     /// The host gave a hold on the server up, of which this is seen from now on, if anything. That is not told.
     pub(super) fn release(&mut self, server: &Arc<str>, seen: Option<&Seeing>) {
-        let told = self.servers.get(server).and_then(Option::as_ref);
+        let told = self.servers.get(server);
         match (seen, told) {
             (Some(seeing), Some(told)) if told.is_through(seeing) => {}
             (Some(seeing), told) => {
                 let (now, _) = Sight::after(told, seeing);
-                self.servers.insert(server.clone(), Some(now));
+                self.gone.remove(server);
+                self.servers.insert(server.clone(), now);
             }
             (None, Some(_)) => {
                 self.servers.remove(server);
@@ -321,7 +326,7 @@ impl Told {
 
     /// Whether the session has not given the server up.
     pub(super) fn has(&self, server: &str) -> bool {
-        self.servers.contains(server)
+        self.servers.contains(server) || self.gone.contains(server)
     }
 
     /// What is to be told next when this has come up, to who finds nobody telling.
@@ -342,11 +347,15 @@ impl Told {
         let news = self.news.pop_front();
         *tells = news.is_some();
         self.telling = *tells;
+        if news.is_none() {
+            // Before, one of them might be what waits to be told.
+            self.gone.forget_oldest();
+        }
         news
     }
 
     fn sight(&mut self, cell: &EntryCell) -> Option<&mut Sight> {
-        let told = self.servers.get_mut(&cell.server)?.as_mut();
+        let told = self.servers.get_mut(&cell.server);
         told.filter(|told| told.source.entry().is_some_and(|told| told.entry == cell.entry))
     }
 

@@ -6,6 +6,7 @@ use trunkline_pool::state::Slot;
 use super::super::configured::Origin;
 use super::super::held::Seen;
 use super::super::holds::Kind;
+use super::gone::GONE_MAX;
 use super::*;
 
 /// Tools of these names.
@@ -108,4 +109,54 @@ fn what_is_told_of_a_change_begins_with_what_was_told_last() {
     publish(&cell, &more);
     change(&mut told, &cell, (after, &more));
     assert_eq!(added(&mut told), ["five"]);
+}
+
+/// How many servers are remembered.
+fn remembered(told: &Told) -> usize {
+    told.servers.len() + told.gone.len()
+}
+
+/// SPEC 7.2: a host that has a server for each of its tasks is told of the last ones that went when they are back, and what is
+/// remembered of those before does not grow.
+#[test]
+fn of_servers_that_are_gone_the_last_ones_are_remembered() {
+    let lists = catalog(&["one"]);
+    let seen = |number: usize| {
+        let seen =
+            Seen::new(EntryCell::listing(&format!("task-{number}"), lists.clone()), Arc::default());
+        Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)))
+    };
+    let mut told = Told::default();
+    for number in 0..5000 {
+        told.compare(&[seen(number)]);
+        told.compare(&[]);
+        assert_eq!(added(&mut told), Vec::<String>::new());
+    }
+    assert_eq!(remembered(&told), GONE_MAX);
+    for (number, is_told) in [(4999, true), (5000 - GONE_MAX, true), (4999 - GONE_MAX, false)] {
+        assert_eq!(told.has(&format!("task-{number}")), is_told);
+        told.compare(&[seen(number)]);
+        assert_eq!(!added(&mut told).is_empty(), is_told, "{number}");
+    }
+}
+
+/// SPEC 7.2: however many go at once, each is told.
+#[test]
+fn all_servers_that_go_at_once_are_told() {
+    let lists = catalog(&["one"]);
+    let seen = |number: usize| {
+        let seen =
+            Seen::new(EntryCell::listing(&format!("{number:04}"), lists.clone()), Arc::default());
+        Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)))
+    };
+    let all: Vec<Seeing> = (0..2 * GONE_MAX).map(seen).collect();
+    let mut told = Told::default();
+    told.compare(&all);
+    told.compare(&[]);
+    let (mut tells, mut count) = (false, 0);
+    while let Some(news) = told.next(&mut tells) {
+        assert!(told.has(news.server()), "it is told of what the session has");
+        count += 1;
+    }
+    assert_eq!((count, remembered(&told)), (all.len(), GONE_MAX));
 }
