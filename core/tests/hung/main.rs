@@ -405,7 +405,7 @@ fn what_was_decided_is_asked_for_no_more_while_it_is_looked_up() {
     closes(&rig);
 }
 
-/// SPEC 12.6, 16.2: the lock of the file of approvals, which another process holds.
+/// SPEC 12.6, 16.2, I-07: the lock of the file of approvals, which another process holds.
 #[test]
 fn a_lock_of_another_host_is_waited_for_by_who_decides_alone() {
     let store = Folder::new();

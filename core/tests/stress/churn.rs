@@ -146,7 +146,7 @@ fn no_more_servers_run_than_the_budget_has_room_for() {
     churn("servers", starts, options, Counted::servers, ErrorCode::BudgetExhausted);
 }
 
-/// SPEC 9.6, I-03: each process counts until it is reaped, also beside another of its server.
+/// SPEC 9.6, I-03, I-05: each process counts until it is reaped, also beside another of its server, and no longer: their places come back.
 #[test]
 fn no_more_processes_run_than_the_limit_has_room_for() {
     let options = json!({ "limits": { "processes": ROOM }, "drain_delay_ms": 0 });

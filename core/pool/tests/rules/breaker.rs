@@ -115,6 +115,9 @@ fn an_acquire_buys_a_crash_looping_entry_one_attempt() {
     bench.step(disconnected(0, 2));
     assert_eq!(bench.row(0).state, Failed);
     assert_eq!(bench.row(0).error, Some(crash_loop()));
+    // Nothing is to be done for it any more.
+    bench.step(closed(0, 2));
+    assert_eq!(bench.deadline(), None);
 }
 
 /// SPEC 8.4

@@ -194,7 +194,7 @@ fn a_decision_that_cannot_be_kept_is_not_in_force() {
     assert_eq!(standing(&approvals, "s"), Some(Approved));
 }
 
-/// SPEC 12.6: who waits for a lock that is never let go does so for a bounded time, and is told.
+/// SPEC 12.6, I-07: who waits for a lock that is never let go does so for a bounded time, and is told.
 #[test]
 fn a_lock_that_is_never_let_go_is_an_error() {
     let folder = Home::new();

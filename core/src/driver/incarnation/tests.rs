@@ -19,18 +19,19 @@ use crate::{
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
 
-/// A pool with one server, a shell script, and a session.
+/// A pool with two servers that are one shell script, and a session.
 async fn pool_with(script: &str, mut options: Value) -> (Pool, Session) {
     options["cache"] = "off".into();
     let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    let servers = json!({ "s": { "command": "/bin/sh", "args": ["-c", script] } });
+    let server = |args: &[&str]| json!({ "command": "/bin/sh", "args": args });
+    let servers = json!({ "s": server(&["-c", script]), "t": server(&["-c", script, "t"]) });
     pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
     let session = SessionOptions::from_json(r#"{ "id": "a", "servers": [] }"#).unwrap();
     let session = pool.session(session).unwrap();
     (pool, session)
 }
 
-/// The only entry, once it fits.
+/// An entry that fits, once there is one.
 async fn cell_when(pool: &Pool, fits: impl Fn(&EntryCell) -> bool) -> Arc<EntryCell> {
     let begun = Instant::now();
     loop {
@@ -56,14 +57,15 @@ async fn until_gone(pid: u32) {
     }
 }
 
-/// SPEC 3.3, 9.7, I-17: everybody who waits for the attempt is answered, and the next acquire tries afresh.
+/// SPEC 3.3, 9.6, 9.7, I-05, I-17: everybody who waits for the attempt is answered, and the next acquire tries afresh, in the only place that
+/// there is for a process.
 #[tokio::test]
 async fn an_attempt_whose_task_dies_fails_with_an_answer_and_leaves_no_process() {
-    let options = json!({ "exit_grace_ms": 50, "kill_grace_ms": 50 });
+    let options = json!({ "exit_grace_ms": 50, "kill_grace_ms": 50, "limits": { "processes": 1 } });
     let (pool, session) = pool_with("exec sleep 600", options).await;
-    for _ in 0..2 {
+    for server in ["s", "s", "t", "s"] {
         let waits = AcquireOptions::default();
-        let acquire = session.acquire("s", None, &waits);
+        let acquire = session.acquire(server, None, &waits);
         let die = async {
             let cell = cell_when(&pool, |cell| cell.pid().is_some()).await;
             let pid = cell.pid().unwrap();
@@ -72,16 +74,18 @@ async fn an_attempt_whose_task_dies_fails_with_an_answer_and_leaves_no_process()
         };
         let (acquired, pid) = tokio::join!(acquire, die);
         let error = acquired.err().expect("nothing is connected");
-        assert_eq!((error.code(), error.server()), (ErrorCode::Exited, Some("s")), "{error}");
+        assert_eq!((error.code(), error.server()), (ErrorCode::Exited, Some(server)), "{error}");
         until_gone(pid).await;
     }
     pool.close().await.unwrap();
 }
 
-/// SPEC 5.6, 8.1, 9.7, I-01, I-17: a call in flight ends, its server goes, the schedule brings another, and a drain is answered.
+/// SPEC 5.6, 8.1, 9.6, 9.7, I-01, I-05, I-17: a call in flight ends, its server goes, the schedule brings another in the only place that there
+/// is for a process, which another server has once nobody holds this one; and a drain is answered.
 #[tokio::test]
 async fn a_connection_whose_task_dies_is_lost_as_any_other() {
-    let options = json!({ "reconnect": { "delays_ms": { "local": [0] } } });
+    let options =
+        json!({ "reconnect": { "delays_ms": { "local": [0] } }, "limits": { "processes": 1 } });
     let (pool, session) = pool_with(SERVER, options).await;
     let lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
     let calls = CallOptions::default();
@@ -105,7 +109,12 @@ async fn a_connection_whose_task_dies_is_lost_as_any_other() {
         let published = cell.load();
         published.slot.generation.0 == 2 && published.slot.state == EntryState::Active
     };
-    cell_when(&pool, again).await.kill_task();
+    let cell = cell_when(&pool, again).await;
+    lease.release();
+    cell.kill_task();
+    until_no_process_counts(&pool).await;
+    let _other = session.acquire("t", None, &AcquireOptions::default()).await.unwrap();
+    cell_when(&pool, |cell| cell.live_connection().is_some()).await.kill_task();
     let force = DrainOptions::from_json(r#"{ "force": true }"#).unwrap();
     let report = tokio::time::timeout(HANG, pool.drain_all(&force)).await.expect("an answer");
     assert_eq!(report.unwrap()["errors"], json!([]));
@@ -220,6 +229,15 @@ async fn what_is_said_of_resources_waits_until_the_connection_is_announced() {
         assert_eq!(told(), 1);
     }
     pool.close().await.unwrap();
+}
+
+/// Waits until every place for a process is free.
+async fn until_no_process_counts(pool: &Pool) {
+    let begun = Instant::now();
+    while pool.status()["processes"] != 0 {
+        assert!(begun.elapsed() < HANG, "a place is lost");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// Waits until so many wait for a place.
