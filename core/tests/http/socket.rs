@@ -1,5 +1,6 @@
 //! Websockets: messages, farewells, and frames that no server should send.
 
+use std::net::TcpListener;
 use std::time::Instant;
 
 use serde_json::json;
@@ -37,6 +38,19 @@ fn a_server_over_a_websocket_answers_and_leaves_nothing() {
         assert_eq!(opening["headers"]["authorization"], TOKEN);
         assert_eq!(opening["headers"]["sec-websocket-protocol"], "mcp");
     }
+}
+
+/// SPEC 4.2: there is nobody yet to tell farewell, so that nothing waits for an answer to it.
+#[test]
+fn a_websocket_that_never_opens_is_given_up_without_a_farewell() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("ws://{}/mcp", silent.local_addr().unwrap());
+    let grace_ms = 2 * HANG.as_millis();
+    let rig = Rig::new(json!({ "connect_timeout_ms": 200, "exit_grace_ms": grace_ms }));
+    let begun = Instant::now();
+    let error = host(refused(&rig, json!({ "url": url })));
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+    assert!(begun.elapsed() < HANG, "{:?}", begun.elapsed());
 }
 
 /// SPEC 5.3, 5.5, 5.9

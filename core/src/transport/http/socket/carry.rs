@@ -46,6 +46,8 @@ async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<(), Failur
         biased;
         stream = open::open(channel) => stream?,
         () = &mut signed_out => return Err(Failure::Connection(failure::signed_out(channel))),
+        // Nobody is there yet who could be told farewell.
+        () = outbox.closed() => return Ok(()),
     };
     let inbound = channel.inbound()?;
     let stream = Heard::new(stream, inbound.clone());

@@ -91,6 +91,13 @@ impl Outbox {
         self.wake.notified().await;
     }
 
+    /// Waits until nothing more comes. For who does not write yet: it takes the wakings.
+    pub(super) async fn closed(&self) {
+        while !self.state().closed {
+            self.woken().await;
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
