@@ -226,7 +226,7 @@ class Case(Settings):
         return lambda: self._leases[lease].request(method, known, **keywords(options))
 
     def _call_read_resource(self, lease: str, uri: str) -> Callable[[], Any]:
-        return lambda: self._leases[lease].read_resource(uri)
+        return lambda: self._leases[lease].read_resource(self._known(uri))
 
     def _call_get_prompt(self, lease: str, name: str, arguments: Any) -> Callable[[], Any]:
         return lambda: self._leases[lease].get_prompt(name, self._known(arguments))
