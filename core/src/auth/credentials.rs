@@ -15,6 +15,7 @@ use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::failure;
 use super::grant::{Grant, Origin, Token, Used};
+use super::refused::{Refused, Turn};
 use super::sign_in::{Ordinal, client_credentials};
 use super::source::{Denial, Reason, Source};
 use super::store::{Kept, Store};
@@ -108,38 +109,6 @@ impl State {
         let of_file = self.of_file.as_deref().cloned();
         let kept = of_file.or_else(|| self.grant.as_ref()?.last_kept());
         Used { token: self.token.clone(), reason, kept }
-    }
-}
-
-/// How a server refused a message.
-pub(crate) struct Refused<'a> {
-    /// What it was sent, if anything.
-    pub sent: Option<&'a HeaderValue>,
-    /// Its `WWW-Authenticate`, if it has one of `Bearer`.
-    pub challenge: Option<&'a str>,
-    /// Whether another token for the same may do: 401, not 403.
-    pub is_unknown: bool,
-    /// How often this was asked of the message.
-    pub turn: Turn,
-}
-
-/// What one message was sent with. Of each it is asked once what else there is; twice where it was sent with nothing at first, so
-/// that a host which keeps tokens hears that the one it gave is refused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Turn {
-    #[default]
-    First,
-    AfterNothing,
-    Last,
-}
-
-impl Turn {
-    /// The next one, for a message that was sent with this and refused.
-    pub(crate) fn next(self, sent: Option<&HeaderValue>) -> Turn {
-        match (self, sent) {
-            (Turn::First, None) => Turn::AfterNothing,
-            (Turn::First | Turn::AfterNothing | Turn::Last, _) => Turn::Last,
-        }
     }
 }
 

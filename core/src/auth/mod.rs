@@ -23,12 +23,14 @@ mod guard;
 mod issuer;
 mod kept;
 mod redirect;
+mod refused;
 mod sign_in;
 mod source;
 mod store;
 
 pub(crate) use self::context::Context;
-pub(crate) use self::credentials::{Credentials, Refused, Turn};
+pub(crate) use self::credentials::Credentials;
+pub(crate) use self::refused::{Refused, Turn};
 pub(crate) use self::sign_in::{NO_ADDRESS, SignIns};
 pub(crate) use self::source::Denial;
 pub(crate) use self::store::Store;
