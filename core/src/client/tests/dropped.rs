@@ -2,10 +2,11 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
+use std::sync::atomic::AtomicUsize;
 use std::task::Poll;
 
 use super::*;
-use crate::score;
+use crate::{HostConnection, HostServer, score};
 
 /// When a connect is dropped, after so many polls.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +54,10 @@ async fn connects_before(
     moment: Moment,
     is_left: impl Fn() -> bool,
 ) -> bool {
-    let spec = ServerSpec::from_value("s", &server.value).unwrap();
+    let spec = match server.options.host {
+        Some(_) => ServerSpec::of_host(1),
+        None => ServerSpec::from_value("s", &server.value).unwrap(),
+    };
     let (_wanted, cancel) = watch::channel(None);
     let events = Arc::<Recorder>::default();
     let attempt = Connection::connect(&spec, server.options.clone(), events, cancel);
@@ -74,7 +78,7 @@ async fn connects_before(
     drop(attempt);
     let is_done = connected.is_some();
     if let Some(connected) = connected {
-        let (connection, _) = connected.ok().unwrap();
+        let (connection, _) = connected.unwrap_or_else(|failed| panic!("{}", failed.error));
         connection.close(Kill::AfterGraces).await;
     }
     let begun = Instant::now();
@@ -131,6 +135,13 @@ impl Remote {
     }
 }
 
+/// The sockets that a process has open.
+fn sockets_of(pid: u32) -> usize {
+    let all = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    let targets = all.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    targets.filter(|target| target.to_string_lossy().starts_with("socket:")).count()
+}
+
 impl Drop for Remote {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -152,6 +163,64 @@ async fn a_connect_to_an_address_may_be_dropped_at_every_poll() {
         let server = Server::new(json!({ "type": kind, "url": remote.url }));
         dropped_at_every_poll(&server, || remote.is_connected()).await;
     }
+}
+
+/// I-04: the server sees that its connections are closed.
+#[tokio::test]
+async fn a_connect_to_a_socket_of_the_system_may_be_dropped_at_every_poll() {
+    let remote = Remote::start(&["--http-unix", "@"]);
+    let (pid, before) = (remote.child.id(), sockets_of(remote.child.id()));
+    let url = "http://localhost/mcp";
+    let server = json!({ "type": "http", "url": url, "socket_path": remote.url });
+    dropped_at_every_poll(&Server::new(server), || sockets_of(pid) > before).await;
+}
+
+/// A server of the host's own, which counts its connections until each is over.
+#[derive(Default)]
+struct Provides {
+    begun: AtomicUsize,
+    over: AtomicUsize,
+}
+
+impl HostServer for Provides {
+    fn receive(&self, connection: &HostConnection, frame: &str) {
+        let frame: Value = serde_json::from_str(frame).unwrap();
+        let result = match frame["method"].as_str().unwrap() {
+            "initialize" => {
+                self.begun.fetch_add(1, Ordering::SeqCst);
+                let capabilities = json!({ "tools": {} });
+                let server = json!({ "name": "provided", "version": "1" });
+                json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": server })
+            }
+            "tools/list" => {
+                json!({ "tools": [{ "name": "any", "inputSchema": { "type": "object" } }] })
+            }
+            _ => return,
+        };
+        let answer = json!({ "jsonrpc": "2.0", "id": frame["id"], "result": result });
+        // A connection that was dropped meanwhile takes nothing more.
+        let _ = connection.send(&answer.to_string());
+    }
+
+    fn closed(&self, _: &HostConnection) {
+        self.over.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// I-04: each connection is said to be over, and the thread that served it has let go of the host's code.
+#[tokio::test]
+async fn a_connect_to_a_server_of_the_host_may_be_dropped_at_every_poll() {
+    let host = Arc::<Provides>::default();
+    let server = Server::new(Value::Null).options(|options| {
+        options.opening = Opening::Only(Era::Legacy);
+        options.host = Some(Provided(host.clone()));
+    });
+    let held = Arc::strong_count(&host);
+    let is_left = || {
+        let over = host.over.load(Ordering::SeqCst);
+        Arc::strong_count(&host) > held || over < host.begun.load(Ordering::SeqCst)
+    };
+    dropped_at_every_poll(&server, is_left).await;
 }
 
 /// Whatever the transport, a connect waits for the answer to the handshake, and then for what it lists.
