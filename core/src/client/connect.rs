@@ -89,7 +89,7 @@ async fn attempt(
         Transport::Host(_) => provided(options)?,
         _ => return Err(unsupported(server, spec.transport_name()).into()),
     };
-    let link = Link::open(wire, redactor, options.clone(), events.clone());
+    let link = Link::open(wire, redactor, options.clone(), events.clone(), begun);
     if let Some(child) = link.wire.child() {
         link.tell(|events| events.started(child.pid()));
     }
@@ -97,7 +97,7 @@ async fn attempt(
     let negotiated = tokio::select! {
         biased;
         _ = given_up.wait_for(Option::is_some) => Err(Refused::for_good(cancelled(server))),
-        negotiated = negotiate(&link, opening, begun) => negotiated,
+        negotiated = negotiate(&link, opening) => negotiated,
     };
     match negotiated {
         Ok(catalog) => {
@@ -211,13 +211,9 @@ async fn start(
 }
 
 /// Greeting and lists, each within what is left of the time; an end of the connection ends it with the reason.
-async fn negotiate(
-    link: &Arc<Link>,
-    opening: Opening,
-    begun: Instant,
-) -> std::result::Result<Listed, Refused> {
-    let limit = link.options.timeout;
-    let (deadline, patience) = (begun + limit, begun + limit / 2);
+async fn negotiate(link: &Arc<Link>, opening: Opening) -> std::result::Result<Listed, Refused> {
+    let (limit, deadline) = (link.options.timeout, link.given_up_at);
+    let patience = deadline - limit / 2;
     let slow = |which| move |_| failure::slow(&link.server, which, limit);
     let greeted = tokio::time::timeout_at(deadline, link.greet(opening, patience)).await;
     let greeted =

@@ -58,6 +58,11 @@ impl Pulse {
         self.busy_until.fetch_max(nanos(until), Ordering::Relaxed);
     }
 
+    /// Until when the server asked to be left alone; the beginning when it did not.
+    pub(super) fn left_alone_until(&self) -> Instant {
+        self.opened + Duration::from_nanos(self.busy_until.load(Ordering::Relaxed))
+    }
+
     /// When something was heard last; later than now while the server is to be left alone.
     fn heard_at(&self) -> Instant {
         let heard = self.heard.load(Ordering::Relaxed).max(self.busy_until.load(Ordering::Relaxed));

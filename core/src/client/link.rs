@@ -53,6 +53,8 @@ pub(crate) struct Link {
     pub(super) runtime: Handle,
     pub(super) ending: Ending,
     events: Arc<dyn ConnectionEvents>,
+    /// When whoever connects gives up.
+    pub(super) given_up_at: tokio::time::Instant,
     life: Mutex<Life>,
 }
 
@@ -110,12 +112,13 @@ impl Connection {
 }
 
 impl Link {
-    /// Takes over a wire, and starts the tasks that serve it.
+    /// Takes over a wire, and starts the tasks that serve it. `begun` is when whoever connects began to.
     pub(super) fn open(
         wire: Arc<dyn Wire>,
         redactor: Arc<Redactor>,
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
+        begun: tokio::time::Instant,
     ) -> Arc<Link> {
         let link = Arc::new_cyclic(|me| Link {
             server: options.server.clone(),
@@ -141,6 +144,7 @@ impl Link {
                 ended: watch::Sender::new(None),
                 begun: Mutex::new(false),
             },
+            given_up_at: begun + options.timeout,
             options,
             events,
             life: Mutex::new(Life::Connecting),

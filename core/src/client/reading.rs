@@ -98,6 +98,10 @@ impl Inbound for Link {
         self.calls.contains(request) || self.handshake.expects(request)
     }
 
+    fn given_up_at(&self) -> Option<tokio::time::Instant> {
+        (self.stands() == Life::Connecting).then_some(self.given_up_at)
+    }
+
     fn wants_handshake(&self) -> BoxFuture<'static, bool> {
         Box::pin(self.handshake.is_wanted())
     }

@@ -149,6 +149,9 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// Whether the request of this id is still without its answer.
     fn awaits(&self, request: u64) -> bool;
 
+    /// When whoever connects gives up; `None` once the connection is made, or is not wanted any more.
+    fn given_up_at(&self) -> Option<tokio::time::Instant>;
+
     /// Whether the handshake is wanted: resolves when no question is open beside it that may be answered instead.
     fn wants_handshake(&self) -> BoxFuture<'static, bool>;
 

@@ -6,6 +6,7 @@ mod rig;
 mod answers;
 mod auth;
 mod bounds;
+mod busy;
 mod credentials;
 mod events;
 mod failures;

@@ -163,15 +163,28 @@ impl Link {
 
     /// Resolves when a good server would have answered.
     async fn unanswered(&self) {
-        let limit = self.options.timeout / 3;
         if self.wire.child().is_none() {
-            // Nothing says whether a remote server has seen the question, and it may have asked for time.
-            return tokio::time::sleep(limit * 2).await;
+            return self.unanswered_by_remote().await;
         }
         while !self.wire.was_read() {
             tokio::time::sleep(READ_LOOK).await;
         }
-        tokio::time::sleep(ANSWER_WAIT.min(limit)).await;
+        tokio::time::sleep(ANSWER_WAIT.min(self.options.timeout / 3)).await;
+    }
+
+    /// The same of a remote server. Nothing says whether it has seen the question, which has two thirds of the time that is left; and
+    /// again, where the server asked for time, after which it is asked once more.
+    async fn unanswered_by_remote(&self) {
+        let mut asked = Instant::now();
+        loop {
+            let left = self.given_up_at.saturating_duration_since(asked);
+            tokio::time::sleep_until(asked + left / 3 * 2).await;
+            let until = Instant::from_std(self.pulse.left_alone_until());
+            if until <= asked {
+                return;
+            }
+            asked = until;
+        }
     }
 
     /// Resolves when a process that was asked shows no sign of understanding anything any more.

@@ -51,7 +51,8 @@ async fn a_request_that_panics_as_it_is_written_has_an_end() {
         let wire = Arc::new(Broken { frames: frames.into() });
         let redactor = Arc::new(Redactor::new(std::iter::empty(), 40));
         let options = Server::new(json!({})).options;
-        let link = Link::open(wire, redactor, options, Arc::<Recorder>::default());
+        let now = tokio::time::Instant::now();
+        let link = Link::open(wire, redactor, options, Arc::<Recorder>::default(), now);
         let (answer, answered) = oneshot::channel();
         let done = Box::new(|result| drop(answer.send(result)));
         let written = catch_unwind(AssertUnwindSafe(|| {

@@ -28,6 +28,9 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// Longer session ids are refused: they go out with every message.
 const SESSION_BYTES_MAX: usize = 1024;
 
+/// The share of the connect's time that is kept for the report of what was tried.
+const REPORT_SHARE: u32 = 10;
+
 /// Which of the two transports over HTTP the server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -54,9 +57,8 @@ pub(super) struct Channel {
     pub turns: Turns,
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
-    /// How long whoever connects waits, and until when.
-    pub patience: Duration,
-    pub given_up_at: Instant,
+    /// How long whoever connects waits.
+    patience: Duration,
     kind: RemoteKind,
     road: Road,
     /// What of calls goes into headers.
@@ -110,7 +112,6 @@ impl Channel {
             turns: Turns::default(),
             probed,
             patience,
-            given_up_at: Instant::now() + patience,
             kind,
             road,
             mirrors,
@@ -141,6 +142,12 @@ impl Channel {
     pub(super) fn inbound(&self) -> std::result::Result<Arc<dyn Inbound>, Failure> {
         let inbound = self.state().inbound.clone();
         inbound.ok_or_else(|| Failure::Message(failure::over(&self.server)))
+    }
+
+    /// When whoever connects is to be told what was met, so that their time does not run out first; `None` once the connection is made.
+    pub(super) fn reported_at(&self) -> Option<Instant> {
+        let given_up_at = self.inbound().ok()?.given_up_at()?;
+        Some(given_up_at - self.patience / REPORT_SHARE)
     }
 
     /// What the server speaks, as far as that is known.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use tokio::time::Instant;
 
 use super::body::{self, Message, Way};
 use super::channel::{Channel, Dialect};
@@ -19,7 +20,7 @@ use crate::{Error, ErrorCode, Outcome};
 /// Redirects within the origin that are followed for one message.
 const REDIRECTS_MAX: u32 = 3;
 
-/// The longest `Retry-After` that a message waits for; its own deadline may be sooner.
+/// The longest `Retry-After` that a message waits for; its own deadline may be sooner. One of a connect waits for none that ends too late.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
 
 /// How often one message waits so.
@@ -283,14 +284,19 @@ async fn attempt(
         let asked = failure::retry_after(response.headers()).filter(|_| is_busy(status));
         asked.map(|wait| channel.inbound().map(|inbound| inbound.busy(wait))).transpose()?;
         match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && spent.retries < RETRIES_MAX) {
-            Some(wait) => {
+            Some(wait) if is_in_time(channel, wait) => {
                 spent.retries += 1;
                 drop(response);
                 tokio::time::sleep(wait).await;
             }
-            None => return Ok((response, in_session)),
+            _ => return Ok((response, in_session)),
         }
     }
+}
+
+/// Whether there is time for that wait: whoever connects is told of it rather than that time ran out, so that the next attempt waits.
+fn is_in_time(channel: &Channel, wait: Duration) -> bool {
+    channel.reported_at().is_none_or(|reported_at| Instant::now() + wait <= reported_at)
 }
 
 fn is_taken(status: StatusCode) -> bool {

@@ -18,9 +18,6 @@ use trunkline_pool::interface::words;
 /// it first of all, so that it takes a round trip; anything else that keeps a stream open may never say it.
 const ENDPOINT_WAIT: Duration = Duration::from_secs(5);
 
-/// The share of the connect's time that is kept for the report of what was tried.
-const REPORT_SHARE: u32 = 10;
-
 /// Whether the answer to this message says what the server speaks.
 pub(super) fn is_probe(channel: &Channel, post: &Post) -> bool {
     #[derive(Deserialize)]
@@ -53,8 +50,8 @@ pub(super) async fn endpoint(channel: &Channel) -> Result<(), Failure> {
         return Ok(());
     }
     let begun = Instant::now();
-    let reported_at = channel.given_up_at - channel.patience / REPORT_SHARE;
-    let until = (begun + ENDPOINT_WAIT).min(reported_at);
+    let until = begun + ENDPOINT_WAIT;
+    let until = channel.reported_at().map_or(until, |reported_at| reported_at.min(until));
     match tokio::time::timeout_at(until, named).await {
         Ok(_) => Ok(()),
         Err(_) => {

@@ -28,6 +28,7 @@ const KNOWN: &[&str] = &[
     "redirect-status", // what redirects have in the place of 307
     "retry-0",    // streams of what is unasked end at once and ask to come back at once
     "busy",       // the first N messages get 503 and `Retry-After: 1`
+    "busy-wait",  // the `Retry-After` of these and of `busy-call`
     "busy-date",  // the same, the second given as a date of the server's own clock
     "ping-status", // each `ping` gets that status: 429 with an hour of `Retry-After`, others with an error of the protocol
     "list-status", // each list of tools gets that status in the same way

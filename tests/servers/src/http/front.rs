@@ -154,7 +154,8 @@ impl Front {
         } else if faults.has("text") {
             respond(out, "200 OK", &["content-type: text/plain".into()], b"hello")
         } else if number < faults.number("busy") {
-            respond(out, "503 Service Unavailable", &["retry-after: 1".into()], b"")
+            let wait = faults.value("busy-wait").unwrap_or("1");
+            respond(out, "503 Service Unavailable", &[format!("retry-after: {wait}")], b"")
         } else if number < faults.number("busy-date") {
             let headers = [
                 "date: Sun, 06 Nov 1994 08:49:37 GMT".into(),
@@ -171,11 +172,12 @@ impl Front {
         let number = self.calls.load(Ordering::SeqCst);
         let early = 1..=self.faults.number("busy-call");
         let status = self.faults.value("busy-status").unwrap_or("503 Service Unavailable");
-        let mut busy = |wait: u32| respond(out, status, &[format!("retry-after: {wait}")], b"");
+        let wait = self.faults.value("busy-wait").unwrap_or("1");
+        let mut busy = |wait: &str| respond(out, status, &[format!("retry-after: {wait}")], b"");
         if self.faults.has("busy-calls") {
-            Some(busy(3600))
+            Some(busy("3600"))
         } else if early.contains(&number) {
-            Some(busy(1))
+            Some(busy(wait))
         } else if let Some(status) = self.faults.value("first-call").filter(|_| number == 1) {
             Some(respond(out, &format!("{status} As Told"), &[], b""))
         } else {

@@ -75,6 +75,9 @@ impl Inbound for Waiting {
     fn awaits(&self, _: u64) -> bool {
         unreachable!("a pipe has no responses of its own")
     }
+    fn given_up_at(&self) -> Option<tokio::time::Instant> {
+        unreachable!("a pipe asks for no time")
+    }
     fn wants_handshake(&self) -> BoxFuture<'static, bool> {
         unreachable!("a pipe has no responses of its own")
     }
