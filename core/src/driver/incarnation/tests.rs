@@ -12,8 +12,8 @@ use crate::api::scripted::speaking;
 use crate::client::ConnectionEvents;
 use crate::driver::{EntryCell, Turn};
 use crate::{
-    AcquireOptions, CallOptions, DrainOptions, ErrorCode, EventKind, EventMask, Outcome, Pool,
-    PoolOptions, Servers, Session, SessionOptions,
+    AcquireOptions, CallOptions, DrainOptions, ErrorCode, EventKind, EventMask, Lease, Outcome,
+    Pool, PoolOptions, Servers, Session, SessionOptions,
 };
 
 /// What waits so long hangs.
@@ -112,8 +112,7 @@ async fn a_connection_whose_task_dies_is_lost_as_any_other() {
     let cell = cell_when(&pool, again).await;
     lease.release();
     cell.kill_task();
-    until_no_process_counts(&pool).await;
-    let _other = session.acquire("t", None, &AcquireOptions::default()).await.unwrap();
+    let _other = acquired_when_there_is_room(&session, "t").await;
     cell_when(&pool, |cell| cell.live_connection().is_some()).await.kill_task();
     let force = DrainOptions::from_json(r#"{ "force": true }"#).unwrap();
     let report = tokio::time::timeout(HANG, pool.drain_all(&force)).await.expect("an answer");
@@ -231,11 +230,15 @@ async fn what_is_said_of_resources_waits_until_the_connection_is_announced() {
     pool.close().await.unwrap();
 }
 
-/// Waits until every place for a process is free.
-async fn until_no_process_counts(pool: &Pool) {
+/// A lease on a server once there is a place for its process.
+async fn acquired_when_there_is_room(session: &Session, server: &str) -> Lease {
     let begun = Instant::now();
-    while pool.status()["processes"] != 0 {
-        assert!(begun.elapsed() < HANG, "a place is lost");
+    loop {
+        match session.acquire(server, None, &AcquireOptions::default()).await {
+            Ok(lease) => return lease,
+            Err(error) => assert_eq!(error.code(), ErrorCode::Limit, "{error}"),
+        }
+        assert!(begun.elapsed() < HANG, "the place is lost");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
