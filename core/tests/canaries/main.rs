@@ -11,6 +11,7 @@ mod rig;
 mod shown;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use rig::{Folder, Rig, testserver};
@@ -39,6 +40,22 @@ pub fn sent(place: &'static str) -> String {
 
 fn host<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// Where the pool writes its status down, in a folder that is the user's alone.
+fn status_file(home: &Path) -> PathBuf {
+    home.join("status.json")
+}
+
+/// Keeps what is written down of the pool, once that names a server.
+fn look_in_the_file(home: &Path, server: &str) {
+    let mut text = String::new();
+    rig::until(|| {
+        text = std::fs::read_to_string(status_file(home)).unwrap_or_default();
+        let written: Value = serde_json::from_str(&text).unwrap_or_default();
+        written["status"]["servers"].get(server).is_some()
+    });
+    shown::keep("status file", text);
 }
 
 /// Everything that a pool and a session say of themselves.
@@ -308,7 +325,7 @@ fn no_secret_is_shown() {
     panics::keep();
     let home = Folder::new();
     let mut options = json!({ "commands": true, "trusted": true, "cache": home.join("cache"), "approvals": home.join("approvals.json"),
-        "tokens": home.join("tokens.json"), "drain_delay_ms": 0 });
+        "tokens": home.join("tokens.json"), "status_file": status_file(&home), "drain_delay_ms": 0 });
     let rig = Rig::in_workspace_with(|workspace| {
         options["workspace"] = json!(workspace);
         let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
@@ -320,6 +337,7 @@ fn no_secret_is_shown() {
         options
     });
     processes(&rig);
+    look_in_the_file(&home, "talks");
     addresses(&rig);
     echoes::all(&rig);
     refused(&rig);
@@ -327,6 +345,8 @@ fn no_secret_is_shown() {
     brought(&rig);
     panics::all(&rig);
     let missing = arrivals::missing(&rig);
+    // Some of them go with the pool.
+    shown::keep_files(&home);
     drop(rig);
     shown::keep_files(&home);
     let canaries = CANARIES.lock().unwrap();
