@@ -89,14 +89,14 @@ const fn stress(tests: &'static [Target]) -> Source {
 const STRESS: &[&str] = &["--test", "stress"];
 
 /// As many as there are. Each form waits, a connect twice, and each wait has two moments; how often either is polled beyond that is the machine's.
-const CANCEL: Form = Form::Each(&[("forms", 40), ("transports", 6), ("cuts", 2 * 40 + 2 * 2 * 6)]);
+const CANCEL: Form = Form::Each(&[("forms", 40), ("transports", 8), ("cuts", 2 * 40 + 2 * 2 * 8)]);
 
 /// As many as there are. The long form does what the gate does.
 const HOSTS: Form = Form::Each(&[("c", 20), ("python", 22), ("node", 19)]);
 const CALLBACKS: Form = Form::Each(&[("c", 54), ("python", 15), ("node", 18)]);
 
 /// Each language has the same inputs, and what it alone can be given; Rust has its own.
-const CANARIES: Form = Form::Each(&[("rust", 59), ("c", 62), ("python", 62), ("node", 62)]);
+const CANARIES: Form = Form::Each(&[("rust", 59), ("c", 63), ("python", 64), ("node", 64)]);
 
 const FULL_ALONE: Form = Form::Absent("in the long form alone");
 
