@@ -61,8 +61,7 @@ pub(crate) struct Credentials {
 struct State {
     token: Option<Token>,
     grant: Option<Arc<Grant>>,
-    /// What the file had of the token, where nobody restored its grant yet.
-    of_file: Option<Box<Kept>>,
+    whose: Whose,
     /// The authorization server that knows the configured client; it is not introduced to another (S-33).
     issuer: Option<String>,
     asked: Asked,
@@ -86,28 +85,46 @@ struct State {
     is_wanting: bool,
 }
 
+/// Whose the token is.
+#[derive(Default)]
+enum Whose {
+    /// The host's.
+    #[default]
+    Host,
+    /// That of the grant which is held.
+    Grant,
+    /// That of the file, which has this; nobody restored its grant yet.
+    File(Box<Kept>),
+}
+
 impl State {
     /// A token of this grant is sent from here on. What another process signed in for ends what is held for anything else, and the next
     /// sign-in asks for no fewer scopes.
     fn hold(&mut self, origin: Option<Origin>) {
-        self.of_file = None;
-        match origin {
-            None | Some(Origin::Held) => {}
-            Some(Origin::New(grant)) => self.grant = Some(grant),
+        self.whose = match origin {
+            None => Whose::Host,
+            Some(Origin::Held) => Whose::Grant,
+            Some(Origin::New(grant)) => {
+                self.grant = Some(grant);
+                Whose::Grant
+            }
             Some(Origin::Kept(kept)) => {
                 self.grant.take_if(|held| !held.is_like(&kept));
                 if self.grant.is_none() {
                     self.asked.took_up(&kept.scopes);
                 }
-                self.of_file = Some(kept);
+                Whose::File(kept)
             }
-        }
+        };
     }
 
     /// What is sent, which is to be renewed.
     fn used(&self, reason: Reason) -> Used {
-        let of_file = self.of_file.as_deref().cloned();
-        let kept = of_file.or_else(|| self.grant.as_ref()?.last_kept());
+        let kept = match &self.whose {
+            Whose::Host => None,
+            Whose::Grant => self.grant.as_ref().and_then(|grant| grant.last_kept()),
+            Whose::File(kept) => Some((**kept).clone()),
+        };
         Used { token: self.token.clone(), reason, kept }
     }
 }
@@ -304,7 +321,14 @@ impl Credentials {
     /// Whether the next process has what is sent here too.
     pub(super) fn is_in_file(&self) -> bool {
         let state = self.state();
-        self.store.is_some() && (state.of_file.is_some() || state.grant.is_some())
+        // A client of the configuration is let in by that, in every process that has it.
+        let lasts = |grant: &Arc<Grant>| grant.is_kept() || self.spec.way == Way::ClientCredentials;
+        let is_there = match state.whose {
+            Whose::Host => false,
+            Whose::Grant => state.grant.as_ref().is_some_and(lasts),
+            Whose::File(_) => true,
+        };
+        self.store.is_some() && is_there
     }
 
     /// A token for the client itself.
@@ -340,7 +364,7 @@ impl Credentials {
         state.asked.answered();
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
-        (state.grant, state.of_file) = (Some(Arc::new(grant)), None);
+        (state.grant, state.whose) = (Some(Arc::new(grant)), Whose::Grant);
         (state.renewed, state.ignores_kept) = (None, false);
         self.keep(&mut state, Some(token));
     }
@@ -371,7 +395,7 @@ impl Credentials {
     /// Forgets what there is; whether there was any.
     pub(super) fn sign_out(&self) -> bool {
         let mut state = self.state();
-        (state.grant, state.of_file) = (None, None);
+        (state.grant, state.whose) = (None, Whose::default());
         (state.renewed, state.unrenewed) = (None, None);
         state.sign_outs += 1;
         state.asked.forget();

@@ -1,7 +1,7 @@
 //! An authorization server for tests, at which nothing but tokens is to be had.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ use super::store::{Kept, Key, now_ms};
 pub(super) struct Issuer {
     port: u16,
     asked: Arc<AtomicUsize>,
+    answer: Arc<Mutex<Value>>,
 }
 
 impl Issuer {
@@ -25,15 +26,21 @@ impl Issuer {
     pub(super) async fn new(answer: Value) -> Issuer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let issuer = Issuer { port, asked: Arc::default() };
-        let asked = issuer.asked.clone();
+        let issuer = Issuer { port, asked: Arc::default(), answer: Arc::new(Mutex::new(answer)) };
+        let (asked, answer) = (issuer.asked.clone(), issuer.answer.clone());
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 asked.fetch_add(1, Ordering::Relaxed);
+                let answer = answer.lock().unwrap().clone();
                 serve(BufReader::new(stream), &answer).await;
             }
         });
         issuer
+    }
+
+    /// What it answers from here on, with the `status` that is in it, if any.
+    pub(super) fn answers(&self, answer: Value) {
+        *self.answer.lock().unwrap() = answer;
     }
 
     /// How often it was asked for a token.
@@ -41,12 +48,18 @@ impl Issuer {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// A server that it issues tokens for.
+    /// A server that it issues tokens for to people who sign in.
     pub(super) fn spec(&self) -> ServerSpec {
+        self.spec_with(json!({}))
+    }
+
+    /// One with more in its `oauth`.
+    pub(super) fn spec_with(&self, more: Value) -> ServerSpec {
         let origin = format!("http://127.0.0.1:{}", self.port);
-        let oauth = json!({
+        let mut oauth = json!({
             "authorization_url": format!("{origin}/authorize"), "token_url": format!("{origin}/token"),
         });
+        oauth.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let config = json!({ "type": "http", "url": format!("{origin}/mcp"), "oauth": oauth });
         ServerSpec::from_value("s", &config).unwrap()
     }
@@ -66,9 +79,10 @@ async fn serve(mut stream: BufReader<TcpStream>, answer: &Value) {
         }
     }
     stream.read_exact(&mut vec![0; length]).await.unwrap();
+    let status = answer["status"].as_u64().unwrap_or(200);
     let body = answer.to_string();
     let head = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 {status} -\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
     );
     stream.write_all((head + &body).as_bytes()).await.unwrap();

@@ -1,5 +1,6 @@
 //! What becomes of a renewal.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
@@ -12,7 +13,8 @@ use crate::folder::Folder;
 
 /// A token that lives for so many seconds.
 fn token(token: &str, seconds: u64) -> Value {
-    json!({ "access_token": token, "token_type": "bearer", "expires_in": seconds, "refresh_token": "r" })
+    let refresh = format!("{token}-refresh");
+    json!({ "access_token": token, "token_type": "bearer", "expires_in": seconds, "refresh_token": refresh })
 }
 
 fn file(folder: &Folder) -> Arc<Store> {
@@ -112,4 +114,102 @@ async fn a_token_that_the_host_lets_live_on_is_asked_for_once() {
         send(&credentials).await;
         assert_eq!(asked.load(Ordering::Relaxed), 2);
     }
+}
+
+/// A host that has this token.
+fn with_token(token: &'static str) -> Handlers {
+    Handlers::new().with(HandlerKind::Credentials, move |_| {
+        std::future::ready(Ok(json!({ "token": token }).to_string()))
+    })
+}
+
+/// What an authorization server says of a grant that is over.
+fn refusal() -> Value {
+    json!({ "status": 400, "error": "invalid_grant" })
+}
+
+/// Nobody can write the file, until this is dropped.
+fn block(folder: &Folder) -> Blocked {
+    Blocked::new(folder, "tokens.json.new")
+}
+
+/// A folder in the place of a file, which can be neither read nor replaced.
+struct Blocked {
+    place: PathBuf,
+    aside: Option<PathBuf>,
+}
+
+impl Blocked {
+    fn new(folder: &Folder, name: &str) -> Blocked {
+        let (place, aside) = (folder.join(name), folder.join("aside"));
+        let aside = std::fs::rename(&place, &aside).is_ok().then_some(aside);
+        std::fs::create_dir(&place).unwrap();
+        Blocked { place, aside }
+    }
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        std::fs::remove_dir(&self.place).unwrap();
+        self.aside.iter().for_each(|aside| std::fs::rename(aside, &self.place).unwrap());
+    }
+}
+
+/// SPEC 14.2, S-47: what a sign-in lets in that could not be kept is not there for the next process, until a renewal of it is kept.
+#[tokio::test]
+async fn what_is_listed_for_a_sign_in_that_was_not_kept_is_passing() {
+    let issuer = Issuer::new(token("second", 3600)).await;
+    let folder = Folder::new();
+    let context = Context::of_pool(&Handlers::new(), Duration::ZERO, Some(file(&folder)));
+    let spec = issuer.spec();
+    let credentials = context.of(&"s".into(), &spec).unwrap();
+    let is_passing = || context.is_passing(&"s".into(), &spec);
+    assert!(!is_passing(), "it is let in by nothing");
+    let blocked = block(&folder);
+    let (grant, kept) = issuer::granted(&credentials, &[], token("first", 3600)).await;
+    credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
+    let kept = credentials.keep_grant().await;
+    assert!(kept.is_err() && is_passing(), "{kept:?}");
+    drop(blocked);
+    signed_in(&credentials, token("first", 3600)).await;
+    assert!(!is_passing());
+    let blocked = block(&folder);
+    assert!(has_other(&credentials).await && is_passing(), "its renewal was not kept");
+    drop(blocked);
+    issuer.answers(token("third", 3600));
+    assert!(has_other(&credentials).await && !is_passing());
+}
+
+/// SPEC 14.2, S-47: nor is what the host gives in place of a sign-in that cannot be renewed any more.
+#[tokio::test]
+async fn what_is_listed_for_a_token_of_the_host_is_passing_after_a_sign_in_too() {
+    let issuer = Issuer::new(refusal()).await;
+    let folder = Folder::new();
+    let host = with_token("of-the-host");
+    let context = Context::of_pool(&host, Duration::from_secs(5), Some(file(&folder)));
+    let spec = issuer.spec();
+    let credentials = context.of(&"s".into(), &spec).unwrap();
+    let is_passing = || context.is_passing(&"s".into(), &spec);
+    signed_in(&credentials, token("first", 3600)).await;
+    assert!(!is_passing());
+    assert!(has_other(&credentials).await);
+    assert_eq!(credentials.header().unwrap(), "Bearer of-the-host");
+    assert!(is_passing());
+    signed_in(&credentials, token("second", 3600)).await;
+    assert!(!is_passing());
+}
+
+/// SPEC 14.2: a client that is let in by its configuration is in every process that has it.
+#[tokio::test]
+async fn what_is_listed_for_a_client_of_the_configuration_is_not_passing() {
+    let issuer = Issuer::new(token("own", 3600)).await;
+    let folder = Folder::new();
+    let context = Context::of_pool(&Handlers::new(), Duration::ZERO, Some(file(&folder)));
+    let of_client =
+        json!({ "grant_type": "client_credentials", "client_id": "c", "client_secret": "s" });
+    let spec = issuer.spec_with(of_client);
+    let credentials = context.of(&"s".into(), &spec).unwrap();
+    assert!(has_other(&credentials).await);
+    assert_eq!(credentials.header().unwrap(), "Bearer own");
+    assert!(!context.is_passing(&"s".into(), &spec));
 }
