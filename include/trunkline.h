@@ -248,7 +248,7 @@ enum trunkline_item_kind
     TRUNKLINE_ITEM_KIND_EVENT = 2,
     /**
      * A subscription ended, since its pool or session did, or the pool was freed. Nothing follows
-     * from it.
+     * from it, and it need not be closed.
      */
     TRUNKLINE_ITEM_KIND_END = 3,
 };
@@ -1724,9 +1724,10 @@ trunkline_status trunkline_queue_drain(trunkline_queue *queue,
 void trunkline_item_clear(trunkline_item *item);
 
 /**
- * Frees a queue with whatever waits in it. Operations that were to end in it go on, and their
- * results are dropped (a lease is released). No other thread may be using the queue. NULL is fine.
- * In a forked child the parent's queue is left alone.
+ * Frees a queue with whatever waits in it, and ends the subscriptions whose events come out of it.
+ * Operations that were to end in it go on, and their results are dropped (a lease is released). No
+ * other thread may be using the queue. NULL is fine. In a forked child the parent's queue is left
+ * alone.
  */
 void trunkline_queue_free(trunkline_queue *queue);
 
@@ -2260,7 +2261,8 @@ trunkline_status trunkline_pool_settled_enqueue(trunkline_pool *pool,
                                                 trunkline_error **err);
 
 /**
- * Subscribes to events of the whole pool, its sessions' included.
+ * Subscribes to events of the whole pool, its sessions' included. It ends with the pool; what has
+ * ended need not be closed.
  *
  * Each event is given to `callback` on a thread of the subscription's own, in order; at most
  * `limits.event_backlog` wait, and what does not fit is counted in one `TRUNKLINE_EVENT_LAGGED`.
@@ -2284,7 +2286,7 @@ trunkline_status trunkline_pool_subscribe(trunkline_pool *pool,
 
 /**
  * `trunkline_pool_subscribe` with a queue: the events come out of `queue`, with `tag`, and nothing
- * runs on another thread.
+ * runs on another thread. It ends with the queue too.
  */
 trunkline_status trunkline_pool_subscribe_queue(trunkline_pool *pool,
                                                 uint64_t mask,
@@ -2310,7 +2312,7 @@ trunkline_status trunkline_session_subscribe(trunkline_pool *pool,
 
 /**
  * `trunkline_session_subscribe` with a queue: the events come out of `queue`, with `tag`, and
- * nothing runs on another thread.
+ * nothing runs on another thread. It ends with the queue too.
  */
 trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
                                                    uint64_t session,
@@ -2323,13 +2325,14 @@ trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
 
 /**
  * Ends a subscription. When it returns, no callback of it is running, none will, and `destroy` has
- * been called; a queue gives no more of its events. Its handle is bad from here on.
+ * been called; a queue gives no more of its events. One that has ended already, by itself or by this
+ * function, is fine too.
  *
  * Waits for a callback that is running. From inside its own callback it returns at once, and that
  * callback is the last one; so it does when the other callback, of this pool or another, is itself
  * waiting, in this function, for the one that this is called from.
  *
- * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ * Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`, `INVALID_ARGUMENT`.
  */
 trunkline_status trunkline_subscription_close(trunkline_pool *pool,
                                               uint64_t subscription,

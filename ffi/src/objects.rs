@@ -98,11 +98,12 @@ impl Drop for Objects {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::time::{Duration, Instant};
 
     use trunkline::{EventKind, EventMask, Pool, PoolOptions, Servers};
 
     use super::*;
-    use crate::completion::free_parts;
+    use crate::completion::{UserData, free_parts};
     use crate::queue::Queue;
     use crate::types::ItemKind;
 
@@ -135,7 +136,7 @@ mod tests {
         for (tag, mask) in [(1, EventKind::Reconciled.bit()), (2, 0)] {
             let stream = pool.subscribe(EventMask(mask)).unwrap();
             let handle = objects.subscribers.reserve().unwrap();
-            let subscriber = Subscriber::queued(stream, queue.clone(), tag, handle);
+            let subscriber = Subscriber::queued((&objects, handle), stream, &queue, tag);
             objects.subscribers.fill(handle, subscriber.clone());
             subscriber.listen();
         }
@@ -150,6 +151,26 @@ mod tests {
             unsafe { free_parts(&item) };
         });
         assert_eq!(taken, [(1, ItemKind::Event), (1, ItemKind::End), (2, ItemKind::End)]);
+    }
+
+    /// SPEC 16.2, 16.6: a host need not close what has ended by itself, and may.
+    #[test]
+    fn a_subscription_with_a_thread_is_gone_once_it_has_ended() {
+        let (pool, objects) = (Pool::new(PoolOptions::default()).unwrap(), Objects::new().unwrap());
+        let handle = objects.subscribers.reserve().unwrap();
+        let (stream, nobody) =
+            (pool.subscribe(EventMask(0)).unwrap(), UserData::new(std::ptr::null_mut(), None));
+        let subscriber = Subscriber::with_thread((&objects, handle), stream, None, nobody).unwrap();
+        objects.subscribers.fill(handle, subscriber.clone());
+        subscriber.listen();
+        let kept = Arc::downgrade(&subscriber);
+        drop(subscriber);
+        let closing = pool.close();
+        pool.block_on(closing).unwrap();
+        let hang = Instant::now() + Duration::from_secs(90);
+        assert!(objects.subscriptions.wait_until_quiet(hang));
+        assert!(kept.upgrade().is_none() && objects.subscribers.find(handle).is_err());
+        assert!(objects.subscribers.revoke(handle).unwrap().is_none());
     }
 
     const POOLS: usize = 5_000;

@@ -3,7 +3,7 @@
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError, Weak};
 
 use trunkline::interface::words;
@@ -40,6 +40,8 @@ pub(crate) struct Queue {
 #[derive(Default)]
 struct State {
     entries: VecDeque<Entry>,
+    /// The subscriptions whose events come out of it, by their handles: they end with it.
+    subscribers: BTreeMap<u64, Weak<Subscriber>>,
     /// Operations that will end, or have ended, in this queue.
     owed: usize,
     /// The bell has rung, and the descriptor is not readable yet.
@@ -81,6 +83,16 @@ impl Queue {
         }
         state.owed += 1;
         Ok(())
+    }
+
+    /// Notes a subscriber whose events will come out of it.
+    pub(crate) fn enrol(&self, subscriber: &Arc<Subscriber>) {
+        self.lock().subscribers.insert(subscriber.handle, Arc::downgrade(subscriber));
+    }
+
+    /// Forgets one that is gone.
+    pub(crate) fn strike_off(&self, handle: u64) {
+        self.lock().subscribers.remove(&handle);
     }
 
     /// Adds the end of an operation that was registered.
@@ -183,8 +195,12 @@ impl Queue {
         let mut state = self.lock();
         state.closed = true;
         let entries = std::mem::take(&mut state.entries);
+        let subscribers = std::mem::take(&mut state.subscribers);
         drop(state);
         drop(entries);
+        for subscriber in subscribers.into_values().filter_map(|subscriber| subscriber.upgrade()) {
+            subscriber.close();
+        }
     }
 
     fn signal(&self, state: &mut State) {
@@ -200,10 +216,10 @@ impl Queue {
 }
 
 fn next_item(subscriber: &Subscriber) -> Option<Item> {
-    let Way::Queue { tag, handle, .. } = subscriber.way else { return None };
+    let Way::Queue { tag, .. } = subscriber.way else { return None };
     let mut item = Item {
         tag,
-        handle,
+        handle: subscriber.handle,
         kind: ItemKind::Event,
         status: Status::Ok,
         event: 0,
@@ -214,7 +230,10 @@ fn next_item(subscriber: &Subscriber) -> Option<Item> {
     };
     match subscriber.next() {
         Next::Nothing => return None,
-        Next::Ended => item.kind = ItemKind::End,
+        Next::Ended => {
+            subscriber.give_up_handle();
+            item.kind = ItemKind::End;
+        }
         Next::Event(event) => {
             item.event = u32::from(event.kind() as u8);
             item.buf = Buf::from(event).into_raw();
@@ -301,9 +320,10 @@ pub unsafe extern "C" fn trunkline_item_clear(item: *mut Item) {
     });
 }
 
-/// Frees a queue with whatever waits in it. Operations that were to end in it go on, and their
-/// results are dropped (a lease is released). No other thread may be using the queue. NULL is fine.
-/// In a forked child the parent's queue is left alone.
+/// Frees a queue with whatever waits in it, and ends the subscriptions whose events come out of it.
+/// Operations that were to end in it go on, and their results are dropped (a lease is released). No
+/// other thread may be using the queue. NULL is fine. In a forked child the parent's queue is left
+/// alone.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_queue_free(queue: *mut QueueObject) {
     // SAFETY: the caller passes NULL or a queue of `trunkline_queue_new`, and gives it up.
@@ -329,14 +349,59 @@ mod tests {
     use super::*;
     use crate::completion::wait;
 
+    /// A subscriber of these objects.
+    fn subscribed(
+        objects: &Arc<Objects>,
+        stream: trunkline::Subscription,
+        queue: &Arc<Queue>,
+    ) -> Arc<Subscriber> {
+        let handle = objects.subscribers.reserve().unwrap();
+        let subscriber = Subscriber::queued((objects, handle), stream, queue, 1);
+        objects.subscribers.fill(handle, subscriber.clone());
+        subscriber
+    }
+
+    /// SPEC 16.2, 16.6: once its end was told nothing keeps a subscription, and so it keeps neither its handle nor the queue.
+    #[test]
+    fn a_subscription_whose_end_was_told_is_gone() {
+        let pool = Pool::new(PoolOptions::default()).unwrap();
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+        let subscriber = subscribed(&objects, pool.subscribe(EventMask(0)).unwrap(), &queue);
+        subscriber.listen();
+        let (handle, kept) = (subscriber.handle, Arc::downgrade(&subscriber));
+        drop(subscriber);
+        let closing = pool.close();
+        pool.block_on(closing).unwrap();
+        assert!(objects.subscribers.find(handle).is_ok(), "its end was not told yet");
+        let mut taken = Vec::new();
+        queue.drain(9, |_, item| taken.push((item.kind, item.handle)));
+        assert_eq!(taken, [(ItemKind::End, handle)]);
+        assert!(kept.upgrade().is_none() && objects.subscribers.find(handle).is_err());
+        assert!(queue.lock().subscribers.is_empty());
+        assert_eq!(Arc::strong_count(&queue), 1);
+    }
+
+    /// SPEC 16.2: the host has no other way to what would come out of it.
+    #[test]
+    fn a_queue_that_is_freed_ends_its_subscriptions() {
+        let pool = Pool::new(PoolOptions::default()).unwrap();
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+        let subscriber = subscribed(&objects, pool.subscribe(EventMask::ALL).unwrap(), &queue);
+        subscriber.listen();
+        let (handle, kept) = (subscriber.handle, Arc::downgrade(&subscriber));
+        drop(subscriber);
+        assert_eq!(Arc::strong_count(&queue), 1);
+        queue.close();
+        assert!(kept.upgrade().is_none() && objects.subscribers.find(handle).is_err());
+    }
+
     /// I-18: a host that takes fewer items at a time than there are leaves the place where it was; the next wake-up then
     /// finds it there.
     #[test]
     fn a_subscription_has_one_place_in_the_queue_however_often_it_is_woken() {
         let pool = Pool::new(PoolOptions::default()).unwrap();
-        let queue = Queue::new().unwrap();
-        let stream = pool.subscribe(EventMask::ALL).unwrap();
-        let subscriber = Subscriber::queued(stream, queue.clone(), 1, 1);
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+        let subscriber = subscribed(&objects, pool.subscribe(EventMask::ALL).unwrap(), &queue);
         for _ in 0..3 {
             queue.push_events(subscriber.clone());
         }
@@ -403,9 +468,9 @@ mod tests {
     #[test]
     fn what_a_subscription_has_left_keeps_the_descriptor_readable() {
         let pool = Pool::new(PoolOptions::default()).unwrap();
-        let queue = Queue::new().unwrap();
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
         let stream = pool.subscribe(EventMask(EventKind::Reconciled.bit())).unwrap();
-        let subscriber = Subscriber::queued(stream, queue.clone(), 1, 1);
+        let subscriber = subscribed(&objects, stream, &queue);
         for servers in [r#"{"s":{"command":"sleep","disabled":true}}"#, "{}"] {
             let servers = Servers::from_json(servers).unwrap();
             let of_it = pool.clone();

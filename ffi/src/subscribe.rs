@@ -14,10 +14,10 @@ use crate::pool::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
 use crate::subscription::Subscriber;
-use crate::table::{Kind, bad_handle};
 use crate::types::{DestroyFn, EventFn, Status};
 
-/// Subscribes to events of the whole pool, its sessions' included.
+/// Subscribes to events of the whole pool, its sessions' included. It ends with the pool; what has
+/// ended need not be closed.
 ///
 /// Each event is given to `callback` on a thread of the subscription's own, in order; at most
 /// `limits.event_backlog` wait, and what does not fit is counted in one `TRUNKLINE_EVENT_LAGGED`.
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn trunkline_pool_subscribe(
 }
 
 /// `trunkline_pool_subscribe` with a queue: the events come out of `queue`, with `tag`, and nothing
-/// runs on another thread.
+/// runs on another thread. It ends with the queue too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_subscribe_queue(
     pool: *mut PoolObject,
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn trunkline_session_subscribe(
 }
 
 /// `trunkline_session_subscribe` with a queue: the events come out of `queue`, with `tag`, and
-/// nothing runs on another thread.
+/// nothing runs on another thread. It ends with the queue too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_subscribe_queue(
     pool: *mut PoolObject,
@@ -122,13 +122,14 @@ pub unsafe extern "C" fn trunkline_session_subscribe_queue(
 }
 
 /// Ends a subscription. When it returns, no callback of it is running, none will, and `destroy` has
-/// been called; a queue gives no more of its events. Its handle is bad from here on.
+/// been called; a queue gives no more of its events. One that has ended already, by itself or by this
+/// function, is fine too.
 ///
 /// Waits for a callback that is running. From inside its own callback it returns at once, and that
 /// callback is the last one; so it does when the other callback, of this pool or another, is itself
 /// waiting, in this function, for the one that this is called from.
 ///
-/// Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+/// Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_subscription_close(
     pool: *mut PoolObject,
@@ -138,8 +139,9 @@ pub unsafe extern "C" fn trunkline_subscription_close(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let subscriber = raw::pool(pool)?.objects.subscribers.remove(subscription);
-            subscriber.ok_or_else(|| bad_handle(Kind::Subscription))?.close();
+            if let Some(subscriber) = raw::pool(pool)?.objects.subscribers.revoke(subscription)? {
+                subscriber.close();
+            }
             Ok(())
         })
     }
@@ -162,12 +164,15 @@ unsafe fn with_callback(
     let out = raw::out(outs.0, "out")?;
     let stream = stream()?;
     let snapshot = Buf::from(stream.snapshot().to_owned());
-    let subscriber = Subscriber::with_thread(objects, stream, callback, user_data)?;
-    let inserted =
-        objects.subscribers.insert(subscriber.clone()).inspect_err(|_| subscriber.stop());
+    let handle = objects.subscribers.reserve()?;
+    let subscriber = Subscriber::with_thread((objects, handle), stream, callback, user_data)
+        .inspect_err(|_| {
+            objects.subscribers.remove(handle);
+        })?;
+    enter(objects, &subscriber);
     // SAFETY: as the function's own.
     unsafe {
-        out.write(inserted?);
+        out.write(handle);
         write_snapshot(outs.1, snapshot);
     }
     subscriber.listen();
@@ -183,13 +188,13 @@ unsafe fn with_queue(
     outs: Outs,
 ) -> Result<()> {
     // SAFETY: as the function's own.
-    let queue = unsafe { raw::queue(queue) }?.clone();
+    let queue = unsafe { raw::queue(queue) }?;
     let out = raw::out(outs.0, "out")?;
     let stream = stream()?;
     let snapshot = Buf::from(stream.snapshot().to_owned());
     let handle = objects.subscribers.reserve()?;
-    let subscriber = Subscriber::queued(stream, queue, tag, handle);
-    objects.subscribers.fill(handle, subscriber.clone());
+    let subscriber = Subscriber::queued((objects, handle), stream, queue, tag);
+    enter(objects, &subscriber);
     // SAFETY: as the function's own.
     unsafe {
         out.write(handle);
@@ -197,6 +202,14 @@ unsafe fn with_queue(
     }
     subscriber.listen();
     Ok(())
+}
+
+/// Puts a subscriber where its handle finds it.
+fn enter(objects: &Objects, subscriber: &Arc<Subscriber>) {
+    if let Some(over) = objects.subscribers.fill(subscriber.handle, subscriber.clone()) {
+        // The pool was freed meanwhile.
+        over.close();
+    }
 }
 
 /// # Safety

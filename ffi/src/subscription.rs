@@ -2,7 +2,7 @@
 //! queue drains.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use trunkline::interface::words;
 use trunkline::{Event, Result, start_callback_thread};
@@ -22,6 +22,9 @@ pub(crate) struct Subscriber {
     stream: crate::sync::Mutex<Option<Stream>>,
     /// The pool is gone: the stream ends with what it has.
     is_last: AtomicBool,
+    pub(crate) handle: u64,
+    /// Not kept by it: their table keeps it until it is over.
+    objects: Weak<Objects>,
     pub(crate) way: Way,
 }
 
@@ -29,9 +32,9 @@ pub(crate) struct Subscriber {
 pub(crate) enum Way {
     Thread(Arc<Signal>),
     Queue {
-        queue: Arc<Queue>,
+        /// Not kept by it: the queue goes when the host frees it.
+        queue: Weak<Queue>,
         tag: u64,
-        handle: u64,
         /// Whether the subscription has a place in the queue.
         placed: AtomicBool,
     },
@@ -49,18 +52,22 @@ impl Subscriber {
     /// A subscriber whose events wait in its stream until the queue is drained. Nothing comes
     /// before [`listen`](Self::listen).
     pub(crate) fn queued(
+        (objects, handle): (&Arc<Objects>, u64),
         stream: impl Into<Stream>,
-        queue: Arc<Queue>,
+        queue: &Arc<Queue>,
         tag: u64,
-        handle: u64,
     ) -> Arc<Subscriber> {
-        let way = Way::Queue { queue, tag, handle, placed: AtomicBool::new(false) };
-        Subscriber::of(stream.into(), way)
+        let (place, placed) = (Arc::downgrade(queue), AtomicBool::new(false));
+        let way = Way::Queue { queue: place, tag, placed };
+        let subscriber = Subscriber::of((objects, handle), stream.into(), way);
+        queue.enrol(&subscriber);
+        subscriber
     }
 
-    fn of(stream: Stream, way: Way) -> Arc<Subscriber> {
-        let stream = crate::sync::Mutex::new(Some(stream));
-        Arc::new(Subscriber { stream, is_last: AtomicBool::new(false), way })
+    fn of((objects, handle): (&Arc<Objects>, u64), stream: Stream, way: Way) -> Arc<Subscriber> {
+        let (stream, is_last) = (crate::sync::Mutex::new(Some(stream)), AtomicBool::new(false));
+        let objects = Arc::downgrade(objects);
+        Arc::new(Subscriber { stream, is_last, handle, objects, way })
     }
 
     /// A subscriber with a thread that calls the host. Nothing comes before
@@ -70,18 +77,21 @@ impl Subscriber {
     /// `limit` when there are too many of them, or no thread can be started; the user data is
     /// destroyed.
     pub(crate) fn with_thread(
-        objects: &Arc<Objects>,
+        (objects, handle): (&Arc<Objects>, u64),
         stream: impl Into<Stream>,
         callback: EventFn,
         user_data: UserData,
     ) -> Result<Arc<Subscriber>> {
         let signal = Arc::new(Signal::default());
-        let subscriber = Subscriber::of(stream.into(), Way::Thread(signal.clone()));
+        let subscriber =
+            Subscriber::of((objects, handle), stream.into(), Way::Thread(signal.clone()));
         let message = "too many subscriptions with a callback";
         objects.subscriptions.enter_thread(words::limit::SUBSCRIPTIONS, message)?;
         let (ours, objects_of_thread) = (subscriber.clone(), objects.clone());
         let body = move || {
             ours.call_until_stopped(&signal, callback, user_data);
+            // Whoever closes it until here finds it, and waits.
+            ours.give_up_handle();
             drop(ours);
             signal.finish();
             objects_of_thread.subscriptions.leave();
@@ -102,15 +112,35 @@ impl Subscriber {
                 let signal = signal.clone();
                 stream.set_wake(move || signal.change(|state| state.woken = true));
             }
-            Way::Queue { queue, .. } => {
-                let (queue, subscriber) = (queue.clone(), Arc::downgrade(self));
+            Way::Queue { .. } => {
+                let subscriber = Arc::downgrade(self);
                 stream.set_wake_in_order(move || {
                     if let Some(subscriber) = subscriber.upgrade() {
-                        queue.push_events(subscriber);
+                        subscriber.enter_queue();
                     }
                 });
             }
         }
+    }
+
+    /// There is something for its queue, if that is there.
+    fn enter_queue(self: Arc<Self>) {
+        if let Some(queue) = self.queue() {
+            queue.push_events(self);
+        }
+    }
+
+    fn queue(&self) -> Option<Arc<Queue>> {
+        match &self.way {
+            Way::Thread(_) => None,
+            Way::Queue { queue, .. } => queue.upgrade(),
+        }
+    }
+
+    /// It is over: its handle stands for nothing from here on.
+    pub(crate) fn give_up_handle(&self) {
+        let objects = self.objects.upgrade();
+        drop(objects.and_then(|objects| objects.subscribers.remove(self.handle)));
     }
 
     /// Takes a place in the queue; whether it had none.
@@ -147,9 +177,9 @@ impl Subscriber {
     pub(crate) fn end(self: &Arc<Self>) {
         match &self.way {
             Way::Thread(_) => self.stop(),
-            Way::Queue { queue, .. } => {
+            Way::Queue { .. } => {
                 self.is_last.store(true, Ordering::SeqCst);
-                queue.push_events(self.clone());
+                self.clone().enter_queue();
             }
         }
     }
@@ -167,8 +197,10 @@ impl Subscriber {
     /// thread is in, and for one that waits in turn for this thread's own.
     pub(crate) fn close(&self) {
         self.stop();
-        if let Way::Thread(signal) = &self.way {
-            signal.wait_until_finished();
+        match &self.way {
+            // Whose thread gives up the handle.
+            Way::Thread(signal) => signal.wait_until_finished(),
+            Way::Queue { .. } => self.give_up_handle(),
         }
     }
 
@@ -189,6 +221,14 @@ impl Subscriber {
 
     fn lock(&self) -> crate::sync::MutexGuard<'_, Option<Stream>> {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        if let Some(queue) = self.queue() {
+            queue.strike_off(self.handle);
+        }
     }
 }
 

@@ -208,7 +208,7 @@ pub enum ItemKind {
     /// An event of a subscription: `event`, and its JSON text in `buf`.
     Event = 2,
     /// A subscription ended, since its pool or session did, or the pool was freed. Nothing follows
-    /// from it.
+    /// from it, and it need not be closed.
     End = 3,
 }
 

@@ -210,19 +210,30 @@ static void *open_gate_later(void *user_data)
     return NULL;
 }
 
+static void *close_as_well(void *user_data)
+{
+    host *h = user_data;
+    OK(trunkline_subscription_close(h->scene.pool, h->subscription, &err));
+    CHECK(count_of(&h->gate) == 1 && count_of(&h->destroyed) == 1);
+    return NULL;
+}
+
 /* I-16 */
 static void unsubscribing_waits_for_the_callback_that_runs(void)
 {
     host h = new_host();
-    pthread_t thread;
+    pthread_t thread, other;
     subscribe(&h, wait_at_gate, &h.subscription);
     fire_event(&h);
     wait_count(&h.entered, 1);
     CHECK(pthread_create(&thread, NULL, open_gate_later, &h) == 0);
+    CHECK(pthread_create(&other, NULL, close_as_well, &h) == 0);
     OK(trunkline_subscription_close(h.scene.pool, h.subscription, &err));
     CHECK(count_of(&h.gate) == 1 && count_of(&h.destroyed) == 1);
     fire_event(&h);
     pthread_join(thread, NULL);
+    pthread_join(other, NULL);
+    OK(trunkline_subscription_close(h.scene.pool, h.subscription, &err));
     close_scene(&h.scene);
     CHECK(count_of(&h.entered) == 1 && count_of(&h.destroyed) == 1);
 }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <poll.h>
 
 static const trunkline_str none = {NULL, 0};
@@ -175,6 +176,72 @@ static void a_queue_may_be_freed_with_results_in_it_and_on_the_way(void)
     close_scene(&s);
 }
 
+static int open_descriptors(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* So many that a descriptor which some of them keep is seen. */
+enum { ROUNDS = 100 };
+
+/* SPEC 16.2, 16.6 */
+static void a_subscription_that_has_ended_keeps_no_queue(void)
+{
+    scene s = open_scene("", "");
+    int before = open_descriptors();
+    for (int round = 0; round < ROUNDS; round++) {
+        trunkline_queue *queue = NULL;
+        uint64_t session = 0, subscription = 0;
+        OK(trunkline_queue_new(&queue, &err));
+        OK(trunkline_session_open(s.pool, TRUNKLINE_LITERAL("{\"id\":\"b\",\"servers\":[]}"), &session, &err));
+        OK(trunkline_session_subscribe_queue(s.pool, session, TRUNKLINE_MASK(TRUNKLINE_EVENT_LOG), queue, 1, &subscription, NULL,
+                                             &err));
+        OK(trunkline_session_close(s.pool, session, 0, &err));
+        trunkline_item item = next_item(queue);
+        CHECK(item.kind == TRUNKLINE_ITEM_KIND_END && item.handle == subscription);
+        /* It need not be closed, and may be. */
+        for (int closes = round % 3; closes > 0; closes--)
+            OK(trunkline_subscription_close(s.pool, subscription, &err));
+        trunkline_queue_free(queue);
+    }
+    UNTIL(open_descriptors() == before);
+    close_scene(&s);
+}
+
+/* SPEC 16.2 */
+static void a_queue_that_is_freed_ends_its_subscriptions(void)
+{
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s);
+    int before = open_descriptors();
+    for (int round = 0; round < ROUNDS; round++) {
+        trunkline_queue *queue = NULL;
+        trunkline_buf *buf = NULL;
+        uint64_t subscription = 0, mask = TRUNKLINE_MASK(TRUNKLINE_EVENT_LOG);
+        OK(trunkline_queue_new(&queue, &err));
+        if (round % 2)
+            OK(trunkline_pool_subscribe_queue(s.pool, mask, queue, 1, &subscription, NULL, &err));
+        else
+            OK(trunkline_session_subscribe_queue(s.pool, s.session, mask, queue, 1, &subscription, NULL, &err));
+        /* With events in it, and with none. */
+        if (round % 33 == 0) {
+            OK(trunkline_lease_call_tool(s.pool, lease, TRUNKLINE_LITERAL("log"),
+                                         TRUNKLINE_LITERAL("{\"level\":\"info\",\"text\":\"x\"}"), NULL, &buf, &err));
+            trunkline_buf_free(buf);
+            UNTIL(is_readable(queue));
+        }
+        trunkline_queue_free(queue);
+        if (round % 3)
+            OK(trunkline_subscription_close(s.pool, subscription, &err));
+    }
+    /* A connection has a few that come and go. */
+    UNTIL(open_descriptors() < before + 10);
+    close_scene(&s);
+}
+
 int main(int argc, char **argv)
 {
     begin_program(argc, argv);
@@ -184,5 +251,7 @@ int main(int argc, char **argv)
     RUN(progress_comes_before_the_result);
     RUN(a_change_is_seen_and_the_end_is_told);
     RUN(a_queue_may_be_freed_with_results_in_it_and_on_the_way);
+    RUN(a_subscription_that_has_ended_keeps_no_queue);
+    RUN(a_queue_that_is_freed_ends_its_subscriptions);
     return 0;
 }

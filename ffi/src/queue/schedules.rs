@@ -116,9 +116,11 @@ fn events() -> &'static [Event] {
 const EVENTS_TOLD: usize = 3;
 
 /// A subscriber that listens, and what tells it.
-fn subscribed(queue: &Arc<Queue>) -> (Arc<Subscriber>, Arc<Fed>) {
+fn subscribed(queue: &Arc<Queue>, objects: &Arc<Objects>) -> (Arc<Subscriber>, Arc<Fed>) {
     let fed = Arc::new(Fed::default());
-    let subscriber = Subscriber::queued(Stream::Fed(fed.clone()), queue.clone(), TAG, 1);
+    let handle = objects.subscribers.reserve().unwrap();
+    let subscriber = Subscriber::queued((objects, handle), Stream::Fed(fed.clone()), queue, TAG);
+    objects.subscribers.fill(handle, subscriber.clone());
     subscriber.listen();
     (subscriber, fed)
 }
@@ -149,7 +151,8 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
     events();
     check(|| {
         let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
-        let (_subscriber, fed) = subscribed(&queue);
+        let (subscriber, fed) = subscribed(&queue, &objects);
+        let owner = objects.clone();
         let taken = Arc::new(Taken::default());
         let telling = thread::spawn(move || {
             events().iter().cloned().for_each(|event| fed.tell(event));
@@ -158,7 +161,7 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
         let bringing = queue.clone();
         let bringing = thread::spawn(move || {
             bringing.register().unwrap();
-            bringing.push_done(1, Ok(Value::Nothing), &objects);
+            bringing.push_done(1, Ok(Value::Nothing), &owner);
         });
         let draining = [1, 2].map(|most| {
             let (queue, taken) = (queue.clone(), taken.clone());
@@ -171,6 +174,11 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
             take(&queue, 1, &taken);
         }
         assert!(queue.lock().entries.is_empty(), "something waits, and nobody is told");
+        assert!(
+            objects.subscribers.find(subscriber.handle).is_err(),
+            "its handle outlives its end"
+        );
+        assert_eq!(Arc::strong_count(&subscriber), 1, "it is kept beyond its end");
         let mut taken = std::mem::take(&mut *taken.lock().unwrap());
         let done = taken.iter().position(|(kind, _)| *kind == ItemKind::Done as u32);
         taken.remove(done.expect("the result comes"));
@@ -187,7 +195,7 @@ fn progress_comes_out_before_the_result() {
     events();
     check(|| {
         let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
-        let (_subscriber, fed) = subscribed(&queue);
+        let (_subscriber, fed) = subscribed(&queue, &objects);
         queue.register().unwrap();
         let [other, progress] = [events()[0].clone(), events()[1].clone()];
         let expected = progress.json().to_owned();
@@ -215,8 +223,8 @@ fn progress_comes_out_before_the_result() {
 fn a_stream_has_one_place() {
     events();
     check(|| {
-        let queue = Queue::new().unwrap();
-        let (_subscriber, fed) = subscribed(&queue);
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+        let (_subscriber, fed) = subscribed(&queue, &objects);
         let telling = thread::spawn(move || {
             events().iter().cloned().for_each(|event| fed.tell(event));
             fed.end();
@@ -241,8 +249,8 @@ fn a_stream_has_one_place() {
 fn a_closed_subscription_or_queue_leaves_nothing() {
     events();
     check(|| {
-        let queue = Queue::new().unwrap();
-        let (subscriber, fed) = subscribed(&queue);
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+        let (subscriber, fed) = subscribed(&queue, &objects);
         let telling = thread::spawn(move || {
             events().iter().cloned().for_each(|event| fed.tell(event));
         });
@@ -258,13 +266,21 @@ fn a_closed_subscription_or_queue_leaves_nothing() {
         assert!(after.lock().unwrap().is_empty(), "events of a closed subscription");
         assert!(taken.lock().unwrap().len() <= 1);
         assert!(!is_readable(&queue), "nothing waits");
-        let (other, fed) = subscribed(&queue);
-        let telling = thread::spawn(move || fed.tell(events()[0].clone()));
+        assert_eq!(Arc::strong_count(&subscriber), 1, "a closed subscription is kept");
+        let (other, fed) = subscribed(&queue, &objects);
+        let telling = thread::spawn(move || {
+            fed.tell(events()[0].clone());
+            fed.end();
+        });
+        let closing = other.clone();
+        let closing = thread::spawn(move || closing.close());
         queue.close();
         telling.join().unwrap();
+        closing.join().unwrap();
         take(&queue, 9, &after);
         assert!(after.lock().unwrap().is_empty(), "events of a closed queue");
         assert_eq!(Arc::strong_count(&other), 1, "a closed queue holds a subscriber");
+        assert_eq!(Arc::strong_count(&queue), 1, "a subscription holds its queue");
     });
 }
 
@@ -274,14 +290,14 @@ fn a_closed_subscription_or_queue_leaves_nothing() {
 fn a_subscription_of_a_freed_pool_gives_what_it_has_and_its_end() {
     events();
     check(|| {
-        let queue = Queue::new().unwrap();
-        let (subscriber, fed) = subscribed(&queue);
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+        let (subscriber, fed) = subscribed(&queue, &objects);
         let taken = Arc::new(Taken::default());
         let (draining, theirs) = (queue.clone(), taken.clone());
         let draining = thread::spawn(move || (0..2).for_each(|_| take(&draining, 1, &theirs)));
         fed.tell(events()[0].clone());
         let telling = thread::spawn(move || fed.tell(events()[1].clone()));
-        subscriber.end();
+        objects.subscribers.clear().iter().for_each(Subscriber::end);
         telling.join().unwrap();
         draining.join().unwrap();
         while is_readable(&queue) {
