@@ -10,7 +10,8 @@
  * Failures are thrown as trunkline::error. An owner gives up what it has when it is destroyed, without waiting and without throwing.
  * Sessions, leases and subscriptions of a pool must not be used after the pool is destroyed; destroying them then is fine.
  * Several threads may use one object, as long as none moves or destroys it. A callback that throws is contained: its exception
- * goes nowhere. Texts are UTF-8, structured values JSON; `trunkline.h` says what each holds. A wait for a time below zero, such as that
+ * goes nowhere. What gives a future takes `out_op`, last or in its `call_options`: where the number is put by which `pool::cancel` ends it, before
+ * the function returns. Texts are UTF-8, structured values JSON; `trunkline.h` says what each holds. A wait for a time below zero, such as that
  * to a deadline which has passed, is over at once.
  *
  * SPDX-License-Identifier: Apache-2.0 OR MIT

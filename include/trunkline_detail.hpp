@@ -143,7 +143,7 @@ struct call_options {
     bool progress = false;
     /** Where the number is put by which the call's progress events name it (`call`), before the call waits. */
     std::uint64_t *out_call = nullptr;
-    /** Where the number is put that `pool::cancel` takes, of a call for a future. */
+    /** Where the number is put that `pool::cancel` takes, of a call for a future, before that can be ready. */
     std::uint64_t *out_op = nullptr;
     /** `_meta` of the request: a JSON object, or empty. */
     std::string meta;
@@ -300,10 +300,11 @@ template <class Function> void told(const handle &handle, Function function, std
     checked([&](trunkline_error **err) { return function(handle.pool(), handle.number(), view(what), err); });
 }
 
-/** The same for a future. */
-template <class Function> std::future<void> told_async(const handle &handle, Function function, std::string_view what) {
+/** The same for a future; where the number for `pool::cancel` is put. */
+template <class Function>
+std::future<void> told_async(const handle &handle, Function function, std::string_view what, std::uint64_t *out_op) {
     return started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-        return function(handle.pool(), handle.number(), view(what), done, user_data, destroy, nullptr, err);
+        return function(handle.pool(), handle.number(), view(what), done, user_data, destroy, out_op, err);
     });
 }
 

@@ -91,12 +91,12 @@ public:
     }
     /** The same as `acquire`, as a future. */
     std::future<lease> acquire_async(std::string_view server, std::string_view config, std::string_view session_id,
-                                     std::string_view options = {}) const {
+                                     std::string_view options = {}, std::uint64_t *out_op = nullptr) const {
         auto take = [place = place_](trunkline_item &item) { return lease(place, std::exchange(item.handle, 0)); };
         return detail::started<lease>(take, [&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_pool_acquire_start(raw_.get(), detail::view(server), detail::view(config),
                                                 detail::view(session_id), detail::view(options), done, user_data, destroy,
-                                                nullptr, err);
+                                                out_op, err);
         });
     }
     /** Makes these servers the pool's run-time source; the report. */
@@ -104,8 +104,8 @@ public:
         return report(&trunkline_pool_reconcile, detail::view(servers));
     }
     /** The same as `reconcile`, as a future. */
-    std::future<std::string> reconcile_async(std::string_view servers) const {
-        return report_later(&trunkline_pool_reconcile_start, detail::view(servers));
+    std::future<std::string> reconcile_async(std::string_view servers, std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_reconcile_start, detail::view(servers));
     }
     /** Replaces the connections of a server, or of one of its entries; the report, with the reasons of `trunkline_pool_restart`. */
     std::string restart(std::string_view server, std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
@@ -113,8 +113,9 @@ public:
     }
     /** The same as `restart`, as a future. */
     std::future<std::string> restart_async(std::string_view server,
-                                           std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
-        return report_later(&trunkline_pool_restart_start, detail::view(server), entry_index);
+                                           std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY,
+                                           std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_restart_start, detail::view(server), entry_index);
     }
     /** Accepts the definition of a tool that is kept back: the one with this digest, which was shown. */
     void accept_tool(std::string_view server, std::string_view tool, std::string_view digest) const {
@@ -123,10 +124,11 @@ public:
         });
     }
     /** The same as `accept_tool`, as a future. */
-    std::future<void> accept_tool_async(std::string_view server, std::string_view tool, std::string_view digest) const {
+    std::future<void> accept_tool_async(std::string_view server, std::string_view tool, std::string_view digest,
+                                        std::uint64_t *out_op = nullptr) const {
         return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_pool_accept_tool_start(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest),
-                                                    done, user_data, destroy, nullptr, err);
+                                                    done, user_data, destroy, out_op, err);
         });
     }
     /** Replaces the folders that servers are told of, a JSON array; servers are told, and list again in the background. */
@@ -134,9 +136,9 @@ public:
         detail::checked([&](trunkline_error **err) { return trunkline_pool_set_roots(raw_.get(), detail::view(roots), err); });
     }
     /** The same as `set_roots`, as a future. */
-    std::future<void> set_roots_async(std::string_view roots) const {
+    std::future<void> set_roots_async(std::string_view roots, std::uint64_t *out_op = nullptr) const {
         return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_pool_set_roots_start(raw_.get(), detail::view(roots), done, user_data, destroy, nullptr, err);
+            return trunkline_pool_set_roots_start(raw_.get(), detail::view(roots), done, user_data, destroy, out_op, err);
         });
     }
     /** Replaces the lists of servers that may run, a JSON object; the report names the servers about which it changed. */
@@ -148,8 +150,9 @@ public:
         return report(&trunkline_pool_load, detail::view(path), detail::view(options));
     }
     /** The same as `load`, as a future. */
-    std::future<std::string> load_async(std::string_view path, std::string_view options = {}) const {
-        return report_later(&trunkline_pool_load_start, detail::view(path), detail::view(options));
+    std::future<std::string> load_async(std::string_view path, std::string_view options = {},
+                                        std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_load_start, detail::view(path), detail::view(options));
     }
     /** Replaces a source (`user`, `extension:git`) by the text of settings, or removes it when that is empty; the report. */
     std::string set_source(std::string_view source, std::string_view settings) const {
@@ -174,84 +177,88 @@ public:
         return report(&trunkline_pool_reload, detail::view(options));
     }
     /** The same as `reload`, as a future. */
-    std::future<std::string> reload_async(std::string_view options = {}) const {
-        return report_later(&trunkline_pool_reload_start, detail::view(options));
+    std::future<std::string> reload_async(std::string_view options = {}, std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_reload_start, detail::view(options));
     }
     /** Waits until nothing that configuration caused is under way; how every server stands. */
     std::string settled(std::optional<std::chrono::milliseconds> timeout = {}) const {
         return report(&trunkline_pool_settled, detail::milliseconds(timeout));
     }
     /** The same as `settled`, as a future. */
-    std::future<std::string> settled_async(std::optional<std::chrono::milliseconds> timeout = {}) const {
-        return report_later(&trunkline_pool_settled_start, detail::milliseconds(timeout));
+    std::future<std::string> settled_async(std::optional<std::chrono::milliseconds> timeout = {},
+                                           std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_settled_start, detail::milliseconds(timeout));
     }
     /** Says whether the workspace is trusted; the report. */
     std::string set_trusted(workspace_trust trust) const {
         return report(&trunkline_pool_set_trusted, static_cast<std::uint32_t>(trust));
     }
     /** The same as `set_trusted`, as a future. */
-    std::future<std::string> set_trusted_async(workspace_trust trust) const {
-        return report_later(&trunkline_pool_set_trusted_start, static_cast<std::uint32_t>(trust));
+    std::future<std::string> set_trusted_async(workspace_trust trust, std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_set_trusted_start, static_cast<std::uint32_t>(trust));
     }
     /** What waits for approval and what was decided: `{v, root, requests, decisions}`. */
     std::string approvals() const { return report(&trunkline_pool_approvals); }
     /** The same as `approvals`, as a future. */
-    std::future<std::string> approvals_async() const {
-        return report_later(&trunkline_pool_approvals_start);
+    std::future<std::string> approvals_async(std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_approvals_start);
     }
     /** Lets the configuration run whose request with this hash was shown; the report. */
     std::string approve(std::string_view server, std::string_view hash) const {
         return report(&trunkline_pool_approve, detail::view(server), detail::view(hash));
     }
     /** The same as `approve`, as a future. */
-    std::future<std::string> approve_async(std::string_view server, std::string_view hash) const {
-        return report_later(&trunkline_pool_approve_start, detail::view(server), detail::view(hash));
+    std::future<std::string> approve_async(std::string_view server, std::string_view hash,
+                                           std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_approve_start, detail::view(server), detail::view(hash));
     }
     /** Keeps the configuration with this hash from running; the report. */
     std::string reject(std::string_view server, std::string_view hash) const {
         return report(&trunkline_pool_reject, detail::view(server), detail::view(hash));
     }
     /** The same as `reject`, as a future. */
-    std::future<std::string> reject_async(std::string_view server, std::string_view hash) const {
-        return report_later(&trunkline_pool_reject_start, detail::view(server), detail::view(hash));
+    std::future<std::string> reject_async(std::string_view server, std::string_view hash,
+                                          std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_reject_start, detail::view(server), detail::view(hash));
     }
     /** Forgets every decision about a server; the report. */
     std::string forget(std::string_view server) const { return report(&trunkline_pool_forget, detail::view(server)); }
     /** The same as `forget`, as a future. */
-    std::future<std::string> forget_async(std::string_view server) const {
-        return report_later(&trunkline_pool_forget_start, detail::view(server));
+    std::future<std::string> forget_async(std::string_view server, std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_forget_start, detail::view(server));
     }
     /** Begins a sign-in, and says where a person has to go. */
     std::string sign_in(std::string_view server, std::string_view options = {}) const {
         return report(&trunkline_pool_sign_in, detail::view(server), detail::view(options));
     }
     /** The same as `sign_in`, as a future. */
-    std::future<std::string> sign_in_async(std::string_view server, std::string_view options = {}) const {
-        return report_later(&trunkline_pool_sign_in_start, detail::view(server), detail::view(options));
+    std::future<std::string> sign_in_async(std::string_view server, std::string_view options = {},
+                                           std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_sign_in_start, detail::view(server), detail::view(options));
     }
     /** Ends a sign-in with the address that the person was redirected to. */
     std::string finish_sign_in(std::string_view redirect_url) const {
         return report(&trunkline_pool_finish_sign_in, detail::view(redirect_url));
     }
     /** The same as `finish_sign_in`, as a future. */
-    std::future<std::string> finish_sign_in_async(std::string_view redirect_url) const {
-        return report_later(&trunkline_pool_finish_sign_in_start, detail::view(redirect_url));
+    std::future<std::string> finish_sign_in_async(std::string_view redirect_url, std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_finish_sign_in_start, detail::view(redirect_url));
     }
     /** Forgets what a server was signed in to with. */
     std::string sign_out(std::string_view server) const {
         return report(&trunkline_pool_sign_out, detail::view(server));
     }
     /** The same as `sign_out`, as a future. */
-    std::future<std::string> sign_out_async(std::string_view server) const {
-        return report_later(&trunkline_pool_sign_out_start, detail::view(server));
+    std::future<std::string> sign_out_async(std::string_view server, std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_sign_out_start, detail::view(server));
     }
     /** Ends every connection, one-way; the report. */
     std::string drain_all(std::string_view options = {}) const {
         return report(&trunkline_pool_drain_all, detail::view(options));
     }
     /** The same as `drain_all`, as a future. */
-    std::future<std::string> drain_all_async(std::string_view options = {}) const {
-        return report_later(&trunkline_pool_drain_all_start, detail::view(options));
+    std::future<std::string> drain_all_async(std::string_view options = {}, std::uint64_t *out_op = nullptr) const {
+        return report_later(out_op, &trunkline_pool_drain_all_start, detail::view(options));
     }
     /** The state of the pool: a JSON object, as of `trunkline_pool_status`. */
     std::string status() const { return report(&trunkline_pool_status); }
@@ -269,7 +276,7 @@ public:
             return trunkline_pool_subscribe(raw_.get(), mask, called, data, rest...);
         });
     }
-    /** Ends an operation with `cancelled`, unless it has ended. */
+    /** Ends an operation with `cancelled`, unless it has ended: the number that `out_op` of what gives a future was put to. */
     void cancel(std::uint64_t op) const {
         detail::checked([&](trunkline_error **err) { return trunkline_op_cancel(raw_.get(), op, err); });
     }
@@ -287,11 +294,11 @@ private:
     template <class Function, class... Arguments> std::string report(Function function, Arguments... arguments) const {
         return detail::text([&](auto... outs) { return function(raw_.get(), arguments..., outs...); });
     }
-    /** The same for a future. */
+    /** The same for a future; where the number for `cancel` is put. */
     template <class Function, class... Arguments>
-    std::future<std::string> report_later(Function function, Arguments... arguments) const {
+    std::future<std::string> report_later(std::uint64_t *out_op, Function function, Arguments... arguments) const {
         return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return function(raw_.get(), arguments..., done, user_data, destroy, nullptr, err);
+            return function(raw_.get(), arguments..., done, user_data, destroy, out_op, err);
         });
     }
     void leave() noexcept {

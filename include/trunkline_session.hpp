@@ -87,16 +87,16 @@ public:
         detail::told(handle_, &trunkline_lease_subscribe_resource, uri);
     }
     /** The same as `subscribe_resource`, as a future. */
-    std::future<void> subscribe_resource_async(std::string_view uri) const {
-        return detail::told_async(handle_, &trunkline_lease_subscribe_resource_start, uri);
+    std::future<void> subscribe_resource_async(std::string_view uri, std::uint64_t *out_op = nullptr) const {
+        return detail::told_async(handle_, &trunkline_lease_subscribe_resource_start, uri, out_op);
     }
     /** The counterpart of `subscribe_resource`: with the last the session gets no more of its events. */
     void unsubscribe_resource(std::string_view uri) const {
         detail::told(handle_, &trunkline_lease_unsubscribe_resource, uri);
     }
     /** The same as `unsubscribe_resource`, as a future. */
-    std::future<void> unsubscribe_resource_async(std::string_view uri) const {
-        return detail::told_async(handle_, &trunkline_lease_unsubscribe_resource_start, uri);
+    std::future<void> unsubscribe_resource_async(std::string_view uri, std::uint64_t *out_op = nullptr) const {
+        return detail::told_async(handle_, &trunkline_lease_unsubscribe_resource_start, uri, out_op);
     }
     /** The tools of this server in the session's view: a JSON array. */
     std::string tools() const { return detail::read(handle_, &trunkline_lease_tools); }
@@ -136,22 +136,22 @@ public:
     }
     /** The same as `acquire`, as a future. */
     std::future<lease> acquire_async(std::string_view server, std::string_view config = {},
-                                     std::string_view options = {}) const {
+                                     std::string_view options = {}, std::uint64_t *out_op = nullptr) const {
         auto take = [place = handle_.place()](trunkline_item &item) {
             return lease(place, std::exchange(item.handle, 0));
         };
         return detail::started<lease>(take, [&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_session_acquire_start(handle_.pool(), handle_.number(), detail::view(server),
                                                    detail::view(config), detail::view(options), done, user_data, destroy,
-                                                   nullptr, err);
+                                                   out_op, err);
         });
     }
     /** Waits until each server that it wants is ready, has failed or sleeps, at most for the start gate; how each stands. */
     std::string started() const { return detail::read(handle_, &trunkline_session_started); }
     /** The same as `started`, as a future. */
-    std::future<std::string> started_async() const {
+    std::future<std::string> started_async(std::uint64_t *out_op = nullptr) const {
         return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_session_started_start(handle_.pool(), handle_.number(), done, user_data, destroy, nullptr, err);
+            return trunkline_session_started_start(handle_.pool(), handle_.number(), done, user_data, destroy, out_op, err);
         });
     }
     /** Waits until every server that it wants, or that one, is ready, has failed or sleeps; that one's failure is thrown. */
@@ -162,10 +162,11 @@ public:
         });
     }
     /** The same as `ready`, as a future. */
-    std::future<void> ready_async(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {}) const {
+    std::future<void> ready_async(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {},
+                                  std::uint64_t *out_op = nullptr) const {
         return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_session_ready_start(handle_.pool(), handle_.number(), detail::view(server),
-                                                 detail::milliseconds(timeout), done, user_data, destroy, nullptr, err);
+                                                 detail::milliseconds(timeout), done, user_data, destroy, out_op, err);
         });
     }
     /** Calls a tool by its exposed name, and waits. */

@@ -152,6 +152,34 @@ void what_c_has_the_wrapper_has() {
     std::remove(log);
 }
 
+// SPEC 3.4, 5.5
+void what_gives_a_future_can_be_cancelled() {
+    const char *silent = R"("--initialize-delay-ms","600000")";
+    host h(silent);
+    auto is_cancelled = [&](auto start) {
+        std::uint64_t op = 0;
+        auto future = start(&op);
+        h.pool.cancel(op);
+        try {
+            future.get();
+        } catch (const trunkline::error &failure) {
+            return failure.code() == TRUNKLINE_STATUS_CANCELLED;
+        }
+        return false;
+    };
+    CHECK(is_cancelled([&](std::uint64_t *op) { return h.session.acquire_async("s", {}, {}, op); }));
+    char *server = server_config(silent, h.log);
+    CHECK(is_cancelled([&](std::uint64_t *op) { return h.pool.acquire_async("t", server, "b", {}, op); }));
+    std::free(server);
+    trunkline::session wants = h.pool.open(R"({"id": "c", "servers": ["s"]})");
+    CHECK(is_cancelled([&](std::uint64_t *op) { return wants.ready_async({}, {}, op); }));
+    CHECK(is_cancelled([&](std::uint64_t *op) { return wants.started_async(op); }));
+    CHECK(is_cancelled([&](std::uint64_t *op) { return h.pool.settled_async({}, op); }));
+    std::uint64_t op = 0;
+    CHECK(has(h.pool.approvals_async(&op).get(), R"("v":1)") && op != 0);
+    h.pool.close(0ms);
+}
+
 // SPEC 5.12
 void a_failure_is_an_exception_with_its_particulars() {
     host h;
@@ -429,6 +457,7 @@ int main(int argc, char **argv) {
     begin_program(argc, argv);
     RUN(calls_give_texts_and_futures);
     RUN(what_c_has_the_wrapper_has);
+    RUN(what_gives_a_future_can_be_cancelled);
     RUN(a_failure_is_an_exception_with_its_particulars);
     RUN(owners_release_when_they_are_destroyed);
     RUN(a_session_changes_while_it_lives);
