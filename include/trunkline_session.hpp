@@ -194,7 +194,7 @@ public:
             return trunkline_session_tools_for(handle_.pool(), handle_.number(), detail::view(shape), out, err);
         });
     }
-    /** The prompts of its view: a JSON object, as of `trunkline_session_prompts`. */
+    /** The prompts of its view: a JSON array, as of `trunkline_session_prompts`. */
     std::string prompts() const { return detail::read(handle_, &trunkline_session_prompts); }
     /** The resources of its view. */
     std::string resources() const { return detail::read(handle_, &trunkline_session_resources); }
