@@ -50,8 +50,9 @@ pub(crate) struct Credentials {
     /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between them. For a grant of the memory
     /// one exchange (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s), the host's answer (`ANSWER_WAIT_MAX` of `source`, 30 s) and
     /// [`OWN_WAIT_MAX`]: 70 s. For one that is kept the locks of the file (`RENEWAL_WAIT_MAX` and `WRITE_WAIT_MAX` of `store`, 20 s and
-    /// 5 s), finding who issued it (`FIND_WAIT_MAX` of `kept`, 10 s), one exchange and the host's answer: 75 s. Who waits here waits no
-    /// longer than that, since it takes what came of the renewal that it waited for.
+    /// 5 s), finding who issued it (`FIND_WAIT_MAX` of `kept`, 10 s), one exchange and the host's answer: 75 s. Where a grant that was not
+    /// kept is found to be over first, another lock and another exchange: 105 s. Who waits here waits no longer than that, since it
+    /// takes what came of the renewal that it waited for.
     renewing: tokio::sync::Mutex<()>,
     /// One sign-in or sign-out at a time, in the memory and in the file.
     pub(super) changing: tokio::sync::Mutex<()>,
@@ -109,7 +110,8 @@ impl State {
                 Whose::Grant
             }
             Some(Origin::Kept(kept)) => {
-                self.grant.take_if(|held| !held.is_like(&kept));
+                // One that was not kept is over by then.
+                self.grant.take_if(|held| !held.is_kept() || !held.is_like(&kept));
                 if self.grant.is_none() {
                     self.asked.took_up(&kept.scopes);
                 }
@@ -365,7 +367,7 @@ impl Credentials {
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
         (state.grant, state.whose) = (Some(Arc::new(grant)), Whose::Grant);
-        (state.renewed, state.ignores_kept) = (None, false);
+        state.renewed = None;
         self.keep(&mut state, Some(token));
     }
 
@@ -407,9 +409,14 @@ impl Credentials {
         had_some
     }
 
-    /// What is in the file counts no more, until somebody signs in: a sign-out could not remove it.
+    /// What is in the file counts no more, until a sign-in is kept: a sign-out could not remove it.
     pub(super) fn ignore_kept(&self) {
         self.state().ignores_kept = true;
+    }
+
+    /// What is in the file counts: it is what somebody signed in for.
+    pub(super) fn heed_kept(&self) {
+        self.state().ignores_kept = false;
     }
 
     /// The authorization server that the configured client belongs to from here on (S-33).

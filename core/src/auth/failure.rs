@@ -100,6 +100,11 @@ fn with_status(error: Error, answered: Option<Answered>) -> Error {
     error.with_retry(Retry::Later).with_hint("sign in again once the authorization server works")
 }
 
+/// Whether the authorization server has nothing more to give for what it was asked with, as far as it says.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    error.code() == ErrorCode::AuthRequired && !error.is_retryable()
+}
+
 /// Whether the authorization server does not know the client, or not any more (RFC 6749 5.2).
 pub(super) fn is_of_unknown_client(error: &AuthError) -> bool {
     let (AuthError::TokenExchangeFailed(words) | AuthError::TokenRefreshFailed(words)) = error

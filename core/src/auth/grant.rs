@@ -133,6 +133,8 @@ struct InFile {
     is_newest: bool,
     /// What it had when it could last be read or written.
     last: Option<Kept>,
+    /// What it has of an earlier sign-in, in whose place this one could not be put.
+    earlier: Option<Kept>,
 }
 
 /// What of its client a grant is renewed with, beside the client's id.
@@ -276,7 +278,18 @@ impl Grant {
 
     /// The file has this of it, which is the newest.
     pub(super) fn was_kept(&self, last: Option<Kept>) {
-        *self.in_file() = InFile { is_newest: true, last };
+        *self.in_file() = InFile { is_newest: true, last, earlier: None };
+    }
+
+    /// It could not be put in the place of this.
+    pub(super) fn was_kept_out_by(&self, earlier: Option<Kept>) {
+        *self.in_file() = InFile { is_newest: false, last: None, earlier };
+    }
+
+    /// Whether it came after what the file has here, as far as is known: nobody else put that there since.
+    pub(super) fn is_after(&self, kept: &Kept) -> bool {
+        let in_file = self.in_file();
+        [&in_file.last, &in_file.earlier].into_iter().flatten().any(|known| known == kept)
     }
 
     /// It could not be kept: what is held is newer than what is in the file.

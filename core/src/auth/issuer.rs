@@ -18,7 +18,14 @@ use super::store::{Kept, Key, now_ms};
 pub(super) struct Issuer {
     port: u16,
     asked: Arc<AtomicUsize>,
-    answer: Arc<Mutex<Value>>,
+    answer: Arc<Mutex<Answer>>,
+}
+
+#[derive(Clone, Default)]
+struct Answer {
+    /// Whoever asks without this in their request is refused.
+    to: String,
+    answer: Value,
 }
 
 impl Issuer {
@@ -26,13 +33,14 @@ impl Issuer {
     pub(super) async fn new(answer: Value) -> Issuer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let issuer = Issuer { port, asked: Arc::default(), answer: Arc::new(Mutex::new(answer)) };
+        let issuer = Issuer { port, asked: Arc::default(), answer: Arc::default() };
+        issuer.answers(answer);
         let (asked, answer) = (issuer.asked.clone(), issuer.answer.clone());
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 asked.fetch_add(1, Ordering::Relaxed);
                 let answer = answer.lock().unwrap().clone();
-                serve(BufReader::new(stream), &answer).await;
+                serve(BufReader::new(stream), answer).await;
             }
         });
         issuer
@@ -40,7 +48,12 @@ impl Issuer {
 
     /// What it answers from here on, with the `status` that is in it, if any.
     pub(super) fn answers(&self, answer: Value) {
-        *self.answer.lock().unwrap() = answer;
+        self.answers_to("", answer);
+    }
+
+    /// The same to those alone who have this refresh token.
+    pub(super) fn answers_to(&self, refresh: &str, answer: Value) {
+        *self.answer.lock().unwrap() = Answer { to: refresh.to_owned(), answer };
     }
 
     /// How often it was asked for a token.
@@ -65,7 +78,7 @@ impl Issuer {
     }
 }
 
-async fn serve(mut stream: BufReader<TcpStream>, answer: &Value) {
+async fn serve(mut stream: BufReader<TcpStream>, Answer { to, answer }: Answer) {
     let mut length = 0;
     loop {
         let mut line = String::new();
@@ -78,7 +91,11 @@ async fn serve(mut stream: BufReader<TcpStream>, answer: &Value) {
             length = value.trim().parse().unwrap();
         }
     }
-    stream.read_exact(&mut vec![0; length]).await.unwrap();
+    let mut request = vec![0; length];
+    stream.read_exact(&mut request).await.unwrap();
+    let request = String::from_utf8(request).unwrap();
+    let refused = || json!({ "status": 400, "error": "invalid_grant" });
+    let answer = if request.contains(&to) { answer } else { refused() };
     let status = answer["status"].as_u64().unwrap_or(200);
     let body = answer.to_string();
     let head = format!(

@@ -1,7 +1,7 @@
 //! The credentials of a configuration and the file of grants: what is taken from it, and what is put there.
 //!
 //! The file goes before the memory, since another process may have renewed what is in both, but for a grant that could not be kept, until
-//! it can be.
+//! it can be, or is over.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Credentials {
     ) -> Result<Option<(Origin, Token)>, Error> {
         let held = self.grant();
         if let Some(held) = held.as_ref().filter(|grant| !grant.is_kept()) {
-            return self.renewed_apart(store, held).await;
+            return self.renewed_unkept(store, used, held).await;
         }
         let kept = match self.kept(store).await {
             Ok(Some(kept)) => kept,
@@ -44,6 +44,40 @@ impl Credentials {
                 return self.renewed_apart(store, &held).await;
             }
         };
+        self.renewed_of(store, used, kept).await
+    }
+
+    /// Another token for the grant that is held, which is newer than what the file has of it. Once that is over, what is in the file by
+    /// then: somebody may have signed in anew, in another process.
+    async fn renewed_unkept(
+        &self,
+        store: &Arc<Store>,
+        used: &Used,
+        held: &Arc<Grant>,
+    ) -> Result<Option<(Origin, Token)>, Error> {
+        let renewed = self.renewed_apart(store, held).await;
+        let is_over = match &renewed {
+            Ok(renewed) => renewed.is_none(),
+            Err(error) => failure::is_refusal(error),
+        };
+        if !is_over {
+            return renewed;
+        }
+        let kept = self.kept(store).await.unwrap_or_default();
+        let Some(kept) = kept.filter(|kept| !held.is_after(kept)) else { return renewed };
+        match self.renewed_of(store, used, kept).await {
+            Ok(None) => renewed,
+            of_another => of_another,
+        }
+    }
+
+    /// The token of what is kept; else what the authorization server gives in its place, which is kept.
+    async fn renewed_of(
+        &self,
+        store: &Arc<Store>,
+        used: &Used,
+        kept: Kept,
+    ) -> Result<Option<(Origin, Token)>, Error> {
         if let Some(token) = used.yields_to_kept(&kept) {
             return Ok(Some((Origin::Kept(kept.into()), token)));
         }
@@ -105,10 +139,17 @@ impl Credentials {
     /// `store`.
     pub(super) async fn keep_grant(&self) -> Result<(), Error> {
         match (&self.store, self.grant()) {
-            (Some(store), Some(grant)) => {
-                let kept = self.keep_in(store, &grant).await.inspect_err(|_| grant.was_not_kept());
-                kept.map(|kept| grant.was_kept(kept))
-            }
+            (Some(store), Some(grant)) => match self.keep_in(store, &grant).await {
+                Ok(kept) => {
+                    grant.was_kept(kept);
+                    self.heed_kept();
+                    Ok(())
+                }
+                Err(error) => {
+                    grant.was_kept_out_by(self.found(store).await.unwrap_or_default());
+                    Err(error)
+                }
+            },
             _ => Ok(()),
         }
     }
@@ -142,9 +183,16 @@ impl Credentials {
     /// # Errors
     /// `store`.
     async fn kept(&self, store: &Arc<Store>) -> Result<Option<Kept>, Error> {
+        self.found(store).await.inspect_err(|error| store.warn(&error.to_string()))
+    }
+
+    /// The same, for who says what went wrong.
+    ///
+    /// # Errors
+    /// `store`.
+    async fn found(&self, store: &Arc<Store>) -> Result<Option<Kept>, Error> {
         let Some(fits) = self.fitting() else { return Ok(None) };
-        let found = store.find(fits).await.map_err(|error| error.with_server(&*self.server));
-        found.inspect_err(|error| store.warn(&error.to_string()))
+        store.find(fits).await.map_err(|error| error.with_server(&*self.server))
     }
 
     /// Which grants are this configuration's.

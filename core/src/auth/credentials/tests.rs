@@ -213,3 +213,74 @@ async fn what_is_listed_for_a_client_of_the_configuration_is_not_passing() {
     assert_eq!(credentials.header().unwrap(), "Bearer own");
     assert!(!context.is_passing(&"s".into(), &spec));
 }
+
+/// Two processes that share a file, of which the first signed in, and renewed that without being able to keep it.
+async fn unkept(issuer: &Issuer, folder: &Folder) -> [Arc<Credentials>; 2] {
+    let both = [(); 2].map(|()| of_pool(issuer, &Handlers::new(), Some(file(folder))));
+    signed_in(&both[0], token("first", 3600)).await;
+    issuer.answers(token("second", 3600));
+    let blocked = block(folder);
+    assert!(has_other(&both[0]).await);
+    drop(blocked);
+    both
+}
+
+/// SPEC 13.7, 15.3: what was signed in for elsewhere takes the place of a grant that could not be kept and is over.
+#[tokio::test]
+async fn a_sign_in_elsewhere_follows_a_grant_that_was_not_kept() {
+    let issuer = Issuer::new(refusal()).await;
+    // What is in the file may be about to expire as well.
+    for lives in [3600, 20] {
+        let folder = Folder::new();
+        let [first, second] = unkept(&issuer, &folder).await;
+        issuer.answers(refusal());
+        assert!(!has_other(&first).await, "the file has what the renewal began with");
+        signed_in(&second, token("elsewhere", lives)).await;
+        let sent = if lives == 20 { "Bearer renewed" } else { "Bearer elsewhere" };
+        if lives == 20 {
+            issuer.answers_to("elsewhere-refresh", token("renewed", 3600));
+        }
+        assert!(has_other(&first).await);
+        assert_eq!(first.header().unwrap(), sent);
+        issuer.answers(token("next", 3600));
+        assert!(has_other(&first).await && has_other(&second).await);
+        assert_eq!([&first, &second].map(|one| one.header().unwrap()), ["Bearer next"; 2]);
+    }
+}
+
+/// SPEC 15.3: an authorization server that is away says nothing of the grant.
+#[tokio::test]
+async fn a_grant_that_was_not_kept_outlives_an_outage() {
+    let (issuer, folder) = (Issuer::new(Value::Null).await, Folder::new());
+    let [first, second] = unkept(&issuer, &folder).await;
+    signed_in(&second, token("elsewhere", 3600)).await;
+    issuer.answers(json!({ "status": 503 }));
+    assert!(!has_other(&first).await);
+    issuer.answers(token("third", 3600));
+    assert!(has_other(&first).await);
+    assert_eq!(first.header().unwrap(), "Bearer third");
+}
+
+/// SPEC 15.3: what a sign-in was to replace does not follow it, nor what somebody signed out of, though neither could be taken out of the
+/// file.
+#[tokio::test]
+async fn what_a_sign_in_replaced_does_not_follow_it() {
+    let (issuer, folder) = (Issuer::new(refusal()).await, Folder::new());
+    let credentials = of_pool(&issuer, &Handlers::new(), Some(file(&folder)));
+    signed_in(&credentials, token("first", 3600)).await;
+    for (name, signs_out) in
+        [("tokens.json.new", false), ("tokens.json.new", true), ("tokens.json", true)]
+    {
+        let blocked = Blocked::new(&folder, name);
+        if signs_out {
+            credentials.sign_out();
+            credentials.forget_kept().await.unwrap_err();
+        }
+        let (grant, kept) = issuer::granted(&credentials, &[], token("second", 3600)).await;
+        credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
+        credentials.keep_grant().await.unwrap_err();
+        drop(blocked);
+        assert!(!has_other(&credentials).await, "{name}, {signs_out}");
+        assert_eq!(credentials.header().unwrap(), "Bearer second");
+    }
+}
