@@ -42,18 +42,20 @@ fn a_server_that_asks_for_more_time_than_there_is_to_connect_is_reported_at_once
 fn a_held_server_that_asks_for_time_is_left_alone() {
     // Some attempts may come before the second server is there.
     let delays = [100; 20];
-    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": delays } } }));
-    let mut remote = Remote::start_events(&rig, "", &[]);
-    host(async {
-        let _held = connected(&rig, &remote).await;
-        remote.replace(&rig, BUSY, &[]);
-        let row = || rig.pool.status()["servers"]["s"].clone();
-        until(|| row()["last_error"]["detail"]["retry_after_ms"] == 10_000);
-        tokio::time::sleep(QUIET).await;
-        assert_eq!(row()["state"], "connecting");
-        assert_eq!(remote.requests().len(), 1);
-    });
-    close(&rig);
+    let delays = json!({ "local": delays, "remote": delays });
+    for start in [Remote::start_events, Remote::start_socket] {
+        let rig = Rig::new(json!({ "reconnect": { "delays_ms": delays } }));
+        let mut remote = start(&rig, "", &[]);
+        host(async {
+            let _held = connected(&rig, &remote).await;
+            remote.replace(&rig, BUSY, &[]);
+            let row = || rig.pool.status()["servers"]["s"].clone();
+            until(|| row()["last_error"]["detail"]["retry_after_ms"] == 10_000);
+            tokio::time::sleep(QUIET).await;
+            assert_eq!((&row()["state"], remote.requests().len()), (&json!("connecting"), 1));
+        });
+        close(&rig);
+    }
 }
 
 /// SPEC 8.4, 4.8: what a question waits for, the handshake that stands in for it waits for as well.

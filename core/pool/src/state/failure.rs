@@ -94,9 +94,10 @@ impl PoolState {
             }
             return;
         };
+        let delay = delay.max(asked_wait(&error));
         let delay = match family {
             Family::Local => delay,
-            Family::Remote => self.jitter.spread(delay.max(asked_wait(&error))),
+            Family::Remote => self.jitter.spread(delay),
         };
         self.place_backoff(id, delay, error, first, out);
     }
