@@ -232,7 +232,7 @@ mod tests {
     use trunkline_pool::options::Handlers;
 
     use super::super::sign_in::{Ordinal, SignIns};
-    use super::super::{Refused, Turn, issuer};
+    use super::super::{Refused, Turn, tests as issuers};
     use super::*;
     use crate::auth::Context;
     use crate::folder::Folder;
@@ -253,7 +253,7 @@ mod tests {
 
     /// What a person signed in for, and its token.
     async fn granted(credentials: &Credentials) -> (Grant, Kept) {
-        issuer::granted(credentials, &["read"], token("first")).await
+        issuers::granted(credentials, &["read"], token("first")).await
     }
 
     /// SPEC 15.3: a sign-out that is held up takes nothing that was signed in for since it was asked for.
@@ -288,7 +288,7 @@ mod tests {
         credentials.asks_for(&first.scopes);
         credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&first).unwrap());
         let scopes = &["read", "write"];
-        let second = issuer::issued(&credentials, &issuer, scopes, token("second"));
+        let second = issuers::issued(&credentials, &issuer, scopes, token("second"));
         store.keep(second, |_| true).await.unwrap();
         let sent = credentials.header();
         let refused = |challenge| Refused {

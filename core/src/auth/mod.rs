@@ -19,14 +19,14 @@ mod failure;
 mod fetch;
 mod grant;
 mod guard;
-#[cfg(test)]
-mod issuer;
 mod kept;
 mod redirect;
 mod refused;
 mod sign_in;
 mod source;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::context::Context;
 pub(crate) use self::credentials::Credentials;

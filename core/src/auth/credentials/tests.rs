@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use trunkline_pool::options::{HandlerKind, Handlers};
 
-use super::super::issuer::{self, Issuer};
+use super::super::tests::{Issuer, granted};
 use super::*;
 use crate::auth::Context;
 use crate::folder::Folder;
@@ -28,7 +28,7 @@ fn of_pool(issuer: &Issuer, handlers: &Handlers, store: Option<Arc<Store>>) -> A
 }
 
 async fn signed_in(credentials: &Credentials, token: Value) {
-    let (grant, kept) = issuer::granted(credentials, &[], token).await;
+    let (grant, kept) = granted(credentials, &[], token).await;
     credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
     credentials.keep_grant().await.unwrap();
 }
@@ -166,7 +166,7 @@ async fn what_is_listed_for_a_sign_in_that_was_not_kept_is_passing() {
     let is_passing = || context.is_passing(&"s".into(), &spec);
     assert!(!is_passing(), "it is let in by nothing");
     let blocked = block(&folder);
-    let (grant, kept) = issuer::granted(&credentials, &[], token("first", 3600)).await;
+    let (grant, kept) = granted(&credentials, &[], token("first", 3600)).await;
     credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
     let kept = credentials.keep_grant().await;
     assert!(kept.is_err() && is_passing(), "{kept:?}");
@@ -276,7 +276,7 @@ async fn what_a_sign_in_replaced_does_not_follow_it() {
             credentials.sign_out();
             credentials.forget_kept().await.unwrap_err();
         }
-        let (grant, kept) = issuer::granted(&credentials, &[], token("second", 3600)).await;
+        let (grant, kept) = granted(&credentials, &[], token("second", 3600)).await;
         credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
         credentials.keep_grant().await.unwrap_err();
         drop(blocked);
