@@ -23,7 +23,7 @@ use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
 
 /// From a request to the end of its answer (S-31).
-const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(10);
+pub(super) const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Bytes of an answer (S-31): metadata and tokens are a hundred times smaller.
 const BODY_BYTES_MAX: usize = 256 << 10;

@@ -11,15 +11,26 @@ use reqwest::Url;
 use super::client::Way;
 use super::credentials::Credentials;
 use super::failure;
+use super::fetch::EXCHANGE_WAIT_MAX;
 use super::grant::{Grant, Origin, Token, Used};
 use super::sign_in::find;
-use super::store::{Kept, Key, Store};
+use super::store::{Kept, Key, RENEWAL_WAIT_MAX, Store};
 use crate::Error;
 use crate::runtime::Runtime;
+use crate::store::WRITE_WAIT_MAX;
 
-/// Finding the authorization server of a kept grant again. With one exchange (`EXCHANGE_WAIT_MAX` of `fetch`) it fits into what
-/// another process waits for a renewal (`RENEWAL_WAIT_MAX` of the store). Nothing is issued in it, so nothing is lost when it is cut.
+/// Finding the authorization server of a kept grant again. Nothing is issued in it, so nothing is lost when it is cut.
 const FIND_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// What the disk may take beside what a renewal waits for: a look, a write, and bringing that to the disk.
+const DISK_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// Who renews a grant is done by when another process waits no longer for it, from the look at the file to the end of the save.
+const _: () = {
+    let asks = FIND_WAIT_MAX.as_secs() + EXCHANGE_WAIT_MAX.as_secs();
+    let keeps = WRITE_WAIT_MAX.as_secs() + DISK_WAIT_MAX.as_secs();
+    assert!(asks + keeps <= RENEWAL_WAIT_MAX.as_secs(), "a renewal outlasts the wait for it");
+};
 
 impl Credentials {
     /// A token in place of the one that was sent: what is kept, which another process or an earlier run of the host was issued; else

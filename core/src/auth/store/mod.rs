@@ -26,8 +26,9 @@ use crate::{Error, ErrorCode, Result};
 /// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind for good.
 const GRANTS_MAX: usize = 1024;
 
-/// Waiting for another process that renews the same grant, which takes as long as an authorization server.
-const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(20);
+/// Waiting for another process that renews the same grant, which takes as long as an authorization server and the save: who waits for less
+/// goes on without the token that is on its way.
+pub(super) const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Whoever is told of a file that was set aside.
 type Warn = Box<dyn Fn(&str) + Send + Sync>;
