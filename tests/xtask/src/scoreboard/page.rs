@@ -114,6 +114,7 @@ Written by `cargo xtask scoreboard`, from `docs/scoreboard.json`: each promise b
 tried. A row whose tests are red, or that tried less than its goal, or less than one of its parts has to, is BROKEN and fails the command; \"not run\" is never a pass, and
 a run that shows nothing fails. The form of the gate is in each submission, and its figures are of one run of all rows; the long one (`--full`) is run row by row. Beside each figure stand what it
 took and the commit that it is of, with a star where something had been changed since. What the host of the last long soak held, second by second, is [a plot](soak.svg).
+`TRUNKLINE_SOAK_SECONDS=86400 cargo xtask scoreboard --full soak` makes a day of it.
 
 | # | Row | What must never happen | Of | Gate | Long form |
 |---|---|---|---|---|---|
