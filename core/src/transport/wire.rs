@@ -96,6 +96,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
         true
     }
 
+    /// Whether the far end may have ended the connection for what it was sent, once it has ended.
+    fn may_have_ended_by_word(&self) -> bool {
+        self.child().is_some() && self.was_read()
+    }
+
     /// The server's process, where it is one of this machine.
     fn child(&self) -> Option<&Child> {
         None

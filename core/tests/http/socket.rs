@@ -131,6 +131,36 @@ fn an_address_without_a_websocket_says_what_is_there() {
     assert_eq!(error.detail()["kind"], "refused");
 }
 
+/// SPEC 4.8: the older servers of this transport end their connection at what they do not know, and are spoken with anew.
+#[test]
+fn a_websocket_that_ends_at_the_question_is_greeted_as_one_of_the_legacy_era() {
+    for faults in ["close-asked=1000", "close-asked=1011", "close-asked"] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start_socket(&rig, faults, &[]);
+        host(async {
+            let (_session, lease) = connected(&rig, &remote).await;
+            assert_eq!(rig.pool.status()["servers"]["s"]["era"], "legacy", "{faults}");
+            assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi", "{faults}");
+            assert_eq!(remote.requests().len(), 2, "{faults}");
+        });
+        close(&rig);
+        until(|| sockets_to(&remote) == 0);
+    }
+}
+
+/// SPEC 4.8, 8.4: a farewell that says that the server goes, or has no time, is about no message.
+#[test]
+fn a_websocket_that_ends_for_a_reason_of_its_own_is_not_opened_again() {
+    for code in [1001, 1012, 1013] {
+        let rig = Rig::new(json!({}));
+        let remote = Remote::start_socket(&rig, &format!("close-asked={code}"), &[]);
+        let error = host(refused(&rig, remote.config()));
+        let is_told = code == 1001 || error.detail()["close_code"] == code;
+        assert!(is_told, "{code}: {error}");
+        assert_eq!(remote.requests().len(), 1, "{code}");
+    }
+}
+
 /// SPEC 9.7: a server that does not say farewell holds up nobody for longer than the grace.
 #[test]
 fn the_farewell_of_a_websocket_is_waited_for_within_the_grace() {

@@ -64,11 +64,11 @@ impl Link {
         }
     }
 
-    /// How the same server is greeted anew when this connection ended under the question: a process that never read it
-    /// ended for a reason of its own.
+    /// How the same server is greeted anew when this connection ended under the question: a process that never read it, or a
+    /// websocket that was never open, ended for a reason of its own.
     pub(in crate::client) fn ended_by_question(&self, opening: Opening) -> Option<Opening> {
         let asked = opening == Opening::Probe && self.facts.get().is_none();
-        let is_blamed = asked && self.wire.child().is_some() && self.wire.was_read();
+        let is_blamed = asked && self.wire.may_have_ended_by_word();
         is_blamed.then_some(Opening::Known(Era::Legacy))
     }
 

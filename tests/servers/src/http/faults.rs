@@ -65,6 +65,7 @@ const KNOWN: &[&str] = &[
     "subprotocol",  // websocket: this is spoken, and not `mcp`
     "close",        // websocket: each call is answered with a farewell of that code
     "close-open",   // the same, and the connection stays open
+    "close-asked",  // websocket: as `close`, upon `server/discover`; without a code the end alone
     "huge-frame",   // websocket: the answer to each call is said to have a terabyte
     "endless-message", // websocket: the answer to each call never ends
     "bad-frame",    // websocket: each call is answered with a frame that there is not

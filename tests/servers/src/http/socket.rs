@@ -97,6 +97,14 @@ impl Front {
 
     fn take_text(&self, session: &str, text: &[u8], out: &Mutex<TcpStream>) -> Result<()> {
         let message: Value = serde_json::from_slice(text).map_err(Error::other)?;
+        if message["method"] == "server/discover"
+            && let Some(code) = self.faults.value("close-asked")
+        {
+            if let Ok(code) = code.parse() {
+                farewell(code, &mut lock(out))?;
+            }
+            return Err(ErrorKind::ConnectionAborted.into());
+        }
         if message["method"] == "tools/call" && self.fail_call(&mut lock(out))? {
             return Err(ErrorKind::ConnectionAborted.into());
         }
@@ -112,9 +120,7 @@ impl Front {
     fn fail_call(&self, out: &mut TcpStream) -> Result<bool> {
         let faults = &self.faults;
         if let Some(code) = faults.value("close").or(faults.value("close-open")) {
-            let code: u16 = code.parse().unwrap_or(1011);
-            let payload = [&code.to_be_bytes()[..], b"the reason"].concat();
-            write_frame(out, LAST | CLOSE, &payload)?;
+            farewell(code.parse().unwrap_or(1011), out)?;
             while faults.has("close-open") {
                 std::thread::park();
             }
@@ -179,6 +185,10 @@ fn read_frame(input: &mut impl Read) -> Result<(u8, Vec<u8>)> {
     input.read_exact(&mut payload)?;
     payload.iter_mut().zip(mask.iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
     Ok((head[0] & 0x0F, payload))
+}
+
+fn farewell(code: u16, out: &mut TcpStream) -> Result<()> {
+    write_frame(out, LAST | CLOSE, &[&code.to_be_bytes()[..], b"the reason"].concat())
 }
 
 fn read<const N: usize>(input: &mut impl Read) -> Result<[u8; N]> {

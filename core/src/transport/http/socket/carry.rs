@@ -1,6 +1,7 @@
 //! What goes over a websocket, in both directions, until it ends.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +9,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 
@@ -33,14 +35,22 @@ const FAREWELL_WAIT: Duration = Duration::from_millis(100);
 type Socket = WebSocketStream<Heard>;
 
 /// Opens the websocket and carries what comes and goes. The body of the connection's one task.
-pub(super) async fn carry(channel: Arc<Channel>, outbox: Arc<Outbox>) {
-    if let Err(failed) = connected(&channel, &outbox).await {
+pub(super) async fn carry(
+    channel: Arc<Channel>,
+    outbox: Arc<Outbox>,
+    ended_by_word: Arc<AtomicBool>,
+) {
+    if let Err(failed) = connected(&channel, &outbox, &ended_by_word).await {
         channel.lose(Sighting::Broken(failed.error().clone()));
     }
 }
 
 /// Opens it, and sees it through to its end, which is told.
-async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<(), Failure> {
+async fn connected(
+    channel: &Arc<Channel>,
+    outbox: &Outbox,
+    ended_by_word: &AtomicBool,
+) -> Result<(), Failure> {
     let mut signed_out = std::pin::pin!(channel.until_signed_out());
     let stream = tokio::select! {
         biased;
@@ -61,6 +71,8 @@ async fn connected(channel: &Arc<Channel>, outbox: &Outbox) -> Result<(), Failur
         // Nothing of it is sent with the messages, so that the server would not ask.
         () = signed_out => Ended::Seen(Sighting::Broken(failure::signed_out(channel))),
     };
+    // Before the loss is told: whoever hears of it asks.
+    ended_by_word.store(ended.may_be_by_word(), Ordering::SeqCst);
     match ended {
         Ended::Seen(sighting) => channel.lose(sighting),
         Ended::Farewell(farewell) => {
@@ -78,6 +90,20 @@ enum Ended {
     Seen(Sighting),
     /// The server said farewell; it may leave the connection open.
     Farewell(Option<CloseFrame>),
+}
+
+impl Ended {
+    /// Whether the server may have ended it for what it was sent: it does not say that it goes, starts anew or has no time, and the
+    /// end is not one of ours.
+    fn may_be_by_word(&self) -> bool {
+        match self {
+            Ended::Seen(sighting) => matches!(sighting, Sighting::OutputClosed),
+            Ended::Farewell(None) => true,
+            Ended::Farewell(Some(CloseFrame { code, .. })) => {
+                !matches!(code, CloseCode::Away | CloseCode::Restart | CloseCode::Again)
+            }
+        }
+    }
 }
 
 /// What is buffered, in both directions.
@@ -169,7 +195,6 @@ fn seen(channel: &Channel, error: &tungstenite::Error) -> Sighting {
 
 /// How a farewell of the server is seen. Most codes say that something is wrong, and some what.
 fn parted(channel: &Channel, farewell: Option<CloseFrame>) -> Sighting {
-    use tungstenite::protocol::frame::coding::CloseCode;
     match farewell {
         Some(CloseFrame { code, .. }) if code == CloseCode::Normal || code == CloseCode::Away => {
             Sighting::OutputClosed

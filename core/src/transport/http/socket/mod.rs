@@ -8,6 +8,7 @@ mod open;
 mod outbox;
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
 pub(crate) struct SocketWire {
     channel: Arc<Channel>,
     outbox: Arc<Outbox>,
+    /// The server ended what was open, and gave no reason that is about itself.
+    ended_by_word: Arc<AtomicBool>,
     /// The one task, once it runs.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -52,6 +55,7 @@ impl SocketWire {
         Ok(SocketWire {
             channel: Arc::new(channel),
             outbox: Arc::default(),
+            ended_by_word: Arc::default(),
             tasks: Mutex::default(),
         })
     }
@@ -64,7 +68,8 @@ impl SocketWire {
 impl Wire for SocketWire {
     fn run(self: Arc<Self>, inbound: Arc<dyn Inbound>) {
         self.channel.open(inbound);
-        self.tasks().spawn(carry::carry(self.channel.clone(), self.outbox.clone()));
+        let (channel, outbox) = (self.channel.clone(), self.outbox.clone());
+        self.tasks().spawn(carry::carry(channel, outbox, self.ended_by_word.clone()));
     }
 
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
@@ -81,6 +86,10 @@ impl Wire for SocketWire {
 
     fn stop(&self) -> Vec<u64> {
         self.outbox.stop()
+    }
+
+    fn may_have_ended_by_word(&self) -> bool {
+        self.ended_by_word.load(Ordering::SeqCst)
     }
 
     fn end(
