@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::leader::{self, Leader};
 use crate::message::{self, Exit, KILL, Order, Received, TERMINATE};
 use crate::sys::{self, Reaped};
-use crate::tree::{self, Purpose};
+use crate::tree;
 
 /// Between SIGTERM and SIGKILL when the host is gone and nobody else counts.
 const HOST_GONE_GRACE: Duration = Duration::from_millis(500);
@@ -154,7 +154,7 @@ impl Keeper {
     fn obey(&mut self, commands: &[u8]) {
         for command in commands {
             match *command {
-                TERMINATE => tree::signal_all(Purpose::Terminate, &[]),
+                TERMINATE => tree::terminate_all(),
                 KILL => self.kill(),
                 // There are no others.
                 _ => {}
@@ -248,7 +248,7 @@ impl Keeper {
         if self.alone_since.is_none() {
             self.alone_since = Some(Instant::now());
             if let Ending::NotYet = self.ending {
-                tree::signal_all(Purpose::Terminate, &[]);
+                tree::terminate_all();
                 self.ending = Ending::Terminated(Instant::now() + HOST_GONE_GRACE);
             }
         }
@@ -269,7 +269,7 @@ impl Keeper {
             Ending::Terminated(_) => self.kill(),
             Ending::Killing(walk, _) if walk > now => {}
             Ending::Killing(_, pause) => {
-                tree::signal_all(Purpose::Kill, &[]);
+                tree::kill_all(&[]);
                 self.ending = Ending::Killing(now + pause, (pause * 2).min(WALK_LAST));
             }
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::keeper::{self, Inheritance, WALK_FIRST, WALK_LAST};
 use crate::message::{self, Exit};
 use crate::sys::{self, Parcel, Reaped};
-use crate::tree::{self, Purpose};
+use crate::tree;
 
 /// The control socket, and the descriptor of the host's process.
 const CONTROL: i32 = 0;
@@ -159,7 +159,7 @@ impl Supervisor {
         }
         let keepers: Vec<_> = self.keepers.iter().map(|kept| kept.keeper).collect();
         if tree::has_others(&keepers) {
-            tree::signal_all(Purpose::Kill, &keepers);
+            tree::kill_all(&keepers);
             let pause = self.walk.1;
             self.walk = (Instant::now() + pause, (pause * 2).min(WALK_LAST));
         } else {

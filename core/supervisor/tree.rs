@@ -2,19 +2,43 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::sys;
 
 /// How deep one walk goes. What lies deeper rises when its ancestors die, and is met by a later walk.
 const DEPTH_MAX: usize = 200;
 
+/// Between two looks at a tree that is to stand still.
+const STOP_PAUSE: Duration = Duration::from_millis(1);
+
+/// How long a process that does not stop since it waits in the kernel, as for a disk that is away, keeps the others waiting.
+const STUCK_MAX: Duration = Duration::from_millis(250);
+
+/// How long one that is to run before it stops does: a machine at work has others first.
+const MOVING_MAX: Duration = Duration::from_secs(2);
+
 /// What a walk does to each process.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Purpose {
-    /// SIGTERM, and SIGCONT so that a stopped process hears of it.
+enum Purpose {
+    /// SIGSTOP on the way down.
+    Freeze,
+    /// SIGTERM on the way up, and SIGCONT so that a stopped process hears of it.
     Terminate,
     /// SIGSTOP on the way down and SIGKILL on the way up: what forks faster than it is killed is frozen first.
     Kill,
+}
+
+/// How a tree was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    /// Everything in it stood still, or was dead, before it was looked for what is below.
+    Still,
+    /// But for what waits in the kernel.
+    Stuck,
+    /// Something still ran, or has ended meanwhile, and something below it may have been missed.
+    Moving,
 }
 
 /// Whether `/proc` shows this process under its own pid. It does not in a PID namespace that did not mount its own.
@@ -23,11 +47,37 @@ pub fn is_visible() -> bool {
     own.is_some_and(|own| own.as_os_str() == &*std::process::id().to_string())
 }
 
-/// Signals everything below this process, except the children `spared` and what is below those.
-pub fn signal_all(purpose: Purpose, spared: &[i32]) {
+/// Asks everything below this process to end.
+///
+/// Who ends takes the way to its children along, and who forks has one more that nobody has seen. So the whole tree stands still
+/// before anything in it is told, and nothing goes on before everything below it was told.
+pub fn terminate_all() {
+    let (own, begun) = (std::process::id() as i32, Instant::now());
+    let mut looks_still = 0;
+    // By the second, those whose parent was found dead in the first are children of this very process.
+    while looks_still < 2 {
+        let patience = match walk(Purpose::Freeze, own, &children(own), None, 0) {
+            Found::Still => {
+                looks_still += 1;
+                continue;
+            }
+            Found::Stuck => STUCK_MAX,
+            Found::Moving => MOVING_MAX,
+        };
+        if begun.elapsed() > patience {
+            break;
+        }
+        looks_still = 0;
+        std::thread::sleep(STOP_PAUSE);
+    }
+    walk(Purpose::Terminate, own, &children(own), None, 0);
+}
+
+/// Kills everything below this process that can be found now, except the children `spared` and what is below those.
+pub fn kill_all(spared: &[i32]) {
     let own = std::process::id() as i32;
     let strangers: Vec<_> = children(own).into_iter().filter(|it| !spared.contains(it)).collect();
-    walk(purpose, own, &strangers, None, 0);
+    walk(Purpose::Kill, own, &strangers, None, 0);
 }
 
 /// Whether this process has children other than these.
@@ -35,12 +85,20 @@ pub fn has_others(spared: &[i32]) -> bool {
     children(std::process::id() as i32).iter().any(|pid| !spared.contains(pid))
 }
 
-fn walk(purpose: Purpose, parent: i32, below: &[i32], parent_held: Option<&OwnedFd>, depth: usize) {
+fn walk(
+    purpose: Purpose,
+    parent: i32,
+    below: &[i32],
+    parent_held: Option<&OwnedFd>,
+    depth: usize,
+) -> Found {
+    let mut found = Found::Still;
     for child in below {
         let Some(process) = sys::open_process(*child) else {
             // An old kernel, or no descriptor left: a child of this very process is unreaped, its pid its own.
-            if depth == 0 {
-                signal_child(purpose, *child);
+            match depth {
+                0 => signal_child(purpose, *child),
+                _ => found = Found::Moving,
             }
             continue;
         };
@@ -50,26 +108,38 @@ fn walk(purpose: Purpose, parent: i32, below: &[i32], parent_held: Option<&Owned
         let same = parent_held
             .is_none_or(|held| parent_of(*child) == Some(parent) && sys::signal_process(held, 0));
         if !same {
+            found = Found::Moving;
             continue;
         }
-        let first = match purpose {
-            Purpose::Terminate => sys::SIGTERM,
-            Purpose::Kill => sys::SIGSTOP,
-        };
-        sys::signal_process(&process, first);
-        if depth < DEPTH_MAX {
-            walk(purpose, *child, &children(*child), Some(&process), depth + 1);
+        match purpose {
+            Purpose::Freeze | Purpose::Kill => signal(&process, &[sys::SIGSTOP]),
+            Purpose::Terminate => {}
         }
-        let last = match purpose {
-            Purpose::Terminate => sys::SIGCONT,
-            Purpose::Kill => sys::SIGKILL,
-        };
-        sys::signal_process(&process, last);
+        if purpose == Purpose::Freeze {
+            found = found.max(state(*child));
+        }
+        if depth < DEPTH_MAX {
+            found = found.max(walk(purpose, *child, &children(*child), Some(&process), depth + 1));
+        }
+        match purpose {
+            Purpose::Freeze => {}
+            Purpose::Terminate => signal(&process, &[sys::SIGTERM, sys::SIGCONT]),
+            Purpose::Kill => signal(&process, &[sys::SIGKILL]),
+        }
+    }
+    found
+}
+
+fn signal(process: &OwnedFd, signals: &[i32]) {
+    for signal in signals {
+        sys::signal_process(process, *signal);
     }
 }
 
+/// The same of a child that cannot be held, of which nothing below can be told from a stranger.
 fn signal_child(purpose: Purpose, pid: i32) {
     match purpose {
+        Purpose::Freeze => {}
         Purpose::Terminate => {
             sys::signal_child(pid, sys::SIGTERM);
             sys::signal_child(pid, sys::SIGCONT);
@@ -104,12 +174,29 @@ fn children_by_search(parent: i32) -> Vec<i32> {
     pids.filter(|pid| parent_of(*pid) == Some(parent)).collect()
 }
 
+/// How a process that was told to stop is found, each thread of it. Amid a fork it completes that first.
+fn state(pid: i32) -> Found {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Found::Moving };
+    let found = threads.flatten().filter_map(|thread| stat(&thread.path())).map(|it| match it.0 {
+        'T' | 't' | 'Z' | 'X' => Found::Still,
+        'D' => Found::Stuck,
+        _ => Found::Moving,
+    });
+    found.max().unwrap_or(Found::Moving)
+}
+
 fn parent_of(pid: i32) -> Option<i32> {
-    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    stat(Path::new(&format!("/proc/{pid}"))).map(|(_, parent)| parent)
+}
+
+/// The state of a thread, and the parent of its process.
+fn stat(thread: &Path) -> Option<(char, i32)> {
+    let text = fs::read(thread.join("stat")).ok()?;
     // The program's name stands in parentheses and may hold anything. After it: the state, then the parent.
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+    let mut fields = rest.split_ascii_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod faults;
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
+mod terminated;
 mod traces;
 
 use std::io::{Read, Write};
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use rig::{HANG, Rig, acquire, runs, text, until};
 use serde_json::{Value, json};
-use trunkline::{Lease, Session};
+use trunkline::{DrainOptions, Lease, Session};
 
 use behaviours::{BEHAVIOURS, Behaviour, faultserver, named};
 use traces::{Family, kill, parent};
@@ -37,6 +38,16 @@ fn host<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
+/// Ends every server by its graces alone, without the deadline of a close; how long that took.
+async fn ends_in_order(rig: &Rig) -> Duration {
+    let begun = Instant::now();
+    let timeout = json!({ "timeout_ms": HANG.as_millis() as u64 }).to_string();
+    let timeout = DrainOptions::from_json(&timeout).unwrap();
+    rig.pool.drain_all(&timeout).await.unwrap();
+    rig.pool.close().await.unwrap();
+    begun.elapsed()
+}
+
 /// I-01, SECURITY row 1: each of the behaviours, closed in order, and ended by what is to end it.
 #[test]
 fn nothing_survives_a_close() {
@@ -45,9 +56,7 @@ fn nothing_survives_a_close() {
         let rig = Rig::new(behaviour.close.graces());
         let took = host(async {
             let _held = established(&rig, behaviour, &family).await;
-            let begun = Instant::now();
-            rig.pool.close().await.unwrap();
-            begun.elapsed()
+            ends_in_order(&rig).await
         });
         assert_eq!(family.members(), [0; 0], "{} left processes after {took:?}", behaviour.name);
         println!("close       {:40} {took:?}", behaviour.name);
