@@ -1,9 +1,10 @@
 //! Work that may wait for a file system which is away: on threads that may wait, and one piece of a kind at a time.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -164,10 +165,36 @@ impl OneByOne {
     }
 }
 
+/// Who asks for the same waits for the same thread, whoever it is; known for as long as somebody asks, or work for it is under way.
+#[derive(Debug)]
+pub(crate) struct OneByOneOf<K>(Mutex<HashMap<K, Weak<tokio::sync::Mutex<()>>>>);
+
+impl<K> Default for OneByOneOf<K> {
+    fn default() -> Self {
+        OneByOneOf(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash> OneByOneOf<K> {
+    /// Where this is asked for.
+    pub(crate) fn of(&self, asked: K) -> OneByOne {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turn) = turns.get(&asked).and_then(Weak::upgrade) {
+            return OneByOne(turn);
+        }
+        turns.retain(|_, turn| turn.strong_count() > 0);
+        let turn = Arc::default();
+        turns.insert(asked, Arc::downgrade(&turn));
+        OneByOne(turn)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
     use std::time::Duration;
+
+    use futures_util::FutureExt;
 
     use super::*;
 
@@ -206,5 +233,34 @@ mod tests {
         go_on.send("first").unwrap();
         assert_eq!(told.recv_timeout(HANG), Ok(Ok("first")));
         waiters.end();
+    }
+
+    /// SPEC 16.2: work that is given up is waited for by who asks for the same later, and by nobody else; what is over is forgotten.
+    #[test]
+    fn work_that_was_given_up_is_waited_for_by_who_asks_for_the_same() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let works = OneByOneOf::default();
+            let (go_on, waits) = channel();
+            let begins = works.of("away");
+            let mut given_up = Box::pin(begins.run(move || waits.recv_timeout(HANG)));
+            assert!((&mut given_up).now_or_never().is_none());
+            drop(given_up);
+            drop(begins);
+            let asks_later = works.of("away");
+            let mut next = Box::pin(asks_later.run(|| "later"));
+            assert!((&mut next).now_or_never().is_none());
+            assert_eq!(works.of("here").run(|| "at once").await, Some("at once"));
+            assert!((&mut next).now_or_never().is_none());
+            go_on.send(()).unwrap();
+            assert_eq!(next.await, Some("later"));
+            drop(asks_later);
+            // A thread lets go of its work a moment after the next may begin.
+            let begun = std::time::Instant::now();
+            while works.0.lock().unwrap().len() > 1 {
+                assert!(begun.elapsed() < HANG, "what is over is remembered");
+                drop(works.of("here"));
+            }
+        });
     }
 }

@@ -49,8 +49,8 @@ use self::link::{Life, Link};
 pub(crate) use self::lists::Listed;
 pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
-use crate::apart::OneByOne;
 use crate::auth::Credentials;
+use crate::lookup::Lookups;
 use crate::transport::stdio::ProgramCheck;
 use crate::transport::{EventLoop, HostServer, ReadBy};
 use crate::{Error, Result};
@@ -96,8 +96,8 @@ pub(crate) struct ConnectOptions {
     pub host: Option<Provided>,
     /// Looks at the program that is about to be started.
     pub program_check: Option<ProgramCheck>,
-    /// The look-ups of the program, also those of earlier attempts.
-    pub lookups: OneByOne,
+    /// The look-ups of programs, also those of earlier attempts.
+    pub lookups: Arc<Lookups>,
 }
 
 /// A server that the host provides.

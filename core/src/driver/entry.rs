@@ -22,7 +22,6 @@ use super::listings::Listings;
 use super::log_levels::LogLevels;
 use super::resources::Resources;
 use super::roots::ToldRoots;
-use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::Context;
 use crate::client::{Connection, Kill, Provided};
@@ -54,8 +53,6 @@ pub(crate) struct EntryCell {
     pub host: Option<Provided>,
     /// Whose credentials the connection is made with.
     pub context: Arc<Context>,
-    /// The look-ups of its program, right before each start.
-    pub(super) lookups: OneByOne,
     published: ArcSwap<Published>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
@@ -143,7 +140,6 @@ impl EntryCell {
             owner: keyed.owner,
             host: keyed.host,
             context: keyed.context,
-            lookups: OneByOne::default(),
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),

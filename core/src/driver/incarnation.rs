@@ -318,7 +318,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         credentials: cell.context.of(&cell.server, spec),
         host: cell.host.clone(),
         program_check: None,
-        lookups: cell.lookups.clone(),
+        lookups: driver.lookups.clone(),
     }
 }
 

@@ -65,6 +65,7 @@ use self::starts::Starts;
 use crate::api::SessionCore;
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::cache::Catalogs;
+use crate::lookup::Lookups;
 use crate::otlp::Observer;
 use crate::runtime::Runtime;
 use crate::usage::Usage;
@@ -90,6 +91,8 @@ pub(crate) struct Driver {
     eras: Eras,
     /// How many servers connect at one time.
     starts: Arc<Starts>,
+    /// The look-ups of programs that are to start, whatever they are to start for.
+    pub lookups: Arc<Lookups>,
     /// What remote servers are sent to be let in, unless a session brings its own.
     pub context: Arc<Context>,
     /// What servers listed last.
@@ -143,6 +146,7 @@ impl Driver {
             observer,
             eras: Eras::default(),
             starts: Starts::new(options.start_parallel),
+            lookups: Arc::default(),
             context: Context::of_pool(&options.handlers, options.handler_timeout, store.clone()),
             catalogs,
             sign_ins: SignIns::default(),

@@ -8,8 +8,7 @@ use std::time::Duration;
 use trunkline_pool::config::StdioSpec;
 use trunkline_pool::expand::CommandLine;
 
-use super::Environment;
-use crate::apart::OneByOne;
+use super::{Environment, Lookups};
 use crate::platform::{Exit, Launched, Process, ReadPipe};
 use crate::transport::escape::escape_line;
 use crate::transport::stdio;
@@ -28,7 +27,7 @@ const OUTPUT_WAIT: Duration = Duration::from_millis(100);
 const READ_BYTES: usize = 8192;
 
 /// Runs a command without a shell, in the workspace and with the environment of a child, and gives what it prints without the
-/// line break at the end. Whatever of it still runs then is ended. `inherit_env` is the pool's.
+/// line break at the end. Whatever of it still runs then is ended. `inherit_env` and `lookups` are the pool's.
 ///
 /// # Errors
 /// `undefined_variable` with `detail.variable` when it cannot be started, has not ended after 10 seconds, does not end with 0, prints
@@ -38,8 +37,9 @@ pub(crate) async fn run_command(
     line: &CommandLine,
     workspace: &Path,
     inherit_env: &[String],
+    lookups: &Lookups,
 ) -> Result<String> {
-    let run = run(server, line, workspace, inherit_env);
+    let run = run(server, line, workspace, inherit_env, lookups);
     match tokio::time::timeout(COMMAND_TIMEOUT, run).await {
         Ok(printed) => printed,
         // What was started is ended as it is dropped.
@@ -52,6 +52,7 @@ async fn run(
     line: &CommandLine,
     workspace: &Path,
     inherit_env: &[String],
+    lookups: &Lookups,
 ) -> Result<String> {
     let spec = StdioSpec {
         command: line.program().to_owned(),
@@ -63,9 +64,8 @@ async fn run(
     };
     let refused = |why: &str| refusal(server, line, why);
     let environment = Environment::of_child(&spec, inherit_env);
-    let lookups = OneByOne::default();
     let launched = async {
-        let launch = stdio::find(server, &spec, workspace, environment, None, &lookups).await?;
+        let launch = stdio::find(server, &spec, workspace, environment, None, lookups).await?;
         stdio::start(server, &spec.command, launch).await
     };
     let Launched { process, stdin, stdout, stderr } =

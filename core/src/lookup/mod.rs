@@ -17,4 +17,4 @@ pub(crate) use self::env_file::read_env_file;
 pub(crate) use self::environment::Environment;
 pub(crate) use self::host::HostVariables;
 pub(crate) use self::looked_up::looked_up_program;
-pub(crate) use self::program::{Found, check_folder, failure, folder, program};
+pub(crate) use self::program::{Found, Lookups, Sought, check_folder, failure, folder, program};

@@ -1,12 +1,14 @@
 //! Which file a command names: no shell, no relative entry of `PATH` (S-08, S-20).
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use trunkline_pool::config::StdioSpec;
 
 use super::Environment;
+use crate::apart::OneByOneOf;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Result};
 
@@ -17,6 +19,35 @@ pub(crate) struct Found {
     pub cwd: PathBuf,
     /// The program: an absolute path. Links in it are not resolved, since many programs look at the name they were called by.
     pub program: PathBuf,
+}
+
+/// Look-ups that may wait for a file system, those that look for the same one by one.
+pub(crate) type Lookups = OneByOneOf<Sought>;
+
+/// What is looked for, and everything that says where.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sought {
+    server: Arc<str>,
+    folder: PathBuf,
+    command: String,
+    path: Option<OsString>,
+}
+
+impl Sought {
+    /// The program of a server.
+    pub(crate) fn new(
+        server: &Arc<str>,
+        spec: &StdioSpec,
+        workspace: &Path,
+        environment: &Environment,
+    ) -> Sought {
+        Sought {
+            server: server.clone(),
+            folder: folder(spec, workspace),
+            command: spec.command.clone(),
+            path: environment.path().map(OsStr::to_owned),
+        }
+    }
 }
 
 impl Found {

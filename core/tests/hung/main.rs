@@ -4,6 +4,7 @@
 mod away;
 mod changed;
 mod ending;
+mod programs;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "../rig/mod.rs"]
 mod rig;

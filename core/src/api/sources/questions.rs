@@ -240,9 +240,9 @@ async fn answer(pool: &Weak<PoolCore>, ask: &Ask) -> Option<Answer> {
         Question::Secret(..) => HandlerKind::Secrets,
         Question::Entry(..) => HandlerKind::Entries,
         Question::Command(line) => {
-            let inherit_env = &driver.options.inherit_env;
-            let printed = run_command(&ask.server, line, &driver.workspace, inherit_env).await;
-            return Some(match printed {
+            let (inherit_env, lookups) = (&driver.options.inherit_env, &driver.lookups);
+            let printed = run_command(&ask.server, line, &driver.workspace, inherit_env, lookups);
+            return Some(match printed.await {
                 Ok(text) => Answer::Text(text),
                 Err(error) => {
                     tracing::warn!(server = &*ask.server, %error, "a command gave no value");

@@ -147,7 +147,7 @@ impl Server {
             credentials: None,
             host: None,
             program_check: None,
-            lookups: OneByOne::default(),
+            lookups: Arc::default(),
         };
         Server { value, options, forgets: false }
     }

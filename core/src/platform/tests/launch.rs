@@ -14,8 +14,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 
 use super::ignore_and_block_signals;
 use super::inheritable_descriptors;
-use crate::apart::OneByOne;
-use crate::lookup::Environment;
+use crate::lookup::{Environment, Lookups};
 use crate::platform::*;
 use crate::transport::stdio;
 
@@ -130,7 +129,7 @@ fn of_fifty_canaries_in_the_environment_none_reaches_a_server() {
         };
         let (name, patterns) = (Arc::from("s"), ["WANTED_*".to_owned()]);
         let given = Environment::of_child(&spec, &patterns);
-        let (root, lookups) = (std::path::Path::new("/"), OneByOne::default());
+        let (root, lookups) = (std::path::Path::new("/"), Lookups::default());
         let launch = stdio::find(&name, &spec, root, given, None, &lookups).await.unwrap();
         let started = stdio::start(&name, &spec.command, launch);
         let seen = String::from_utf8(printed(started.await.unwrap()).await).unwrap();

@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 use trunkline_pool::config::StdioSpec;
 
-use crate::apart::OneByOne;
-use crate::lookup::{self, Environment, Found};
+use crate::lookup::{self, Environment, Found, Lookups, Sought};
 use crate::platform::{self, Launch, LaunchError, Launched};
 use crate::{Error, ErrorCode, Result};
 
@@ -36,7 +35,7 @@ impl std::fmt::Debug for ProgramCheck {
 }
 
 /// Finds a server's program, all that its start needs, and asks `check` about it. File systems may keep it waiting, so that it is done
-/// on a thread that may wait, in its turn among these `lookups`.
+/// on a thread that may wait, in its turn among those of these `lookups` that look for the same.
 ///
 /// `workspace` is where it starts unless its own `cwd`, which may be relative to it, says otherwise.
 ///
@@ -48,8 +47,9 @@ pub(crate) async fn find(
     workspace: &Path,
     environment: Environment,
     check: Option<&ProgramCheck>,
-    lookups: &OneByOne,
+    lookups: &Lookups,
 ) -> Result<Launch> {
+    let lookups = lookups.of(Sought::new(server, spec, workspace, &environment));
     let (name, spec, workspace) = (server.clone(), spec.clone(), workspace.to_owned());
     let check = check.cloned();
     let found = lookups.run(move || {
