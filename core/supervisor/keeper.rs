@@ -154,12 +154,18 @@ impl Keeper {
     fn obey(&mut self, commands: &[u8]) {
         for command in commands {
             match *command {
-                TERMINATE => tree::terminate_all(),
+                TERMINATE => tree::terminate_all(|| commands.contains(&KILL) || self.is_called()),
                 KILL => self.kill(),
                 // There are no others.
                 _ => {}
             }
         }
+    }
+
+    /// Whether the host has said more, or is gone.
+    fn is_called(&self) -> bool {
+        let [is_called] = sys::wait([self.server.as_ref().map(AsFd::as_fd)], 0);
+        is_called
     }
 
     /// Starts the leader if the order is whole.
@@ -248,7 +254,7 @@ impl Keeper {
         if self.alone_since.is_none() {
             self.alone_since = Some(Instant::now());
             if let Ending::NotYet = self.ending {
-                tree::terminate_all();
+                tree::terminate_all(|| false);
                 self.ending = Ending::Terminated(Instant::now() + HOST_GONE_GRACE);
             }
         }

@@ -28,6 +28,7 @@ const MSG_DONTWAIT: c_int = 0x40;
 const MSG_NOSIGNAL: c_int = 0x4000;
 const MSG_CMSG_CLOEXEC: c_int = 0x4000_0000;
 const WNOHANG: c_int = 1;
+const EPERM: i32 = 1;
 
 /// As large as any C library makes it.
 type SignalSet = [u64; 16];
@@ -193,12 +194,25 @@ pub fn open_process(pid: i32) -> Option<OwnedFd> {
     unsafe { owned(syscall(SYS_PIDFD_OPEN, pid as c_long, 0 as c_long) as c_int) }
 }
 
-/// Sends a signal, or with 0 only asks; `false` when the process is gone, or not ours to signal.
-pub fn signal_process(process: &OwnedFd, signal: c_int) -> bool {
+/// Sends a signal, or with 0 only asks.
+pub fn signal_process(process: &OwnedFd, signal: c_int) -> Signalled {
     let (fd, signal) = (process.as_raw_fd() as c_long, signal as c_long);
     let none = ptr::null::<c_void>();
     // SAFETY: the descriptor is open; the information argument may be null.
-    unsafe { syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal, none, 0 as c_long) == 0 }
+    match unsafe { syscall(SYS_PIDFD_SEND_SIGNAL, fd, signal, none, 0 as c_long) } {
+        0 => Signalled::Done,
+        _ if errno() == EPERM => Signalled::NotOurs,
+        _ => Signalled::Gone,
+    }
+}
+
+/// What came of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signalled {
+    Done,
+    /// The process is there, and another user's.
+    NotOurs,
+    Gone,
 }
 
 /// Waits until one of the descriptors has something to say, or `timeout_ms` is over; -1 waits for ever.

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::sys;
+use crate::sys::{self, Signalled};
 
 /// How deep one walk goes. What lies deeper rises when its ancestors die, and is met by a later walk.
 const DEPTH_MAX: usize = 200;
@@ -17,7 +17,7 @@ const STOP_PAUSE: Duration = Duration::from_millis(1);
 const STUCK_MAX: Duration = Duration::from_millis(250);
 
 /// How long one that is to run before it stops does: a machine at work has others first.
-const MOVING_MAX: Duration = Duration::from_secs(2);
+const MOVING_MAX: Duration = Duration::from_secs(1);
 
 /// What a walk does to each process.
 #[derive(Clone, Copy, PartialEq)]
@@ -31,7 +31,7 @@ enum Purpose {
 }
 
 /// How a tree was found.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Found {
     /// Everything in it stood still, or was dead, before it was looked for what is below.
     Still,
@@ -50,8 +50,9 @@ pub fn is_visible() -> bool {
 /// Asks everything below this process to end.
 ///
 /// Who ends takes the way to its children along, and who forks has one more that nobody has seen. So the whole tree stands still
-/// before anything in it is told, and nothing goes on before everything below it was told.
-pub fn terminate_all() {
+/// before anything in it is told, and nothing goes on before everything below it was told. Where `is_hurried`, what is to come next
+/// waits already.
+pub fn terminate_all(is_hurried: impl Fn() -> bool) {
     let (own, begun) = (std::process::id() as i32, Instant::now());
     let mut looks_still = 0;
     // By the second, those whose parent was found dead in the first are children of this very process.
@@ -64,7 +65,7 @@ pub fn terminate_all() {
             Found::Stuck => STUCK_MAX,
             Found::Moving => MOVING_MAX,
         };
-        if begun.elapsed() > patience {
+        if begun.elapsed() > patience || is_hurried() {
             break;
         }
         looks_still = 0;
@@ -105,18 +106,16 @@ fn walk(
         // The descriptor holds a process. It is the one that was listed when its parent is the one that was listed,
         // and that parent cannot be another with the same pid while it is held and not reaped. A child of this very process
         // is unreaped: it needs no such proof, which `/proc` may refuse (`hidepid`).
-        let same = parent_held
-            .is_none_or(|held| parent_of(*child) == Some(parent) && sys::signal_process(held, 0));
+        let is_there = |held| sys::signal_process(held, 0) != Signalled::Gone;
+        let same =
+            parent_held.is_none_or(|held| parent_of(*child) == Some(parent) && is_there(held));
         if !same {
-            found = Found::Moving;
+            // Where `/proc` says nothing of another user's processes, each of them comes here.
+            found = found.max(told(&process, 0, || Found::Moving));
             continue;
         }
-        match purpose {
-            Purpose::Freeze | Purpose::Kill => signal(&process, &[sys::SIGSTOP]),
-            Purpose::Terminate => {}
-        }
-        if purpose == Purpose::Freeze {
-            found = found.max(state(*child));
+        if purpose != Purpose::Terminate {
+            found = found.max(told(&process, sys::SIGSTOP, || state(*child)));
         }
         if depth < DEPTH_MAX {
             found = found.max(walk(purpose, *child, &children(*child), Some(&process), depth + 1));
@@ -174,6 +173,15 @@ fn children_by_search(parent: i32) -> Vec<i32> {
     pids.filter(|pid| parent_of(*pid) == Some(parent)).collect()
 }
 
+/// Sends a process this, and how it is found then. What takes no signal of ours is told nothing later either: there is nothing to wait for.
+fn told(process: &OwnedFd, signal: i32, found: impl FnOnce() -> Found) -> Found {
+    match sys::signal_process(process, signal) {
+        Signalled::Done => found(),
+        Signalled::NotOurs => Found::Still,
+        Signalled::Gone => Found::Moving,
+    }
+}
+
 /// How a process that was told to stop is found, each thread of it. Amid a fork it completes that first.
 fn state(pid: i32) -> Found {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Found::Moving };
@@ -219,5 +227,19 @@ mod tests {
         let _ = child.kill();
         child.wait().unwrap();
         assert!(ended.is_some());
+    }
+
+    /// SPEC 9.8: another user's process cannot be told anything, so that nobody's grace is spent on it.
+    #[test]
+    fn what_is_another_users_is_not_waited_for() {
+        let first = sys::open_process(1).unwrap();
+        let found = std::thread::spawn(move || {
+            // SAFETY: of this thread alone, which ends here. Where it is nobody's to change, the first process is another's already.
+            unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
+            told(&first, sys::SIGSTOP, || state(1))
+        });
+        assert_eq!(found.join().unwrap(), Found::Still);
+        let own = sys::open_process(std::process::id().cast_signed()).unwrap();
+        assert_eq!(told(&own, 0, || Found::Stuck), Found::Stuck);
     }
 }
