@@ -1,8 +1,8 @@
 //! Connects that are dropped at each of their await points, over every transport (SECURITY row 8, I-04).
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
-use std::sync::atomic::AtomicUsize;
 use std::task::Poll;
 
 use super::*;
@@ -178,8 +178,8 @@ async fn a_connect_to_a_socket_of_the_system_may_be_dropped_at_every_poll() {
 /// A server of the host's own, which counts its connections until each is over.
 #[derive(Default)]
 struct Provides {
-    begun: AtomicUsize,
-    over: AtomicUsize,
+    /// Connections that were begun and are not over, by their ids. One that is dropped early may be over without having begun.
+    open: Mutex<BTreeSet<u64>>,
 }
 
 impl HostServer for Provides {
@@ -187,7 +187,7 @@ impl HostServer for Provides {
         let frame: Value = serde_json::from_str(frame).unwrap();
         let result = match frame["method"].as_str().unwrap() {
             "initialize" => {
-                self.begun.fetch_add(1, Ordering::SeqCst);
+                self.open.lock().unwrap().insert(connection.id());
                 let capabilities = json!({ "tools": {} });
                 let server = json!({ "name": "provided", "version": "1" });
                 json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": server })
@@ -202,8 +202,8 @@ impl HostServer for Provides {
         let _ = connection.send(&answer.to_string());
     }
 
-    fn closed(&self, _: &HostConnection) {
-        self.over.fetch_add(1, Ordering::SeqCst);
+    fn closed(&self, connection: &HostConnection) {
+        self.open.lock().unwrap().remove(&connection.id());
     }
 }
 
@@ -216,10 +216,7 @@ async fn a_connect_to_a_server_of_the_host_may_be_dropped_at_every_poll() {
         options.host = Some(Provided(host.clone()));
     });
     let held = Arc::strong_count(&host);
-    let is_left = || {
-        let over = host.over.load(Ordering::SeqCst);
-        Arc::strong_count(&host) > held || over < host.begun.load(Ordering::SeqCst)
-    };
+    let is_left = || Arc::strong_count(&host) > held || !host.open.lock().unwrap().is_empty();
     dropped_at_every_poll(&server, is_left).await;
 }
 
