@@ -80,7 +80,7 @@ fn unissued(words: String, answered: Option<Answered>) -> Error {
         Some(Answered { status, .. }) if status.is_success() => {
             broken(format!("the answer of the authorization server is no token: {words}"), "token")
         }
-        Some(Answered { status, says_why: false }) => {
+        Some(Answered { status, says_why: false, .. }) => {
             let status = status.as_u16();
             let message = format!("the authorization server answered with the status {status}");
             with_status(required(message), answered)
@@ -98,11 +98,6 @@ fn with_status(error: Error, answered: Option<Answered>) -> Error {
         return error;
     }
     error.with_retry(Retry::Later).with_hint("sign in again once the authorization server works")
-}
-
-/// Whether the authorization server has nothing more to give for what it was asked with, as far as it says.
-pub(super) fn is_refusal(error: &Error) -> bool {
-    error.code() == ErrorCode::AuthRequired && !error.is_retryable()
 }
 
 /// Whether the authorization server does not know the client, or not any more (RFC 6749 5.2).

@@ -64,12 +64,27 @@ pub(super) struct Answered {
     pub status: StatusCode,
     /// Whether it says why it refuses (RFC 6749 5.2).
     pub says_why: bool,
+    /// Whether it says so in the words of an authorization server, of what was asked and not of itself.
+    pub is_final: bool,
 }
+
+/// Why an authorization server refuses what it was asked (RFC 6749 5.2, RFC 8707 2). Others have codes of their own for what may pass.
+const REFUSALS: [&str; 7] = [
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+    "invalid_target",
+];
 
 impl Answered {
     fn of(response: &Response<Vec<u8>>) -> Answered {
         let body = serde_json::from_slice::<Value>(response.body()).unwrap_or_default();
-        Answered { status: response.status(), says_why: body["error"].is_string() }
+        let (status, why) = (response.status(), body["error"].as_str());
+        let is_final = status.is_client_error() && why.is_some_and(|why| REFUSALS.contains(&why));
+        Answered { status, says_why: why.is_some(), is_final }
     }
 }
 
@@ -147,6 +162,12 @@ impl Fetch {
         self.requests.store(0, Ordering::Relaxed);
         self.take_failure();
         self.take_answered();
+    }
+
+    /// Whether that was refused for good; also where nothing was asked.
+    pub(super) fn is_refused(&self) -> bool {
+        let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.is_none_or(|answered| answered.is_final)
     }
 
     /// What the last request that wants something issued was answered, if there was one since.

@@ -16,7 +16,7 @@ use super::failure;
 use super::fetch::Fetch;
 use super::source::Reason;
 use super::store::{Kept, Key, now_ms};
-use crate::Error;
+use crate::{Error, ErrorCode};
 
 /// A token is renewed this long before it expires, so that it does not on its way.
 const RENEWED_BEFORE: Duration = Duration::from_secs(30);
@@ -113,6 +113,8 @@ pub(super) struct Grant {
     is_renewable: bool,
     /// Whether the authorization server said that it does not know the client.
     is_of_unknown_client: AtomicBool,
+    /// Whether the last renewal found that there is nothing more to be had of it.
+    is_over: AtomicBool,
     in_file: Mutex<InFile>,
 }
 
@@ -133,8 +135,8 @@ struct InFile {
     is_newest: bool,
     /// What it had when it could last be read or written.
     last: Option<Kept>,
-    /// What it has of an earlier sign-in, in whose place this one could not be put.
-    earlier: Option<Kept>,
+    /// When somebody signed in for the grant, as the file tells sign-ins apart. None where nothing that is there is known to be later.
+    signed_in_ms: Option<u64>,
 }
 
 /// What of its client a grant is renewed with, beside the client's id.
@@ -180,7 +182,8 @@ impl Grant {
         (issuer, client): (String, Client),
         (scopes, is_renewable): (Vec<String>, bool),
     ) -> Grant {
-        let (is_of_unknown_client, in_file) = Default::default();
+        let (is_of_unknown_client, is_over) = Default::default();
+        let in_file = InFile { signed_in_ms: Some(now_ms()), ..InFile::default() };
         Grant {
             flows,
             held,
@@ -190,7 +193,8 @@ impl Grant {
             scopes,
             is_renewable,
             is_of_unknown_client,
-            in_file,
+            is_over,
+            in_file: Mutex::new(in_file),
         }
     }
 
@@ -251,6 +255,7 @@ impl Grant {
             redirect_uri: self.client.redirect_uri.clone(),
             scopes: self.scopes.clone(),
             received_ms: now_ms(),
+            signed_in_ms: self.in_file().signed_in_ms.unwrap_or_else(now_ms),
             token: serde_json::to_value(stored.token_response?).ok()?,
         })
     }
@@ -278,18 +283,26 @@ impl Grant {
 
     /// The file has this of it, which is the newest.
     pub(super) fn was_kept(&self, last: Option<Kept>) {
-        *self.in_file() = InFile { is_newest: true, last, earlier: None };
+        let mut in_file = self.in_file();
+        let signed_in_ms = last.as_ref().map(|last| last.signed_in_ms).or(in_file.signed_in_ms);
+        *in_file = InFile { is_newest: true, last, signed_in_ms };
     }
 
-    /// It could not be put in the place of this.
-    pub(super) fn was_kept_out_by(&self, earlier: Option<Kept>) {
-        *self.in_file() = InFile { is_newest: false, last: None, earlier };
+    /// The file has nothing of it.
+    pub(super) fn was_kept_out(&self) {
+        let mut in_file = self.in_file();
+        (in_file.is_newest, in_file.last) = (false, None);
     }
 
-    /// Whether it came after what the file has here, as far as is known: nobody else put that there since.
-    pub(super) fn is_after(&self, kept: &Kept) -> bool {
-        let in_file = self.in_file();
-        [&in_file.last, &in_file.earlier].into_iter().flatten().any(|known| known == kept)
+    /// Somebody signs in for it after what the file has, whatever the clock says; None where that cannot be known.
+    pub(super) fn comes_after(&self, signed_in_ms: Option<u64>) {
+        let after = signed_in_ms.map(|before| now_ms().max(before.saturating_add(1)));
+        self.in_file().signed_in_ms = after;
+    }
+
+    /// Whether somebody signed in for what the file has since they did for this.
+    pub(super) fn is_followed_by(&self, kept: &Kept) -> bool {
+        self.in_file().signed_in_ms.is_some_and(|signed_in_ms| kept.signed_in_ms > signed_in_ms)
     }
 
     /// It could not be kept: what is held is newer than what is in the file.
@@ -310,17 +323,27 @@ impl Grant {
         self.is_of_unknown_client.load(Ordering::Relaxed)
     }
 
+    /// Whether nothing can be had of it any more, as the authorization server said when it was asked last, if there is anything to ask it.
+    pub(super) fn is_over(&self) -> bool {
+        !self.is_renewable || self.is_over.load(Ordering::Relaxed)
+    }
+
     /// Another token for the same.
     ///
     /// # Errors
     /// `auth_required` when there is none to be had; what the network does.
     pub(super) async fn renew(&self) -> Result<Token, Error> {
         self.fetch.begin();
+        self.is_over.store(false, Ordering::Relaxed);
         let renewed = quiet(self.flows.refresh_token()).await;
         let answer = renewed.map_err(|error| {
             let is_unknown = failure::is_of_unknown_client(&error);
             self.is_of_unknown_client.store(is_unknown, Ordering::Relaxed);
-            failure::of(error, &self.fetch)
+            let is_refused = self.fetch.is_refused();
+            let error = failure::of(error, &self.fetch);
+            let is_over = is_refused && error.code() == ErrorCode::AuthRequired;
+            self.is_over.store(is_over, Ordering::Relaxed);
+            error
         })?;
         read(&answer).map(|(token, _)| token)
     }
@@ -356,6 +379,7 @@ mod tests {
             redirect_uri: "http://localhost/".into(),
             scopes: Vec::new(),
             received_ms,
+            signed_in_ms: received_ms,
             token: json!({ "access_token": "t", "expires_in": 3600 }),
         }
     }

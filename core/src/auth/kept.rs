@@ -58,8 +58,8 @@ impl Credentials {
         self.renewed_of(store, used, kept).await
     }
 
-    /// Another token for the grant that is held, which is newer than what the file has of it. Once that is over, what is in the file by
-    /// then: somebody may have signed in anew, in another process.
+    /// Another token for the grant that is held, which is newer than what the file has of it. Once that is over, what the file has by
+    /// then, where somebody signed in for that later, in another process.
     async fn renewed_unkept(
         &self,
         store: &Arc<Store>,
@@ -67,15 +67,11 @@ impl Credentials {
         held: &Arc<Grant>,
     ) -> Result<Option<(Origin, Token)>, Error> {
         let renewed = self.renewed_apart(store, held).await;
-        let is_over = match &renewed {
-            Ok(renewed) => renewed.is_none(),
-            Err(error) => failure::is_refusal(error),
-        };
-        if !is_over {
+        if matches!(renewed, Ok(Some(_))) || !held.is_over() {
             return renewed;
         }
         let kept = self.kept(store).await.unwrap_or_default();
-        let Some(kept) = kept.filter(|kept| !held.is_after(kept)) else { return renewed };
+        let Some(kept) = kept.filter(|kept| held.is_followed_by(kept)) else { return renewed };
         match self.renewed_of(store, used, kept).await {
             Ok(None) => renewed,
             of_another => of_another,
@@ -144,6 +140,13 @@ impl Credentials {
         Ok(token)
     }
 
+    /// Somebody signs in for this grant, after what the file has. Where that cannot be read, nothing that is there later is known to be newer.
+    pub(super) async fn comes_after_kept(&self, grant: &Grant) {
+        let Some(store) = &self.store else { return };
+        let found = self.found(store).await.ok();
+        grant.comes_after(found.map(|kept| kept.map_or(0, |kept| kept.signed_in_ms)));
+    }
+
     /// Keeps what was signed in; nothing without a file.
     ///
     /// # Errors
@@ -157,7 +160,7 @@ impl Credentials {
                     Ok(())
                 }
                 Err(error) => {
-                    grant.was_kept_out_by(self.found(store).await.unwrap_or_default());
+                    grant.was_kept_out();
                     Err(error)
                 }
             },

@@ -294,6 +294,8 @@ impl SignIns {
         let (grant, token) = issued.map_err(named)?;
         let kept = {
             let _one = credentials.changing.lock().await;
+            // First, so that a refusal before it is kept finds what it replaces out.
+            credentials.comes_after_kept(&grant).await;
             if credentials.is_signed_out_since(ordinal) || credentials.is_signed_in_since(ordinal) {
                 return Err(named(redirect::unknown()));
             }

@@ -33,6 +33,14 @@ async fn signed_in(credentials: &Credentials, token: Value) {
     credentials.keep_grant().await.unwrap();
 }
 
+/// A person signed in, and nothing is in the file of it yet.
+async fn signed_in_apart(credentials: &Credentials, token: Value) {
+    let (grant, kept) = granted(credentials, &[], token).await;
+    grant.was_kept_out();
+    credentials.comes_after_kept(&grant).await;
+    credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
+}
+
 /// Whether there is another token than the one that is sent, which the server refuses.
 async fn has_other(credentials: &Arc<Credentials>) -> bool {
     let sent = credentials.header();
@@ -248,14 +256,23 @@ async fn a_sign_in_elsewhere_follows_a_grant_that_was_not_kept() {
     }
 }
 
-/// SPEC 15.3: an authorization server that is away says nothing of the grant.
+/// SPEC 15.3: an authorization server that is away, or has no time, says nothing of the grant, nor does whoever stands before it.
 #[tokio::test]
 async fn a_grant_that_was_not_kept_outlives_an_outage() {
     let (issuer, folder) = (Issuer::new(Value::Null).await, Folder::new());
     let [first, second] = unkept(&issuer, &folder).await;
     signed_in(&second, token("elsewhere", 3600)).await;
-    issuer.answers(json!({ "status": 503 }));
-    assert!(!has_other(&first).await);
+    for answer in [
+        json!({ "status": 503 }),
+        json!({ "status": 503, "error": "invalid_grant" }),
+        json!({ "status": 429, "error": "too_many_requests" }),
+        json!({ "status": 408 }),
+        json!({ "status": 403, "error": "Forbidden" }),
+        json!({ "status": 404 }),
+    ] {
+        issuer.answers(answer.clone());
+        assert!(!has_other(&first).await, "{answer}");
+    }
     issuer.answers(token("third", 3600));
     assert!(has_other(&first).await);
     assert_eq!(first.header().unwrap(), "Bearer third");
@@ -276,11 +293,45 @@ async fn what_a_sign_in_replaced_does_not_follow_it() {
             credentials.sign_out();
             credentials.forget_kept().await.unwrap_err();
         }
-        let (grant, kept) = granted(&credentials, &[], token("second", 3600)).await;
-        credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
+        signed_in_apart(&credentials, token("second", 3600)).await;
         credentials.keep_grant().await.unwrap_err();
         drop(blocked);
         assert!(!has_other(&credentials).await, "{name}, {signs_out}");
         assert_eq!(credentials.header().unwrap(), "Bearer second");
+    }
+}
+
+/// SPEC 15.3: nor does it where another process has renewed it since.
+#[tokio::test]
+async fn what_a_sign_in_replaced_does_not_follow_it_renewed() {
+    let (issuer, folder) = (Issuer::new(token("renewed", 3600)).await, Folder::new());
+    let [first, second] = [(); 2].map(|()| of_pool(&issuer, &Handlers::new(), Some(file(&folder))));
+    signed_in(&first, token("replaced", 3600)).await;
+    let blocked = block(&folder);
+    signed_in_apart(&first, token("own", 3600)).await;
+    first.keep_grant().await.unwrap_err();
+    drop(blocked);
+    assert!(has_other(&second).await && has_other(&second).await);
+    assert_eq!(second.header().unwrap(), "Bearer renewed");
+    issuer.answers(refusal());
+    assert!(!has_other(&first).await);
+    assert_eq!(first.header().unwrap(), "Bearer own");
+}
+
+/// SPEC 15.3: nor before it is kept, though the clock was set back by an hour since the other, or the file could not be read by then.
+#[tokio::test]
+async fn what_a_sign_in_is_about_to_replace_does_not_follow_it() {
+    let issuer = Issuer::new(refusal()).await;
+    for (is_readable, ahead_ms) in [(true, 0), (true, 3_600_000), (false, 3_600_000)] {
+        let folder = Folder::new();
+        let credentials = of_pool(&issuer, &Handlers::new(), Some(file(&folder)));
+        let (_, mut kept) = granted(&credentials, &[], token("replaced", 3600)).await;
+        kept.signed_in_ms += ahead_ms;
+        file(&folder).keep(kept, |_| true).await.unwrap();
+        let blocked = (!is_readable).then(|| Blocked::new(&folder, "tokens.json"));
+        signed_in_apart(&credentials, token("own", 3600)).await;
+        drop(blocked);
+        assert!(!has_other(&credentials).await, "{is_readable}, {ahead_ms}");
+        assert_eq!(credentials.header().unwrap(), "Bearer own");
     }
 }

@@ -126,7 +126,7 @@ impl Store {
     /// `store`.
     pub(super) async fn replace(self: &Arc<Self>, old: Kept, new: Kept) -> Result<()> {
         let changed = self.change(move |grants| {
-            if let Some(place) = grants.iter_mut().find(|kept| **kept == old) {
+            if let Some(place) = grants.iter_mut().find(|kept| kept.is(&old)) {
                 *place = new;
             }
         });

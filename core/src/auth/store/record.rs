@@ -40,6 +40,9 @@ pub(in crate::auth) struct Kept {
     pub scopes: Vec<String>,
     /// Milliseconds since 1970 when the token came.
     pub received_ms: u64,
+    /// The same when somebody signed in for it, which a renewal leaves as it was. What was kept without it is older than all that has it.
+    #[serde(default)]
+    pub signed_in_ms: u64,
     /// The answer of the authorization server, whatever else it holds.
     #[serde(deserialize_with = "as_written")]
     pub token: Value,
@@ -57,6 +60,11 @@ impl std::fmt::Debug for Kept {
 }
 
 impl Kept {
+    /// Whether it is this, whoever wrote it again: a process without `signed_in_ms` leaves that out.
+    pub fn is(&self, other: &Kept) -> bool {
+        Kept { signed_in_ms: other.signed_in_ms, ..self.clone() } == *other
+    }
+
     /// When the token came, in milliseconds since 1970: not later than now, since a clock that was set back makes no token live longer.
     pub fn came_ms(&self) -> u64 {
         self.received_ms.min(now_ms())

@@ -35,6 +35,7 @@ fn grant(resource: &str, received_ms: u64, token: &str) -> Kept {
         redirect_uri: "http://localhost:3000/callback".into(),
         scopes: Vec::new(),
         received_ms,
+        signed_in_ms: received_ms,
         token: json!({ "access_token": token }),
     }
 }
@@ -225,6 +226,21 @@ fn what_fits_no_more_into_a_file_makes_room() {
 #[test]
 fn a_grant_shows_no_token() {
     assert!(!format!("{:?}", grant("a", 1, "canary")).contains("canary"));
+}
+
+/// SPEC 15.3: a file that does not say when somebody signed in is read as one that does, and a renewal is put there.
+#[test]
+fn when_somebody_signed_in_need_not_be_in_the_file() {
+    let place = Place::new();
+    let store = Store::open(place.file().to_str().unwrap()).unwrap();
+    let [old, new] = [5, 6].map(|received_ms| grant("a", received_ms, "t"));
+    let new = Kept { key: old.key.clone(), signed_in_ms: 5, ..new };
+    run(store.keep(old.clone(), |_| true)).unwrap();
+    let text = std::fs::read_to_string(place.file()).unwrap();
+    std::fs::write(place.file(), text.replace(r#","signed_in_ms":5"#, "")).unwrap();
+    assert_eq!(all(&place)[0].signed_in_ms, 0);
+    run(store.replace(old, new.clone())).unwrap();
+    assert_eq!(all(&place), [new]);
 }
 
 /// S-15, SPEC 15.3: what an authorization server writes into its answer spoils no grant of another.
