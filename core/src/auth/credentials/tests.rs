@@ -28,8 +28,7 @@ fn of_pool(issuer: &Issuer, handlers: &Handlers, store: Option<Arc<Store>>) -> A
 }
 
 async fn signed_in(credentials: &Credentials, token: Value) {
-    let (grant, kept) = granted(credentials, &[], token).await;
-    credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
+    signed_in_apart(credentials, token).await;
     credentials.keep_grant().await.unwrap();
 }
 
