@@ -199,3 +199,21 @@ fn a_sign_in_for_more_by_another_host_stays_one_for_more() {
         assert_eq!(home.grants()[0]["scopes"], json!(["read", "write"]));
     });
 }
+
+/// SPEC 15.3: a sign-in is later than the one that it replaces, also when the clock was set back since.
+#[test]
+fn a_sign_in_is_later_than_what_it_replaces() {
+    let home = Home::new(json!({}));
+    let pool = home.pool();
+    host(async {
+        let _session = home.session(&pool).await;
+        sign_in(&pool, "s").await.unwrap();
+        let mut grants = home.grants();
+        let ahead = grants[0]["signed_in_ms"].as_u64().unwrap() + 3_600_000;
+        grants[0]["signed_in_ms"] = json!(ahead);
+        std::fs::write(&home.tokens, json!({ "v": 1, "grants": grants }).to_string()).unwrap();
+        sign_in(&pool, "s").await.unwrap();
+        let [grant] = &home.grants()[..] else { panic!("one grant") };
+        assert!(grant["signed_in_ms"].as_u64().unwrap() > ahead, "{}", grant["signed_in_ms"]);
+    });
+}
