@@ -164,8 +164,8 @@ impl Keeper {
 
     /// Whether the host has said more, or is gone.
     fn is_called(&self) -> bool {
-        let [is_called] = sys::wait([self.server.as_ref().map(AsFd::as_fd)], 0);
-        is_called
+        let (server, host) = (self.server.as_ref(), self.host.as_ref());
+        sys::wait([server.map(AsFd::as_fd), host.map(AsFd::as_fd)], 0).contains(&true)
     }
 
     /// Starts the leader if the order is whole.

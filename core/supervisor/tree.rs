@@ -107,15 +107,16 @@ fn walk(
         // and that parent cannot be another with the same pid while it is held and not reaped. A child of this very process
         // is unreaped: it needs no such proof, which `/proc` may refuse (`hidepid`).
         let is_there = |held| sys::signal_process(held, 0) != Signalled::Gone;
-        let same =
-            parent_held.is_none_or(|held| parent_of(*child) == Some(parent) && is_there(held));
+        let listed = parent_of(*child);
+        let same = parent_held.is_none_or(|held| listed == Some(parent) && is_there(held));
         if !same {
-            // Where `/proc` says nothing of another user's processes, each of them comes here.
-            found = found.max(told(&process, 0, || Found::Moving));
+            // Of what `/proc` hides (`hidepid`), nothing is learnt by waiting.
+            let seen = if listed.is_some() { Found::Moving } else { Found::Still };
+            found = found.max(told(&process, 0, || seen));
             continue;
         }
         if purpose != Purpose::Terminate {
-            found = found.max(told(&process, sys::SIGSTOP, || state(*child)));
+            found = found.max(told(&process, sys::SIGSTOP, || state(&process, *child)));
         }
         if depth < DEPTH_MAX {
             found = found.max(walk(purpose, *child, &children(*child), Some(&process), depth + 1));
@@ -182,9 +183,12 @@ fn told(process: &OwnedFd, signal: i32, found: impl FnOnce() -> Found) -> Found 
     }
 }
 
-/// How a process that was told to stop is found, each thread of it. Amid a fork it completes that first.
-fn state(pid: i32) -> Found {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Found::Moving };
+/// How a process that was told to stop is found, each thread of it. Amid a fork it completes that first. One that `/proc` hides is
+/// taken to stand.
+fn state(process: &OwnedFd, pid: i32) -> Found {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return told(process, 0, || Found::Still);
+    };
     let found = threads.flatten().filter_map(|thread| stat(&thread.path())).map(|it| match it.0 {
         'T' | 't' | 'Z' | 'X' => Found::Still,
         'D' => Found::Stuck,
@@ -236,10 +240,22 @@ mod tests {
         let found = std::thread::spawn(move || {
             // SAFETY: of this thread alone, which ends here. Where it is nobody's to change, the first process is another's already.
             unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
-            told(&first, sys::SIGSTOP, || state(1))
+            told(&first, sys::SIGSTOP, || state(&first, 1))
         });
         assert_eq!(found.join().unwrap(), Found::Still);
         let own = sys::open_process(std::process::id().cast_signed()).unwrap();
         assert_eq!(told(&own, 0, || Found::Stuck), Found::Stuck);
+    }
+
+    /// SPEC 9.8: nor is one of the same user that `/proc` says nothing of, as it does under `hidepid` of those that are not dumpable.
+    #[test]
+    fn what_is_hidden_is_not_waited_for() {
+        const NOBODY: i32 = i32::MAX;
+        let own = sys::open_process(std::process::id().cast_signed()).unwrap();
+        assert_eq!(state(&own, NOBODY), Found::Still);
+        let mut child = Command::new("true").spawn().unwrap();
+        let over = sys::open_process(child.id().cast_signed()).unwrap();
+        child.wait().unwrap();
+        assert_eq!(state(&over, NOBODY), Found::Moving);
     }
 }

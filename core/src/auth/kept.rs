@@ -140,10 +140,12 @@ impl Credentials {
         Ok(token)
     }
 
-    /// Somebody signs in for this grant, after what the file has. Where that cannot be read, nothing that is there later is known to be newer.
+    /// Somebody signs in for this grant, after what the file has. Where that cannot be read, or not soon, nothing that is there later is
+    /// known to be newer: a disk that is away does not keep what was signed in for from being used.
     pub(super) async fn comes_after_kept(&self, grant: &Grant) {
         let Some(store) = &self.store else { return };
-        let found = self.found(store).await.ok();
+        let found = tokio::time::timeout(DISK_WAIT_MAX, self.found(store)).await;
+        let found = found.ok().and_then(Result::ok);
         grant.comes_after(found.map(|kept| kept.map_or(0, |kept| kept.signed_in_ms)));
     }
 

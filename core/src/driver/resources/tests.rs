@@ -23,7 +23,7 @@ const HANG: Duration = Duration::from_secs(90);
 /// A pool with a server whose script finds `$HERE`, a folder of the test.
 async fn pool_with(script: &str, here: &Path, mut server: Value) -> Pool {
     let options = json!({
-        "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 50,
+        "cache": "off", "exit_grace_ms": 50, "kill_grace_ms": 9_000,
         "reconnect": { "delays_ms": { "local": [0] } },
     });
     let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
