@@ -10,6 +10,15 @@ pub extern "C" fn read_freed() -> u64 {
     unsafe { std::ptr::read_volatile(place) }
 }
 
+/// Lets go of what nobody can give back.
+#[unsafe(no_mangle)]
+pub extern "C" fn leak() {
+    // Of one, a register may still have the address.
+    for number in 0..16_u64 {
+        std::mem::forget(std::hint::black_box(Box::new([number; 64])));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::UnsafeCell;

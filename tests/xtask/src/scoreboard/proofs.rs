@@ -87,24 +87,34 @@ fn addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     crate::suites::c_programs_of(machine, run, &built, &["sanitized"])
 }
 
-/// The Python package, whose native module is instrumented, with the runtime of the C compiler's sanitizer before everything else. What an
-/// interpreter leaves when it ends is not looked at.
+/// The Python package, whose native module is instrumented, with the runtime of the C compiler's sanitizer before everything else. Leaks are
+/// looked for while the interpreter is whole, which leaves everything when it ends; in arenas of its own its objects would hide what they refer to.
 fn python_addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     components(machine, run, &["rust-src"])?;
     machine.testserver(run)?;
     let environment = crate::suites::python_environment(machine, run)?;
     let mut runtime = machine.command("cc");
     let runtime = run.carry_out(runtime.arg("-print-file-name=libasan.so"))?;
+    let suppressions = machine.root.join("bindings/python/tests/leaks.supp");
     let python = |args: &[&str]| {
         let mut command = machine.command(environment.join("bin/python"));
-        command.args(args).env("LD_PRELOAD", runtime.trim()).env("ASAN_OPTIONS", "detect_leaks=0");
+        command.args(args).env("LD_PRELOAD", runtime.trim()).env("PYTHONMALLOC", "malloc");
+        command.env("ASAN_OPTIONS", "detect_leaks=1:leak_check_at_exit=0");
+        command.env("LSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
         command
     };
     build_for_addresses(machine, run, &["--manifest-path", PLANTED])?;
     let built = build_for_addresses(machine, run, &["-p", "trunkline-python"])?;
     let library = built.join("libtrunkline_planted.so");
-    let freed = format!("import ctypes; ctypes.CDLL({library:?}).read_freed()");
-    reports(run, &mut python(&["-c", &freed]), "AddressSanitizer: heap-use-after-free")?;
+    let tests = machine.root.join("bindings/python/tests");
+    for (fault, said) in
+        [("read_freed", "heap-use-after-free"), ("leak", "LeakSanitizer: detected")]
+    {
+        let planted = format!(
+            "import ctypes, leaks; ctypes.CDLL({library:?}).{fault}(); exit(leaks.are_there())"
+        );
+        reports(run, python(&["-c", &planted]).env("PYTHONPATH", &tests), said)?;
+    }
     let package = built.join("python");
     let mut copy = machine.command("cp");
     copy.args(["-rT", "bindings/python/python"]).arg(&package);
@@ -112,8 +122,10 @@ fn python_addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let module = package.join("trunkline/_trunkline.abi3.so");
     std::fs::copy(built.join("lib_trunkline.so"), &module)
         .map_err(|error| Stop::Failed(format!("{}: {error}", module.display())))?;
-    let mut tests = python(&["-m", "pytest", "-q"]);
-    run.command(tests.args(PYTHON).env("PYTHONPATH", &package))
+    let mut pytest = python(&["-m", "pytest", "-q", "-p", "leaks"]);
+    let path = std::env::join_paths([&package, &tests])
+        .map_err(|error| Stop::Failed(format!("{}: {error}", tests.display())))?;
+    run.command(pytest.args(PYTHON).env("PYTHONPATH", path))
 }
 
 /// A tool that does not see a planted fault shows nothing by its silence.
