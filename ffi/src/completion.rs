@@ -402,9 +402,15 @@ mod tests {
             },
         );
         assert!(begun.is_ok());
-        // One that nobody cancelled has its result here.
-        let _ = send.send(());
+        // One that nobody cancelled has its result in the end; one that comes beside the cancel may be first.
+        let (over, is_over) = std::sync::mpsc::channel::<()>();
+        let late = std::thread::spawn(move || {
+            let _ = is_over.recv_timeout(std::time::Duration::from_secs(90));
+            let _ = send.send(());
+        });
         assert_eq!(error_of(waiter.wait()).code(), ErrorCode::Cancelled);
+        drop(over);
+        late.join().unwrap();
     }
 
     /// I-17: the thread that carries an operation out may go away with it.
