@@ -23,6 +23,11 @@ fn publish(cell: &EntryCell, catalog: &Arc<Catalog>) {
     cell.publish(Slot { catalog: catalog.clone(), ..cell.load().slot.clone() });
 }
 
+/// What a session that wants the server sees of it.
+fn wanted(cell: Arc<EntryCell>, view: View) -> Seeing {
+    Seeing::Held(Held::new(Seen::new(cell, Arc::new(view)), (Origin::Pool, Kind::Want)))
+}
+
 /// The notice of a change.
 fn change(told: &mut Told, cell: &Arc<EntryCell>, (before, after): (&Arc<Catalog>, &Arc<Catalog>)) {
     let difference = Arc::new(Difference::between(before, after));
@@ -54,15 +59,11 @@ fn added(told: &mut Told) -> Vec<String> {
 fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it() {
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
     let cell = EntryCell::listing("s", before.clone());
-    let held = |view: View| {
-        let seen = Seen::new(cell.clone(), Arc::new(view));
-        Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)))
-    };
     let trusted = || View { trust: true, ..View::default() };
     for (older, newer) in [(View::default(), View::default()), (View::default(), trusted())] {
         publish(&cell, &before);
         let mut told = Told::default();
-        let (older, newer) = (held(older), held(newer));
+        let (older, newer) = (wanted(cell.clone(), older), wanted(cell.clone(), newer));
         told.compare_one(&older);
         publish(&cell, &after);
         told.compare_one(&newer);
@@ -78,10 +79,8 @@ fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it()
 fn a_server_that_is_given_up_is_told_nothing_of() {
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
     let cell = EntryCell::listing("s", before.clone());
-    let seen = Seen::new(cell.clone(), Arc::default());
-    let held = Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)));
     let mut told = Told::default();
-    told.compare(&[held]);
+    told.compare(&[wanted(cell.clone(), View::default())]);
     change(&mut told, &cell, (&before, &after));
     told.release(&cell.server, None);
     assert_eq!(added(&mut told), Vec::<String>::new());
@@ -98,10 +97,8 @@ fn what_is_told_of_a_change_begins_with_what_was_told_last() {
         by_session: Filter { include: None, exclude: vec!["thr*".into()] },
         ..View::default()
     };
-    let seen = Seen::new(cell.clone(), Arc::new(view));
-    let held = Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)));
     let mut told = Told::default();
-    told.compare_one(&held);
+    told.compare_one(&wanted(cell.clone(), view));
     publish(&cell, after);
     change(&mut told, &cell, (before, after));
     assert_eq!(added(&mut told), ["four", "two"]);
@@ -122,9 +119,8 @@ fn remembered(told: &Told) -> usize {
 fn of_servers_that_are_gone_the_last_ones_are_remembered() {
     let lists = catalog(&["one"]);
     let seen = |number: usize| {
-        let seen =
-            Seen::new(EntryCell::listing(&format!("task-{number}"), lists.clone()), Arc::default());
-        Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)))
+        let cell = EntryCell::listing(&format!("task-{number}"), lists.clone());
+        wanted(cell, View::default())
     };
     let mut told = Told::default();
     for number in 0..5000 {
@@ -144,12 +140,9 @@ fn of_servers_that_are_gone_the_last_ones_are_remembered() {
 #[test]
 fn all_servers_that_go_at_once_are_told() {
     let lists = catalog(&["one"]);
-    let seen = |number: usize| {
-        let seen =
-            Seen::new(EntryCell::listing(&format!("{number:04}"), lists.clone()), Arc::default());
-        Seeing::Held(Held::new(seen, (Origin::Pool, Kind::Want)))
-    };
-    let all: Vec<Seeing> = (0..2 * GONE_MAX).map(seen).collect();
+    let cell = |number: usize| EntryCell::listing(&format!("{number:04}"), lists.clone());
+    let all: Vec<Seeing> =
+        (0..2 * GONE_MAX).map(|number| wanted(cell(number), View::default())).collect();
     let mut told = Told::default();
     told.compare(&all);
     told.compare(&[]);
