@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::challenge::Challenge;
 use super::guard::{Forbidden, Guard, Lookup, PublicNames, system};
-use crate::transport::http::{basic_pair, tls};
+use crate::transport::http::{basic_pair, plain, tls};
 use crate::transport::redact::Redactor;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
@@ -105,10 +105,7 @@ impl Fetch {
         };
         let tls = tls().map_err(unready)?;
         let builder = || {
-            reqwest::Client::builder()
-                .tls_backend_preconfigured(tls.clone())
-                .redirect(reqwest::redirect::Policy::none())
-                .referer(false)
+            plain(tls.clone())
                 // A proxy resolves names itself, where nobody checks what they lead to.
                 .no_proxy()
                 .pool_max_idle_per_host(0)

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::export::{Export, internal};
-use crate::transport::http::{is_proxied, tls};
+use crate::transport::http::{is_proxied, plain, tls};
 use crate::{Error, ErrorCode, Result};
 
 type Sent = std::result::Result<Response<Bytes>, HttpError>;
@@ -49,10 +49,7 @@ impl Sending {
             let message = format!("there is no TLS to be had for telemetry: {why}");
             Error::new(ErrorCode::ConnectFailed, message)
         };
-        let builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls().map_err(no_trust)?)
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
+        let builder = plain(tls().map_err(no_trust)?)
             // Seconds are between two requests, and nothing is open meanwhile.
             .pool_max_idle_per_host(0);
         let builder = if is_proxied(address) { builder } else { builder.no_proxy() };

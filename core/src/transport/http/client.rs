@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use rustls_platform_verifier::BuilderVerifierExt;
 use trunkline_pool::config::{RemoteKind, RemoteSpec};
 use url::{Host, form_urlencoded};
@@ -26,6 +26,10 @@ const SOCKET_ASKED_AFTER: Duration = Duration::from_secs(30);
 
 /// Idle sockets that are kept after a burst of calls.
 const SOCKETS_IDLE_MAX: usize = 4;
+
+/// What every request of this library says of who sends it; the headers of a server's configuration may say something else to that
+/// server (SPEC 18.6).
+const USER_AGENT: &str = concat!("trunkline/", env!("CARGO_PKG_VERSION"));
 
 /// Headers that say how a message is framed or belong to the protocol: a configuration cannot set them.
 const OWN_HEADERS: &[&str] = &[
@@ -143,17 +147,25 @@ fn builder(server: &Arc<str>, address: &Url, patience: Duration) -> Result<reqwe
     let tls =
         if address.scheme() == "https" { tls() } else { tls().or_else(|_| trusting_nobody()) };
     let tls = tls.map_err(|reason| network::no_trust(server, &reason))?;
-    Ok(reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        // A redirect is followed where the rules for it are: beside the headers that must not follow it.
-        .redirect(reqwest::redirect::Policy::none())
-        .referer(false)
+    Ok(plain(tls)
         .connect_timeout(patience)
         .pool_idle_timeout(SOCKET_IDLE_MAX)
         .pool_max_idle_per_host(SOCKETS_IDLE_MAX)
         // A stream that only announces may be silent for hours: whether its other end is there is asked below it.
         .tcp_keepalive(SOCKET_ASKED_AFTER)
         .tcp_nodelay(true))
+}
+
+/// A client as every one of this library is, whatever it is for: it says who it is and what it can read, and leaves redirects to
+/// whoever asks, since the rules for them stand beside the headers that must not follow them.
+pub(crate) fn plain(tls: rustls::ClientConfig) -> reqwest::ClientBuilder {
+    const AS_IT_IS: HeaderValue = HeaderValue::from_static("identity");
+    reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .user_agent(USER_AGENT)
+        .default_headers([(ACCEPT_ENCODING, AS_IT_IS)].into_iter().collect())
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
 }
 
 /// The TLS set-up of the process: the platform's verifier.

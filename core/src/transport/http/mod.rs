@@ -26,7 +26,7 @@ mod wire;
 
 #[cfg(feature = "otlp")]
 pub(crate) use self::client::is_proxied;
-pub(crate) use self::client::{basic_pair, secrets, tls};
+pub(crate) use self::client::{basic_pair, plain, secrets, tls};
 pub(crate) use self::refusal::MODERN_ERRORS;
 pub(crate) use self::socket::SocketWire;
 pub(crate) use self::wire::HttpWire;

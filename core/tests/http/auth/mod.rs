@@ -1,5 +1,6 @@
 //! Signing in: against a server with an authorization server of its own, which says what it is told to say.
 
+mod agent;
 mod contexts;
 mod echoes;
 mod flows;
