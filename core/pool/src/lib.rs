@@ -22,6 +22,8 @@
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
 //! - [`reader_role`]: who reads what the server of a connection writes.
 //! - [`json`]: JSON where it must be read in one way only.
+//! - [`message`]: whether what a server sent is a message, and which.
+//! - [`lenient`]: what others send, as readers with types want it.
 //! - [`metrics`]: the status as a collector of metrics reads it.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`shapes`]: tools in the shapes in which model APIs take them.
@@ -50,6 +52,8 @@ pub mod in_flight;
 pub mod interface;
 pub mod json;
 pub mod layers;
+pub mod lenient;
+pub mod message;
 pub mod metrics;
 pub mod naming;
 mod nearest;

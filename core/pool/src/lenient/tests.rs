@@ -1,0 +1,316 @@
+//! What readers with types are fed with: tables that the next odd server extends by a line.
+
+use serde_json::Value;
+
+use super::kinds::*;
+use super::*;
+use crate::generate::Random;
+
+/// A kind, a text as it came, and the text as it is read.
+const READ: &[(&Kind, &str, &str)] = &[
+    (&INITIALIZE, r#"{"capabilities":[]}"#, r#"{"capabilities":{}}"#),
+    (&INITIALIZE, r#"{"capabilities":[ ]}"#, r#"{"capabilities":{}}"#),
+    (&INITIALIZE, r#"{"capabilities":null,"instructions":null}"#, "{}"),
+    (&INITIALIZE, r#"{"a":null,"b":1,"c":null,"d":2}"#, r#"{"b":1,"d":2}"#),
+    (&INITIALIZE, r#"{"capabilities":{"tools":[]}}"#, r#"{"capabilities":{"tools":{}}}"#),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"tools":null,"prompts":{}}}"#,
+        r#"{"capabilities":{"prompts":{}}}"#,
+    ),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"tools":true,"prompts":false}}"#,
+        r#"{"capabilities":{"tools":{}}}"#,
+    ),
+    (&INITIALIZE, r#"{"capabilities":{"tools":"yes","prompts":7}}"#, r#"{"capabilities":{}}"#),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"tools":{"listChanged":null}}}"#,
+        r#"{"capabilities":{"tools":{}}}"#,
+    ),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"tools":{"listChanged":"true"}}}"#,
+        r#"{"capabilities":{"tools":{"listChanged":true}}}"#,
+    ),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"tools":{"listChanged":7}}}"#,
+        r#"{"capabilities":{"tools":{}}}"#,
+    ),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"experimental":[]}}"#,
+        r#"{"capabilities":{"experimental":{}}}"#,
+    ),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"experimental":{"a":[],"b":null,"c":7}}}"#,
+        r#"{"capabilities":{"experimental":{"a":{}}}}"#,
+    ),
+    (&INITIALIZE, r#"{"capabilities":"all","serverInfo":"me"}"#, "{}"),
+    (
+        &INITIALIZE,
+        r#"{"serverInfo":{"name":"n","version":1.0}}"#,
+        r#"{"serverInfo":{"name":"n","version":"1.0"}}"#,
+    ),
+    (
+        &INITIALIZE,
+        r#"{"serverInfo":{"name":"n","version":null,"icons":null}}"#,
+        r#"{"serverInfo":{"name":"n"}}"#,
+    ),
+    (
+        &INITIALIZE,
+        r#"{"serverInfo":{"icons":[null,7,{"src":"u","sizes":null}]}}"#,
+        r#"{"serverInfo":{"icons":[{"src":"u"}]}}"#,
+    ),
+    (&INITIALIZE, r#"{"instructions":"a \ud83d b"}"#, r#"{"instructions":"a \ufffd b"}"#),
+    (&INITIALIZE, r#"{"instructions":["a"],"_meta":[]}"#, r#"{"_meta":{}}"#),
+    (&INITIALIZE, r#"{"_meta":{"a":null,"b":[]}}"#, r#"{"_meta":{"a":null,"b":[]}}"#),
+    (
+        &DISCOVER,
+        r#"{"supportedVersions":["a",null,7],"_meta":null}"#,
+        r#"{"supportedVersions":["a","7"]}"#,
+    ),
+    (
+        &TOOL,
+        r#"{"annotations":[],"outputSchema":[],"_meta":[]}"#,
+        r#"{"annotations":{},"outputSchema":{},"_meta":{}}"#,
+    ),
+    (
+        &TOOL,
+        r#"{"annotations":{"readOnlyHint":"true","idempotentHint":null}}"#,
+        r#"{"annotations":{"readOnlyHint":true}}"#,
+    ),
+    (&TOOL, r#"{"title":null,"icons":null,"execution":[]}"#, r#"{"execution":{}}"#),
+    (
+        &INPUT_REQUIRED,
+        r#"{"inputRequests":[],"requestState":null}"#,
+        r#"{"inputRequests":{},"requestState":null}"#,
+    ),
+    (
+        &INPUT_REQUIRED,
+        r#"{"inputRequests":{"k":{"method":"m","params":[]}}}"#,
+        r#"{"inputRequests":{"k":{"method":"m","params":{}}}}"#,
+    ),
+    (&ERROR, r#"{"code":"-32601","message":null,"data":null}"#, r#"{"code":-32601,"data":null}"#),
+    (
+        &PROGRESS,
+        r#"{"progress":"0.5","total":null,"message":7}"#,
+        r#"{"progress":0.5,"message":"7"}"#,
+    ),
+    (&PROGRESS, r#"{"progress":"NaN","total":"Infinity","message":{}}"#, "{}"),
+    (&PROGRESS, r#"{"progress":1e400,"total":" 1","message":true}"#, "{}"),
+    (
+        &REGISTRATION,
+        r#"{"client_id":7,"redirect_uris":null,"client_secret_expires_at":"0"}"#,
+        r#"{"client_id":"7","client_secret_expires_at":0}"#,
+    ),
+    (
+        &TOKEN,
+        r#"{"access_token":"t","expires_in":"3600","refresh_token":null,"scope":null}"#,
+        r#"{"access_token":"t","expires_in":3600}"#,
+    ),
+    (
+        &AUTHORIZATION_SERVER,
+        r#"{"issuer":"i","scopes_supported":null,"grant_types_supported":[null]}"#,
+        r#"{"issuer":"i","grant_types_supported":[]}"#,
+    ),
+    (&Kind::Schema, r#"{"properties":[]}"#, r#"{"properties":{}}"#),
+    (
+        &Kind::Schema,
+        r#"{"properties":{"a":[],"b":null,"c":true}}"#,
+        r#"{"properties":{"a":{},"c":true}}"#,
+    ),
+    (
+        &Kind::Schema,
+        r#"{"properties":{"o":{"type":"object","properties":[]}}}"#,
+        r#"{"properties":{"o":{"type":"object","properties":{}}}}"#,
+    ),
+    (
+        &Kind::Schema,
+        r#"{"items":[],"additionalProperties":[],"not":null}"#,
+        r#"{"items":{},"additionalProperties":{}}"#,
+    ),
+    (&Kind::Schema, r#"{"items":[[],{"properties":[]}]}"#, r#"{"items":[{},{"properties":{}}]}"#),
+    (
+        &Kind::Schema,
+        r#"{"anyOf":[],"oneOf":[{"properties":[]},null]}"#,
+        r#"{"anyOf":[],"oneOf":[{"properties":{}},null]}"#,
+    ),
+    (
+        &Kind::Schema,
+        r#"{"$defs":[],"definitions":{"a":{"items":[]}}}"#,
+        r#"{"$defs":{},"definitions":{"a":{"items":{}}}}"#,
+    ),
+    (
+        &Kind::Schema,
+        r#"{"dependentRequired":[],"patternProperties":[]}"#,
+        r#"{"dependentRequired":{},"patternProperties":{}}"#,
+    ),
+    (
+        &Kind::Schema,
+        r#"{"description":null,"title":null,"required":null,"type":"object"}"#,
+        r#"{"type":"object"}"#,
+    ),
+    (&Kind::Schema, "[]", "{}"),
+];
+
+/// SPEC 18.2, 18.3.
+#[test]
+fn what_is_odd_is_read_as_it_is_meant() {
+    for (kind, text, expected) in READ {
+        assert_eq!(lenient(text, kind), *expected, "{text}");
+        let again = lenient(expected, kind);
+        assert!(matches!(again, Cow::Borrowed(_)), "{expected} is {again}");
+    }
+}
+
+/// SPEC 18.2: what is nobody's business here, byte for byte.
+#[test]
+fn what_is_not_odd_passes_as_it_is() {
+    for (kind, text) in [
+        (&Kind::Any, r#"{"a":null,"b":[]}"#),
+        (&Kind::Any, "null"),
+        (&Kind::Object, r#"{ "a" : null }"#),
+        (&Kind::Schema, r#"{"const":null,"enum":[null,[]],"default":[],"examples":[null]}"#),
+        (&Kind::Schema, r#"{"properties":{"a":{"default":null,"const":[]}}}"#),
+        (&Kind::Schema, r#"{"properties":"x","items":7,"required":[],"type":[]}"#),
+        (&Kind::Schema, r#"{ "type" : "object" , "x" : [ ] }"#),
+        (&Kind::Schema, "true"),
+        (
+            &Kind::Schema,
+            r#"{"properties":{"properties":{"type":"string"},"default":{"properties":{}}}}"#,
+        ),
+        (&INITIALIZE, r#"{"protocolVersion":"v","capabilities":{"x":[]},"other":[]}"#),
+        (&INITIALIZE, "not json"),
+        (&INITIALIZE, "null"),
+        (&INITIALIZE, r#"{"a":1"#),
+        (&ERROR, r#"{"code":-1,"message":"m","data":{"a":null,"b":[]}}"#),
+    ] {
+        let read = lenient(text, kind);
+        assert!(matches!(read, Cow::Borrowed(_)), "{text} is {read}");
+    }
+}
+
+/// SPEC 18.2: a property is no keyword, whatever its name is.
+#[test]
+fn a_property_that_is_called_like_a_keyword_is_one() {
+    let text = r#"{"properties":{"default":{"properties":[]},"enum":[],"const":null}}"#;
+    let expected = r#"{"properties":{"default":{"properties":{}},"enum":{}}}"#;
+    assert_eq!(lenient(text, &Kind::Schema), expected);
+}
+
+/// SPEC 18.3.
+#[test]
+fn half_a_pair_is_the_character_that_says_so() {
+    for (text, expected) in [
+        (r#""\ud83d""#, r#""\ufffd""#),
+        (r#""\uDE00""#, r#""\ufffd""#),
+        (r#""\ud83d\n""#, r#""\ufffd\n""#),
+        (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+        (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
+        (r#""\ud83dx\ude00""#, r#""\ufffdx\ufffd""#),
+        (r#""\ud83d\\ude00""#, r#""\ufffd\\ude00""#),
+        (r#"{"\ud800":["\udfff"]}"#, r#"{"\ufffd":["\ufffd"]}"#),
+    ] {
+        assert_eq!(whole_characters(text), expected, "{text}");
+        assert!(serde_json::from_str::<Value>(expected).is_ok());
+    }
+    for text in [
+        r#""\ud83d\ude00""#,
+        r#""\\ud83d""#,
+        r#""\u00e4\ud7ff\ue000""#,
+        "\"\\",
+        "\\u",
+        "\\ud8",
+        "é",
+    ] {
+        assert!(matches!(whole_characters(text), Cow::Borrowed(_)), "{text}");
+    }
+}
+
+/// SPEC 18.2.
+#[test]
+fn a_number_is_a_finite_one_and_may_be_a_text() {
+    for (text, expected) in [("1", 1.0), ("\"1\"", 1.0), ("-0.5", -0.5), ("\"1e3\"", 1000.0)] {
+        assert_eq!(number(text), Some(expected));
+    }
+    for text in [
+        "\"NaN\"",
+        "\"inf\"",
+        "1e400",
+        "\"\"",
+        "\" 1\"",
+        "\"+1\"",
+        "\"0x1\"",
+        "true",
+        "null",
+        "[1]",
+        "\"\\u0031\"",
+        "\"01\"",
+    ] {
+        assert_eq!(number(text), None, "{text}");
+    }
+}
+
+/// Whatever comes: the result is JSON where the text was, it is its own result, and nothing that is not odd is lost.
+#[test]
+fn generated_texts_are_read_once_and_for_all() {
+    const PIECES: &[&str] = &[
+        "null",
+        "[]",
+        "{}",
+        "7",
+        "\"7\"",
+        "true",
+        "\"\\ud800\"",
+        "[null]",
+        "{\"a\":null}",
+        "\"text\"",
+    ];
+    const NAMES: &[&str] = &[
+        "capabilities",
+        "tools",
+        "serverInfo",
+        "properties",
+        "items",
+        "default",
+        "x",
+        "\\u0061",
+        "anyOf",
+        "listChanged",
+    ];
+    fn text(random: &mut Random, depth: usize) -> String {
+        let white = ["", " ", "\n"][random.below(3)];
+        match random.below(if depth == 0 { 1 } else { 3 }) {
+            0 => format!("{white}{}", PIECES[random.below(PIECES.len())]),
+            1 => {
+                let items: Vec<String> =
+                    (0..random.below(4)).map(|_| text(random, depth - 1)).collect();
+                format!("[{white}{}{white}]", items.join(","))
+            }
+            _ => {
+                let member = |random: &mut Random| {
+                    format!(
+                        "{white}\"{}\"{white}:{}",
+                        NAMES[random.below(NAMES.len())],
+                        text(random, depth - 1)
+                    )
+                };
+                let members: Vec<String> = (0..random.below(5)).map(|_| member(random)).collect();
+                format!("{{{}{white}}}", members.join(","))
+            }
+        }
+    }
+    let mut random = Random::new(41);
+    for _ in 0..20_000 {
+        let text = text(&mut random, 5);
+        for kind in [&INITIALIZE, &TOOL, &Kind::Schema, &ERROR, &PROGRESS, &Kind::Object] {
+            let read = lenient(&text, kind);
+            assert!(is_value(&read), "{text} is {read}");
+            assert_eq!(lenient(&read, kind), read, "{text}");
+        }
+    }
+}
