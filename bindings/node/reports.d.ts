@@ -158,6 +158,15 @@ export interface Explanation {
   from?: { source: string; file?: string; line?: number; list?: string };
   /** What helps. */
   remedy?: string;
+  /** Filters that do nothing; without a pattern: the server is configured nowhere. */
+  unmatched?: Array<{
+    option: 'include' | 'exclude' | 'trust' | 'always_load';
+    server: string;
+    by: 'server' | 'session';
+    pattern?: string;
+    /** The server that is probably meant. */
+    meant?: string;
+  }>;
 }
 
 /** What a drain did. */

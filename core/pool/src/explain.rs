@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::interface::words::{gate, hidden};
+use crate::view::{UnknownServer, Unmatched};
 
 #[cfg(test)]
 mod tests;
@@ -253,6 +254,32 @@ pub struct Provenance {
     pub list: Option<&'static str>,
 }
 
+/// A filter or mark that does nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Idle {
+    /// A pattern that matches nothing of what that server lists.
+    Pattern(String, Unmatched),
+    /// A server that is none.
+    Server(UnknownServer),
+}
+
+impl Idle {
+    fn message(&self) -> String {
+        match self {
+            Idle::Pattern(server, unmatched) => unmatched.message(server),
+            Idle::Server(unknown) => unknown.message(),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Idle::Pattern(server, unmatched) => unmatched.to_json(server),
+            Idle::Server(unknown) => unknown.to_json(),
+        }
+    }
+}
+
 /// The answer to why something is, or is not, there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation<'a> {
@@ -266,7 +293,12 @@ pub struct Explanation<'a> {
     pub cause: Option<String>,
     /// Where that is said.
     pub from: Option<Provenance>,
+    /// What of the filters does nothing.
+    pub idle: Vec<Idle>,
 }
+
+/// So many filters that do nothing are told of in a sentence; the others stand beside it.
+const TOLD_MAX: usize = 3;
 
 impl Explanation<'_> {
     /// A sentence.
@@ -292,6 +324,10 @@ impl Explanation<'_> {
             message.push_str(": ");
             message.push_str(cause);
         }
+        for idle in self.idle.iter().take(TOLD_MAX) {
+            message.push_str("; ");
+            message.push_str(&idle.message());
+        }
         message
     }
 
@@ -307,7 +343,7 @@ impl Explanation<'_> {
         })
     }
 
-    /// As JSON: `{v, name, kind, server?, available, reason?, message, from?: {source, file?, line?, list?}, remedy?}`.
+    /// As JSON: `{v, name, kind, server?, available, reason?, message, from?: {source, file?, line?, list?}, remedy?, unmatched?}`.
     pub fn to_json(&self) -> Value {
         let (kind, server) = match self.subject {
             Subject::Server => ("server", None),
@@ -320,11 +356,14 @@ impl Explanation<'_> {
             "available": self.reason.is_none(),
             "message": self.message(),
         });
+        let idle: Vec<Value> = self.idle.iter().map(Idle::to_json).collect();
+        let idle = (!idle.is_empty()).then(|| Value::from(idle));
         let rest = [
             ("server", server.map(Value::from)),
             ("reason", self.reason.map(|reason| reason.as_str().into())),
             ("from", self.from.as_ref().map(Provenance::to_json)),
             ("remedy", self.remedy().map(Value::from)),
+            ("unmatched", idle),
         ];
         for (name, value) in rest {
             if let Some(value) = value {

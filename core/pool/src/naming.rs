@@ -112,6 +112,14 @@ impl Naming {
         self.bare(tool) == Some(exposed) || self.of_pair(server, tool) == exposed
     }
 
+    /// Whether a text has what tells an exposed name from a tool's own one: the prefix, or else the joint behind the server's name.
+    pub(crate) fn has_marks_of_exposed(&self, text: &str) -> bool {
+        match self.style {
+            NameStyle::McpServerTool => text.starts_with(PREFIX),
+            NameStyle::ServerTool | NameStyle::Bare => text.contains(JOINT),
+        }
+    }
+
     /// Whether a name that is no server's is looked at as that of a tool: it has the form that exposed names have.
     pub fn is_exposed(&self, name: &str) -> bool {
         match self.style {

@@ -150,7 +150,8 @@ impl SessionCore {
     fn defer(&self, (server, want): (&str, &Want), catalog: Arc<Catalog>, first: FirstSight) {
         let lists = (catalog, self.driver.held_of(server));
         let of = (server, want.born.0);
-        let deferred = Deferred::new(of, lists, &want.seen_by.0, &self.options());
+        let seen_by = (&*self.options(), &self.driver.naming);
+        let deferred = Deferred::new(of, lists, &want.seen_by.0, seen_by);
         self.holds.defer(deferred, first);
     }
 
@@ -283,7 +284,7 @@ impl SessionCore {
         };
         want.ticket = None;
         want.sleep(None);
-        self.holds.rest((hold, want.born.0), kept)
+        self.holds.rest((hold, want.born.0), kept, &self.driver.naming)
     }
 
     /// Why a server is not there of which something kept is shown.

@@ -10,6 +10,7 @@ use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::ServerSpec;
+use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::view::View;
 
@@ -60,9 +61,9 @@ impl Deferred {
         (server, want): (&str, u64),
         (catalog, held_back): (Arc<Catalog>, HeldBack),
         configured: &Arc<Configured>,
-        options: &SessionOptions,
+        (options, naming): (&SessionOptions, &Arc<Naming>),
     ) -> Deferred {
-        let view = Arc::new(View::new(server, &configured.spec, options));
+        let view = Arc::new(View::new(server, &configured.spec, options, naming));
         let (server, configured) = (server.into(), configured.clone());
         Deferred { server, want, catalog, held_back, view, configured }
     }
@@ -127,7 +128,8 @@ impl AllDeferred {
             let configured = session.newest(&deferred.server, Origin::Pool, &deferred.configured);
             let of = (&*deferred.server, deferred.want);
             let catalog = (deferred.catalog.clone(), deferred.held_back.clone());
-            let newest = Deferred::new(of, catalog, &configured, &options);
+            let newest =
+                Deferred::new(of, catalog, &configured, (&options, &session.driver.naming));
             if newest.view != deferred.view {
                 *deferred = Arc::new(newest);
             }

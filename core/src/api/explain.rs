@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trunkline_pool::acceptance::HeldTool;
-use trunkline_pool::explain::{Explanation, Provenance, Reason, Subject};
+use trunkline_pool::explain::{Explanation, Idle, Provenance, Reason, Subject};
 use trunkline_pool::gates::Facts;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
@@ -23,10 +23,12 @@ use crate::{Error, ErrorCode, Result};
 
 impl Pool {
     /// Why a server, or a tool by its exposed name, is there or not: `{v, name, kind: server | tool, server?, available, reason?, message,
-    /// from?: {source, file?, line?, list?}, remedy?}`. The reason is the first of SPEC 11.6 that applies; `from` is where it is said, with the
+    /// from?: {source, file?, line?, list?}, remedy?, unmatched?}`. The reason is the first of SPEC 11.6 that applies; `from` is where it is said, with the
     /// list that decides. A server that could be used and is not connected has a reason as well, such as `unused`. For a tool that
     /// nobody lists, `server` is the one that its name would belong to. A name that is no server's and cannot be a tool's in the pool's `name_style` is a server
     /// that is `not_configured`. Of a server that runs by what its entry said before the message says what is wrong with that now.
+    ///
+    /// `unmatched` are the filters that do nothing: `[{option, server, by: server | session, pattern?, meant?}]`; those without a pattern name a server that is none.
     ///
     /// What sessions hide or switch off is not in it: [`Session::explain`] says that.
     ///
@@ -61,18 +63,21 @@ struct ToolWhy {
     server: Option<Arc<str>>,
     why: Why,
     from: Option<Provenance>,
+    idle: Vec<Idle>,
 }
 
 impl ToolWhy {
     fn to_json(&self, name: &str) -> Value {
         let subject = Subject::Tool(self.server.as_deref());
         let (reason, cause) = self.why.clone();
-        Explanation { name, subject, reason, cause, from: self.from.clone() }.to_json()
+        let (from, idle) = (self.from.clone(), self.idle.clone());
+        Explanation { name, subject, reason, cause, from, idle }.to_json()
     }
 
     /// Of a name that can be no server's tool.
     fn of_nobody() -> ToolWhy {
-        ToolWhy { server: None, why: (Some(Reason::Unknown), None), from: None }
+        let why = (Some(Reason::Unknown), None);
+        ToolWhy { server: None, why, from: None, idle: Vec::new() }
     }
 }
 
@@ -84,18 +89,19 @@ impl PoolCore {
         names.extend(self.running().all_names());
         names.extend(self.claimed_names());
         let naming = &self.driver.naming;
-        if names.iter().any(|known| **known == *name) || !naming.is_exposed(name) {
-            let (reason, cause) = self.why(name);
-            let from = self.provenance(name, reason);
-            let subject = Subject::Server;
-            return Explanation { name, subject, reason, cause, from }.to_json();
-        }
         // The newest that is connected: one that is still being started lists nothing yet.
         let listing = |server: &str| {
             let theirs = || entries.iter().rev().filter(|(_, cell)| &*cell.server == server);
             let connected = theirs().find(|(status, _)| status.state.is_connected());
             connected.or_else(|| theirs().next())
         };
+        if names.iter().any(|known| **known == *name) || !naming.is_exposed(name) {
+            let (reason, cause) = self.why(name);
+            let from = self.provenance(name, reason);
+            let subject = Subject::Server;
+            let idle = listing(name).map(|(_, cell)| self.idle_of(cell)).unwrap_or_default();
+            return Explanation { name, subject, reason, cause, from, idle }.to_json();
+        }
         let of_tool = |server: &str| listing(server).map(|(_, cell)| self.why_of_tool(cell, name));
         // A bare name is found where a server has such a tool.
         let has_it =
@@ -108,17 +114,30 @@ impl PoolCore {
             why => self.held_back_asleep((server, name), why),
         };
         let from = self.provenance(server, why.0);
-        ToolWhy { server: Some(server.into()), why, from }.to_json(name)
+        let idle = listing(server).map(|(_, cell)| self.idle_of(cell)).unwrap_or_default();
+        ToolWhy { server: Some(server.into()), why, from, idle }.to_json(name)
     }
 
     /// Why a tool of a connected entry is not there for a session that hides nothing.
     fn why_of_tool(&self, cell: &EntryCell, name: &str) -> Why {
         let published = cell.load_full();
         let lists = (&*published.slot.catalog, &published.slot.held);
-        let view = self
-            .configured(&cell.server)
-            .map_or_else(|_| View::of(&cell.spec), |configured| View::of(configured.spec()));
-        tool_among(&cell.server, lists, &view, (name, &self.driver.naming))
+        tool_among(&cell.server, lists, &self.view_of(cell), (name, &*self.driver.naming))
+    }
+
+    /// What the patterns of its configuration match nothing of.
+    fn idle_of(&self, cell: &EntryCell) -> Vec<Idle> {
+        let slot = &cell.load_full().slot;
+        let held_back = slot.held.tools().iter().map(|held| &*held.item.name);
+        let unmatched = self.view_of(cell).unmatched(&slot.catalog, held_back);
+        unmatched.into_iter().map(|it| Idle::Pattern(cell.server.to_string(), it)).collect()
+    }
+
+    /// What a session makes of its lists that states nothing itself.
+    fn view_of(&self, cell: &EntryCell) -> View {
+        let configured = self.configured(&cell.server);
+        let view = configured.map_or_else(|_| View::of(&cell.spec), |it| View::of(it.spec()));
+        view.exposed_as(&cell.server, &self.driver.naming)
     }
 
     /// That a tool is held back is why it is not there, while nothing but a call is missing for its server to run.
@@ -197,7 +216,9 @@ impl SessionCore {
         let (Some(name), Some(reason)) = (word("tool"), word("reason")) else { return error };
         let reason = Reason::from_word(reason);
         let (why, from) = ((reason, None), self.provenance(server, reason));
-        let explanation = ToolWhy { server: Some(server.into()), why, from }.to_json(name);
+        let idle = self.view().map(|view| self.idle_filters(&view, server)).unwrap_or_default();
+        let found = ToolWhy { server: Some(server.into()), why, from, idle };
+        let explanation = found.to_json(name);
         error.with_detail("explanation", explanation)
     }
 
@@ -208,7 +229,8 @@ impl SessionCore {
             why => why,
         };
         let (subject, from) = (Subject::Server, self.provenance(name, reason));
-        Explanation { name, subject, reason, cause, from }.to_json()
+        let idle = self.idle_filters(view, name);
+        Explanation { name, subject, reason, cause, from, idle }.to_json()
     }
 
     /// Why a server is away whose tools stay listed until it is back (SPEC 5.8).
@@ -238,7 +260,8 @@ impl SessionCore {
             why => self.pool.held_back_asleep((&server, exposed), why),
         };
         let from = self.provenance(&server, why.0);
-        ToolWhy { server: Some(server), why, from }
+        let idle = self.idle_filters(view, &server);
+        ToolWhy { server: Some(server), why, from, idle }
     }
 
     /// Why the session sees nothing of a server.

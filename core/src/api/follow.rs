@@ -47,6 +47,7 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     let _shown_first = sessions.first().map(|session| session.driver.catalogs.showing());
     ask_for_all(&added);
     sessions.iter().for_each(|session| session.show_kept());
+    sessions.iter().for_each(|session| session.warn_of_unknown_servers());
 }
 
 /// Asks for what sessions of one pool want besides. What a newer change let go meanwhile is not asked for.

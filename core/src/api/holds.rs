@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::catalog::Catalog;
+use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
@@ -122,7 +123,8 @@ impl Holds {
         let like = like.map(|row| row.held.seen());
         let seen = like.filter(|seen| Arc::ptr_eq(&seen.cell, &hold.cell));
         let seen = seen.unwrap_or_else(|| {
-            let view = Arc::new(View::new(&server, &configured.spec, &options));
+            let view =
+                Arc::new(View::new(&server, &configured.spec, &options, &session.driver.naming));
             Seen::new(hold.cell.clone(), view)
         });
         let held = Held::new(seen, (origin, kind));
@@ -214,6 +216,7 @@ impl Holds {
         &self,
         (id, want): (HoldId, u64),
         kept: Option<(Arc<Catalog>, HeldBack)>,
+        naming: &Arc<Naming>,
     ) -> Option<LeaseHold> {
         let mut inner = self.inner();
         let row = inner.holds.remove(id)?;
@@ -221,7 +224,8 @@ impl Holds {
         let shown = sight.shows.then_some((sight.catalog, sight.held_back));
         if let Some(lists) = shown.or(kept) {
             let of = (&*server, want);
-            inner.deferred.put(Deferred::new(of, lists, &row.configured, &row.options));
+            let seen_by = (&*row.options, naming);
+            inner.deferred.put(Deferred::new(of, lists, &row.configured, seen_by));
         }
         inner.compare_one(&server);
         row.into_hold()
@@ -260,7 +264,12 @@ impl Holds {
         let mut tells = false;
         let first = {
             let told = &mut self.inner().told;
-            told.listed(change).and_then(|news| told.next_with(news, &mut tells))
+            let news = told.listed(change);
+            told.look_at_filters(change);
+            match news {
+                Some(news) => told.next_with(news, &mut tells),
+                None => told.next(&mut tells),
+            }
         };
         self.tell_from(first, tells, session);
     }
@@ -276,7 +285,8 @@ impl Holds {
         {
             let mut inner = self.inner();
             let is_there = inner.holds.values().any(|row| row.is_on(cell.entry));
-            let view = || View::new(&cell.server, &cell.spec, &session.options());
+            let naming = &session.driver.naming;
+            let view = || View::new(&cell.server, &cell.spec, &session.options(), naming);
             inner.told.held_back(cell, generation, held, (!is_there).then(view));
         }
         self.tell(session);

@@ -21,6 +21,7 @@ use super::configure::Disabled;
 use super::configured::{Configured, Origin};
 use super::deadline::Deadline;
 use super::event::{EventMask, Subscription};
+use super::filters::SessionWarned;
 use super::gates::check_switched_on;
 use super::held::Held;
 use super::holds::Holds;
@@ -81,6 +82,7 @@ pub(crate) struct SessionCore {
     /// The shared connections that are not told of them.
     pub(super) untold: Untold<EntryCell>,
     pub(super) calls: Arc<Calls>,
+    pub(super) warned: SessionWarned,
     /// Something in `wants` was settled, or the session closed.
     pub(super) settled: Notify,
     /// Servers that the session brought itself.
@@ -280,6 +282,7 @@ impl SessionCore {
             options: Mutex::new(Arc::new(options)),
             calls: Arc::default(),
             wants: Mutex::default(),
+            warned: SessionWarned::default(),
             settled: Notify::new(),
             own: Mutex::default(),
             disabled: Arc::default(),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use trunkline_pool::acceptance::{Held as HeldBack, HeldTool};
 use trunkline_pool::catalog::{Catalog, Difference};
 use trunkline_pool::state::{EntryState, Generation, Notice};
-use trunkline_pool::view::{Shown, View};
+use trunkline_pool::view::{Shown, Unmatched, View};
 
 use self::gone::Gone;
 use super::by_server::ByServer;
@@ -173,6 +173,8 @@ pub(super) enum News {
     Change(Arc<ListChange>, Option<Arc<Difference>>),
     /// A tool is held back. In a box: it is rare, and larger than the others, which are moved for each session.
     HeldBack(Box<NewlyHeld>),
+    /// What the filters do with the lists of an entry is other than before: these match nothing. In a box, for most have no filters.
+    Unmatched(Box<(Arc<EntryCell>, Generation, Vec<Unmatched>)>),
 }
 
 /// A tool that is held back newly.
@@ -257,6 +259,7 @@ impl Told {
             let difference = Sight::difference(old.as_ref(), Some(&now));
             self.lists((now.server.clone(), now.source.clone()), Arc::new(difference));
         }
+        self.news.extend(News::of_filters(&now));
         self.servers.insert(server.clone(), now);
     }
 
@@ -301,6 +304,14 @@ impl Told {
             }
         };
         (!own.is_empty()).then(|| News::Change(change.clone(), Some(Arc::new(own))))
+    }
+
+    /// The same change, of a server that had listed nothing before: what the filters do with its lists.
+    pub(super) fn look_at_filters(&mut self, change: &ListChange) {
+        if !change.before.has_items() {
+            let news = self.sight(&change.cell).and_then(|told| News::of_filters(told));
+            self.news.extend(news);
+        }
     }
 
     /// These tools are held back newly. `unseen` is the view of an entry that is not seen yet; without it, nothing is told of one.
@@ -378,6 +389,13 @@ impl Told {
 }
 
 impl News {
+    /// What the filters do with what is seen, once its server has listed.
+    fn of_filters(sight: &Sight) -> Option<News> {
+        let Source::Entry(cell, generation) = &sight.source else { return None };
+        let has_listed = sight.shows && sight.view.has_patterns();
+        has_listed.then(|| News::Unmatched((cell.clone(), *generation, sight.unmatched()).into()))
+    }
+
     fn of_held_back(cell: &Arc<EntryCell>, generation: Generation, tool: &HeldTool) -> News {
         let (cell, tool) = (cell.clone(), tool.clone());
         News::HeldBack(Box::new(NewlyHeld { cell, generation, tool }))
@@ -388,6 +406,7 @@ impl News {
             News::Lists { server, .. } => server,
             News::Change(change, _) => &change.cell.server,
             News::HeldBack(held) => &held.cell.server,
+            News::Unmatched(of) => &of.0.server,
         }
     }
 
@@ -411,6 +430,7 @@ impl News {
                 let differing = Differing::new(about, own.clone());
                 session.driver.tell_lists(session, &differing, has_it);
             }
+            News::Unmatched(of) => session.warn_of_unmatched((&of.0, of.1), &of.2),
             News::HeldBack(held) => {
                 let NewlyHeld { cell, generation, tool } = &**held;
                 let (about, stands) =

@@ -168,6 +168,11 @@ impl Lists {
         self.made_of.iter().map(|sight| &*sight.server)
     }
 
+    /// What it shows of a server.
+    pub(super) fn sight(&self, server: &str) -> Option<&Sight> {
+        self.made_of.iter().find(|sight| &*sight.server == server)
+    }
+
     /// Whether it shows what is kept of a server, and not the server itself.
     pub(super) fn defers(&self, server: &str) -> bool {
         self.made_of.iter().any(|sight| &*sight.server == server && sight.is_deferred())

@@ -42,6 +42,7 @@ use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::naming::Naming;
 use trunkline_pool::options::{PoolOptions, within_bounds};
 use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
+use trunkline_pool::view::Unmatched;
 
 pub(crate) use authority::{Authority, Candidate, Warrant, recheck};
 pub(crate) use carry::carries_out;
@@ -62,7 +63,7 @@ use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use self::starts::Starts;
-use crate::api::SessionCore;
+use crate::api::{SessionCore, Warned};
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::cache::Catalogs;
 use crate::lookup::Lookups;
@@ -82,7 +83,9 @@ pub(crate) struct Driver {
     /// The folders that servers are told of.
     pub roots: Roots,
     /// How tools are named, beside the names that the host keeps for itself.
-    pub naming: Naming,
+    pub naming: Arc<Naming>,
+    /// Of which filters of the pool's servers the host was warned.
+    pub warned: Warned<Unmatched>,
     /// Where events go.
     pub hub: Hub,
     /// Who is told of requests and connections.
@@ -150,7 +153,8 @@ impl Driver {
             context: Context::of_pool(&options.handlers, options.handler_timeout, store.clone()),
             catalogs,
             sign_ins: SignIns::default(),
-            naming: Naming::new(options.name_style, options.reserved_names.iter().cloned()),
+            naming: Naming::new(options.name_style, options.reserved_names.iter().cloned()).into(),
+            warned: Warned::default(),
             core: Mutex::new(Core {
                 state: PoolState::new(options.clone(), seed),
                 interner: Interner::default(),

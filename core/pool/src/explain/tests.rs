@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::view::ByWhom;
 
 /// SPEC 11.6: every reason has a word of its own, which leads back to it, a sentence and a remedy, and they stand in their order.
 #[test]
@@ -53,6 +54,7 @@ fn an_explanation_has_a_reason_a_place_and_a_remedy() {
         reason: Some(Reason::Excluded),
         cause: None,
         from: Some(from),
+        idle: Vec::new(),
     };
     let expected = json!({
         "v": 1, "name": "mcp__s__t", "kind": "tool", "server": "s", "available": false,
@@ -70,6 +72,7 @@ fn an_explanation_has_a_reason_a_place_and_a_remedy() {
         reason: Some(Reason::Failed),
         cause: Some("it exited".into()),
         from: None,
+        idle: Vec::new(),
     };
     assert_eq!(failed.message(), "`s` has failed: it exited");
     let there = Explanation { reason: None, cause: None, ..failed };
@@ -86,13 +89,45 @@ fn an_explanation_has_a_reason_a_place_and_a_remedy() {
     assert_eq!(nobodys.message(), "no server has a name that the tool could belong to");
 }
 
+/// SPEC 18.11: filters that do nothing stand beside the reason, and the first of them in the sentence.
+#[test]
+fn an_explanation_says_which_filters_do_nothing() {
+    let pattern = |pattern: &str| {
+        let (option, by) = ("exclude", ByWhom::Session);
+        Idle::Pattern("s".into(), Unmatched { option, pattern: pattern.into(), by })
+    };
+    let (server, meant) = ("S".to_owned(), Some("s".to_owned()));
+    let idle = vec![
+        pattern("a"),
+        Idle::Server(UnknownServer { option: "trust", server, meant }),
+        pattern("b"),
+        pattern("c"),
+    ];
+    let (subject, reason, cause, from) = (Subject::Server, None, None, None);
+    let about = Explanation { name: "s", subject, reason, cause, from, idle };
+    assert_eq!(
+        about.message(),
+        "`s` is connected; the pattern `a` of the session's `exclude` matches nothing that `s` lists; the session's \
+         `trust` names the server `S`, which is configured nowhere; is `s` meant?; the pattern `b` of the session's \
+         `exclude` matches nothing that `s` lists"
+    );
+    let told = about.to_json()["unmatched"].clone();
+    assert_eq!(
+        told[0],
+        json!({"option": "exclude", "server": "s", "pattern": "a", "by": "session"})
+    );
+    assert_eq!(told[1], json!({"option": "trust", "server": "S", "by": "session", "meant": "s"}));
+    assert_eq!(told.as_array().unwrap().len(), 4);
+}
+
 /// SPEC 11.6: what the host's own list holds back no decision lets in, and there is no request to show.
 #[test]
 fn the_list_of_the_host_is_the_remedy_of_what_it_holds_back() {
     let by = |list| {
         let from = Provenance { source: "host".into(), list, ..Provenance::default() };
         let (subject, reason) = (Subject::Server, Some(Reason::PendingApproval));
-        let about = Explanation { name: "s", subject, reason, cause: None, from: Some(from) };
+        let (cause, from, idle) = (None, Some(from), Vec::new());
+        let about = Explanation { name: "s", subject, reason, cause, from, idle };
         about.to_json()["remedy"].as_str().unwrap().to_owned()
     };
     assert!(by(Some("pending")).contains("`set_gates`"));

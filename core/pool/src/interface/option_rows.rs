@@ -266,14 +266,14 @@ const INCLUDE: OptionRow = row(
     "include",
     PatternsByServer,
     "everything",
-    "per server, the tools and prompts that the session sees; `[]` is none",
+    "per server, the tools and prompts that the session sees, by their own or exposed names; `[]` is none",
 );
 
 const EXCLUDE: OptionRow = row(
     "exclude",
     PatternsByServer,
     "{}",
-    "per server, the tools and prompts that it does not see; wins",
+    "per server, the tools and prompts that it does not see, by their own or exposed names; wins",
 );
 
 const TRUST: OptionRow = row(
@@ -287,7 +287,7 @@ const ALWAYS_LOAD: OptionRow = row(
     "always_load",
     PatternsByServer,
     "{}",
-    "per server, the tools that are marked always-load on the session's own copy",
+    "per server, the tools that are marked always-load on the session's own copy, by their own or exposed names",
 );
 
 const SESSION_ROOTS: OptionRow = row(

@@ -64,12 +64,17 @@ pub(super) const SERVER: &[OptionRow] = &[
             "include",
             Texts,
             "everything",
-            "the tools and prompts that sessions see; `[]` is none",
+            "the tools and prompts that sessions see, by their own or exposed names; `[]` is none",
         ),
     ),
     also(
         &["excludeTools", "disabledTools"],
-        row("exclude", Texts, "[]", "the tools and prompts that sessions do not see; wins"),
+        row(
+            "exclude",
+            Texts,
+            "[]",
+            "the tools and prompts that sessions do not see, by their own or exposed names; wins",
+        ),
     ),
     row(
         "share",
@@ -125,7 +130,12 @@ pub(super) const SERVER: &[OptionRow] = &[
     row("trust", Bool, "false", "the trust mark of its tools"),
     also(
         &["alwaysLoad", "alwaysLoadTools"],
-        row("always_load", Texts, "[]", "its tools that are marked always-load"),
+        row(
+            "always_load",
+            Texts,
+            "[]",
+            "its tools that are marked always-load, by their own or exposed names",
+        ),
     ),
     row("description", Text, "", "what it is, for people"),
     row("start", Word(START), "the pool's", "when it starts"),

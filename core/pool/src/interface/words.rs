@@ -114,6 +114,7 @@ words! {
         CACHE "cache" "what servers listed could not be kept, or what was kept could not be read";
         TOKENS "tokens" "credentials could not be kept, or those that were kept could not be read";
         SUBSCRIPTION "subscription" "a server took no new subscription to a resource after a reconnect";
+        FILTER "filter" "a filter or mark does nothing: its pattern matches nothing that the server lists, or its server is none";
     }
 
     /// How the budget of servers counts.

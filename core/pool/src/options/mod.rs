@@ -202,6 +202,13 @@ pub struct SessionOptions {
     pub handlers: Handlers,
 }
 
+impl SessionOptions {
+    /// Whether they state anything of single servers.
+    pub fn has_filters(&self) -> bool {
+        !(self.filters.is_empty() && self.trust.is_empty() && self.always_load.is_empty())
+    }
+}
+
 /// A change of a live session's options; what is absent stays as it is (SPEC 6.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

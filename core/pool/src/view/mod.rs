@@ -4,20 +4,27 @@
 //! server. It is a value: two sessions have two, and another one takes its place whole.
 
 mod difference;
+mod names;
 mod order;
 mod revision;
 #[cfg(test)]
 mod tests;
+mod unmatched;
 mod viewed;
 
+use std::sync::Arc;
+
+use self::names::Names;
 use crate::catalog::{Catalog, Difference, Filter, Item};
 use crate::config::ServerSpec;
 use crate::interface::words::hidden;
+use crate::naming::Naming;
 use crate::options::SessionOptions;
-use crate::pattern::matches_any;
 
+pub use names::Exposing;
 pub use order::Order;
 pub use revision::{Made, Revision};
+pub use unmatched::{UnknownServer, Unmatched};
 pub use viewed::Viewed;
 
 /// What one session makes of one server's catalog.
@@ -31,6 +38,20 @@ pub struct View {
     pub trust: bool,
     /// Patterns of the tools that are marked always-load.
     pub always_load: Vec<String>,
+    /// Who states those.
+    pub always_load_by: ByWhom,
+    /// How the tools are exposed, where a pattern may be one of exposed names: nobody else pays for it.
+    pub exposing: Option<Exposing>,
+}
+
+/// Who states a filter or mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ByWhom {
+    /// The server's configuration.
+    #[default]
+    Server,
+    /// The session's options.
+    Session,
 }
 
 /// The marks of one tool, on the session's own copy (SPEC 6.2).
@@ -68,17 +89,36 @@ impl View {
             by_session: Filter::default(),
             trust: spec.trust,
             always_load: spec.always_load.clone(),
+            always_load_by: ByWhom::Server,
+            exposing: None,
         }
     }
 
     /// The view of a session with these options.
-    pub fn new(server: &str, spec: &ServerSpec, options: &SessionOptions) -> View {
-        Viewed { server, spec, options }.view()
+    pub fn new(
+        server: &str,
+        spec: &ServerSpec,
+        options: &SessionOptions,
+        naming: &Arc<Naming>,
+    ) -> View {
+        Viewed { server, spec, options }.view(naming)
+    }
+
+    /// The same, of a server whose tools are named so: its patterns are of exposed names too.
+    pub fn exposed_as(mut self, server: &str, naming: &Arc<Naming>) -> View {
+        let has_any = self.patterns().any(|(_, _, pattern)| naming.is_exposed_pattern(pattern));
+        self.exposing = has_any.then(|| Exposing { server: server.into(), naming: naming.clone() });
+        self
     }
 
     /// Whether a tool or prompt of that name is visible: both filters must admit it.
     pub fn admits(&self, name: &str) -> bool {
-        self.by_server.admits(name) && self.by_session.admits(name)
+        if self.exposing.is_none() {
+            return self.by_server.admits(name) && self.by_session.admits(name);
+        }
+        let names = Names::new(name, self.exposing.as_ref());
+        let admits = |filter: &Filter| filter.admits_by(|pattern| names.fit(pattern));
+        admits(&self.by_server) && admits(&self.by_session)
     }
 
     /// The tool of that name, if the session sees it: then it may call it too (SPEC 5.2).
@@ -92,17 +132,40 @@ impl View {
 
     /// The marks of a tool.
     pub fn marks(&self, tool: &str) -> Marks {
-        Marks { trust: self.trust, always_load: matches_any(&self.always_load, tool) }
+        // Of most servers no tool is marked: then the names are not made.
+        let is_marked = |patterns: &[String]| {
+            let names = Names::new(tool, self.exposing.as_ref());
+            patterns.iter().any(|pattern| names.fit(pattern))
+        };
+        let always_load = !self.always_load.is_empty() && is_marked(&self.always_load);
+        Marks { trust: self.trust, always_load }
     }
 
     /// What the session is told of a difference between two catalogs. Resources are not filtered.
     pub fn apply(&self, difference: &Difference) -> Difference {
-        self.by_session.apply(&self.by_server.apply(difference))
+        difference.seen_by(|name| self.admits(name))
     }
 
     /// Whether it admits everything.
     pub fn hides_nothing(&self) -> bool {
         self.by_server.hides_nothing() && self.by_session.hides_nothing()
+    }
+}
+
+impl ByWhom {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ByWhom::Server => "server",
+            ByWhom::Session => "session",
+        }
+    }
+
+    fn phrase(self) -> &'static str {
+        match self {
+            ByWhom::Server => "the server's own",
+            ByWhom::Session => "the session's",
+        }
     }
 }
 

@@ -55,14 +55,16 @@ fn both_filters_must_admit() {
 #[test]
 fn the_sessions_word_on_marks_goes_first() {
     let spec = spec(json!({"command": "c", "exclude": ["x"], "trust": true, "always_load": ["a"]}));
-    let plain = View::new("s", &spec, &options(r#"{"id": "i", "exclude": {"other": ["y"]}}"#));
+    let naming = Arc::default();
+    let plain =
+        View::new("s", &spec, &options(r#"{"id": "i", "exclude": {"other": ["y"]}}"#), &naming);
     assert_eq!(plain, View::of(&spec));
     assert_eq!(plain.marks("a"), Marks { trust: true, always_load: true });
     assert_eq!(plain.marks("b"), Marks { trust: true, always_load: false });
     let own = options(
         r#"{"id": "i", "exclude": {"s": ["y"]}, "trust": {"s": false}, "always_load": {"s": ["b*"]}}"#,
     );
-    let own = View::new("s", &spec, &own);
+    let own = View::new("s", &spec, &own, &naming);
     assert!(!own.admits("x") && !own.admits("y") && own.admits("z"));
     assert_eq!(own.marks("a"), Marks::default());
     assert_eq!(own.marks("b1"), Marks { trust: false, always_load: true });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Input, Ticket};
 use trunkline_pool::view::Viewed;
@@ -120,12 +121,16 @@ impl Holds {
 
 impl Row {
     /// It is seen by these from now on, of the same connection.
-    fn review(&mut self, configured: Arc<Configured>, options: Arc<SessionOptions>) {
+    fn review(
+        &mut self,
+        (configured, options): (Arc<Configured>, Arc<SessionOptions>),
+        naming: &Arc<Naming>,
+    ) {
         let server = &*self.held.server;
         let before = Viewed { server, spec: &self.configured.spec, options: &self.options };
         let now = Viewed { server, spec: &configured.spec, options: &options };
         if before != now {
-            self.held.set_view(now.view());
+            self.held.set_view(now.view(naming));
         }
         (self.configured, self.options) = (configured, options);
     }
@@ -163,7 +168,8 @@ impl Inner {
             self.holds.remove(id);
             return;
         }
-        row.review(session.newest(&server, row.held.origin, &row.configured), session.options());
+        let newest = session.newest(&server, row.held.origin, &row.configured);
+        row.review((newest, session.options()), &session.driver.naming);
         if row.kind != Kind::Lease {
             return;
         }

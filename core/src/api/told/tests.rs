@@ -47,7 +47,7 @@ fn added(told: &mut Told) -> Vec<String> {
         let difference = match news {
             News::Lists { difference, .. } => difference,
             News::Change(change, own) => own.unwrap_or_else(|| change.whole.difference().clone()),
-            News::HeldBack(..) => continue,
+            News::HeldBack(..) | News::Unmatched(..) => continue,
         };
         added.extend(difference.tools.added.iter().map(|name| name.to_string()));
     }

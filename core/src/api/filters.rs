@@ -1,0 +1,132 @@
+//! Filters and marks that do nothing: the host is warned of each once, and `explain` says it (SPEC 18.11).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use trunkline_pool::explain::Idle;
+use trunkline_pool::interface::{EventKind, words};
+use trunkline_pool::state::Generation;
+use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
+
+use super::session::SessionCore;
+use super::told::Sight;
+use super::view::Lists;
+use crate::driver::{About, EntryCell};
+
+/// Of what the host was warned, by server, as far as it is still so: what is mended and wrong again is told again.
+pub(crate) struct Warned<T>(Mutex<BTreeMap<Box<str>, BTreeSet<T>>>);
+
+impl<T> Default for Warned<T> {
+    fn default() -> Warned<T> {
+        Warned(Mutex::default())
+    }
+}
+
+impl<T: Ord + Clone> Warned<T> {
+    /// Of a server this is so now; what of it is new.
+    fn anew(&self, server: &str, now: &[T]) -> Vec<T> {
+        let mut warned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match now {
+            [] => warned.remove(server),
+            now => warned.insert(server.into(), now.iter().cloned().collect()),
+        };
+        let is_new = |it: &&T| !before.as_ref().is_some_and(|before| before.contains(it));
+        now.iter().filter(is_new).cloned().collect()
+    }
+}
+
+/// What a session was warned of.
+#[derive(Default)]
+pub(super) struct SessionWarned {
+    patterns: Warned<Unmatched>,
+    servers: Warned<UnknownServer>,
+}
+
+impl SessionCore {
+    /// Warns of the patterns that match nothing of what a server listed: of those of its configuration once for all sessions.
+    pub(super) fn warn_of_unmatched(
+        &self,
+        (cell, generation): (&EntryCell, Generation),
+        unmatched: &[Unmatched],
+    ) {
+        let of = |by: ByWhom| -> Vec<Unmatched> {
+            unmatched.iter().filter(|it| it.by == by).cloned().collect()
+        };
+        let about = About::entry(cell, generation);
+        for it in self.driver.warned.anew(&cell.server, &of(ByWhom::Server)) {
+            self.warn(None, &about, it.message(&cell.server));
+        }
+        for it in self.warned.patterns.anew(&cell.server, &of(ByWhom::Session)) {
+            self.warn(Some(self), &about, it.message(&cell.server));
+        }
+    }
+
+    /// Warns of the servers that its filters name and nobody knows, once any server is known.
+    pub(super) fn warn_of_unknown_servers(&self) {
+        for it in self.warned.servers.anew("", &self.unknown_servers()) {
+            self.warn(Some(self), &About::default(), it.message());
+        }
+    }
+
+    fn warn(&self, session: Option<&SessionCore>, about: &About, message: String) {
+        let fields = [("code", words::warning_code::FILTER.into()), ("message", message.into())];
+        self.driver.hub.publish(EventKind::Warning, session, about, &fields);
+    }
+
+    /// The servers that its filters and marks name, and nobody knows. A pool that has none yet is still to be told of them.
+    fn unknown_servers(&self) -> Vec<UnknownServer> {
+        let options = self.options();
+        if !options.has_filters() {
+            return Vec::new();
+        }
+        let mut known = self.pool.running().all_names();
+        known.extend(self.pool.claimed_names());
+        known.extend(self.own_names());
+        if known.is_empty() {
+            return Vec::new();
+        }
+        UnknownServer::all(&options, known.iter().map(|name| &**name))
+    }
+
+    /// What of its filters does nothing, and has to do with that server, or with one that it is mistaken for.
+    pub(super) fn idle_filters(&self, view: &Lists, server: &str) -> Vec<Idle> {
+        let patterns = view.sight(server).into_iter().flat_map(|sight| {
+            sight.unmatched().into_iter().map(|it| Idle::Pattern(server.to_owned(), it))
+        });
+        let concerns =
+            |it: &UnknownServer| it.server == server || it.meant.as_deref() == Some(server);
+        let servers = self.unknown_servers().into_iter().filter(concerns).map(Idle::Server);
+        patterns.chain(servers).collect()
+    }
+}
+
+impl Sight {
+    /// The patterns that match nothing of what it shows.
+    pub(super) fn unmatched(&self) -> Vec<Unmatched> {
+        let held_back = self.held_back.tools().iter().map(|held| &*held.item.name);
+        self.view.unmatched(&self.catalog, held_back)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 18.11: each is told once, and again when it was mended meanwhile; servers do not mix.
+    #[test]
+    fn what_is_so_is_told_once() {
+        let warned = Warned::default();
+        let rounds: [(&str, &[u8], &[u8]); 7] = [
+            ("s", &[1, 2], &[1, 2]),
+            ("s", &[1, 2], &[]),
+            ("t", &[1], &[1]),
+            ("s", &[2, 3], &[3]),
+            ("s", &[1], &[1]),
+            ("s", &[], &[]),
+            ("s", &[1], &[1]),
+        ];
+        for (server, now, told) in rounds {
+            assert_eq!(warned.anew(server, now), told, "{server} {now:?}");
+        }
+    }
+}
