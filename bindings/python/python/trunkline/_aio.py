@@ -254,8 +254,9 @@ class Session(SessionBase):
 
     async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name. Cancelling the task cancels the call."""
-        text = arguments_text(arguments)
-        return CallResult(await submit_call(self._native.call_tool, options, tool, text))
+        call = submit_call(self._native.call_tool, options, tool, arguments_text(arguments))
+        del arguments  # The traceback of an error keeps this frame.
+        return CallResult(await call)
 
     def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
         """Events of this session, from now on; ``kinds`` are their types, all by default."""
@@ -280,8 +281,9 @@ class Lease(LeaseBase):
         the request; a ``progressToken`` in it does not go out: the library has its own), ``wait`` (for a server that is
         reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
         """
-        text = arguments_text(arguments)
-        return CallResult(await submit_call(self._native.call_tool, options, tool, text))
+        call = submit_call(self._native.call_tool, options, tool, arguments_text(arguments))
+        del arguments  # The traceback of an error keeps this frame.
+        return CallResult(await call)
 
     async def request(
         self, method: str, params: Mapping[str, Any] | None = None, **options: Any
@@ -290,8 +292,9 @@ class Lease(LeaseBase):
 
         Calls of tools and subscriptions have methods of their own, and are an `InvalidArgumentError` here.
         """
-        text = arguments_text(params)
-        return CallResult(await submit_call(self._native.request, options, method, text))
+        call = submit_call(self._native.request, options, method, arguments_text(params))
+        del params
+        return CallResult(await call)
 
     async def read_resource(self, uri: str, **options: Any) -> CallResult:
         """Reads a resource."""
@@ -299,13 +302,15 @@ class Lease(LeaseBase):
 
     async def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
         """Gets a prompt."""
-        text = arguments_text(arguments)
-        return CallResult(await submit_call(self._native.get_prompt, options, name, text))
+        call = submit_call(self._native.get_prompt, options, name, arguments_text(arguments))
+        del arguments
+        return CallResult(await call)
 
     async def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
         """Asks for completions, with the params of the request."""
-        text = arguments_text(params)
-        return CallResult(await submit_call(self._native.complete, options, text))
+        call = submit_call(self._native.complete, options, arguments_text(params))
+        del params
+        return CallResult(await call)
 
     async def subscribe_resource(self, uri: str) -> None:
         """Subscribes the session to updates of a resource, which come as ``resource_updated`` events.

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 #: How often the thread of a loop that cannot watch descriptors looks whether the loop is still there, in seconds.
 _LOOK_AGAIN = 0.5
 
+#: Said where no loop of asyncio runs: in a plain thread, and inside of trio.
+NO_LOOP = (
+    "no asyncio loop runs in this thread, which the objects of `trunkline` need; those of `trunkline.sync` need none "
+    "(with trio, call them by `trio.to_thread.run_sync`)"
+)
+
 #: The bridges by the id of their loop. The loop alone keeps its bridge alive, by watching for it.
 _bridges: dict[int, weakref.ref[LoopBridge]] = {}
 
@@ -154,7 +160,7 @@ def _loop_for(start: Callable[..., _trunkline.Operation], args: tuple[Any, ...])
             method.__self__.check_process()
         except ForkedError as error:
             raise not_begun(error, start, args) from None
-        raise
+        raise RuntimeError(NO_LOOP) from None
 
 
 async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
@@ -171,10 +177,12 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
         # The traceback keeps this frame for as long as somebody keeps the error.
         del bridge, pending[token]
         if isinstance(error, (UnicodeEncodeError, TrunklineError)):
-            raise not_begun(error, start, args) from error.__cause__
+            refused = not_begun(error, start, args)
+            del args
+            raise refused from error.__cause__
         raise
-    # The loop alone keeps it, however long whoever waits here is kept.
-    del bridge
+    # The loop alone keeps it, however long whoever waits here is kept; and an error keeps no arguments.
+    del bridge, args
     try:
         return await future
     except (CancelledError, GeneratorExit):
@@ -209,8 +217,10 @@ async def _told(
     token = next_token()
     receivers[token] = receive
     *given, text = args
+    call = submit(start, *given, (text, token))
+    del args, given  # The traceback of an error keeps this frame.
     try:
-        result = await submit(start, *given, (text, token))
+        result = await call
         await audience.told()
         return result
     finally:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
+from _queue import SimpleQueue  # What is in `queue` may be that of other threads, as of gevent.
 
 from . import _exit, _trunkline
 from ._audience import INTERRUPTS, Audience, check_plain, check_taken, new_untold
-from ._bridge import bridge_of, next_token
+from ._bridge import NO_LOOP, bridge_of, next_token
 from ._errors import ForkedError, InvalidArgumentError, invalid
 from ._handlers import Refusal, ServerRequest
 from ._options import _encode, milliseconds
@@ -212,7 +212,7 @@ class LoopDesk(Desk):
             self._loop = get_running_loop()
         except RuntimeError:
             raise invalid(
-                "handlers: they are given where an event loop runs, which then runs them", path="handlers"
+                f"handlers: {NO_LOOP}", path="handlers"
             ) from None
         super().__init__(handlers)
         self._tasks: dict[int, Task[None]] = {}

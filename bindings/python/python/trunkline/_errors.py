@@ -176,9 +176,9 @@ def told(error: _E, code: str, detail: dict[str, Any], hint: str | None = None) 
     return error
 
 
-def invalid(message: str, **detail: Any) -> InvalidArgumentError:
+def invalid(message: str, hint: str | None = None, **detail: Any) -> InvalidArgumentError:
     """A wrong argument that is found before the library is called."""
-    return told(InvalidArgumentError(message), "invalid_argument", detail)
+    return told(InvalidArgumentError(message), "invalid_argument", detail, hint)
 
 
 def not_unicode(error: UnicodeEncodeError, path: str | None = None) -> InvalidArgumentError:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
 import weakref
 
 from . import _trunkline
-from ._errors import TrunklineError
+from ._errors import TrunklineError, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,11 +49,23 @@ def start_thread(thread: threading.Thread, end: Callable[[], Any]) -> None:
     """Starts the thread, which is ended and joined at the exit. Where there is none to be had, what it was for ends at once."""
     _threads[thread] = end
     try:
+        refuse_green_threads()
         thread.start()
     except BaseException:
         forget_thread(thread)
         end()
         raise
+
+
+def refuse_green_threads() -> None:
+    """Where a library has put its own threads in the place of the system's, one that waits for the library stops all of them."""
+    for product, module, asks, name in _GREEN:
+        loaded = sys.modules.get(module)
+        if loaded is not None and getattr(loaded, asks)(name):
+            raise invalid(
+                f"{product} has replaced the threads of Python, and this needs one that waits outside of Python",
+                hint=f"leave threads as they are ({product}'s `thread=False`), or poll `status` and use no callbacks, handlers or logs",
+            )
 
 
 def forget_thread(thread: threading.Thread) -> None:
@@ -132,6 +145,12 @@ def _after_fork() -> None:
     _threads.clear()
     _waits.clear()
 
+
+#: Who replaces threads: the product, its module, the question of that, and what is asked about.
+_GREEN = (
+    ("gevent", "gevent.monkey", "is_module_patched", "threading"),
+    ("eventlet", "eventlet.patcher", "is_monkey_patched", "thread"),
+)
 
 _DRAIN = f'{{"force":true,"timeout_ms":{int(_EXIT_TIME * 1000)}}}'
 

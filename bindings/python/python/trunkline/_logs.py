@@ -11,7 +11,7 @@ from ._errors import leaving
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from queue import SimpleQueue
+    from _queue import SimpleQueue  # What is in `queue` may be that of other threads, as of gevent.
     from typing import Any
 
 #: Records that are taken at once.
@@ -31,7 +31,7 @@ class Logs:
     """What ``start_logs`` started. It ends with ``close()``, or at the interpreter's exit."""
 
     def __init__(self, level: str) -> None:
-        from queue import SimpleQueue
+        from _queue import SimpleQueue  # What is in `queue` may be that of other threads, as of gevent.
 
         # The thread comes first: where there is none to be had, what was started before goes on.
         self._native: _trunkline.Logs | None = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 
 from ._errors import ProtocolError, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeVar
 
     _T = TypeVar("_T")
@@ -73,7 +74,7 @@ class CallResult:
 
     __slots__ = ("_native", "_decoded")
 
-    def __init__(self, native: _trunkline.CallResult) -> None:
+    def __init__(self, native: _trunkline.CallResult | _Received) -> None:
         self._native = native
         self._decoded: Any = None
 
@@ -112,8 +113,33 @@ class CallResult:
         meta: dict[str, Any] = self.decoded.get("_meta") or {}
         return meta
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.raw,)
+
     def __repr__(self) -> str:
         return f"<CallResult is_error={self.is_error}>"
+
+
+class _Received:
+    """The bytes of a result that was copied or pickled, in the place of the library's own."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+
+    def raw(self) -> bytes:
+        return self._raw
+
+    def text(self) -> str:
+        return self._raw.decode()
+
+    def is_error(self) -> bool:
+        return _decoded(self.text()).get("isError") is True
+
+
+def _restored(raw: bytes) -> CallResult:
+    return CallResult(_Received(raw))
 
 
 class Listed:
@@ -169,8 +195,8 @@ class List(list["_T"]):
         self.revision = revision
 
 
-class Event:
-    """One event; ``event["added"]`` is a member of its payload."""
+class Event(Mapping[str, "Any"]):
+    """One event, a mapping: ``event["added"]`` is a member of its payload. Events are equal to themselves alone."""
 
     __slots__ = ("text", "_decoded")
 
@@ -228,9 +254,14 @@ class Event:
     def __getitem__(self, name: str) -> Any:
         return self.decoded[name]
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """A member, or the default."""
-        return self.decoded.get(name, default)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.decoded)
+
+    def __len__(self) -> int:
+        return len(self.decoded)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return f"<Event {self.seq} {self.type}>"

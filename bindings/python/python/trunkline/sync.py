@@ -87,7 +87,11 @@ def _block_call(
         receiver = None if callback is None else receiver_of(callback)
     except TrunklineError as error:
         raise not_sent(error) from None
-    return _block(start, *args, text if receiver is None else (text, 0), receiver=receiver)
+    try:
+        return _block(start, *args, text if receiver is None else (text, 0), receiver=receiver)
+    except TrunklineError as error:
+        del args  # A traceback keeps its frames, and they their arguments: this one begins here.
+        raise error.with_traceback(None)
 
 
 def _block(
@@ -344,7 +348,12 @@ class Session(SessionBase):
     def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name."""
         text = arguments_text(arguments)
-        return CallResult(_block_call(self._native.call_tool, options, tool, text))
+        del arguments
+        try:
+            return CallResult(_block_call(self._native.call_tool, options, tool, text))
+        except TrunklineError:
+            del text  # The traceback keeps this frame.
+            raise
 
     def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
         """Events of this session, from now on; ``kinds`` are their types, all by default."""
@@ -363,7 +372,12 @@ class Lease(LeaseBase):
         server that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
         """
         text = arguments_text(arguments)
-        return CallResult(_block_call(self._native.call_tool, options, tool, text))
+        del arguments
+        try:
+            return CallResult(_block_call(self._native.call_tool, options, tool, text))
+        except TrunklineError:
+            del text  # The traceback keeps this frame.
+            raise
 
     def request(
         self, method: str, params: Mapping[str, Any] | None = None, **options: Any
@@ -373,7 +387,12 @@ class Lease(LeaseBase):
         Calls of tools and subscriptions have methods of their own, and are an `InvalidArgumentError` here.
         """
         text = arguments_text(params)
-        return CallResult(_block_call(self._native.request, options, method, text))
+        del params
+        try:
+            return CallResult(_block_call(self._native.request, options, method, text))
+        except TrunklineError:
+            del text
+            raise
 
     def read_resource(self, uri: str, **options: Any) -> CallResult:
         """Reads a resource."""
@@ -382,12 +401,22 @@ class Lease(LeaseBase):
     def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
         """Gets a prompt."""
         text = arguments_text(arguments)
-        return CallResult(_block_call(self._native.get_prompt, options, name, text))
+        del arguments
+        try:
+            return CallResult(_block_call(self._native.get_prompt, options, name, text))
+        except TrunklineError:
+            del text
+            raise
 
     def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
         """Asks for completions, with the params of the request."""
         text = arguments_text(params)
-        return CallResult(_block_call(self._native.complete, options, text))
+        del params
+        try:
+            return CallResult(_block_call(self._native.complete, options, text))
+        except TrunklineError:
+            del text
+            raise
 
     def subscribe_resource(self, uri: str) -> None:
         """Subscribes the session to updates of a resource, which come as ``resource_updated`` events.

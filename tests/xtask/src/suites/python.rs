@@ -43,13 +43,15 @@ fn within(machine: &Machine, folder: &Path, args: &[&str]) -> Command {
 }
 
 /// What the tests need beside the package itself.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 8] = [
     "maturin==1.16.0",
     PYTEST,
     "mypy==2.4.1",
     "uvloop==0.23.0",
     "opentelemetry-sdk==1.45.2",
     "prometheus-client==0.26.0",
+    "gevent==26.9.0",
+    "trio==0.35.0",
 ];
 
 /// What runs tests, in whichever environment.

@@ -1,0 +1,173 @@
+"""Other loops and other threads than Python's own are served or refused in words; results and errors can be kept.
+
+SPEC 5.3, 16.2, 16.5.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import pickle
+import tracemalloc
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import trunkline
+import trunkline.sync
+
+from host import Log, ended_well, python, text
+
+
+def lines_of(program: str, log: Log) -> list[str]:
+    """What a program prints that is given the configuration of a server, which is gone by then."""
+    done = python(program, json.dumps(log.server()))
+    ended_well(done)
+    log.settle()
+    return done.stdout.splitlines()
+
+
+#: What needs a thread of its own, by name: with threads that wait outside of Python replaced it has to refuse.
+NEEDS_THREAD = {
+    "on_event": "pool.on_event(lambda event: None)",
+    "logs": "trunkline.start_logs()",
+    "handlers": "pool.session('b', handlers={'elicitation': print})",
+}
+
+GREEN = """
+import gevent.monkey
+gevent.monkey.patch_all(thread={thread})
+import json, sys
+import trunkline, trunkline.sync
+with trunkline.sync.Pool(cache="off") as pool:
+    pool.reconcile({{"s": json.loads(sys.argv[1])}})
+    session = pool.session("a")
+    session.ready("s")
+    print(session.call_tool("mcp__s__echo", {{"message": "served"}}).content[0]["text"])
+    try:
+        started = {statement}
+        print("went on")
+    except trunkline.InvalidArgumentError as error:
+        print(error, "|", error.hint)
+"""
+
+
+@pytest.mark.parametrize("statement", NEEDS_THREAD.values(), ids=NEEDS_THREAD)
+def test_gevent_is_refused_where_a_thread_has_to_wait(log: Log, statement: str) -> None:
+    said = lines_of(GREEN.format(thread=True, statement=statement), log)
+    assert said[0] == "served"
+    assert said[1].startswith("gevent has replaced the threads of Python") and "thread=False" in said[1]
+
+
+@pytest.mark.parametrize("statement", NEEDS_THREAD.values(), ids=NEEDS_THREAD)
+def test_gevent_without_its_threads_is_served(log: Log, statement: str) -> None:
+    said = lines_of(GREEN.format(thread=False, statement=statement), log)
+    assert said == ["served", "went on"]
+
+
+TRIO = """
+import json, sys, trio
+import trunkline, trunkline.sync
+config = json.loads(sys.argv[1])
+
+async def main():
+    try:
+        async with trunkline.Pool(cache="off") as pool:
+            await pool.reconcile({"s": config})
+    except RuntimeError as error:
+        print(error)
+        while error := error.__cause__:
+            print("cause", error)
+    pool = trunkline.sync.Pool(cache="off")
+    wait = trio.to_thread.run_sync
+    lease = await wait(lambda: pool.session("a", servers=[]).acquire("s", config))
+    result = await wait(lambda: lease.call_tool("echo", {"message": "served"}))
+    print(result.content[0]["text"])
+    await wait(pool.close)
+
+trio.run(main)
+"""
+
+
+def test_trio_is_refused_in_words_and_served_by_threads(log: Log) -> None:
+    said = lines_of(TRIO, log)
+    assert len(said) == 2, said
+    assert said[0].startswith("no asyncio loop runs in this thread") and "trio.to_thread.run_sync" in said[0]
+    assert said[1] == "served"
+
+
+RESULT = '{"zebra":1,"content":[{"type":"text","text":"x"}],"structuredContent":{"n":12345678901234567890},"isError":true}'
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
+def test_results_are_whole_in_copies(log: Log, copied: Any) -> None:
+    with trunkline.sync.Pool(cache="off") as pool:
+        lease = pool.session("a", servers=[]).acquire("s", log.server())
+        result = copied(lease.call_tool("verbatim", {"result": RESULT}))
+    assert isinstance(result, trunkline.CallResult)
+    assert result.raw == RESULT.encode()
+    assert result.decoded == json.loads(RESULT)
+    assert (text(result), result.is_error) == ("x", True)
+    assert repr(copied(result)) == repr(result)
+
+
+def test_events_are_mappings(log: Log) -> None:
+    with trunkline.sync.Pool(cache="off") as pool, pool.events() as events:
+        pool.session("a", servers=[]).acquire("s", log.server())
+        event = next(iter(events))
+        assert isinstance(event, Mapping)
+        assert dict(event) == event.decoded == {**event}
+        assert "type" in event and "nothing" not in event and event.get("nothing", 1) == 1
+        assert len(event) == len(event.decoded) and list(event) == list(event.decoded)
+        match event:
+            case {"type": kind, "seq": seq}:
+                assert (kind, seq) == (event.type, event.seq)
+            case _:
+                raise AssertionError(event)
+        assert event == event and len({event, event}) == 1
+
+
+#: Calls that are refused, and the bytes of the arguments of each.
+REFUSED, ARGUMENT_BYTES = 100, 100_000
+
+
+def refused_by_threads(server: dict[str, Any]) -> list[trunkline.TrunklineError]:
+    errors = []
+    with trunkline.sync.Pool(cache="off") as pool:
+        lease = pool.session("a", servers=[]).acquire("s", server)
+        for number in range(REFUSED):
+            try:
+                lease.call_tool("nothing", {"message": f"{number:0{ARGUMENT_BYTES}}"})
+            except trunkline.ToolNotFoundError as error:
+                errors.append(error)
+    return errors
+
+
+def refused_by_loop(server: dict[str, Any]) -> list[trunkline.TrunklineError]:
+    async def main() -> list[trunkline.TrunklineError]:
+        errors = []
+        async with trunkline.Pool(cache="off") as pool:
+            lease = await pool.session("a", servers=[]).acquire("s", server)
+            for number in range(REFUSED):
+                progress = None if number % 2 else print
+                try:
+                    await lease.call_tool("nothing", {"message": f"{number:0{ARGUMENT_BYTES}}"}, progress=progress)
+                except trunkline.ToolNotFoundError as error:
+                    errors.append(error)
+        return errors
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("refused", [refused_by_threads, refused_by_loop])
+def test_kept_errors_keep_no_arguments(log: Log, refused: Any) -> None:
+    tracemalloc.start()
+    try:
+        errors = refused(log.server())
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(errors) == REFUSED and all(error.__traceback__ is not None for error in errors)
+    assert kept < REFUSED * ARGUMENT_BYTES / 10, f"{kept} bytes are kept by {REFUSED} errors"
