@@ -68,6 +68,26 @@ fn it_shakes_hands_in_the_version_asked_for_and_ends_with_its_input() {
 }
 
 #[test]
+fn without_an_input_it_serves_until_a_signal() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_trunkline-testserver"))
+        .args(["--http", "0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    let host = address.trim().strip_prefix("http://").and_then(|rest| rest.split('/').next());
+    let mut stream = std::net::TcpStream::connect(host.unwrap()).unwrap();
+    stream.write_all(b"GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().code(), None);
+}
+
+#[test]
 fn a_slow_call_holds_up_no_other_and_a_cancelled_one_is_never_answered() {
     let mut server = Server::start(&[]);
     let slow = json!({"name": "sleep", "arguments": {"ms": 60_000}});

@@ -1,7 +1,7 @@
 //! The same server over Streamable HTTP, HTTP+SSE or a websocket: a front of plain threads before the one that reads and answers lines.
 //!
 //! The front gives the server pipes for its standard input and output, and numbers the requests of all its clients anew.
-//! The process ends with its own standard input.
+//! The process ends with its own standard input; without one, as with `/dev/null`, a signal ends it.
 
 mod authority;
 mod events;
@@ -14,8 +14,9 @@ mod routes;
 mod socket;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
 
 use crate::flags::Flags;
 use authority::Authority;
@@ -45,11 +46,13 @@ pub fn begin(flags: &Flags) {
     let (own_input, mut own_output) = (take_over(0, Side::Read), take_over(1, Side::Write));
     let _ = writeln!(own_output.own, "{address}");
     let _ = own_output.own.flush();
-    std::thread::spawn(move || {
+    if !is_nothing(&own_input.own) {
         let mut rest = own_input.own;
-        while matches!(rest.read(&mut [0; 64]), Ok(1..)) {}
-        std::process::exit(0);
-    });
+        std::thread::spawn(move || {
+            while matches!(rest.read(&mut [0; 64]), Ok(1..)) {}
+            std::process::exit(0);
+        });
+    }
     let mut front = Front::new(flags, faults, own_input.other, speech);
     front.authority = authority;
     let front: &'static Front = Box::leak(Box::new(front));
@@ -63,6 +66,12 @@ pub fn begin(flags: &Flags) {
             std::thread::spawn(move || front.serve(stream));
         }
     });
+}
+
+/// Whether it is `/dev/null` or another device that nobody types at, whose end says nothing.
+fn is_nothing(input: &File) -> bool {
+    let is_device = input.metadata().is_ok_and(|about| about.file_type().is_char_device());
+    is_device && !input.is_terminal()
 }
 
 fn refuse(message: &str) -> ! {
