@@ -119,9 +119,9 @@ export class TrunklineError extends Error {
 /** The answer of a server to a request, decoded when somebody looks. */
 export class Result {
   protected constructor();
-  /** The JSON text exactly as received: large numbers and the order of members survive in it. */
+  /** The JSON text exactly as received: large numbers and the order of members survive in it. A clone or spread does not have it. */
   readonly raw: string;
-  /** The decoded answer. */
+  /** The decoded answer. A clone or spread has the members below, and of a result without any this one. */
   readonly value: JsonObject;
   /** Its `_meta`. */
   readonly meta: JsonObject | undefined;

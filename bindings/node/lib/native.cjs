@@ -12,8 +12,9 @@ const audiences = new Map();
 const bridge = new addon.Bridge(
   (number) => subscriptions.get(number)?.deref()?.onReadable(),
   (number, events) => audiences.get(number)?.(events),
-  // Bun exports the functions of libuv, and ends the process when one is called.
-  process.versions.bun === undefined,
+  // Bun exports the functions of libuv, and ends the process when one is called. Deno has no scope for handles where an environment
+  // ends, and crashes there when the addon gives an asynchronous context back.
+  process.versions.bun === undefined && process.versions.deno === undefined,
 );
 
 const registry = JSON.parse(bridge.registry());

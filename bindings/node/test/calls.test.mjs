@@ -1,7 +1,7 @@
 // Calls, their results and their cancellation: SPEC 5.
 
 import assert from 'node:assert/strict';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -33,6 +33,30 @@ describe('results', () => {
     assert.deepEqual(result.meta, { k: 1 });
     assert.deepEqual(JSON.parse(JSON.stringify(result)), JSON.parse(sent));
     assert.match(inspect(result), /^CallResult \{/);
+  });
+
+  // SPEC 5.1, 16.2
+  it('are whole in copies: a clone, a spread, a message to another thread', async (t) => {
+    const { lease } = await openLease(t);
+    const sent = '{"content":[{"type":"text","text":"x"}],"structuredContent":{"n":1},"isError":true,"_meta":{"k":1}}';
+    const call = { content: [{ type: 'text', text: 'x' }], structuredContent: { n: 1 }, isError: true, meta: { k: 1 } };
+    const values = { values: ['one', 'two'], total: 2 };
+    const argument = { name: 'who', value: '' };
+    const raw = { ref: { type: 'ref/prompt', name: 'greet' }, argument };
+    const rows = [
+      [await lease.callTool('verbatim', { result: sent }), call],
+      [await lease.request('completion/complete', raw), { value: { completion: values } }],
+      [await lease.complete(raw), { completion: values, meta: undefined }],
+    ];
+    for (const [result, members] of rows) {
+      assert.deepEqual(structuredClone(result), members);
+      assert.deepEqual({ ...result }, members);
+      const { port1, port2 } = new MessageChannel();
+      port1.postMessage(result);
+      const [data] = await once(port2, 'message');
+      assert.deepEqual(data, members);
+      port1.close();
+    }
   });
 
   // SPEC 5.3, 5.10

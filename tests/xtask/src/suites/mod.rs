@@ -11,6 +11,7 @@ mod node;
 mod platforms;
 mod programs;
 mod python;
+mod runtimes;
 mod rust;
 mod supply;
 
@@ -42,8 +43,8 @@ impl Suite {
     }
 }
 
-/// In the order of running: what fails fastest comes first. With those beside them the minutes add up to 35.
-static SUITES: [Suite; 12] = [
+/// In the order of running: what fails fastest comes first. With those beside them the minutes add up to 38.
+static SUITES: [Suite; 13] = [
     Suite { name: "fmt", what: "the formatting", minutes: 1, run: rust::fmt },
     Suite {
         name: "tidy",
@@ -72,6 +73,12 @@ static SUITES: [Suite; 12] = [
         run: python::python,
     },
     Suite { name: "node", what: "node --test, tsc, behaviour", minutes: 3, run: node::node },
+    Suite {
+        name: "runtimes",
+        what: "the Node package in Bun and Deno, and in single executables",
+        minutes: 3,
+        run: runtimes::runtimes,
+    },
     Suite {
         name: "real",
         what: "servers that no one here wrote, from Rust",
@@ -287,6 +294,6 @@ mod tests {
 
     #[test]
     fn the_default_run_stays_within_its_budget() {
-        assert!(minutes_of_all() <= 35);
+        assert!(minutes_of_all() <= 38);
     }
 }
