@@ -53,8 +53,8 @@ describe('results', () => {
       assert.deepEqual({ ...result }, members);
       const { port1, port2 } = new MessageChannel();
       port1.postMessage(result);
-      const [data] = await once(port2, 'message');
-      assert.deepEqual(data, members);
+      const [received] = await once(port2, 'message');
+      assert.deepEqual(received, members);
       port1.close();
     }
   });

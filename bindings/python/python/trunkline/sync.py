@@ -10,11 +10,11 @@ import threading
 import time
 
 from . import _trunkline
-from ._errors import CancelledError, TimeoutError, TrunklineError, leaving, not_begun, not_sent, told
+from ._errors import TimeoutError, TrunklineError, leaving, told
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
-from ._progress import call_options, receiver_of
 from ._results import CallResult, Event
 from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
+from ._waits import CancelScope, block, block_call, carry_out, scopes_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,121 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = ["CancelScope", "EventStream", "Lease", "Pool", "Session"]
-
-_local = threading.local()
-
-
-class CancelScope:
-    """Lets another thread cancel the operation that this one waits for.
-
-    Operations inside ``with scope:`` end with ``CancelledError`` once any thread calls ``scope.cancel()``. Scopes
-    nest: the outer one cancels what is inside the inner one as well. One thread at a time uses a scope.
-    """
-
-    def __init__(self) -> None:
-        # Reentrant: a signal handler may cancel while its own thread is inside.
-        self._lock = threading.RLock()
-        self._cancelled = False
-        # Several where one waits inside a progress callback or signal handler of another.
-        self._operations: list[_trunkline.Operation] = []
-
-    def cancel(self) -> None:
-        """Cancels the operation under way in the scope; those that would follow do not begin, but for a pool's close.
-
-        Repeating it does nothing.
-        """
-        with self._lock:
-            self._cancelled = True
-            for operation in self._operations:
-                operation.cancel()
-
-    def __enter__(self) -> CancelScope:
-        _local.scopes = (*_scopes(), self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        # The innermost entry of this one, which may have been entered twice.
-        scopes = list(_scopes())
-        del scopes[len(scopes) - 1 - scopes[::-1].index(self)]
-        _local.scopes = tuple(scopes)
-
-    def _watch(self, operation: _trunkline.Operation) -> None:
-        with self._lock:
-            self._operations.append(operation)
-            if self._cancelled:
-                operation.cancel()
-
-    def _unwatch(self, operation: _trunkline.Operation) -> None:
-        with self._lock:
-            if operation in self._operations:
-                self._operations.remove(operation)
-
-
-def _scopes() -> tuple[CancelScope, ...]:
-    """The scopes that this thread is in, outermost first."""
-    scopes: tuple[CancelScope, ...] = getattr(_local, "scopes", ())
-    return scopes
-
-
-def _block_call(
-    start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], *args: Any
-) -> Any:
-    try:
-        text, callback = call_options(options)
-        receiver = None if callback is None else receiver_of(callback)
-    except TrunklineError as error:
-        raise not_sent(error) from None
-    try:
-        return _block(start, *args, text if receiver is None else (text, 0), receiver=receiver)
-    except TrunklineError as error:
-        del args  # A traceback keeps its frames, and they their arguments: this one begins here.
-        raise error.with_traceback(None)
-
-
-def _block(
-    start: Callable[..., _trunkline.Operation], *args: Any, receiver: Callable[[list[str]], None] | None = None
-) -> Any:
-    """Carries an operation out, and waits for its end. In a scope that is cancelled none begins."""
-    scopes = _scopes()
-    if any(scope._cancelled for scope in scopes):
-        error = told(CancelledError("the operation was cancelled before it began"), "cancelled", {})
-        raise not_begun(error, start, args)
-    return _carry_out(scopes, receiver, start, *args)
-
-
-def _carry_out(
-    scopes: tuple[CancelScope, ...],
-    receiver: Callable[[list[str]], None] | None,
-    start: Callable[..., _trunkline.Operation],
-    *args: Any,
-) -> Any:
-    waiter = _trunkline.Waiter()
-    try:
-        operation = start(waiter, 0, *args)
-    except (UnicodeEncodeError, TrunklineError) as error:
-        raise not_begun(error, start, args) from error.__cause__
-    try:
-        for scope in scopes:
-            scope._watch(operation)
-        return _end_of(waiter, operation, receiver)
-    except BaseException:
-        # Nobody waits any more, whoever raised it: a signal handler, or a progress callback that ends the program.
-        operation.cancel()
-        raise
-    finally:
-        for scope in scopes:
-            scope._unwatch(operation)
-
-
-def _end_of(
-    waiter: _trunkline.Waiter, operation: _trunkline.Operation, receiver: Callable[[list[str]], None] | None
-) -> Any:
-    came = waiter.wait(operation)
-    if receiver is not None:
-        while isinstance(came, list):
-            receiver(came)
-            came = waiter.wait(operation)
-    return came
 
 
 class Pool(PoolBase):
@@ -172,7 +57,7 @@ class Pool(PoolBase):
         """
         try:
             # It begins whatever is cancelled.
-            _carry_out(_scopes(), None, self._native.close)
+            carry_out(scopes_here(), None, self._native.close)
         except BaseException:
             self._close_unwatched()
             raise
@@ -187,7 +72,7 @@ class Pool(PoolBase):
     ) -> Lease:
         """A lease for the session of that id, which is opened if need be."""
         text = config_text(config)
-        return Lease(self, _block(self._native.acquire, server, text, session, encode("acquire", options)))
+        return Lease(self, block(self._native.acquire, server, text, session, encode("acquire", options)))
 
     def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
         """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone.
@@ -200,14 +85,14 @@ class Pool(PoolBase):
         """Replaces the connections of a server's entries, or of the one with that index. One report per entry, with the
         reason when it was not restarted: `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`,
         `superseded` (the server is configured otherwise now), `failed` or `closing`."""
-        return json.loads(_block(self._native.restart, server, index))
+        return json.loads(block(self._native.restart, server, index))
 
     def accept_tool(self, server: str, tool: str, digest: str) -> None:
         """Accepts the definition of a tool that is kept back, of a server that needed approval in later processes too.
 
         ``digest`` is ``difference["to"]`` of the ``tool_quarantined`` event, or of the status: what is accepted is what was shown.
         """
-        _block(self._native.accept_tool, server, tool, digest)
+        block(self._native.accept_tool, server, tool, digest)
 
     def set_roots(self, roots: Sequence[str | PathLike[str]]) -> None:
         """Replaces the folders that servers are told of: absolute, or relative to the workspace.
@@ -217,7 +102,7 @@ class Pool(PoolBase):
         file system that does not answer keeps this waiting and the changes after it, and nothing else. To cancel it
         does not take back a change that was begun.
         """
-        _block(self._native.set_roots, roots_text(roots))
+        block(self._native.set_roots, roots_text(roots))
 
     def load(self, path: str | PathLike[str], **options: Any) -> dict[str, Any]:
         """Reads a settings file into the source that its place implies; its servers start in the sessions that want them.
@@ -297,7 +182,7 @@ class Pool(PoolBase):
 
 
 def _reported(start: Callable[..., _trunkline.Operation], *args: Any) -> dict[str, Any]:
-    report: dict[str, Any] = json.loads(_block(start, *args))
+    report: dict[str, Any] = json.loads(block(start, *args))
     return report
 
 
@@ -326,7 +211,7 @@ class Session(SessionBase):
         Option: ``timeout`` in seconds.
         """
         text = None if config is None else config_text(config)
-        return Lease(self, _block(self._native.acquire, server, text, encode("acquire", options)))
+        return Lease(self, block(self._native.acquire, server, text, encode("acquire", options)))
 
     def started(self) -> dict[str, Any]:
         """Waits until each server that the session wants is ready, has failed or sleeps, at most for the pool's ``start_gate``.
@@ -343,14 +228,14 @@ class Session(SessionBase):
         One that sleeps is listed and runs for calls only. A named lazy one that failed before its tools were known is started once more.
         """
         limit = None if timeout is None else milliseconds(timeout, "timeout")
-        _block(self._native.ready, server, limit)
+        block(self._native.ready, server, limit)
 
     def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name."""
         text = arguments_text(arguments)
         del arguments
         try:
-            return CallResult(_block_call(self._native.call_tool, options, tool, text))
+            return CallResult(block_call(self._native.call_tool, options, tool, text))
         except TrunklineError:
             del text  # The traceback keeps this frame.
             raise
@@ -374,7 +259,7 @@ class Lease(LeaseBase):
         text = arguments_text(arguments)
         del arguments
         try:
-            return CallResult(_block_call(self._native.call_tool, options, tool, text))
+            return CallResult(block_call(self._native.call_tool, options, tool, text))
         except TrunklineError:
             del text  # The traceback keeps this frame.
             raise
@@ -389,21 +274,21 @@ class Lease(LeaseBase):
         text = arguments_text(params)
         del params
         try:
-            return CallResult(_block_call(self._native.request, options, method, text))
+            return CallResult(block_call(self._native.request, options, method, text))
         except TrunklineError:
             del text
             raise
 
     def read_resource(self, uri: str, **options: Any) -> CallResult:
         """Reads a resource."""
-        return CallResult(_block_call(self._native.read_resource, options, uri))
+        return CallResult(block_call(self._native.read_resource, options, uri))
 
     def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
         """Gets a prompt."""
         text = arguments_text(arguments)
         del arguments
         try:
-            return CallResult(_block_call(self._native.get_prompt, options, name, text))
+            return CallResult(block_call(self._native.get_prompt, options, name, text))
         except TrunklineError:
             del text
             raise
@@ -413,7 +298,7 @@ class Lease(LeaseBase):
         text = arguments_text(params)
         del params
         try:
-            return CallResult(_block_call(self._native.complete, options, text))
+            return CallResult(block_call(self._native.complete, options, text))
         except TrunklineError:
             del text
             raise
@@ -424,11 +309,11 @@ class Lease(LeaseBase):
         Of a modern server they are also of a part of it, by the ``uri`` of the whole.
         Counted, by whichever lease of the session: each needs its ``unsubscribe_resource``.
         """
-        _block(self._native.subscribe_resource, uri)
+        block(self._native.subscribe_resource, uri)
 
     def unsubscribe_resource(self, uri: str) -> None:
         """The counterpart of ``subscribe_resource``: with the last the session gets no more updates."""
-        _block(self._native.unsubscribe_resource, uri)
+        block(self._native.unsubscribe_resource, uri)
 
 
 class EventStream:
