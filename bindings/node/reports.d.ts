@@ -90,7 +90,7 @@ export interface ApprovalRequest {
   origin: { scope: SourceScope; file: string | null; line: number | null };
   transport: string;
   exact: JsonObject;
-  escaped: { line: string; [name: string]: unknown };
+  escaped: { line: string; server: string; text: string; [name: string]: unknown };
   /** Names of variables; no value of one is ever told. */
   env: string[];
   unsetEnv: string[];
@@ -100,6 +100,25 @@ export interface ApprovalRequest {
   headers: string[];
   /** What it takes of the host by name, and the fields that it goes into. */
   takes: Array<{ kind: 'env' | 'input' | 'secret'; name: string; fields: string[] }>;
+  /** Where its sign-in leads to, and what it asks for there. */
+  oauth: {
+    addresses: Array<{ field: string; address: string; otherOrigin: boolean }>;
+    grant: string | null;
+    clientId: string | null;
+    scopes: string[];
+    audiences: string[];
+    others: string[];
+  } | null;
+  /** What its file declares of the inputs that it takes. */
+  inputs: Array<{
+    id: string;
+    kind: 'text' | 'choice' | 'command';
+    command: string | null;
+    choices: string[];
+    default: string | null;
+    description: string | null;
+    secret: boolean;
+  }>;
   risks: JsonObject[];
   /** What is different since the last decision about that name. */
   changes: JsonObject | null;

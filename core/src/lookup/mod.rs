@@ -1,6 +1,6 @@
 //! What of this process and its file system goes into a server: variables, folders, programs (SPEC 10.5, 10.6).
 //!
-//! Everything but [`run_command`] only looks, so that it may be done for a server that nobody has admitted; a file of variables is
+//! Everything but [`run_command`] and [`runners::make`] only looks, so that it may be done for a server that nobody has admitted; a file of variables is
 //! read, and a command run, once the server is admitted.
 
 mod commands;
@@ -9,6 +9,7 @@ mod environment;
 mod host;
 mod looked_up;
 mod program;
+pub(crate) mod runners;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 

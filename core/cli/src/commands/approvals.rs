@@ -201,52 +201,9 @@ fn approvals(opened: &Opened) -> Result<Value, Failure> {
     Ok(opened.wait(async move { pool.approvals().await })??)
 }
 
-/// A request, for a person: everything in it is escaped already, but for what names the server.
+/// A request, for a person.
 fn described(request: &Value) -> Vec<String> {
-    let escaped = &request["escaped"];
-    let name = trunkline_pool::text::escaped(shown::text(request, "server"));
-    let mut lines = vec![name];
-    let mut add = |title: &str, value: String| {
-        if !value.is_empty() {
-            lines.push(format!("  {title:<9}{value}"));
-        }
-    };
-    add("runs", shown::text(escaped, "line").to_owned());
-    add("program", shown::text(escaped, "program").to_owned());
-    add("folder", shown::text(escaped, "cwd").to_owned());
-    add("socket", shown::text(escaped, "socket_path").to_owned());
-    let origin = &request["origin"];
-    let line = origin["line"].as_u64().map(|line| format!(":{line}")).unwrap_or_default();
-    add("from", format!("{}{line}", shown::text(escaped, "file")));
-    for title in ["env", "unset_env", "inherit_env", "env_file", "headers"] {
-        add(title, names(&request[title]));
-    }
-    for taken in rows(&request["takes"]) {
-        let [kind, name] = ["kind", "name"].map(|member| shown::text(taken, member));
-        add("takes", format!("{kind} {name}, in {}", names(&taken["fields"])));
-    }
-    for risk in rows(&request["risks"]) {
-        let [kind, subject] = ["kind", "subject"].map(|member| shown::text(risk, member));
-        add("risk", format!("{kind} {subject}").trim_end().to_owned());
-    }
-    for changed in rows(&request["changes"]["fields"]) {
-        let [change, field] = ["change", "field"].map(|member| shown::text(changed, member));
-        add("change", format!("{change} {field}"));
-    }
-    add("hash", shown::text(request, "hash").to_owned());
-    lines.iter().map(|line| shown::lines(line)).collect()
-}
-
-fn rows(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
-/// The texts of an array, or the one text.
-fn names(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        value => rows(value).filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
-    }
+    shown::text(&request["escaped"], "text").lines().map(shown::lines).collect()
 }
 
 #[cfg(test)]

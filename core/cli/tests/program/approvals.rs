@@ -73,6 +73,64 @@ fn a_decision_holds_for_the_next_run() {
     home.has_no_process();
 }
 
+/// SPEC 12.9: a person sees every address of a sign-in before a secret goes to one.
+#[test]
+fn where_a_sign_in_leads_is_shown() {
+    let home = Home::new();
+    let oauth = json!({
+        "grant_type": "client_credentials", "client_id": "docs", "client_secret": "${DEPLOY_TOKEN}",
+        "token_url": "http://127.0.0.1:7802/token",
+    });
+    let server = json!({ "type": "http", "url": "http://127.0.0.1:7801/mcp", "oauth": oauth });
+    home.settings("ws/.mcp.json", &json!({ "docs": server }));
+    let shown = home.run(&["approve"]).stdout;
+    for line in [
+        "takes    env DEPLOY_TOKEN, in oauth.client_secret",
+        "oauth    oauth.token_url http://127.0.0.1:7802/token, another origin",
+        "oauth    grant client_credentials",
+        "risk     other_origin oauth.token_url http://127.0.0.1:7802/token",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+}
+
+/// SPEC 12.10: a runner of packages works in a folder of the user's, and what the workspace has of its arguments is named.
+#[cfg(unix)]
+#[test]
+fn a_package_runner_works_outside_of_the_workspace() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = Home::new();
+    let testserver = home.server(&[])["command"].as_str().unwrap().to_owned();
+    let script = format!("#!/bin/sh\npwd > \"$HOME/ran\"\nexec {testserver}\n");
+    let npx = home.write("bin/npx", &script);
+    std::fs::set_permissions(&npx, std::fs::Permissions::from_mode(0o700)).unwrap();
+    home.write("ws/docs/x", "");
+    let server = json!({ "command": npx, "args": ["-y", "pkg@1.2.3", "docs", "--dir=./docs"] });
+    let mut kept = server.clone();
+    kept["cwd"] = json!("${workspaceFolder}");
+    home.settings("ws/.mcp.json", &json!({ "kept": kept, "one": server }));
+    let asked = home.run(&["approve", "--json"]).json();
+    let [kept, one] = [&asked["requests"][0], &asked["requests"][1]];
+    let folder = home.path(".local/state/trunkline/runners");
+    assert_eq!(one["exact"]["cwd"], json!(folder));
+    let named = json!([
+        { "argument": 3, "path": "docs" },
+        { "argument": 4, "path": "--dir=./docs" },
+    ]);
+    assert_eq!(one["escaped"]["in_workspace"], named);
+    assert_eq!(kept["exact"]["cwd"], json!(home.path("ws")));
+    let kinds = one["risks"].as_array().unwrap().iter().map(|risk| &risk["kind"]);
+    assert!(kinds.into_iter().any(|kind| kind == "workspace_code"), "{one}");
+    for (name, request, folder) in [("one", one, folder), ("kept", kept, home.path("ws"))] {
+        let hash = request["hash"].as_str().unwrap();
+        assert_eq!(home.run(&["approve", name, "--hash", hash]).exit, 0);
+        assert_eq!(home.run(&["call", name, "echo", "message=hi"]).stdout, "hi\n");
+        let ran = std::fs::read_to_string(home.path("ran")).unwrap();
+        assert_eq!(ran.trim_end(), folder.to_str().unwrap());
+    }
+}
+
 /// On a terminal of its own, which `script` makes.
 #[cfg(target_os = "linux")]
 #[test]

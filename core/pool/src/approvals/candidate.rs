@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::declared::Declared;
+use super::declared::{Declared, DeclaredInput};
 use super::digests::Digests;
 use super::hash::ApprovalHash;
+use super::sign_in::SignIn;
 use crate::catalog::Filter;
+use crate::config::oauth::is_address;
 use crate::config::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport};
 use crate::options::ServerReconnect;
 use crate::settings::Template;
@@ -36,6 +38,8 @@ pub enum Shown {
         args: Vec<String>,
         /// Its working directory.
         cwd: Option<String>,
+        /// The places of its relative arguments that name something of the workspace. They are no part of what is decided.
+        in_workspace: Vec<usize>,
     },
     /// A remote server.
     Remote {
@@ -43,6 +47,8 @@ pub enum Shown {
         url: String,
         /// The socket over which it is reached.
         socket_path: Option<String>,
+        /// The addresses of its sign-in, by the member of `oauth`.
+        oauth: BTreeMap<String, String>,
     },
 }
 
@@ -66,14 +72,23 @@ impl Shown {
                 program,
                 args: stdio.args.clone(),
                 cwd: stdio.cwd.clone(),
+                in_workspace: Vec::new(),
             }),
             Transport::Remote(remote) => Some(Shown::Remote {
                 url: remote.url.clone(),
                 socket_path: remote.socket_path.clone(),
+                oauth: addresses(&spec.oauth),
             }),
             Transport::Host(_) => None,
         }
     }
+}
+
+/// The members of `oauth` that are addresses.
+fn addresses(oauth: &Map<String, Value>) -> BTreeMap<String, String> {
+    let texts = oauth.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?)));
+    let addresses = texts.filter(|(name, _)| is_address(name));
+    addresses.map(|(name, address)| (name, address.to_owned())).collect()
 }
 
 impl<'a> Candidate<'a> {
@@ -113,6 +128,19 @@ impl<'a> Candidate<'a> {
         self.template.map(|(template, _)| template)
     }
 
+    /// What its file declares of the inputs that it takes.
+    pub(super) fn inputs(&self) -> Vec<DeclaredInput> {
+        self.template.map(|(_, declared)| declared.shown()).unwrap_or_default()
+    }
+
+    /// What it says of signing in.
+    pub(super) fn sign_in(&self) -> Option<SignIn> {
+        match self.shown {
+            Shown::Remote { url, oauth, .. } => SignIn::of(&self.spec.oauth, oauth, Some(url)),
+            Shown::Process { .. } => SignIn::of(&self.spec.oauth, &BTreeMap::new(), None),
+        }
+    }
+
     pub(super) fn env_file(&self) -> Option<&'a str> {
         let (_, env_file) = self.template()?.behaviour();
         env_file
@@ -129,7 +157,8 @@ impl<'a> Candidate<'a> {
         ]);
         fields.extend(spec_fields(spec));
         match shown {
-            Shown::Process { command, program, args, cwd } => {
+            // What is there in the workspace is no part of the configuration.
+            Shown::Process { command, program, args, cwd, in_workspace: _ } => {
                 fields.insert("program", json!(program));
                 // The written form stays, since a variable's value may look like another variable (S-07).
                 for (name, value) in
@@ -138,9 +167,13 @@ impl<'a> Candidate<'a> {
                     join(&mut fields, name, value);
                 }
             }
-            Shown::Remote { url, socket_path } => {
+            Shown::Remote { url, socket_path, oauth } => {
                 join(&mut fields, "url", json!(url));
                 join(&mut fields, "socket_path", json!(socket_path));
+                // Left out where they are as they are written, so that what was decided without them stays.
+                if *oauth != addresses(&spec.oauth) {
+                    fields.insert("oauth_addresses", json!(oauth));
+                }
             }
         }
         fields

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::line::escaped_text;
 use crate::expand::{Commands, needs};
 use crate::settings::{Input, InputKind, Secrecy, Template};
 
@@ -11,6 +12,26 @@ use crate::settings::{Input, InputKind, Secrecy, Template};
 /// a host may run the command that it names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Declared(BTreeMap<String, Value>);
+
+/// An input as a person is shown it, escaped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeclaredInput {
+    /// Its id.
+    pub id: String,
+    /// The word for how it is answered: `text`, `choice` or `command`.
+    pub kind: String,
+    /// The command that the host may run for it.
+    pub command: Option<String>,
+    /// What may be chosen.
+    pub choices: Vec<String>,
+    /// What it is where nobody answers.
+    pub default: Option<String>,
+    /// What the person who answers is asked.
+    pub description: Option<String>,
+    /// Whether its file calls the answer a secret.
+    pub is_secret: bool,
+}
 
 impl Declared {
     /// Those of a file's inputs that the template takes.
@@ -25,6 +46,31 @@ impl Declared {
 
     pub(super) fn to_json(&self) -> Value {
         json!(self.0)
+    }
+
+    /// All of them, for a person.
+    pub(super) fn shown(&self) -> Vec<DeclaredInput> {
+        let text = |value: &Value| value.as_str().map(escaped_text);
+        let inputs = self.0.iter().map(|(id, fields)| DeclaredInput {
+            id: escaped_text(id),
+            kind: text(&fields[0]).unwrap_or_default(),
+            command: text(&fields[1]),
+            choices: fields[1].as_array().into_iter().flatten().filter_map(text).collect(),
+            description: text(&fields[2]),
+            default: text(&fields[3]),
+            is_secret: fields[4] == Value::Bool(true),
+        });
+        inputs.collect()
+    }
+}
+
+impl DeclaredInput {
+    pub(super) fn to_json(&self) -> Value {
+        let DeclaredInput { id, kind, command, choices, default, description, is_secret } = self;
+        json!({
+            "id": id, "kind": kind, "command": command, "choices": choices,
+            "default": default, "description": description, "secret": is_secret,
+        })
     }
 }
 

@@ -4,13 +4,17 @@ use serde_json::{Value, json};
 
 use super::candidate::{Candidate, Identity, Shown};
 use super::changes::Changes;
+use super::declared::DeclaredInput;
 use super::line::{escaped_line, escaped_text};
 use super::record::Record;
 use super::risk::{self, Risk};
 use super::root::Root;
+use super::sign_in::SignIn;
 use crate::config::Transport;
 use crate::expand::{TakenKind, takes};
 use crate::settings::Template;
+
+mod text;
 
 /// Where a configuration comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +80,10 @@ pub struct Request {
     pub headers: Vec<String>,
     /// What it takes of the host by its name; values go where no command line shows them, once it is admitted.
     pub takes: Vec<Taken>,
+    /// Where its sign-in leads to, and what it asks for there.
+    pub oauth: Option<SignIn>,
+    /// What its file declares of the inputs that it takes.
+    pub inputs: Vec<DeclaredInput>,
     /// What a person should look at twice.
     pub risks: Vec<Risk>,
     /// What is different since the last decision about this name.
@@ -99,6 +107,8 @@ impl Request {
             env_file: candidate.env_file().map(escaped_text),
             headers: Vec::new(),
             takes: candidate.template().map(taken).unwrap_or_default(),
+            oauth: candidate.sign_in(),
+            inputs: candidate.inputs(),
             risks: risk::marks(&candidate, root),
             changes: last.map(|last| Changes::since(last, &candidate.fields())),
         };
@@ -131,30 +141,15 @@ impl Request {
             env_file,
             headers,
             takes,
+            oauth,
+            inputs,
             risks,
             changes,
         } = self;
-        let (exact, mut escaped) = match shown {
-            Shown::Process { command, program, args, cwd } => (
-                json!({
-                    "argv": shown.argv().collect::<Vec<_>>(),
-                    "command": command, "program": program, "args": args, "cwd": cwd,
-                }),
-                json!({
-                    "line": escaped_line(shown.argv()),
-                    "program": program.as_deref().map(escaped_text),
-                    "cwd": cwd.as_deref().map(escaped_text),
-                }),
-            ),
-            Shown::Remote { url, socket_path } => (
-                json!({ "url": url, "socket_path": socket_path }),
-                json!({
-                    "line": escaped_text(url),
-                    "socket_path": socket_path.as_deref().map(escaped_text),
-                }),
-            ),
-        };
+        let (exact, mut escaped) = shown.to_json();
+        escaped["server"] = json!(escaped_text(server));
         escaped["file"] = json!(file.as_deref().map(escaped_text));
+        escaped["text"] = json!(text::of(self));
         json!({
             "server": server,
             "hash": identity.hash.to_string(),
@@ -168,6 +163,8 @@ impl Request {
             "env_file": env_file,
             "headers": headers,
             "takes": takes.iter().map(Taken::to_json).collect::<Vec<_>>(),
+            "oauth": oauth.as_ref().map(SignIn::to_json),
+            "inputs": inputs.iter().map(DeclaredInput::to_json).collect::<Vec<_>>(),
             "risks": risks.iter().map(Risk::to_json).collect::<Vec<_>>(),
             "changes": changes.as_ref().map(Changes::to_json),
         })
@@ -198,6 +195,37 @@ impl std::fmt::Debug for Request {
 }
 
 impl Shown {
+    /// What would run, as it is, and the same for people.
+    fn to_json(&self) -> (Value, Value) {
+        match self {
+            Shown::Process { command, program, args, cwd, in_workspace } => {
+                let named = in_workspace.iter().filter_map(|place| {
+                    let argument = args.get(place.checked_sub(1)?)?;
+                    Some(json!({ "argument": place, "path": escaped_text(argument) }))
+                });
+                let exact = json!({
+                    "argv": self.argv().collect::<Vec<_>>(),
+                    "command": command, "program": program, "args": args, "cwd": cwd,
+                });
+                let escaped = json!({
+                    "line": escaped_line(self.argv()),
+                    "program": program.as_deref().map(escaped_text),
+                    "cwd": cwd.as_deref().map(escaped_text),
+                    "in_workspace": named.collect::<Vec<_>>(),
+                });
+                (exact, escaped)
+            }
+            Shown::Remote { url, socket_path, oauth } => {
+                let exact = json!({ "url": url, "socket_path": socket_path, "oauth": oauth });
+                let escaped = json!({
+                    "line": escaped_text(url),
+                    "socket_path": socket_path.as_deref().map(escaped_text),
+                });
+                (exact, escaped)
+            }
+        }
+    }
+
     /// The command and its arguments; nothing of a remote server.
     pub fn argv(&self) -> impl Iterator<Item = &str> {
         let (command, args) = match self {

@@ -4,13 +4,21 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use self::cue::{Row, Script};
 use super::candidate::{Candidate, Shown};
 use super::line::escaped_text;
 use super::root::Root;
 use crate::config::{StdioSpec, Transport};
 
+mod cue;
 mod line;
+mod remote;
+mod rows;
+mod variables;
 mod words;
+
+#[cfg(test)]
+pub(super) use self::{rows::ROWS, variables::rows as variable_rows};
 
 /// One mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +52,30 @@ pub enum RiskKind {
     ProgramNotFound,
     /// A package that is fetched, in whatever version there is.
     UnpinnedPackage,
+    /// Code of the workspace that a runner or an interpreter may take.
+    WorkspaceCode,
+    /// A container: what runs is in its image.
+    Container,
+    /// What of this machine a container gets.
+    ContainerMount,
+    /// Code that is fetched and run.
+    RemoteCode,
+    /// Another place that packages come from, or other settings of who fetches them.
+    OtherRegistry,
+    /// Something is loaded before the program.
+    Preload,
+    /// A program that runs others.
+    RunsProgram,
+    /// A variable that leads what a program sends to somewhere else, or says whom it trusts there.
+    RedirectVariable,
+    /// An address of the sign-in has another origin than the server.
+    OtherOrigin,
+    /// An address with the name of a user, which looks like that of a host.
+    UserInfo,
+    /// An address of another machine that is reached in clear text.
+    ClearText,
+    /// A host name of other letters, some of which look like these.
+    Punycode,
 }
 
 impl RiskKind {
@@ -58,13 +90,30 @@ impl RiskKind {
             RiskKind::ProgramInWorkspace => "program_in_workspace",
             RiskKind::ProgramNotFound => "program_not_found",
             RiskKind::UnpinnedPackage => "unpinned_package",
+            RiskKind::WorkspaceCode => "workspace_code",
+            RiskKind::Container => "container",
+            RiskKind::ContainerMount => "container_mount",
+            RiskKind::RemoteCode => "remote_code",
+            RiskKind::OtherRegistry => "other_registry",
+            RiskKind::Preload => "preload",
+            RiskKind::RunsProgram => "runs_program",
+            RiskKind::RedirectVariable => "redirect_variable",
+            RiskKind::OtherOrigin => "other_origin",
+            RiskKind::UserInfo => "user_info",
+            RiskKind::ClearText => "clear_text",
+            RiskKind::Punycode => "punycode",
         }
     }
 }
 
 impl Risk {
     fn new(kind: RiskKind, subject: &str) -> Risk {
-        Risk { kind, subject: escaped_text(subject), argument: None }
+        Risk::escaped(kind, escaped_text(subject))
+    }
+
+    /// About something that is escaped already.
+    fn escaped(kind: RiskKind, subject: String) -> Risk {
+        Risk { kind, subject, argument: None }
     }
 
     fn of_argument(kind: RiskKind, subject: &str, argument: usize) -> Risk {
@@ -85,7 +134,7 @@ pub(super) fn marks(candidate: &Candidate<'_>, root: &Root) -> Vec<Risk> {
     let mut marks = Vec::new();
     if let Shown::Process { command, program, .. } = candidate.shown() {
         let argv: Vec<&str> = candidate.shown().argv().collect();
-        marks.extend(of_arguments(&argv, program.as_deref()));
+        marks.extend(of_arguments(&argv, program.as_deref(), root));
         marks.extend(unpinned(&argv));
         match program {
             None => marks.push(Risk::new(RiskKind::ProgramNotFound, command)),
@@ -98,53 +147,102 @@ pub(super) fn marks(candidate: &Candidate<'_>, root: &Root) -> Vec<Risk> {
     if let Transport::Stdio(stdio) = &candidate.spec().transport {
         marks.extend(of_environment(stdio));
     }
+    marks.extend(remote::marks(candidate));
     marks.extend(candidate.env_file().map(|file| Risk::new(RiskKind::EnvFile, file)));
     marks
 }
 
+/// Whether a server is a package that a runner fetches, wherever it works: nothing in that folder is a part of it.
+pub fn is_package_runner(stdio: &StdioSpec) -> bool {
+    let argv = std::iter::once(&stdio.command).chain(&stdio.args);
+    words::runs_package(&argv.map(String::as_str).collect::<Vec<_>>())
+}
+
 fn of_environment(stdio: &StdioSpec) -> impl Iterator<Item = Risk> {
-    let loaders = stdio.env.keys().filter(|name| words::is_loader(name)).take(MARKS_MAX);
-    let loaders = loaders.map(|name| Risk::new(RiskKind::LoaderVariable, name));
+    let named = stdio.env.keys().chain(&stdio.inherit_env);
+    let marked = named.filter_map(|name| Some(Risk::new(variables::mark_of(name)?, name)));
     let wide = stdio.inherit_env.iter().filter(|pattern| pattern.contains(['*', '?']));
     let wide = wide.take(MARKS_MAX);
-    loaders.chain(wide.map(|pattern| Risk::new(RiskKind::InheritsEnvironment, pattern)))
+    let marked = marked.take(MARKS_MAX);
+    marked.chain(wide.map(|pattern| Risk::new(RiskKind::InheritsEnvironment, pattern)))
 }
 
 /// What the arguments may make any program start, wherever it stands in the command line: shells and interpreters, each flag after one of
-/// them that carries code, and variables that decide what is loaded. Programs take whole command lines in one argument as well, so that
-/// the words of one count like arguments.
-fn of_arguments(argv: &[&str], program: Option<&str>) -> Vec<Risk> {
-    let mut marks = Vec::new();
-    let mut flags: Vec<&words::Flags> = Vec::new();
+/// them that carries code, what the table has of programs, and variables that decide what is loaded. Programs take whole command lines in
+/// one argument as well, so that the words of one count like arguments.
+fn of_arguments(argv: &[&str], program: Option<&str>, root: &Root) -> Vec<Risk> {
+    let mut found = Found {
+        root,
+        marks: Vec::new(),
+        flags: Vec::new(),
+        rows: Vec::new(),
+        script: Script::default(),
+    };
     for (index, argument) in argv.iter().enumerate() {
         let resolved = program.filter(|_| index == 0).map(Cow::from);
         for word in line::words(argument).chain(resolved) {
-            let word = &*word;
-            if flags.iter().any(|flags| flags.carry_code(word)) {
-                mark(&mut marks, RiskKind::InlineCode, word, index);
-            }
-            let name = words::program_name(word);
-            if words::is_shell(&name) {
-                mark(&mut marks, RiskKind::Shell, word, index);
-            }
-            if word.split_once('=').is_some_and(|(name, _)| words::is_loader(name)) {
-                mark(&mut marks, RiskKind::LoaderVariable, word, index);
-            }
-            // Each once: a line may name a program as often as it is long.
-            for more in words::flags_of(&name) {
-                if !flags.iter().any(|known| std::ptr::eq(*known, more)) {
-                    flags.push(more);
-                }
-            }
+            found.take(&word, index);
         }
     }
-    marks
+    found.marks
+}
+
+/// What was found in the words of a line so far.
+struct Found<'a> {
+    root: &'a Root,
+    marks: Vec<Risk>,
+    /// How the interpreters that were named are given code.
+    flags: Vec<&'static words::Flags>,
+    /// The rows of the programs that were named.
+    rows: Vec<&'static Row>,
+    script: Script,
+}
+
+impl Found<'_> {
+    fn take(&mut self, word: &str, index: usize) {
+        let marks = &mut self.marks;
+        if self.flags.iter().any(|flags| flags.carry_code(word)) {
+            mark(marks, RiskKind::InlineCode, word, index);
+        }
+        for row in self.rows.iter().filter(|row| row.is_in(word)) {
+            mark(marks, row.kind, word, index);
+        }
+        if self.script.is_in_workspace(word, self.root) {
+            mark(marks, RiskKind::WorkspaceCode, word, index);
+        }
+        let name = words::program_name(word);
+        if words::is_shell(&name) {
+            mark(marks, RiskKind::Shell, word, index);
+        }
+        if let Some((name, _)) = word.split_once('=')
+            && let Some(kind) = variables::mark_of(name)
+        {
+            mark(marks, kind, word, index);
+        }
+        for row in rows::of(&name) {
+            if row.is_named(index) {
+                mark(marks, row.kind, word, index);
+            }
+            if row.takes_script() {
+                self.script.begin();
+            }
+            note(&mut self.rows, row);
+        }
+        words::flags_of(&name).for_each(|flags| note(&mut self.flags, flags));
+    }
+}
+
+/// Each once: a line may name a program as often as it is long.
+fn note<T>(known: &mut Vec<&'static T>, more: &'static T) {
+    if !known.iter().any(|known| std::ptr::eq(*known, more)) {
+        known.push(more);
+    }
 }
 
 /// One mark of a kind for an argument.
 fn mark(marks: &mut Vec<Risk>, kind: RiskKind, subject: &str, argument: usize) {
-    let is_there = |mark: &Risk| mark.kind == kind && mark.argument == Some(argument);
-    if marks.len() < MARKS_MAX && !marks.iter().any(is_there) {
+    let of_kind = || marks.iter().filter(|mark| mark.kind == kind);
+    if of_kind().count() < MARKS_MAX && !of_kind().any(|mark| mark.argument == Some(argument)) {
         marks.push(Risk::of_argument(kind, subject, argument));
     }
 }

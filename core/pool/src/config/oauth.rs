@@ -64,6 +64,11 @@ pub(crate) fn is_known(name: &str) -> bool {
     name == "enabled" || [TEXTS, SETS].iter().any(|names| names.contains(&name.as_str()))
 }
 
+/// Whether a member of that name is an address that a sign-in may lead to, however it is spelled.
+pub(crate) fn is_address(name: &str) -> bool {
+    ADDRESSES.contains(&plain(name).as_str())
+}
+
 /// Its name here.
 fn plain(name: &str) -> String {
     match snake_case(name) {
@@ -86,6 +91,16 @@ const TEXTS: &[&str] = &[
     "grant_type",
     "issuer",
     "token_param_name",
+];
+
+/// Those of the strings that are addresses.
+const ADDRESSES: &[&str] = &[
+    "authorization_url",
+    "token_url",
+    "registration_url",
+    "redirect_uri",
+    "client_metadata_url",
+    "issuer",
 ];
 
 /// Fields that are sets.

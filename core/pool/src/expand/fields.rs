@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::config::oauth::is_address;
 use crate::error::Result;
 use crate::json::joined;
 
@@ -38,11 +39,23 @@ pub(super) fn rewritten(
     for (spelling, value) in &mut out {
         // A text instead of the object of sign-ins is no field of ours.
         let is_ours = spelling != "auth" || value.is_object();
-        if let Some(role) = role(spelling).filter(|_| is_ours) {
-            rewrite(&joined("", spelling), role, value, change)?;
+        let Some(role) = role(spelling).filter(|_| is_ours) else { continue };
+        let path = joined("", spelling);
+        match value {
+            Value::Object(members) if matches!(&**spelling, "oauth" | "auth") => {
+                for (name, value) in members {
+                    rewrite(&joined(&path, name), role_in_oauth(name), value, change)?;
+                }
+            }
+            value => rewrite(&path, role, value, change)?,
         }
     }
     Ok(out)
+}
+
+/// The role of the texts in a member of `oauth`: where a sign-in leads to is shown before anybody approves it.
+fn role_in_oauth(name: &str) -> Role {
+    if is_address(name) { Role::Target } else { Role::Value }
 }
 
 fn rewrite(

@@ -21,6 +21,7 @@ use crate::api::configured::{self, Configured};
 use crate::api::pool::PoolCore;
 use crate::api::session::SessionCore;
 use crate::driver::{Authority, Warrant};
+use crate::lookup::runners;
 use crate::{Error, ErrorCode, Result};
 
 /// A configuration of which some session is not done yet.
@@ -82,10 +83,11 @@ impl PoolCore {
         spec: &ServerSpec,
         scope: Scope,
     ) -> Result<Arc<Configured>> {
+        let mut spec = spec.clone();
+        runners::settle(&mut spec);
         let (pool, of, written) = (self.clone(), name.to_owned(), spec.clone());
         let find = move || Ok(pool.warrant_of_claim(&of, &written, scope));
         let warrant = self.off_thread(find).await?;
-        let mut spec = spec.clone();
         Granted::of(&spec).into_iter().for_each(|granted| granted.revoke(&mut spec));
         let configured =
             Configured::by(Authority::Warrant(warrant), Arc::new(spec), None, &self.driver.options);

@@ -7,6 +7,7 @@ use trunkline_pool::layers::Entry;
 
 use super::entry::{Known, Sight};
 use super::sighted::Sighted;
+use crate::lookup::runners;
 
 impl Sight<'_> {
     /// By what would run, where that was looked up; else as far as nobody has to be asked for it. Nothing runs by this word.
@@ -35,7 +36,8 @@ impl Sight<'_> {
     fn decided_unseen(&self, name: &str, known: &Known) -> Option<Decision> {
         let Entry::Template(template) = &known.entry else { return None };
         let commands = self.commands(known.winner().source.scope());
-        let looked_up = expand::look_up(template, &self.variables, commands).ok()?;
+        let mut looked_up = expand::look_up(template, &self.variables, commands).ok()?;
+        runners::settle(&mut looked_up.spec);
         let shown = Shown::of(&looked_up.spec, None)?;
         let candidate = Candidate::of_template(template, &known.declared, &shown);
         self.book.decided_unseen(&self.pool.sources.root, name, &candidate)

@@ -25,7 +25,7 @@ use super::sighted::{Sighted, request};
 use crate::Result;
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
-use crate::lookup::HostVariables;
+use crate::lookup::{HostVariables, runners};
 
 /// What a pass looks with.
 pub(super) struct Sight<'a> {
@@ -268,7 +268,10 @@ impl Sight<'_> {
         if known.ready.is_none() {
             // It is expanded with the variables of this pass, and so must be what was decided.
             let looked_up = match expand::look_up(template, &self.variables, self.commands(scope)) {
-                Ok(looked_up) => (looked_up.into(), self.path.clone()),
+                Ok(mut looked_up) => {
+                    runners::settle(&mut looked_up.spec);
+                    (looked_up.into(), self.path.clone())
+                }
                 Err(error) => {
                     known.sighted = LookedSight::default();
                     return Ok(Err(error));
@@ -346,6 +349,9 @@ impl Sight<'_> {
         }
         let expand = || {
             let mut spec = expand::expand(template, &self.variables, commands, &given)?;
+            if scope.is_gated() {
+                runners::settle(&mut spec);
+            }
             for granted in Granted::of(&spec) {
                 // What settings say of trust grants nothing, whoever wrote it and whatever is trusted.
                 if granted == Granted::Trust || scope.is_gated() {

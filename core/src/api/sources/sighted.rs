@@ -1,5 +1,6 @@
 //! What would run of an entry that needs approval, looked up without doing anything (SPEC 12.2, S-02, S-08).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -79,7 +80,7 @@ impl Sighted {
         let spec = looked_up.spec.clone();
         let command = Command::LookedUp(Box::new(looked_up));
         let file = command.file(name, workspace, inherit_env);
-        let (shown, is_whole) = shown(&spec, file.as_deref());
+        let (shown, is_whole) = shown(&spec, file.as_deref(), workspace);
         if !is_whole {
             let message = "`command` leads to a file whose path is no Unicode text, so that nobody can be shown it";
             return Err(template.error(ErrorCode::InvalidConfig, "command", message));
@@ -96,7 +97,7 @@ impl Sighted {
     ) -> (Sighted, Command) {
         let command = Command::Literal(Box::new(spec.clone()));
         let file = command.file(name, workspace, inherit_env);
-        let (shown, is_whole) = shown(spec, file.as_deref());
+        let (shown, is_whole) = shown(spec, file.as_deref(), workspace);
         let identity = Candidate::of_spec(spec, &shown).identity();
         (Sighted { identity, shown, file, is_whole }, command)
     }
@@ -124,9 +125,30 @@ pub(super) fn request(
 }
 
 /// What is shown, and whether that is all of it.
-fn shown(spec: &ServerSpec, file: Option<&Path>) -> (Shown, bool) {
+fn shown(spec: &ServerSpec, file: Option<&Path>, workspace: &Path) -> (Shown, bool) {
     let program = file.map(Path::to_str);
-    let nothing = || Shown::Remote { url: String::new(), socket_path: None };
-    let shown = Shown::of(spec, program.flatten().map(str::to_owned)).unwrap_or_else(nothing);
+    let nothing =
+        || Shown::Remote { url: String::new(), socket_path: None, oauth: BTreeMap::new() };
+    let mut shown = Shown::of(spec, program.flatten().map(str::to_owned)).unwrap_or_else(nothing);
+    if let Shown::Process { args, in_workspace, .. } = &mut shown {
+        let found = args.iter().zip(1..).take(LOOKED_AT_MAX);
+        *in_workspace = found
+            .filter(|(argument, _)| is_relative(argument, workspace))
+            .map(|(_, place)| place)
+            .collect();
+    }
     (shown, program != Some(None))
+}
+
+/// Arguments that are looked for in the workspace: more than any line has that a person reads.
+const LOOKED_AT_MAX: usize = 256;
+
+/// Whether an argument, or the value of its flag, is the relative path of something in the workspace.
+fn is_relative(argument: &str, workspace: &Path) -> bool {
+    let value = match argument.split_once('=') {
+        Some((flag, value)) if flag.starts_with('-') => value,
+        _ => argument,
+    };
+    let may_be = !value.is_empty() && !value.starts_with('-') && Path::new(value).is_relative();
+    may_be && workspace.join(value).symlink_metadata().is_ok()
 }

@@ -53,7 +53,9 @@ pub(crate) async fn find(
     let (name, spec, workspace) = (server.clone(), spec.clone(), workspace.to_owned());
     let check = check.cloned();
     let found = lookups.run(move || {
-        lookup::check_folder(&name, &lookup::folder(&spec, &workspace))?;
+        let folder = lookup::folder(&spec, &workspace);
+        lookup::runners::make(&folder).map_err(|error| error.with_server(name.as_ref()))?;
+        lookup::check_folder(&name, &folder)?;
         let found = lookup::program(&name, &spec, &workspace, &environment)?;
         if let Some(ProgramCheck(check)) = check {
             check(&found).map_err(|error| error.with_server(name.as_ref()))?;

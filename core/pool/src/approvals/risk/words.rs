@@ -1,5 +1,7 @@
 //! The names that risk marks are found by.
 
+use super::cue::has_letter;
+
 /// Programs whose arguments are commands.
 const SHELLS: &[&str] = &[
     "sh",
@@ -75,84 +77,6 @@ const FLAGS: &[Flags] = &[
     },
 ];
 
-/// Variables that make some program load or run something, or find another program.
-const LOADERS: &[&str] = &[
-    "PATH",
-    "PATHEXT",
-    "COMSPEC",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "PYTHONHOME",
-    "PYTHONINSPECT",
-    "PYTHONBREAKPOINT",
-    "PYTHONEXECUTABLE",
-    "PYTHONUSERBASE",
-    "PYTHONWARNINGS",
-    "BASH_ENV",
-    "ENV",
-    "ZDOTDIR",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PROMPT_COMMAND",
-    "PS4",
-    "IFS",
-    "PERL5LIB",
-    "PERLLIB",
-    "PERL5OPT",
-    "PERL5DB",
-    "RUBYOPT",
-    "RUBYLIB",
-    "GEM_HOME",
-    "GEM_PATH",
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "CLASSPATH",
-    "PHPRC",
-    "PHP_INI_SCAN_DIR",
-    "LUA_INIT",
-    "LUA_PATH",
-    "LUA_CPATH",
-    "R_PROFILE",
-    "R_PROFILE_USER",
-    "GCONV_PATH",
-    "LOCPATH",
-    "GLIBC_TUNABLES",
-    "DOTNET_STARTUP_HOOKS",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_EXEC_PATH",
-    "GIT_PROXY_COMMAND",
-    "EDITOR",
-    "VISUAL",
-    "PAGER",
-    "BROWSER",
-    "SHELL",
-    "OPENSSL_CONF",
-    "OPENSSL_MODULES",
-    "RUSTC_WRAPPER",
-    "TRUNKLINE_HOME",
-];
-
-/// Beginnings of such variables: of loaders, of managers of packages, of hooks into a runtime.
-const LOADER_PREFIXES: &[&str] = &[
-    "LD_",
-    "DYLD_",
-    "BASH_FUNC_",
-    "COR_",
-    "CORECLR_",
-    "NPM_CONFIG_",
-    "PIP_",
-    "UV_",
-    "BUN_",
-    "DENO_",
-    "LUA_INIT_",
-    "GIT_CONFIG_",
-];
-
 /// Programs that fetch a package and run it, and the flags that they take.
 pub(super) struct Runner {
     programs: &'static [&'static str],
@@ -217,6 +141,42 @@ const RUNNERS: &[Runner] = &[
     },
 ];
 
+/// Programs that fetch a package and run it, each with the verbs in a row that make it do so.
+const PACKAGE_RUNNERS: &[(&str, &[&str])] = &[
+    ("npx", &[]),
+    ("pnpx", &[]),
+    ("bunx", &[]),
+    ("uvx", &[]),
+    ("dnx", &[]),
+    ("npm", &["exec"]),
+    ("npm", &["x"]),
+    ("pnpm", &["dlx"]),
+    ("yarn", &["dlx"]),
+    ("bun", &["x"]),
+    ("uv", &["tool", "run"]),
+    ("pipx", &["run"]),
+];
+
+/// Programs that run the command line behind them, past flags and variables.
+const WRAPPERS: &[&str] = &["env", "cmd"];
+
+/// Whether a command line fetches a package and runs it, so that it needs nothing of the folder that it works in.
+pub(super) fn runs_package(argv: &[&str]) -> bool {
+    let Some((program, arguments)) = argv.split_first() else { return false };
+    let name = program_name(program);
+    let is_word = |word: &&&str| !word.starts_with(['-', '/']) && !word.contains('=');
+    if WRAPPERS.contains(&name.as_str()) {
+        let rest = arguments.iter().position(|word| is_word(&word));
+        return rest.is_some_and(|rest| runs_package(&arguments[rest..]));
+    }
+    let verbs: Vec<&str> = arguments.iter().filter(is_word).copied().collect();
+    let does = |(_, wanted): &&(&str, &[&str])| {
+        wanted.is_empty()
+            || verbs.windows(wanted.len()).next().is_some_and(|verbs| verbs == *wanted)
+    };
+    PACKAGE_RUNNERS.iter().filter(|(runner, _)| *runner == name).any(|row| does(&row))
+}
+
 /// What such a runner does before it is told the package.
 pub(super) const RUNNER_VERBS: &[&str] = &["exec", "x", "dlx", "run", "tool"];
 
@@ -231,11 +191,7 @@ impl Flags {
         if self.long.contains(&flag) {
             return true;
         }
-        let Some(cluster) = argument.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
-            return false;
-        };
-        let letters = cluster.chars().take_while(char::is_ascii_alphanumeric);
-        letters.into_iter().any(|letter| self.short.contains(letter))
+        has_letter(argument, self.short)
     }
 }
 
@@ -259,13 +215,6 @@ pub(super) fn flags_of(name: &str) -> impl Iterator<Item = &'static Flags> {
 
 pub(super) fn runner_of(name: &str) -> Option<&'static Runner> {
     RUNNERS.iter().find(|runner| runner.programs.contains(&name))
-}
-
-/// Whether a variable decides what programs load. Where names differ in case alone, they are one on some systems.
-pub(super) fn is_loader(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    LOADERS.contains(&name.as_str())
-        || LOADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a package of a registry names one version: `name==1.2` (PEP 440), `name@1.2.3` (Semantic Versioning, where less than three

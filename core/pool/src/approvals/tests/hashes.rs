@@ -174,6 +174,7 @@ fn what_would_run_counts_and_how_it_is_written_too() {
             program: program.map(Into::into),
             args: vec![arg.into()],
             cwd: cwd.map(Into::into),
+            in_workspace: Vec::new(),
         };
     let hash = |shown: Shown| Candidate::of_spec(&spec, &shown).identity().hash;
     let hashes = [

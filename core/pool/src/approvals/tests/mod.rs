@@ -3,7 +3,9 @@
 mod books;
 mod hashes;
 mod lines;
+mod reached;
 mod requests;
+mod risks;
 mod texts;
 mod tools;
 
@@ -24,6 +26,7 @@ fn process(command: &str, args: &[&str]) -> Shown {
         program: Some(format!("/usr/bin/{command}")),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         cwd: None,
+        in_workspace: Vec::new(),
     }
 }
 
