@@ -6,6 +6,7 @@
 //!
 //! - [`error`]: the one error type and its stable codes.
 //! - [`interface`]: the registry of errors, events and options that all four languages share.
+//! - [`oauth`]: what authorization servers answer.
 //! - [`options`]: typed options, parsed once from JSON.
 //! - [`config`]: a server's configuration and its fingerprint.
 //! - [`settings`]: the settings files of products, read into configurations.
@@ -22,8 +23,6 @@
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
 //! - [`reader_role`]: who reads what the server of a connection writes.
 //! - [`json`]: JSON where it must be read in one way only.
-//! - [`message`]: whether what a server sent is a message, and which.
-//! - [`lenient`]: what others send, as readers with types want it.
 //! - [`metrics`]: the status as a collector of metrics reads it.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`shapes`]: tools in the shapes in which model APIs take them.
@@ -52,11 +51,10 @@ pub mod in_flight;
 pub mod interface;
 pub mod json;
 pub mod layers;
-pub mod lenient;
-pub mod message;
 pub mod metrics;
 pub mod naming;
 mod nearest;
+pub mod oauth;
 pub mod options;
 pub mod pattern;
 pub mod plan;

@@ -1,0 +1,53 @@
+//! What authorization servers answer, read generously and answered strictly (SPEC 18.2, 18.7).
+//!
+//! ```text
+//! bytes --read--> members --token / registration / document--> what a flow goes on with
+//!                                  \--> Refusal: in the server's own words, or by name
+//! ```
+//!
+//! 1. A member that is null, empty or of a type that cannot be meant counts as absent, and costs nothing else.
+//! 2. What decides whom a credential is for stays exact: issuers, kinds of tokens, redirects, resources, hosts.
+//! 3. Nothing is invented: a member that comes out was in the answer, or is what was asked for.
+//! 4. No secret is in a [`Refusal`], and whatever of another's words is in one is for the caller to bound and escape.
+
+mod document;
+mod host;
+mod read;
+mod registration;
+mod resource;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use document::{Way, document, is_of_resource};
+pub use host::is_public_name;
+pub use read::{said, text_of};
+pub use registration::{Authentication, Registered, registered};
+pub use resource::is_resource_of;
+pub use token::{Challenge, Issued, issued};
+
+/// Why an answer is of no use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The server refuses, whatever the status of HTTP: its own code, and its own words if it has some.
+    Said {
+        /// The code, such as `invalid_grant`.
+        code: String,
+        /// The words.
+        description: Option<String>,
+    },
+    /// A token of a kind that is not understood, by its name.
+    Kind(String),
+    /// Another redirect was registered than the one that was asked for.
+    Redirect {
+        /// What was asked for.
+        asked: String,
+        /// What was registered.
+        registered: Vec<String>,
+    },
+    /// A client that has to prove itself in a way that is not understood, by its name.
+    Authentication(String),
+    /// It is no such answer: what it lacks.
+    Lacks(&'static str),
+}
