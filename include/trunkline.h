@@ -653,9 +653,11 @@ typedef struct {
      */
     uint32_t wait;
     /**
-     * 0.
+     * The shape that a model was given the tool in: arguments that have other names there go to the server
+     * under its own. 0: none. 1: `mcp`. 2: `openai`. 3: `openai_responses`. 4: `anthropic`. 5: `gemini`.
+     * 6: `any`.
      */
-    uint32_t reserved;
+    uint32_t shape;
 } trunkline_call_options;
 
 /**
@@ -990,7 +992,8 @@ trunkline_status trunkline_session_tools(trunkline_pool *pool,
  * The tools of the session's view in the shape in which a model API takes them, in the order and with the
  * number of `trunkline_session_tools`.
  *
- * `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic` or `gemini`. `out`: a JSON
+ * `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
+ * (definitions whose schemas each of them takes). `out`: a JSON
  * array of tools. Schemas are as the servers sent them, but for what the API refuses; free it with
  * `trunkline_buf_free`.
  *

@@ -133,6 +133,24 @@ enum class retry_policy : std::uint32_t {
     safe = 2,
 };
 
+/** The shapes in which model APIs take tools. */
+enum class tool_shape : std::uint32_t {
+    /** As none of them takes it in particular: arguments have their own names. */
+    none = 0,
+    /** As the protocol lists them. */
+    mcp = 1,
+    /** OpenAI's Chat Completions. */
+    openai = 2,
+    /** OpenAI's Responses. */
+    openai_responses = 3,
+    /** Anthropic's Messages. */
+    anthropic = 4,
+    /** Gemini's function declarations. */
+    gemini = 5,
+    /** Schemas that each of them takes. */
+    any = 6,
+};
+
 /** Options of a call; what is not set is the default. */
 struct call_options {
     /** How long the call may take in all; 0 for the pool's time. */
@@ -151,6 +169,8 @@ struct call_options {
     retry_policy retry = retry_policy::never;
     /** Whether the call waits while the server is reconnecting, at most for its time in all. */
     bool wait = false;
+    /** The shape that a model was given the tool in: arguments that have other names there go to the server under its own. */
+    tool_shape shape = tool_shape::none;
 
     /** The same for the C interface, good as long as these options. */
     trunkline_call_options raw() const noexcept {
@@ -161,6 +181,7 @@ struct call_options {
         options.meta_json = detail::view(meta);
         options.retry = static_cast<std::uint32_t>(retry);
         options.wait = wait ? 1 : 0;
+        options.shape = static_cast<std::uint32_t>(shape);
         options.out_call = out_call;
         return options;
     }

@@ -188,7 +188,7 @@ public:
             return status;
         });
     }
-    /** The tools in the shape in which a model API takes them: `mcp`, `openai`, `openai_responses`, `anthropic` or `gemini`. */
+    /** The tools in the shape in which a model API takes them: `mcp`, `openai`, `openai_responses`, `anthropic`, `gemini` or `any`. */
     std::string tools_for(std::string_view shape) const {
         return detail::text([&](trunkline_buf **out, trunkline_error **err) {
             return trunkline_session_tools_for(handle_.pool(), handle_.number(), detail::view(shape), out, err);

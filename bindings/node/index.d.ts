@@ -193,7 +193,7 @@ export interface Listed {
 export type List<T> = T[] & { readonly revision: number };
 
 /** How a model API takes tools. */
-export type Shape = 'mcp' | 'openai' | 'openai_responses' | 'anthropic' | 'gemini';
+export type Shape = 'mcp' | 'openai' | 'openai_responses' | 'anthropic' | 'gemini' | 'any';
 
 // ---------------------------------------------------------------------------------------------- Events
 

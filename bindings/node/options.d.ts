@@ -2,7 +2,7 @@
 //
 // Durations are integer milliseconds.
 
-import type { EventOf, JsonObject } from './index.js';
+import type { EventOf, JsonObject, Shape } from './index.js';
 
 /** Options of a pool. */
 export interface PoolOptions {
@@ -286,6 +286,11 @@ export interface CallOptions extends Abortable {
   retry?: 'never' | 'not_sent' | 'safe';
   /** Whether the call waits while the server is reconnecting, at most for its time in all; default false. */
   wait?: boolean;
+  /**
+   * The shape that a model was given the tool in (`toolsFor`): arguments that have other names there go to the server under its own; default `'mcp'`,
+   * where each has its own.
+   */
+  shape?: Shape;
 }
 
 /** Options of an acquire. */

@@ -132,7 +132,8 @@ pub unsafe extern "C" fn trunkline_session_tools(
 /// The tools of the session's view in the shape in which a model API takes them, in the order and with the
 /// number of `trunkline_session_tools`.
 ///
-/// `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic` or `gemini`. `out`: a JSON
+/// `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
+/// (definitions whose schemas each of them takes). `out`: a JSON
 /// array of tools. Schemas are as the servers sent them, but for what the API refuses; free it with
 /// `trunkline_buf_free`.
 ///

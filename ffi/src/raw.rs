@@ -7,7 +7,7 @@ use std::mem::{offset_of, size_of};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use trunkline::{CallOptions, Error, ErrorCode, Operation, Progress, Result, Retry};
+use trunkline::{CallOptions, Error, ErrorCode, Operation, Progress, Result, Retry, Shape};
 
 use crate::completion::Completion;
 use crate::guard::check_fork;
@@ -173,13 +173,22 @@ pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<C
         other => return Err(invalid("retry", format!("retry is {other}, not 0, 1 or 2"))),
     };
     typed.wait = switch(known.wait, "wait")?;
-    if known.reserved != 0 {
-        return Err(invalid("options.reserved", "reserved is not 0"));
-    }
+    typed.shape = match known.shape {
+        0 => None,
+        number => Some(shape(number)?),
+    };
     // SAFETY: as the function's own.
     let meta = unsafe { optional_text(known.meta_json, "options.meta_json") }?;
     typed.meta = meta.map(str::to_owned);
     Ok(CallSettings { options: typed, out_call: known.out_call })
+}
+
+/// The shape of a number, which is its place among all of them, from 1.
+fn shape(number: u32) -> Result<Shape> {
+    let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    place.and_then(|place| Shape::ALL.get(place)).copied().ok_or_else(|| {
+        invalid("shape", format!("shape is {number}, not 0 to {}", Shape::ALL.len()))
+    })
 }
 
 /// A number of the host that stands for off or on.

@@ -273,8 +273,10 @@ pub struct CallOptionsStruct {
     pub out_call: *mut u64,
     /// 1: wait while the server is reconnecting, at most for the call's time in all. 0: fail at once.
     pub wait: u32,
-    /// 0.
-    pub reserved: u32,
+    /// The shape that a model was given the tool in: arguments that have other names there go to the server
+    /// under its own. 0: none. 1: `mcp`. 2: `openai`. 3: `openai_responses`. 4: `anthropic`. 5: `gemini`.
+    /// 6: `any`.
+    pub shape: u32,
 }
 
 /// Called once, on a thread of the library, when an operation ended. `item` is the library's, and

@@ -107,13 +107,13 @@ static void a_number_that_an_option_does_not_have_is_refused_by_its_name(void)
     odd[0].progress = 2;
     odd[1].retry = 3;
     odd[2].wait = 2;
-    odd[3].reserved = 1;
+    odd[3].shape = 7;
     /* SPEC 4.2: the pair has to nest, here as in the options' JSON form. */
     odd[4].timeout_ms = 100;
     odd[4].idle_timeout_ms = 101;
     odd[5].timeout_ms = UINT64_MAX;
     const char *const paths[] = {"\"path\":\"progress\"", "\"path\":\"retry\"", "\"path\":\"wait\"",
-                                 "\"path\":\"options.reserved\"", "\"path\":\"idle_timeout_ms\"", "\"path\":\"timeout_ms\""};
+                                 "\"path\":\"shape\"", "\"path\":\"idle_timeout_ms\"", "\"path\":\"timeout_ms\""};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         trunkline_buf *buf = NULL;
         trunkline_error *err = NULL;

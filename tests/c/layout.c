@@ -14,7 +14,7 @@ HOLDS(options_retry, offsetof(trunkline_call_options, retry) == 28);
 HOLDS(options_call, offsetof(trunkline_call_options, out_call) == 48);
 HOLDS(options_meta, offsetof(trunkline_call_options, meta_json) == 32);
 HOLDS(options_wait, offsetof(trunkline_call_options, wait) == 56);
-HOLDS(options_reserved, offsetof(trunkline_call_options, reserved) == 60);
+HOLDS(options_shape, offsetof(trunkline_call_options, shape) == 60);
 HOLDS(item_size, sizeof(trunkline_item) == 64);
 HOLDS(item_handle, offsetof(trunkline_item, handle) == 8);
 HOLDS(item_kind, offsetof(trunkline_item, kind) == 16);

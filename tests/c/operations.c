@@ -12,6 +12,16 @@ static uint32_t retry_number(const json *word)
     return number;
 }
 
+/* The number of a shape; a word that is none becomes a number that is none. */
+static uint32_t shape_number(const json *word)
+{
+    static const char *const words[] = {"mcp", "openai", "openai_responses", "anthropic", "gemini", "any"};
+    uint32_t number = 0;
+    while (number < 6 && !json_is_text(word, words[number]))
+        number++;
+    return number + 1;
+}
+
 /* The struct of a call's options; false for a member that it does not have. `meta` is for the caller to free. */
 static bool read_call_options(const json *from, trunkline_call_options *options, char **meta)
 {
@@ -28,6 +38,8 @@ static bool read_call_options(const json *from, trunkline_call_options *options,
             options->retry = retry_number(value);
         else if (strcmp(from->names[i], "wait") == 0)
             options->wait = json_is(value, JSON_TRUE);
+        else if (strcmp(from->names[i], "shape") == 0)
+            options->shape = shape_number(value);
         else if (strcmp(from->names[i], "meta") == 0)
             options->meta_json = text_of(*meta = json_write(value));
         else

@@ -121,7 +121,7 @@ it('a tool of any name is listed and called, and what it is given and answers st
       assert.deepEqual(JSON.parse(result.raw), { ...ANSWER, asked: { name: ownName, arguments: HOSTILE } });
     }
   }
-  for (const shape of ['mcp', 'openai', 'openai_responses', 'anthropic', 'gemini']) {
+  for (const shape of ['mcp', 'openai', 'openai_responses', 'anthropic', 'gemini', 'any']) {
     assert.equal(session.toolsFor(shape).length, RESERVED.length);
   }
 });

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
+use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Generation, Slot};
 use trunkline_pool::view::View;
 
@@ -219,7 +220,11 @@ impl Call {
     ) -> Result<Call> {
         session.driver.check_process()?;
         let cell = &seen.cell;
-        let given = object("arguments", arguments)?;
+        let arguments = match (callee, options.shape) {
+            (Callee::Tool(tool), Some(shape)) => own_arguments(published, tool, arguments, shape)?,
+            _ => Cow::Borrowed(arguments),
+        };
+        let given = object("arguments", &arguments)?;
         let (what, params) = match callee {
             Callee::Tool(tool) => {
                 let name = listed((held, &seen.view), published, tool)?;
@@ -351,6 +356,19 @@ impl Call {
     pub(super) fn failed(&self, error: Error) -> Error {
         self.cell().count_error();
         error.with_server(&*self.cell().server).with_session(&*self.session.id)
+    }
+}
+
+/// Arguments under the server's own names, of a model that was given the tool in a shape (SPEC 18.8).
+fn own_arguments<'a>(
+    published: &Published,
+    tool: &str,
+    arguments: &'a str,
+    shape: Shape,
+) -> Result<Cow<'a, str>> {
+    match published.slot.catalog.tool(tool) {
+        Some(item) => shape.own_arguments(&item.definition, arguments),
+        None => Ok(Cow::Borrowed(arguments)),
     }
 }
 

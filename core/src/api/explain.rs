@@ -5,10 +5,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::explain::{Explanation, Idle, Provenance, Reason, Subject};
 use trunkline_pool::gates::Facts;
+use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
 
@@ -30,7 +31,7 @@ impl Pool {
     ///
     /// `unmatched` are the filters that do nothing: `[{option, server, by: server | session, pattern?, meant?}]`; those without a pattern name a server that is none.
     ///
-    /// What sessions hide or switch off is not in it: [`Session::explain`] says that.
+    /// What sessions hide or switch off is not in it, nor what becomes of a tool in the shapes of model APIs: [`Session::explain`] says that.
     ///
     /// # Errors
     /// `forked`.
@@ -43,6 +44,10 @@ impl Pool {
 impl Session {
     /// The same as [`Pool::explain`] for this session: its own servers, what it holds, switches off and filters.
     ///
+    /// Of a tool that is there it has `shapes` too, with a member for each [`Shape`] in which something of its arguments is another:
+    /// `{renamed?: {the name there: the server's own}, left_out?: [{path, reason}]}`. `path` is the JSON pointer of what the shape leaves out of the
+    /// tool's schema.
+    ///
     /// # Errors
     /// `closed`, `forked`.
     pub fn explain(&self, name: &str) -> Result<Value> {
@@ -51,7 +56,17 @@ impl Session {
         if core.knows(name) || !core.driver.naming.is_exposed(name) {
             return Ok(core.explain_server(&view, name));
         }
-        Ok(core.why_no_tool(&view, name).to_json(name))
+        let mut out = core.why_no_tool(&view, name).to_json(name);
+        if let Some(tool) = view.tools.iter().find(|tool| &*tool.name == name) {
+            let shaped = Shape::ALL.into_iter().filter_map(|shape| {
+                Some((shape.as_str().to_owned(), shape.fit(&tool.definition).to_json()?))
+            });
+            let shaped: Map<String, Value> = shaped.collect();
+            if !shaped.is_empty() {
+                out["shapes"] = shaped.into();
+            }
+        }
+        Ok(out)
     }
 }
 

@@ -172,6 +172,14 @@ impl Lists {
         self.items(kind).iter().any(|item| item.key == key)
     }
 
+    /// The schema of that tool, where it allows no arguments but those that it names.
+    pub fn closed_schema(&self, tool: &str) -> Option<serde_json::Value> {
+        let item = self.tools.iter().find(|item| item.key == tool)?;
+        let mut definition: serde_json::Value = serde_json::from_str(&item.definition).ok()?;
+        let schema = definition["inputSchema"].take();
+        (schema["additionalProperties"] == false).then_some(schema)
+    }
+
     /// One page as the JSON text of a list result, or nothing when the cursor is none of ours.
     pub fn page(&mut self, kind: Kind, cursor: Option<&str>) -> Option<String> {
         match self.cursors {

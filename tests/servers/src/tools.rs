@@ -35,9 +35,13 @@ pub fn run(turn: &mut Turn, call: &Call) {
     }
 }
 
-/// A generated or added tool answers with its own name; asked for the `pid`, with that of the server before it.
+/// A generated or added tool answers with its own name; asked for the `pid`, with that of the server before it. One whose schema allows nothing
+/// but its properties answers with the arguments that it was given, and refuses others.
 fn run_generated(turn: &mut Turn, call: &Call, name: &[u8]) {
     let name = String::from_utf8_lossy(name).into_owned();
+    if let Some(schema) = lock(&turn.server.lists).closed_schema(&name) {
+        return answer_with_arguments(turn, call, &schema);
+    }
     if lock(&turn.server.lists).has(Kind::Tools, &name) {
         if call.built().flag("pid") {
             let told: String = serde_json::from_slice(call.tool).unwrap_or_default();
@@ -46,6 +50,18 @@ fn run_generated(turn: &mut Turn, call: &Call, name: &[u8]) {
         turn.batch.quoted_text(call.id, call.tool);
     } else {
         turn.batch.error(call.id, -32602, &format!("unknown tool {name}"), None);
+    }
+}
+
+fn answer_with_arguments(turn: &mut Turn, call: &Call, schema: &serde_json::Value) {
+    let text = String::from_utf8_lossy(call.arguments).into_owned();
+    let given: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&text).unwrap_or_default();
+    match given.keys().find(|name| schema["properties"].get(name.as_str()).is_none()) {
+        Some(unknown) => {
+            turn.batch.tool_error(call.id, &format!("no argument is called {unknown}"))
+        }
+        None => turn.batch.text(call.id, &text),
     }
 }
 

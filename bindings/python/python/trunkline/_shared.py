@@ -235,8 +235,9 @@ class SessionBase:
     def tools_for(self, shape: str) -> List[dict[str, Any]]:
         """The tools of its view in the shape in which a model API takes them, in the order and with the number of ``tools``.
 
-        ``shape`` is ``"mcp"``, ``"openai"`` (Chat Completions), ``"openai_responses"``, ``"anthropic"`` or ``"gemini"``. Schemas are as
-        the servers sent them, but for what the API refuses. A tool that Python cannot decode is left out and logged.
+        ``shape`` is ``"mcp"``, ``"openai"`` (Chat Completions), ``"openai_responses"``, ``"anthropic"``, ``"gemini"``, or ``"any"``: definitions
+        whose schemas each of them takes. Schemas are as the servers sent them, but for what the API refuses. An argument whose name it refuses has
+        another: calls with the option ``shape`` give it back its own. A tool that Python cannot decode is left out and logged.
         """
         text, revision = self._native.tools_for(shape)
         return List(decoded_list(text, _trunkline.elements), revision)

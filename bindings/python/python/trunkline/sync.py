@@ -254,7 +254,8 @@ class Lease(LeaseBase):
         Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress`` (a callable that gets each ``progress`` event
         on this thread, before the result, where a coroutine function is refused; ``True`` leaves them to the session's streams),
         ``meta`` (the ``_meta`` of the request; a ``progressToken`` in it does not go out: the library has its own), ``wait`` (for a
-        server that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``).
+        server that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``), ``shape`` (the one of
+        ``tools_for`` that a model was given the tool in: arguments that have other names there go to the server under its own).
         """
         text = arguments_text(arguments)
         del arguments

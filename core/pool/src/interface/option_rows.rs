@@ -320,6 +320,12 @@ pub(super) const CALL: &[OptionRow] = &[
     ),
     row("progress", Bool, "false", "whether progress is asked for and delivered"),
     row(
+        "shape",
+        Word(&["mcp", "openai", "openai_responses", "anthropic", "gemini", "any"]),
+        "mcp",
+        "the shape that a model was given the tool in: arguments that have other names there go to the server under its own",
+    ),
+    row(
         "meta",
         AnyObject,
         "none",

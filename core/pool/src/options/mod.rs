@@ -31,6 +31,7 @@ use crate::catalog::Filter;
 use crate::interface::words::budget_mode;
 use crate::naming::NameStyle;
 use crate::scope::Scope;
+use crate::shapes::Shape;
 pub use parse::roots_from_json;
 
 /// Options of a pool.
@@ -273,6 +274,9 @@ pub struct CallOptions {
     pub retry: Retry,
     /// Whether the call waits while the server is reconnecting, at most for its time in all.
     pub wait: bool,
+    /// The shape that a model was given the tool in: arguments that have other names there go to the server under its own. Of calls of
+    /// tools; others take no notice.
+    pub shape: Option<Shape>,
     /// Whether the thread that starts the call reads its answer itself: right after, by `Operation::read_here`. Of the functions that
     /// start a call without a future; the others take no notice. Who forgets to read waits for milliseconds more.
     pub reads_here: bool,

@@ -270,6 +270,8 @@ impl CallOptions {
                 Some(_) | None => Retry::Never,
             },
             wait: given.bool("wait").unwrap_or(false),
+            // The check let no other word pass.
+            shape: given.text("shape").and_then(|word| Shape::from_word(&word).ok()),
             ..CallOptions::default()
         };
         options.with_times(given.duration("timeout_ms"), given.duration("idle_timeout_ms"))

@@ -7,18 +7,30 @@
 //! | `openai_responses` | `{type: "function", name, description, parameters, strict: false}` |
 //! | `anthropic` | `{name, description, input_schema}` |
 //! | `gemini` | `{name, description, parametersJsonSchema}` |
+//! | `any` | its definition, under its exposed name, with a schema that each of these APIs takes |
 //!
 //! 1. A schema stays as the server wrote it, byte for byte, but for what the target refuses: one refused tool would
 //!    fail the whole request of a host, and so all its other tools.
 //! 2. What is taken out makes the schema wider, never narrower: the server checks the arguments itself.
-//! 3. No name is changed: a model's arguments go to the server as they are.
+//! 3. An argument whose name the target refuses has another one there, and [`ArgumentNames::back`] is the way back.
+//! 4. A reference that led somewhere leads there in what is made of it.
+//! 5. What cannot be expressed is left out, and [`Shape::fit`] says so.
 
+mod arguments;
+mod keywords;
+mod lenient;
+mod references;
 mod schema;
+mod surface;
 #[cfg(test)]
 mod tests;
 
-use serde_json::Value;
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+pub use arguments::ArgumentNames;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::members;
@@ -38,14 +50,68 @@ pub enum Shape {
     Anthropic,
     /// As Gemini's function declarations.
     Gemini,
+    /// As each of these APIs takes their schemas, for who does not know which it will be; otherwise as the protocol lists them.
+    Any,
 }
+
+/// What of a schema is not in what a target is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Where it stood: a JSON pointer, which is empty for the whole schema.
+    pub path: String,
+    /// Why, after the thing itself.
+    pub reason: &'static str,
+}
+
+impl LeftOut {
+    fn new(path: String, reason: &'static str) -> LeftOut {
+        LeftOut { path, reason }
+    }
+}
+
+/// What became of a tool's arguments in a shape.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fit {
+    /// Those that have other names.
+    pub names: ArgumentNames,
+    /// What their schema does not say any more.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Fit {
+    /// `{renamed?, left_out?}`; nothing where the schema says what it said.
+    pub fn to_json(&self) -> Option<Value> {
+        let renamed: serde_json::Map<String, Value> =
+            self.names.iter().map(|(shaped, own)| (shaped.to_owned(), own.into())).collect();
+        let left_out = self.left_out.iter().take(LEFT_OUT_MAX);
+        let left_out: Vec<Value> =
+            left_out.map(|it| json!({ "path": it.path, "reason": it.reason })).collect();
+        let mut out = serde_json::Map::new();
+        if !renamed.is_empty() {
+            out.insert("renamed".into(), renamed.into());
+        }
+        if !left_out.is_empty() {
+            out.insert("left_out".into(), left_out.into());
+        }
+        (!out.is_empty()).then(|| out.into())
+    }
+}
+
+/// How many things that are left out of one schema are told.
+const LEFT_OUT_MAX: usize = 32;
 
 impl Shape {
     /// All of them.
-    pub const ALL: [Shape; 5] =
-        [Shape::Mcp, Shape::OpenAi, Shape::OpenAiResponses, Shape::Anthropic, Shape::Gemini];
+    pub const ALL: [Shape; 6] = [
+        Shape::Mcp,
+        Shape::OpenAi,
+        Shape::OpenAiResponses,
+        Shape::Anthropic,
+        Shape::Gemini,
+        Shape::Any,
+    ];
 
-    /// Its word: `mcp`, `openai`, `openai_responses`, `anthropic`, `gemini`.
+    /// Its word: `mcp`, `openai`, `openai_responses`, `anthropic`, `gemini`, `any`.
     pub fn as_str(self) -> &'static str {
         match self {
             Shape::Mcp => "mcp",
@@ -53,6 +119,7 @@ impl Shape {
             Shape::OpenAiResponses => "openai_responses",
             Shape::Anthropic => "anthropic",
             Shape::Gemini => "gemini",
+            Shape::Any => "any",
         }
     }
 
@@ -74,20 +141,42 @@ impl Shape {
     pub fn tool(self, name: &str, definition: &str) -> String {
         let Ok(members) = members(definition) else {
             debug_assert!(false, "a catalog takes no such definition");
-            return self.declared(name, None, r#"{"type":"object"}"#);
-        };
-        let member = |wanted: &str| {
-            let found = members.iter().find(|(member, _)| member == wanted);
-            found.map(|(_, value)| *value).filter(|value| value.get() != "null")
+            return self.declared(name, None, r#"{"type":"object","properties":{}}"#);
         };
         if self == Shape::Mcp {
-            return renamed(name, &members);
+            return renamed(name, &members, None);
         }
+        let fitted = schema::fitted(self, written_schema(&members)).text;
+        if self == Shape::Any {
+            return renamed(name, &members, Some(&fitted));
+        }
+        let text = |wanted: &str| {
+            let found = members.iter().find(|(member, _)| member == wanted);
+            found.map(|(_, value)| *value).filter(|value| value.get().starts_with('"'))
+        };
         // Gemini's own API wants a description of each function.
-        let needed = member("name").filter(|_| self == Shape::Gemini);
-        let description = member("description").or_else(|| member("title")).or(needed);
-        let written = member("inputSchema").map_or("{}", RawValue::get);
-        self.declared(name, description, &schema::fitted(self, written))
+        let needed = text("name").filter(|_| self == Shape::Gemini);
+        let description = text("description").or_else(|| text("title")).or(needed);
+        self.declared(name, description, &fitted)
+    }
+
+    /// What becomes of a tool's arguments in this shape, of its definition.
+    pub fn fit(self, definition: &str) -> Fit {
+        let Ok(members) = members(definition) else { return Fit::default() };
+        let fitted = schema::fitted(self, written_schema(&members));
+        Fit { names: fitted.names, left_out: fitted.left_out }
+    }
+
+    /// Arguments as a model that was given the tool in this shape names them, as the server names them: those of its definition.
+    ///
+    /// # Errors
+    /// Those of [`ArgumentNames::back`].
+    pub fn own_arguments<'a>(self, definition: &str, arguments: &'a str) -> Result<Cow<'a, str>> {
+        let renames = matches!(self, Shape::Anthropic | Shape::Any);
+        if !renames || !arguments::may_be_renamed(arguments) {
+            return Ok(Cow::Borrowed(arguments));
+        }
+        self.fit(definition).names.back(arguments)
     }
 
     fn declared(self, name: &str, description: Option<&RawValue>, schema: &str) -> String {
@@ -95,7 +184,9 @@ impl Shape {
         let description =
             description.map_or(String::new(), |text| format!(r#""description":{text},"#));
         match self {
-            Shape::Mcp => format!(r#"{{"name":{name},{description}"inputSchema":{schema}}}"#),
+            Shape::Mcp | Shape::Any => {
+                format!(r#"{{"name":{name},{description}"inputSchema":{schema}}}"#)
+            }
             Shape::OpenAi => format!(
                 r#"{{"type":"function","function":{{"name":{name},{description}"parameters":{schema}}}}}"#
             ),
@@ -112,13 +203,22 @@ impl Shape {
     }
 }
 
-/// A definition whose name is another, with everything else as it was.
-fn renamed(name: &str, members: &[(String, &RawValue)]) -> String {
-    let member = |(member, value): &(String, &RawValue)| match member.as_str() {
-        "name" => format!(r#""name":{}"#, quoted(name)),
+/// The schema of a tool's arguments; one that is absent says nothing.
+fn written_schema<'a>(members: &[(String, &'a RawValue)]) -> &'a str {
+    let found = members.iter().find(|(member, _)| member == "inputSchema");
+    found.map(|(_, value)| value.get()).filter(|schema| *schema != "null").unwrap_or("{}")
+}
+
+/// A definition whose name is another, and whose schema may be, with everything else as it was.
+fn renamed(name: &str, members: &[(String, &RawValue)], schema: Option<&str>) -> String {
+    let member = |(member, value): &(String, &RawValue)| match (member.as_str(), schema) {
+        ("name", _) => format!(r#""name":{}"#, quoted(name)),
+        ("inputSchema", Some(_)) => String::new(),
         _ => format!("{}:{value}", quoted(member)),
     };
-    format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+    let mut all: Vec<String> = members.iter().map(member).filter(|it| !it.is_empty()).collect();
+    all.extend(schema.map(|schema| format!(r#""inputSchema":{schema}"#)));
+    format!("{{{}}}", all.join(","))
 }
 
 fn quoted(text: &str) -> String {

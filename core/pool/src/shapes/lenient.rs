@@ -1,0 +1,157 @@
+//! Schemas as they are meant: an empty array where a map belongs, null in place of nothing, and members of a wrong type.
+//!
+//! Only schemas are looked at: what `const`, `enum`, `default` and `examples` hold stays as it is.
+
+use serde_json::{Map, Value, json};
+
+use super::LeftOut;
+use super::keywords::{Takes, below, each_inner, takes};
+
+/// The types that there are.
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+
+/// Puts a schema right at every depth. What fits nothing is taken out, which makes the schema wider, and written down.
+pub(super) fn put_right(
+    schema: &mut Map<String, Value>,
+    path: &str,
+    left_out: &mut Vec<LeftOut>,
+) -> bool {
+    let mut changed = false;
+    let mut wrong = Vec::new();
+    for (keyword, value) in schema.iter_mut() {
+        let Some(takes) = takes(keyword) else { continue };
+        match fitted(takes, value) {
+            Fit::As => {}
+            Fit::Changed => changed = true,
+            Fit::Absent => wrong.push((keyword.clone(), None)),
+            Fit::Never(reason) => wrong.push((keyword.clone(), Some(reason))),
+        }
+    }
+    for (keyword, reason) in wrong {
+        schema.shift_remove(&keyword);
+        changed = true;
+        if let Some(reason) = reason {
+            left_out.push(LeftOut::new(below(path, &keyword), reason));
+        }
+    }
+    each_inner(schema, path, &mut |path, inner| {
+        changed |= as_schema(path, inner, left_out);
+        if let Value::Object(inner) = inner {
+            changed |= put_right(inner, path, left_out);
+        }
+    });
+    changed
+}
+
+/// What stands where a schema belongs. Beside names of parameters it stays, as one that takes anything, so that the name does.
+fn as_schema(path: &str, value: &mut Value, left_out: &mut Vec<LeftOut>) -> bool {
+    match value {
+        Value::Object(_) | Value::Bool(_) => return false,
+        Value::Array(names) if path.contains("/dependencies/") && !names.is_empty() => {
+            return false;
+        }
+        Value::Array(all) if all.is_empty() => {}
+        Value::Null => {}
+        _ => left_out.push(LeftOut::new(path.to_owned(), "is no schema")),
+    }
+    *value = json!({});
+    true
+}
+
+/// How a value fits its keyword.
+enum Fit {
+    /// As it is.
+    As,
+    /// Now.
+    Changed,
+    /// It stands for nothing.
+    Absent,
+    /// Not at all, and why.
+    Never(&'static str),
+}
+
+fn fitted(takes: Takes, value: &mut Value) -> Fit {
+    if value.is_null() {
+        return Fit::Absent;
+    }
+    let is_empty_list = value.as_array().is_some_and(Vec::is_empty);
+    let fits = |fits: bool, reason: &'static str| if fits { Fit::As } else { Fit::Never(reason) };
+    match takes {
+        Takes::SchemasByName
+        | Takes::SchemasOrNamesByName
+        | Takes::NamesByName
+        | Takes::Schema
+        | Takes::SchemaOrSchemas
+            if is_empty_list =>
+        {
+            *value = json!({});
+            Fit::Changed
+        }
+        Takes::SchemasByName | Takes::SchemasOrNamesByName => {
+            fits(value.is_object(), "is no map of schemas")
+        }
+        Takes::NamesByName => {
+            let are_names = |by_name: &Map<String, Value>| by_name.values().all(are_texts);
+            fits(value.as_object().is_some_and(are_names), "is no map of names")
+        }
+        Takes::Schema => fits(value.is_object() || value.is_boolean(), "is no schema"),
+        Takes::SchemaOrSchemas => {
+            fits(value.is_object() || value.is_boolean() || value.is_array(), "is no schema")
+        }
+        // An array of no schema says nothing.
+        Takes::Schemas if is_empty_list || value.as_object().is_some_and(Map::is_empty) => {
+            Fit::Absent
+        }
+        Takes::Schemas => fits(value.is_array(), "is no array of schemas"),
+        Takes::Names => names(value),
+        Takes::Type => types(value),
+        Takes::Text => fits(value.is_string(), "is no string"),
+        Takes::Number => fits(value.is_number(), "is no number"),
+        Takes::Count => {
+            let is_count = value.as_f64().is_some_and(|it| it >= 0.0 && it.fract() == 0.0);
+            fits(is_count, "is no count")
+        }
+        Takes::Bool => fits(value.is_boolean(), "is neither true nor false"),
+    }
+}
+
+fn are_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|all| all.iter().all(Value::is_string))
+}
+
+/// Names, each of them once; an empty map stands for none.
+fn names(value: &mut Value) -> Fit {
+    if value.as_object().is_some_and(Map::is_empty) {
+        *value = json!([]);
+        return Fit::Changed;
+    }
+    let Value::Array(names) = value else { return Fit::Never("is no array of names") };
+    let before = names.len();
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
+    if names.len() == before { Fit::As } else { Fit::Changed }
+}
+
+/// Types in lower case, of which there are seven.
+fn types(value: &mut Value) -> Fit {
+    let before = value.clone();
+    let known = |word: &Value| {
+        let lower = word.as_str()?.to_ascii_lowercase();
+        TYPES.contains(&&*lower).then(|| Value::from(lower))
+    };
+    let fitted = match &before {
+        Value::Array(words) => {
+            let words: Option<Vec<Value>> = words.iter().map(known).collect();
+            words.filter(|words| !words.is_empty()).map(Value::from)
+        }
+        word => known(word),
+    };
+    match fitted {
+        None => Fit::Never("is no type that there is"),
+        Some(fitted) if fitted == before => Fit::As,
+        Some(fitted) => {
+            *value = fitted;
+            Fit::Changed
+        }
+    }
+}
