@@ -119,6 +119,8 @@ export interface ApprovalRequest {
     description: string | null;
     secret: boolean;
   }>;
+  /** The entry of the same name that it would take the place of. */
+  hides: { source: string; file: string | null; line: number | null } | null;
   risks: JsonObject[];
   /** What is different since the last decision about that name. */
   changes: JsonObject | null;
@@ -175,6 +177,16 @@ export interface Explanation {
   message: string;
   /** Where it is said. */
   from?: { source: string; file?: string; line?: number; list?: string };
+  /** Of a server: the entries that would take its place, and may not run. */
+  waiting?: Array<{
+    source: string;
+    file: string | null;
+    line: number | null;
+    reason: string;
+    approvalState: 'not_required' | 'pending' | 'approved' | 'rejected';
+  }>;
+  /** Of a server: the entry whose place it has. */
+  hides?: { source: string; file: string | null; line: number | null };
   /** What helps. */
   remedy?: string;
   /** Filters that do nothing; without a pattern: the server is configured nowhere. */

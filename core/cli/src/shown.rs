@@ -1,6 +1,7 @@
 //! Values as people see them: tables and texts, with nothing in them that a terminal would act on.
 
 use serde_json::Value;
+use trunkline_pool::approvals::{escaped_text, is_deceptive};
 use trunkline_pool::text::{escaped, is_hidden};
 
 use crate::terminal::{Terminal, Tone};
@@ -14,6 +15,12 @@ pub(crate) struct Cell {
 /// A cell of that text, escaped.
 pub(crate) fn cell(text: &str) -> Cell {
     toned(text, Tone::Plain)
+}
+
+/// The name of a server. One that may be read as another stands as its signs are called.
+pub(crate) fn named(name: &str) -> Cell {
+    let text = if is_deceptive(name) { escaped_text(name) } else { escaped(name) };
+    Cell { text, tone: Tone::Plain }
 }
 
 /// The same in a tone.

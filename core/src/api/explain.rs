@@ -16,6 +16,7 @@ use trunkline_pool::view::View;
 use super::no_tool::{tool_among, tool_not_found};
 use super::pool::{Pool, PoolCore};
 use super::session::{Session, SessionCore};
+use super::sources::Over;
 use super::status::Seen;
 use super::view::Lists;
 use super::wanted::WantState;
@@ -24,7 +25,8 @@ use crate::{Error, ErrorCode, Result};
 
 impl Pool {
     /// Why a server, or a tool by its exposed name, is there or not: `{v, name, kind: server | tool, server?, available, reason?, message,
-    /// from?: {source, file?, line?, list?}, remedy?, unmatched?}`. The reason is the first of SPEC 11.6 that applies; `from` is where it is said, with the
+    /// from?: {source, file?, line?, list?}, remedy?, unmatched?, waiting?: [{source, file, line, reason, approval_state}], hides?}`.
+    /// The reason is the first of SPEC 11.6 that applies; `from` is where it is said, with the
     /// list that decides. A server that could be used and is not connected has a reason as well, such as `unused`. For a tool that
     /// nobody lists, `server` is the one that its name would belong to. A name that is no server's and cannot be a tool's in the pool's `name_style` is a server
     /// that is `not_configured`. Of a server that runs by what its entry said before the message says what is wrong with that now.
@@ -115,7 +117,8 @@ impl PoolCore {
             let from = self.provenance(name, reason);
             let subject = Subject::Server;
             let idle = listing(name).map(|(_, cell)| self.idle_of(cell)).unwrap_or_default();
-            return Explanation { name, subject, reason, cause, from, idle }.to_json();
+            let explained = Explanation { name, subject, reason, cause, from, idle }.to_json();
+            return self.with_others(name, explained);
         }
         let of_tool = |server: &str| listing(server).map(|(_, cell)| self.why_of_tool(cell, name));
         // A bare name is found where a server has such a tool.
@@ -131,6 +134,19 @@ impl PoolCore {
         let from = self.provenance(server, why.0);
         let idle = listing(server).map(|(_, cell)| self.idle_of(cell)).unwrap_or_default();
         ToolWhy { server: Some(server.into()), why, from, idle }.to_json(name)
+    }
+
+    /// An explanation of a server with the other entries of its name: those that would take its place, and the one whose place it has.
+    fn with_others(&self, name: &str, mut explained: Value) -> Value {
+        let running = self.running();
+        let Some(named) = running.named(name) else { return explained };
+        if !named.over.is_empty() {
+            explained["waiting"] = named.over.iter().map(Over::to_json).collect();
+        }
+        if let Some(hidden) = &named.hides {
+            explained["hides"] = hidden.to_json();
+        }
+        explained
     }
 
     /// Why a tool of a connected entry is not there for a session that hides nothing.
@@ -245,7 +261,11 @@ impl SessionCore {
         };
         let (subject, from) = (Subject::Server, self.provenance(name, reason));
         let idle = self.idle_filters(view, name);
-        Explanation { name, subject, reason, cause, from, idle }.to_json()
+        let explained = Explanation { name, subject, reason, cause, from, idle }.to_json();
+        match self.own_server(name) {
+            Some(_) => explained,
+            None => self.pool.with_others(name, explained),
+        }
     }
 
     /// Why a server is away whose tools stay listed until it is back (SPEC 5.8).

@@ -118,7 +118,7 @@ fn decide(
 
 /// A rejection by another host that was not known when a person was asked is in force, whatever they answered.
 fn check_unrejected(opened: &Opened, server: &str) -> Result<(), Failure> {
-    if opened.pool.status()["servers"][server]["approval_state"] != "rejected" {
+    if approval_state(&opened.pool.status()["servers"][server]) != Some("rejected") {
         return Ok(());
     }
     let error = Error::new(ErrorCode::NotAdmitted, "another host rejected it meanwhile")
@@ -132,7 +132,7 @@ fn check_unrejected(opened: &Opened, server: &str) -> Result<(), Failure> {
 fn named(opened: &Opened, server: &str, hash: &str, verdict: Verdict) -> Result<String, Failure> {
     let status = opened.pool.status();
     let known = &status["servers"][server];
-    let is_rejected = known["approval_state"] == "rejected";
+    let is_rejected = approval_state(known) == Some("rejected");
     if known.is_null() || (is_rejected && matches!(verdict, Verdict::Approve)) {
         return Err(unknown(opened, server));
     }
@@ -179,12 +179,18 @@ fn confirmed(
     }
 }
 
+/// What was decided of the entry that somebody has to approve: the highest of those that wait, else the one in force.
+fn approval_state(known: &Value) -> Option<&str> {
+    let waiting = known["waiting"].get(0);
+    waiting.unwrap_or(known)["approval_state"].as_str()
+}
+
 /// Why nothing can be decided about a server.
 fn unknown(opened: &Opened, server: &str) -> Failure {
     let status = opened.pool.status();
     let known = &status["servers"][server];
     let server = escaped(server);
-    match known["approval_state"].as_str() {
+    match approval_state(known) {
         None => Failure::new(Exit::NotFound, format!("no server `{server}` is configured"))
             .with_hint("`trunkline list` shows those that are"),
         Some("approved") => Failure::usage(format!("`{server}` is approved already")),

@@ -70,6 +70,13 @@ fn show(explained: &Value, terminal: &mut Terminal<'_>) {
         let place = format!("{}{}", shown::place(from), list.unwrap_or_default());
         terminal.line(&format!("  from    {}", escaped(&place)));
     }
+    if explained["hides"].is_object() {
+        terminal.line(&format!("  hides   {}", escaped(&shown::place(&explained["hides"]))));
+    }
+    for entry in explained["waiting"].as_array().into_iter().flatten() {
+        let (place, reason) = (shown::place(entry), shown::text(entry, "reason"));
+        terminal.line(&format!("  waiting {}, {reason}: it would take its place", escaped(&place)));
+    }
     if let Some(remedy) = explained["remedy"].as_str() {
         terminal.line(&format!("  remedy  {}", escaped(remedy)));
     }

@@ -6,7 +6,7 @@ use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::opened::{Opened, with_pool};
-use crate::shown::{self, Cell, cell, table, text, toned};
+use crate::shown::{self, Cell, cell, named, table, text, toned};
 use crate::terminal::{Terminal, Tone};
 
 pub(super) fn run(common: &Common, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
@@ -18,30 +18,52 @@ pub(super) fn run(common: &Common, terminal: &mut Terminal<'_>) -> Result<Exit, 
         } else if servers.is_empty() {
             terminal.line("no servers are configured");
         } else {
-            let rows: Vec<Vec<Cell>> = servers.iter().map(|(name, row)| cells(name, row)).collect();
+            let rows: Vec<Vec<Cell>> =
+                servers.iter().flat_map(|(name, row)| cells(name, row)).collect();
             table(terminal, &["SERVER", "TRANSPORT", "SCOPE", "STATE", "FROM"], &rows);
         }
         Ok(Exit::Success)
     })
 }
 
-fn cells(name: &str, row: &Value) -> Vec<Cell> {
+/// The row of a server, and one for each entry that would take its place.
+fn cells(name: &str, row: &Value) -> Vec<Vec<Cell>> {
+    let waiting = row["waiting"].as_array().into_iter().flatten().map(|entry| {
+        let scope = text(entry, "source").split(':').next().unwrap_or_default();
+        vec![
+            named(name),
+            cell(""),
+            cell(scope),
+            toned(text(entry, "reason"), Tone::Waiting),
+            toned(&format!("{}, takes the place of the above", shown::place(entry)), Tone::Faint),
+        ]
+    });
+    let hides = match row["hides"].is_object() {
+        true => {
+            format!("{}, takes the place of {}", shown::place(row), shown::place(&row["hides"]))
+        }
+        false => shown::place(row),
+    };
+    std::iter::once(in_force(name, row, &hides)).chain(waiting).collect()
+}
+
+fn in_force(name: &str, row: &Value, place: &str) -> Vec<Cell> {
     let (state, tone) = match row["admitted"].as_bool() {
         Some(true) => ("may run", Tone::Good),
         _ if row["error_code"].is_string() => (text(row, "reason"), Tone::Wrong),
         _ => (text(row, "reason"), Tone::Waiting),
     };
     vec![
-        cell(name),
+        named(name),
         cell(text(row, "transport")),
         cell(text(row, "origin")),
         toned(state, tone),
-        toned(&shown::place(row), Tone::Faint),
+        toned(place, Tone::Faint),
     ]
 }
 
 fn to_json(opened: &Opened, servers: &Map<String, Value>) -> Value {
-    const MEMBERS: [&str; 9] = [
+    const MEMBERS: [&str; 11] = [
         "transport",
         "origin",
         "source",
@@ -50,6 +72,8 @@ fn to_json(opened: &Opened, servers: &Map<String, Value>) -> Value {
         "admitted",
         "reason",
         "approval_state",
+        "waiting",
+        "hides",
         "last_error",
     ];
     let row = |row: &Value| -> Map<String, Value> {

@@ -131,6 +131,42 @@ fn a_package_runner_works_outside_of_the_workspace() {
     }
 }
 
+/// SPEC 12.11: a project that takes over a name takes nothing away, and a person sees whose name it is.
+#[test]
+fn a_name_of_the_users_stays_in_force_until_the_other_is_approved() {
+    let home = Home::new();
+    home.settings(
+        ".cursor/mcp.json",
+        &json!({ "github": home.server(&[]), "gitlab": home.server(&[]) }),
+    );
+    let other = home.server(&["--tools", "1"]);
+    home.settings("ws/.mcp.json", &json!({ "github": other, "gitl\u{430}b": other }));
+    assert_eq!(home.run(&["call", "github", "echo", "message=hi"]).stdout, "hi\n");
+    let listed = home.run(&["list"]).stdout;
+    for line in ["may run", "pending_approval", "takes the place of the above", "gitl\\u{430}b"] {
+        assert!(listed.contains(line), "{line}: {listed}");
+    }
+    let explained = home.run(&["explain", "github", "--no-start"]).stdout;
+    assert!(explained.contains("pending_approval: it would take its place"), "{explained}");
+    let asked = home.run(&["approve"]).stdout;
+    let hidden = format!("{}:1", home.path(".cursor/mcp.json").display());
+    for line in
+        [&format!("risk     hides_user_server user:cursor, {hidden}"), "gitl\\u{430}b, like gitlab"]
+    {
+        assert!(asked.contains(line), "{line}: {asked}");
+    }
+    let requests = home.run(&["approve", "--json"]).json()["requests"].clone();
+    let github = requests.as_array().unwrap().iter().find(|one| one["server"] == "github");
+    let hash = github.unwrap()["hash"].as_str().unwrap().to_owned();
+    assert_eq!(home.run(&["approve", "github", "--hash", &hash]).exit, 0);
+    let listed = home.run(&["list"]).stdout;
+    assert!(listed.contains(&format!("takes the place of {hidden}")), "{listed}");
+    assert_eq!(home.run(&["reject", "github", "--hash", &hash]).exit, 0);
+    assert_eq!(home.run(&["call", "github", "echo", "message=hi"]).stdout, "hi\n");
+    assert_eq!(home.run(&["approve", "github", "--hash", &hash]).exit, 2);
+    home.has_no_process();
+}
+
 /// On a terminal of its own, which `script` makes.
 #[cfg(target_os = "linux")]
 #[test]

@@ -63,6 +63,12 @@ impl Book {
         self.records.iter().rfind(|record| record.is_of(root, server))
     }
 
+    /// Whether some configuration of a name is approved.
+    pub fn was_approved(&self, root: &Root, server: &str) -> bool {
+        let mut own = self.records.iter().filter(|record| record.is_of(root, server));
+        own.any(|record| record.standing.decision == Decision::Approved)
+    }
+
     /// What was decided last about a name, if that was this configuration but for whether it is switched off and for the program, which only
     /// the file system tells. It lets nothing run.
     pub fn decided_unseen(

@@ -27,6 +27,19 @@ pub struct Origin {
     pub line: Option<usize>,
 }
 
+/// An entry of the same name that a configuration would take the place of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// Its source.
+    pub source: String,
+    /// The file, when it is from one.
+    pub file: Option<String>,
+    /// The line of its entry, from 1.
+    pub line: Option<usize>,
+    /// Whether it needs no approval, so that a person takes it for their own.
+    pub is_users: bool,
+}
+
 /// What a request is made of.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
@@ -40,6 +53,10 @@ pub struct Asked<'a> {
     pub candidate: Candidate<'a>,
     /// What was decided last about this name, if anything was.
     pub last: Option<&'a Record>,
+    /// What it would take the place of.
+    pub hides: Option<&'a Hidden>,
+    /// Another name that looks like this one.
+    pub alike: Option<&'a str>,
 }
 
 /// What a configuration takes of the host.
@@ -84,6 +101,8 @@ pub struct Request {
     pub oauth: Option<SignIn>,
     /// What its file declares of the inputs that it takes.
     pub inputs: Vec<DeclaredInput>,
+    /// What it would take the place of.
+    pub hides: Option<Hidden>,
     /// What a person should look at twice.
     pub risks: Vec<Risk>,
     /// What is different since the last decision about this name.
@@ -93,7 +112,7 @@ pub struct Request {
 impl Request {
     /// The request for a decision.
     pub fn new(asked: &Asked<'_>) -> Request {
-        let Asked { root, server, origin, candidate, last } = *asked;
+        let Asked { root, server, origin, candidate, last, hides, alike } = *asked;
         let spec = candidate.spec();
         let mut request = Request {
             server: server.to_owned(),
@@ -109,9 +128,11 @@ impl Request {
             takes: candidate.template().map(taken).unwrap_or_default(),
             oauth: candidate.sign_in(),
             inputs: candidate.inputs(),
+            hides: hides.cloned(),
             risks: risk::marks(&candidate, root),
             changes: last.map(|last| Changes::since(last, &candidate.fields())),
         };
+        request.risks.extend(risk::of_name(server, hides, alike));
         match &spec.transport {
             Transport::Stdio(stdio) => {
                 request.env = stdio.env.keys().map(|name| escaped_text(name)).collect();
@@ -143,6 +164,7 @@ impl Request {
             takes,
             oauth,
             inputs,
+            hides,
             risks,
             changes,
         } = self;
@@ -165,9 +187,26 @@ impl Request {
             "takes": takes.iter().map(Taken::to_json).collect::<Vec<_>>(),
             "oauth": oauth.as_ref().map(SignIn::to_json),
             "inputs": inputs.iter().map(DeclaredInput::to_json).collect::<Vec<_>>(),
+            "hides": hides.as_ref().map(Hidden::to_json),
             "risks": risks.iter().map(Risk::to_json).collect::<Vec<_>>(),
             "changes": changes.as_ref().map(Changes::to_json),
         })
+    }
+}
+
+impl Hidden {
+    /// As JSON: `{source, file, line}`.
+    pub fn to_json(&self) -> Value {
+        let Hidden { source, file, line, is_users: _ } = self;
+        json!({ "source": source, "file": file, "line": line })
+    }
+
+    /// It in one line, escaped.
+    pub(super) fn escaped(&self) -> String {
+        let file = self.file.as_deref().map(|file| format!(", {}", escaped_text(file)));
+        let line = self.line.map(|line| format!(":{line}"));
+        let rest = [file, line].into_iter().flatten().collect::<String>();
+        format!("{}{rest}", escaped_text(&self.source))
     }
 }
 

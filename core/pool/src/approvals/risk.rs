@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use self::cue::{Row, Script};
 use super::candidate::{Candidate, Shown};
 use super::line::escaped_text;
+use super::names::is_deceptive;
+use super::request::Hidden;
 use super::root::Root;
 use crate::config::{StdioSpec, Transport};
 
@@ -76,6 +78,10 @@ pub enum RiskKind {
     ClearText,
     /// A host name of other letters, some of which look like these.
     Punycode,
+    /// It takes the place of a server that needs no approval.
+    HidesUserServer,
+    /// The name looks like another one.
+    LookalikeName,
 }
 
 impl RiskKind {
@@ -102,6 +108,8 @@ impl RiskKind {
             RiskKind::UserInfo => "user_info",
             RiskKind::ClearText => "clear_text",
             RiskKind::Punycode => "punycode",
+            RiskKind::HidesUserServer => "hides_user_server",
+            RiskKind::LookalikeName => "lookalike_name",
         }
     }
 }
@@ -150,6 +158,23 @@ pub(super) fn marks(candidate: &Candidate<'_>, root: &Root) -> Vec<Risk> {
     marks.extend(remote::marks(candidate));
     marks.extend(candidate.env_file().map(|file| Risk::new(RiskKind::EnvFile, file)));
     marks
+}
+
+/// The marks of a name: whose place it takes, and what it looks like.
+pub(super) fn of_name(
+    server: &str,
+    hides: Option<&Hidden>,
+    alike: Option<&str>,
+) -> impl Iterator<Item = Risk> {
+    let hidden = hides.filter(|hidden| hidden.is_users);
+    let hidden = hidden.map(|hidden| Risk::escaped(RiskKind::HidesUserServer, hidden.escaped()));
+    let like = match alike {
+        Some(other) => Some(format!("{}, like {}", escaped_text(server), escaped_text(other))),
+        None if is_deceptive(server) => Some(escaped_text(server)),
+        None => None,
+    };
+    let like = like.map(|subject| Risk::escaped(RiskKind::LookalikeName, subject));
+    hidden.into_iter().chain(like)
 }
 
 /// Whether a server is a package that a runner fetches, wherever it works: nothing in that folder is a part of it.

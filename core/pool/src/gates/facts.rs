@@ -96,3 +96,15 @@ pub enum Approval {
     /// Nothing yet.
     Pending,
 }
+
+impl Approval {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Approval::NotNeeded => "not_required",
+            Approval::Approved => "approved",
+            Approval::Rejected => "rejected",
+            Approval::Pending => "pending",
+        }
+    }
+}

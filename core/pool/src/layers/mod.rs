@@ -6,7 +6,8 @@
 //!
 //! 1. The entry of the highest scope counts, whole: nothing is mixed. Within a scope the source that was declared last counts, and of
 //!    extensions the first.
-//! 2. An entry that is wrong counts as well: what it is above does not show through.
+//! 2. An entry that is wrong counts as well: what it is above does not show through, unless it is one that somebody has to approve. Which
+//!    of those count is decided by who knows the decisions, of [`Layers::stacks`].
 //! 3. A source that is replaced keeps its place; one that is removed and comes again is the newest.
 //! 4. What is equal by meaning stays the same [`Defined`], by address, so that whoever compares has little to do (SPEC 13.3).
 //! 5. Nothing is expanded, admitted or granted here, and there is no IO.
@@ -136,17 +137,26 @@ impl Layers {
         self.sources.keys()
     }
 
-    /// For each name the entry that counts. It costs as much as there are entries.
+    /// For each name the entry that counts where all of them may. It costs as much as there are entries.
     pub fn resolve(&self) -> BTreeMap<Box<str>, Winner> {
-        let mut winners: BTreeMap<Box<str>, Winner> = BTreeMap::new();
-        for (name, layer) in self.in_force() {
+        let highest = self
+            .stacks()
+            .into_iter()
+            .filter_map(|(name, entries)| Some((name, entries.into_iter().next()?)));
+        highest.collect()
+    }
+
+    /// For each name all of its entries, from the highest.
+    pub fn stacks(&self) -> BTreeMap<Box<str>, Vec<Winner>> {
+        let mut stacks: BTreeMap<Box<str>, Vec<Winner>> = BTreeMap::new();
+        for (name, layer) in self.in_force().into_iter().rev() {
             let source = Arc::new(name.clone());
             for (server, defined) in &layer.contents.servers {
-                let winner = Winner { source: source.clone(), defined: defined.clone() };
-                winners.insert(server.clone(), winner);
+                let entry = Winner { source: source.clone(), defined: defined.clone() };
+                stacks.entry(server.clone()).or_default().push(entry);
             }
         }
-        winners
+        stacks
     }
 
     /// The lists of each source that counts and has any, from the least (SPEC 11.1).

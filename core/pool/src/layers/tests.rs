@@ -331,3 +331,15 @@ fn one_server_of_a_source_is_set_alone() {
     assert!(layers.set(&runtime, "a", None));
     assert!(!layers.resolve().contains_key("a"));
 }
+
+/// SPEC 12.11: all entries of a name are there, the highest first, so that one that may not run hides nothing.
+#[test]
+fn the_entries_of_a_name_lie_over_each_other() {
+    let mut layers = Layers::default();
+    for source in ["user", "project:/p/.mcp.json", "extension:x"] {
+        layers.put(name(source), by(source));
+    }
+    let stacks = layers.stacks();
+    let sources: Vec<String> = stacks["s"].iter().map(|one| one.source.to_string()).collect();
+    assert_eq!(sources, ["project:/p/.mcp.json", "user", "extension:x"]);
+}

@@ -137,9 +137,10 @@ impl PoolCore {
     /// What can be decided about a server now, and what was decided as far as this host knows.
     fn live(&self, server: &str) -> (Vec<Identity>, Arc<Book>) {
         let desired = self.sources.desired();
-        let known = desired.known.get(server).and_then(|known| known.sighted());
+        let known = desired.known.get(server).into_iter().flatten();
+        let known = known.filter_map(|known| known.sighted());
         let claimed = desired.claims.iter().filter(|claim| *claim.name == *server);
-        let known = known.map(|sighted| &sighted.identity).into_iter();
+        let known = known.map(|sighted| &sighted.identity);
         let live = known.chain(claimed.filter_map(|claim| claim.identity())).cloned().collect();
         (live, desired.book.clone().unwrap_or_default())
     }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use serde_json::Value;
-use trunkline_pool::approvals::{ApprovalHash, Book, Candidate, Identity, Root};
+use trunkline_pool::approvals::{Alike, ApprovalHash, Book, Candidate, Identity, Root};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Validity};
 use trunkline_pool::layers::{Granted, Scope, SourceName};
@@ -229,8 +229,9 @@ impl Claim {
     }
 
     /// What a person is shown of it.
-    pub(super) fn request(&self, root: &Root, book: &Book) -> Value {
+    pub(super) fn request(&self, root: &Root, book: &Book, alike: &Alike) -> Value {
         let candidate = Candidate::of_spec(&self.spec, self.sighted.shown());
-        request((root, &self.name), candidate, &self.origin, book)
+        let beside = (None, alike.to(&self.name));
+        request((root, &self.name), candidate, (&self.origin, beside), book)
     }
 }

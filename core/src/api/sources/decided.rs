@@ -33,6 +33,11 @@ impl Sight<'_> {
         standing.map(|standing| standing.decision)
     }
 
+    /// Whether any configuration of that name was approved.
+    pub(super) fn was_approved(&self, name: &str) -> bool {
+        self.book.was_approved(&self.pool.sources.root, name)
+    }
+
     fn decided_unseen(&self, name: &str, known: &Known) -> Option<Decision> {
         let Entry::Template(template) = &known.entry else { return None };
         let commands = self.commands(known.winner().source.scope());

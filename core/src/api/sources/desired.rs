@@ -38,8 +38,8 @@ pub(super) struct Desired {
     trusted_by: u64,
     /// The gates of the last pass.
     pub(super) gates: Gates,
-    /// What the last pass found out, by name.
-    pub(super) known: BTreeMap<Box<str>, Known>,
+    /// What the last pass found out of the entries of each name, from the highest that it looked at.
+    pub(super) known: BTreeMap<Box<str>, Vec<Known>>,
     /// What the host answered.
     pub(super) answers: Answers,
     /// What was decided, by the last pass that could know, once something needs a decision. What runs goes on by it while decisions

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trunkline_pool::approvals::{Book, Candidate, Decision, Declared, Root};
+use trunkline_pool::approvals::{Alike, Book, Candidate, Decision, Declared, Root};
 use trunkline_pool::cached::Written;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::expand::{self, Commands};
@@ -20,8 +20,9 @@ use trunkline_pool::state::{Gate, GateReason};
 use super::hook::Hooked;
 use super::looked::{Look, LookedFile, LookedSight};
 use super::questions::{Answers, Lack, Question};
-use super::running::{Awaited, Before, Origin, Verdict};
+use super::running::{Awaited, Origin, Verdict};
 use super::sighted::{Sighted, request};
+use super::stack::Before;
 use crate::Result;
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
@@ -74,6 +75,8 @@ pub(super) struct Known {
     pub(super) is_pending: bool,
     /// What was asked for its sake.
     pub(super) asks: Vec<Question>,
+    /// The entry of the name that it takes the place of, or would.
+    pub(super) hides: Option<Origin>,
 }
 
 /// What an entry came to.
@@ -146,7 +149,7 @@ impl Sight<'_> {
         };
         let Some(mut earlier) = earlier else {
             let (sighted, variables) = (LookedSight::default(), LookedFile::default());
-            let (ready, before, is_pending, asks) = (None, None, false, Vec::new());
+            let (ready, before, is_pending, asks, hides) = (None, None, false, Vec::new(), None);
             return Known {
                 winner,
                 entry,
@@ -158,6 +161,7 @@ impl Sight<'_> {
                 before,
                 is_pending,
                 asks,
+                hides,
             };
         };
         let is_same = earlier.winner.source == winner.source
@@ -406,11 +410,13 @@ impl Known {
         (root, name): (&Root, &str),
         origin: &Origin,
         book: &Book,
+        alike: &Alike,
     ) -> Option<Value> {
         let Entry::Template(template) = &self.entry else { return None };
         let sighted = self.sighted()?;
         let candidate = Candidate::of_template(template, &self.declared, sighted.shown());
-        Some(request((root, name), candidate, origin, book))
+        let beside = (self.hides.as_ref(), alike.to(name));
+        Some(request((root, name), candidate, (origin, beside), book))
     }
 }
 

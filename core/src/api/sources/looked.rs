@@ -102,6 +102,11 @@ impl<B: PartialEq, T> Looked<B, T> {
         matches!(self.at, At::UnderWay(_))
     }
 
+    /// Whether somebody looks it up under that number.
+    fn is_under_way_as(&self, number: u64) -> bool {
+        self.at == At::UnderWay(number)
+    }
+
     /// Nobody looks it up under that number.
     fn is_given_back(&mut self, number: u64) {
         if self.at == At::UnderWay(number) {
@@ -264,7 +269,8 @@ impl Desired {
     /// What is not looked up after all is left for the next pass.
     pub(super) fn give_back(&mut self, looks: Vec<Look>) {
         for look in looks {
-            if let Some(known) = look.name().and_then(|name| self.known.get_mut(name)) {
+            let known = look.name().and_then(|name| self.known.get_mut(name));
+            for known in known.into_iter().flatten() {
                 known.sighted.is_given_back(look.number);
                 known.variables.is_given_back(look.number);
             }
@@ -274,19 +280,25 @@ impl Desired {
     /// Takes up what was found, as far as it is still what is looked for.
     pub(super) fn take_found(&mut self, found: Vec<Found>) {
         for Found { number, name, what } in found {
-            let known = self.known.get_mut(&name);
+            let mut known = self.known.get_mut(&name).into_iter().flatten();
             match what {
-                What::Sight(sighted) => known.map(|it| it.sighted.end(number, sighted)),
-                What::Variables(said) => known.map(|it| it.variables.end(number, said)),
+                What::Sight(sighted) => {
+                    if let Some(it) = known.find(|it| it.sighted.is_under_way_as(number)) {
+                        it.sighted.end(number, sighted);
+                    }
+                }
+                What::Variables(said) => {
+                    if let Some(it) = known.find(|it| it.variables.is_under_way_as(number)) {
+                        it.variables.end(number, said);
+                    }
+                }
                 What::Claim(sighted) => {
                     self.claims.iter_mut().for_each(|claim| claim.take(number, sighted.as_ref()));
-                    None
                 }
                 What::Book => {
                     self.reading.end(number);
-                    None
                 }
-            };
+            }
         }
     }
 }

@@ -10,15 +10,16 @@ use std::sync::atomic::Ordering;
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot::Receiver;
-use trunkline_pool::approvals::{ApprovalHash, Root};
+use trunkline_pool::approvals::{Alike, ApprovalHash, Root};
 use trunkline_pool::layers::Winner;
 
 use super::claims::Claim;
 use super::desired::Desired;
-use super::entry::{Fresh, Known, Outcome, Sight};
+use super::entry::{Fresh, Known, Sight};
 use super::looked::Look;
 use super::questions::{self, Ask};
-use super::running::{self, Applied, Awaited, Moved, Origin, Retimed, Row, Stood, Verdict};
+use super::running::{Applied, Moved, Origin, Retimed, Row, Stood};
+use super::stack::{Looking, Stack, origin};
 use super::telling::Turn;
 use crate::Result;
 use crate::apart;
@@ -314,26 +315,26 @@ impl Desired {
         };
         self.answers.begin_pass();
         let mut earlier = std::mem::take(&mut self.known);
-        let (mut plan, mut looks, mut waiting) = (BTreeMap::new(), Vec::new(), Vec::new());
-        for (name, winner) in self.layers.resolve() {
-            let contents = self.layers.contents(&winner.source);
-            let inputs = contents.map_or(&[][..], |contents| contents.inputs.as_slice());
-            let was = earlier.remove(&name);
-            match sight.look(&name, &winner, inputs, was, &mut self.answers) {
-                Outcome::Known(verdict, mut known) => {
-                    let lack = known.lack(&name, &mut self.last_look, mine.contains(&name));
-                    if lack.is_some() || matches!(verdict, Verdict::Wait(Awaited::Files, _)) {
-                        waiting.push(name.clone());
-                    }
-                    looks.extend(lack);
-                    let origin = Arc::new(self.origin(&winner));
-                    let approval = sight.decided(&name, &known);
-                    plan.insert(name.clone(), running::Planned { origin, verdict, approval });
-                    self.known.insert(name, *known);
-                }
-                Outcome::Dropped => {}
+        let mut plan = BTreeMap::new();
+        let mut looking = Looking {
+            sight: &sight,
+            layers: &self.layers,
+            files: &self.files,
+            answers: &mut self.answers,
+            last_look: &mut self.last_look,
+            mine: &mine,
+            looks: Vec::new(),
+            waiting: Vec::new(),
+        };
+        for (name, entries) in self.layers.stacks() {
+            let stack = Stack::new(earlier.remove(&name));
+            let (known, planned) = looking.look(&name, &entries, stack).end();
+            plan.extend(planned.map(|planned| (name.clone(), planned)));
+            if !known.is_empty() {
+                self.known.insert(name, known);
             }
         }
+        let Looking { mut looks, waiting, .. } = looking;
         looks.extend(self.judge_claims(pool, fresh, &book));
         let warrants = &pool.sources.warrants;
         warrants.judge(self.trusted, &pool.sources.root, &book);
@@ -357,13 +358,14 @@ impl Desired {
 
     /// What waits for approval, where that is another than was told last (SPEC 12.5).
     pub(super) fn requests_if_news(&mut self, root: &Root) -> Option<Vec<Value>> {
-        let pending = self.known.iter().filter(|(_, known)| known.is_pending);
+        let pending = self.each_known().filter(|(_, known)| known.is_pending);
         let hash = |known: &Known| known.sighted().map(|sighted| sighted.identity.hash);
-        let pending = pending.filter_map(|(name, known)| Some((name.clone(), hash(known)?)));
+        let pending = pending.filter_map(|(name, known)| Some((name.into(), hash(known)?)));
         let claimed = self.claims.iter().filter_map(Claim::pending);
         // Of what is looked up at this moment it is told in a moment what came of it, and not before that it is gone.
         let is_looked_up = |(name, _): &&(Box<str>, ApprovalHash)| {
-            self.known.get(name).is_some_and(Known::is_looked_up_now)
+            let mut known = self.known.get(name).into_iter().flatten();
+            known.any(Known::is_looked_up_now)
         };
         let told = self.pending_told.iter().filter(is_looked_up).cloned();
         let pending: BTreeSet<_> = pending.chain(claimed).chain(told).collect();
@@ -375,21 +377,30 @@ impl Desired {
     /// What waits for approval, in the form of all languages.
     pub(super) fn requests(&self, root: &Root) -> Vec<Value> {
         let book = self.book.clone().unwrap_or_default();
-        let pending = self.known.iter().filter(|(_, known)| known.is_pending);
+        let pending = self.each_known().filter(|(_, known)| known.is_pending);
         // Several of a name may have come to be one decision.
         let claims = self.claims.iter().filter_map(|claim| Some((claim.pending()?, claim)));
         let claims: BTreeMap<_, _> = claims.collect();
-        let claimed = claims.into_values().map(|claim| claim.request(root, &book));
+        let mut pending = pending.peekable();
+        if pending.peek().is_none() && claims.is_empty() {
+            return Vec::new();
+        }
+        let claimed_names = self.claims.iter().map(|claim| &*claim.name);
+        let alike = Alike::of(self.known.keys().map(|name| &**name).chain(claimed_names));
+        let claimed = claims.into_values().map(|claim| claim.request(root, &book, &alike));
         let known = pending.filter_map(|(name, known)| {
-            known.request((root, name), &self.origin(known.winner()), &book)
+            known.request((root, name), &self.origin(known.winner()), &book, &alike)
         });
         known.chain(claimed).collect()
     }
 
+    /// What is known of each entry, from the highest of each name.
+    fn each_known(&self) -> impl Iterator<Item = (&str, &Known)> {
+        self.known.iter().flat_map(|(name, known)| known.iter().map(|known| (&**name, known)))
+    }
+
     fn origin(&self, winner: &Winner) -> Origin {
-        let file = self.files.get(&*winner.source).map(|file| file.shown.clone());
-        let line = winner.defined.place.map(|place| place.line);
-        Origin { source: winner.source.clone(), file, line }
+        origin(&self.files, winner)
     }
 }
 

@@ -12,7 +12,9 @@ use trunkline_pool::state::{Gate, GateReason};
 use trunkline_pool::view::View;
 
 use super::kept_out::kept_out_by;
+use super::over::Over;
 use super::pass::Shape;
+use super::stack::Before;
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
 use crate::driver::{Age, Keyed};
@@ -47,6 +49,10 @@ pub(in crate::api) struct Named {
     pub(in crate::api) approval: Approval,
     /// What keeps out what the name has, though that could run.
     pub(super) kept_out: Option<GateReason>,
+    /// The entries above it that may not run, and so hide nothing.
+    pub(in crate::api) over: Vec<Over>,
+    /// The entry below that it takes the place of, of one that needs approval.
+    pub(in crate::api) hides: Option<Origin>,
 }
 
 /// Where a configuration comes from.
@@ -87,6 +93,10 @@ pub(super) struct Planned {
     pub(super) origin: Arc<Origin>,
     pub(super) verdict: Verdict,
     pub(super) approval: Approval,
+    /// The entries above it that may not run.
+    pub(super) over: Vec<Over>,
+    /// The entry below that it takes the place of.
+    pub(super) hides: Option<Origin>,
 }
 
 /// What is to be done about one name.
@@ -99,24 +109,6 @@ pub(super) enum Verdict {
     Invalid(Error, Before),
     /// It is not known yet.
     Wait(Awaited, Before),
-}
-
-/// What becomes of what a name had, when there is nothing right to take its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
-    /// It goes on for as long as it is admitted.
-    Stays,
-    /// It is over.
-    Ends,
-}
-
-impl Before {
-    fn of(self, old: Option<&Arc<Configured>>) -> Option<Arc<Configured>> {
-        match self {
-            Before::Stays => old.filter(|old| old.authority.gate() == Gate::Open).cloned(),
-            Before::Ends => None,
-        }
-    }
 }
 
 /// The servers whose attempts have another time to connect than before.
@@ -241,7 +233,7 @@ impl Running {
         &mut self,
         name: &str,
         (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
-        Planned { origin, verdict, approval }: Planned,
+        Planned { origin, verdict, approval, over, hides }: Planned,
         gates: &Gates,
     ) -> Row {
         let (standing, runs) = match verdict {
@@ -251,12 +243,12 @@ impl Running {
             Verdict::Wait(awaited, before) => (Standing::Waiting(awaited), before.of(old)),
         };
         let kept_out = kept_out_by(gates, name, runs.as_ref());
-        let mut named = Named { origin, standing, approval, kept_out };
+        let mut named = Named { origin, standing, approval, kept_out, over, hides };
         // That is over in a moment, as a rule: until then it stands as it stood, unless it ends.
         if let (Standing::Waiting(Awaited::Files), Some(earlier)) = (&named.standing, earlier)
             && runs.is_some() == old.is_some()
         {
-            named = Named { kept_out, ..earlier.clone() };
+            named = Named { kept_out, over: named.over, ..earlier.clone() };
         }
         let row = Row::of_change((earlier, old), (&named, runs.as_ref()));
         self.servers.extend(runs.map(|runs| (name.into(), runs)));

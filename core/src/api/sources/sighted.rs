@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use trunkline_pool::approvals::{
-    Asked, Book, Candidate, Declared, Identity, Origin, Request, Root, Shown,
+    Asked, Book, Candidate, Declared, Hidden, Identity, Origin, Request, Root, Shown,
 };
 use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
 use trunkline_pool::expand::LookedUp;
@@ -108,20 +108,38 @@ impl Sighted {
     }
 }
 
+/// The entry that one would take the place of, and another name that looks like its own.
+pub(super) type Beside<'a> = (Option<&'a running::Origin>, Option<&'a str>);
+
 /// What a person is shown of a configuration, in the form of all languages.
 pub(super) fn request(
     (root, name): (&Root, &str),
     candidate: Candidate<'_>,
-    origin: &running::Origin,
+    (origin, (hides, alike)): (&running::Origin, Beside<'_>),
     book: &Book,
 ) -> Value {
+    let hides = hides.map(|hidden| Hidden {
+        source: hidden.source.to_string(),
+        file: hidden.file.as_deref().map(str::to_owned),
+        line: hidden.line,
+        is_users: !hidden.source.scope().is_gated(),
+    });
     let origin = Origin {
         scope: origin.source.scope().as_str().to_owned(),
         file: origin.file.as_deref().map(str::to_owned),
         line: origin.line,
     };
     let last = book.last(root, name);
-    Request::new(&Asked { root, server: name, origin: &origin, candidate, last }).to_json()
+    Request::new(&Asked {
+        root,
+        server: name,
+        origin: &origin,
+        candidate,
+        last,
+        hides: hides.as_ref(),
+        alike,
+    })
+    .to_json()
 }
 
 /// What is shown, and whether that is all of it.

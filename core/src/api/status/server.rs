@@ -13,7 +13,7 @@ use trunkline_pool::text::escaped;
 
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
-use crate::api::sources::{Named, Standing};
+use crate::api::sources::{Named, Origin, Over, Standing};
 use crate::driver::{self, EntryCell, Published};
 use crate::platform::Taken;
 use crate::{Error, ErrorCode};
@@ -98,8 +98,10 @@ impl Server {
         };
         let Seen { gate, rest, error, .. } = self.seen(pool, name);
         let state = self.state();
+        let over = self.named.iter().flat_map(|named| &named.over);
+        let hides = self.named.as_ref().and_then(|named| named.hides.as_ref());
         let auth = error.as_ref().filter(|error| error.code() == ErrorCode::AuthRequired);
-        json!({
+        let mut row = json!({
             "configured": !removed,
             "admitted": gate.is_none(),
             "reason": gate.or(rest),
@@ -134,7 +136,10 @@ impl Server {
             "last_error": error.as_ref().map(|error| error.to_json()),
             "hint": error.as_ref().and_then(|error| error.hint()),
             "entries": self.entries.iter().map(|row| entry(pool, row)).collect::<Vec<_>>(),
-        })
+        });
+        row["waiting"] = over.map(Over::to_json).collect();
+        row["hides"] = hides.map(Origin::to_json).into();
+        row
     }
 
     /// What is wrong with what its entry says now.
@@ -147,12 +152,7 @@ impl Server {
 
     /// Whether it needs an approval, and what was decided.
     fn approval_state(&self) -> &'static str {
-        match self.named.as_ref().map_or(Approval::NotNeeded, |named| named.approval) {
-            Approval::NotNeeded => "not_required",
-            Approval::Approved => "approved",
-            Approval::Rejected => "rejected",
-            Approval::Pending => "pending",
-        }
+        self.named.as_ref().map_or(Approval::NotNeeded, |named| named.approval).as_str()
     }
 
     /// Whether a program or a file of it that is another by now would be noticed: of a server that needs approval it is not (S-16).

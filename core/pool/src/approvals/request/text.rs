@@ -1,6 +1,6 @@
 //! A request as text for a person (SPEC 12.9): every member of it, one a line, so that who shows it shows everything.
 
-use super::{Origin, Request};
+use super::{Hidden, Origin, Request};
 use crate::approvals::candidate::Shown;
 use crate::approvals::declared::DeclaredInput;
 use crate::approvals::line::{escaped_line, escaped_text};
@@ -14,6 +14,8 @@ pub(super) fn of(request: &Request) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     let file = file.as_deref().map(escaped_text).unwrap_or_default();
     add(&mut lines, "from", &format!("{file}{line}"));
+    let hides = request.hides.as_ref().map(Hidden::escaped).unwrap_or_default();
+    add(&mut lines, "hides", &hides);
     for (title, names) in [
         ("env", &request.env),
         ("unset_env", &request.unset_env),

@@ -3,6 +3,7 @@
 mod books;
 mod hashes;
 mod lines;
+mod names;
 mod reached;
 mod requests;
 mod risks;

@@ -40,6 +40,8 @@ fn request(servers: &Value, inputs: &Value) -> Value {
         origin: &origin,
         candidate: Candidate::of_template(&template, &declared, &shown),
         last: None,
+        hides: None,
+        alike: None,
     })
     .to_json()
 }

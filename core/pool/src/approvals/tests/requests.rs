@@ -21,6 +21,8 @@ fn request(value: &Value, shown: &Shown) -> Request {
         origin: &origin,
         candidate: Candidate::of_spec(&spec, shown),
         last: None,
+        hides: None,
+        alike: None,
     })
 }
 
@@ -108,6 +110,8 @@ fn a_request_names_what_changed_since_the_last_decision() {
         origin: &origin,
         candidate: Candidate::of_spec(&after, &shown),
         last: book.last(&root, "s"),
+        hides: None,
+        alike: None,
     });
     assert_eq!(
         request.to_json()["changes"],

@@ -13,7 +13,15 @@ fn marks(value: &Value, shown: &Shown) -> Vec<(String, String)> {
     let spec = spec(value);
     let (root, origin) = (root("/p"), Origin { scope: "project".into(), file: None, line: None });
     let candidate = Candidate::of_spec(&spec, shown);
-    let asked = Asked { root: &root, server: "s", origin: &origin, candidate, last: None };
+    let asked = Asked {
+        root: &root,
+        server: "s",
+        origin: &origin,
+        candidate,
+        last: None,
+        hides: None,
+        alike: None,
+    };
     let json = Request::new(&asked).to_json();
     let marks = json["risks"].as_array().unwrap().iter();
     let text = |mark: &Value, name: &str| mark[name].as_str().unwrap().to_owned();

@@ -1,0 +1,52 @@
+//! What is told of entries that would take the place of the one in force (SPEC 12.11).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trunkline_pool::gates::Approval;
+use trunkline_pool::interface::words;
+
+use super::running::{Origin, Planned, Verdict};
+
+/// Why an entry does not run while it is not known what becomes of it.
+const WAITING: &str = "waiting";
+
+/// An entry that would take the place of the one in force, if it could run.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::api) struct Over {
+    /// Where it is said.
+    pub(in crate::api) origin: Arc<Origin>,
+    /// Why it does not run.
+    pub(in crate::api) reason: &'static str,
+    /// What was decided of it.
+    pub(in crate::api) approval: Approval,
+}
+
+impl Over {
+    /// One that may not run.
+    pub(super) fn of(planned: Planned) -> Over {
+        let reason = match &planned.verdict {
+            Verdict::Shut(reason) => reason.as_str(),
+            Verdict::Invalid(..) => words::gate::INVALID_CONFIG,
+            Verdict::Wait(..) => WAITING,
+            Verdict::Run(_) => words::gate::DISABLED,
+        };
+        Over { origin: planned.origin, reason, approval: planned.approval }
+    }
+
+    /// As JSON: `{source, file, line, reason, approval_state}`.
+    pub(in crate::api) fn to_json(&self) -> Value {
+        let mut out = self.origin.to_json();
+        out["reason"] = self.reason.into();
+        out["approval_state"] = self.approval.as_str().into();
+        out
+    }
+}
+
+impl Origin {
+    /// As JSON: `{source, file, line}`.
+    pub(in crate::api) fn to_json(&self) -> Value {
+        let Origin { source, file, line } = self;
+        json!({ "source": source.to_string(), "file": file.as_deref(), "line": line })
+    }
+}
