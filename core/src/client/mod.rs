@@ -30,10 +30,12 @@ mod timer;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{Era, ServerSpec};
 pub(crate) use trunkline_pool::in_flight::Callers;
@@ -273,6 +275,19 @@ impl Connection {
     /// The word for its transport, where its configuration leaves that open.
     pub(crate) fn transport(&self) -> Option<&'static str> {
         self.0.wire.transport()
+    }
+
+    /// What is different about tools that are held back is told without the secrets that the server has (S-48).
+    pub(crate) fn hide_in(&self, held: &Held) {
+        let hide = |json: &str| self.0.redactor.json(json).into_owned();
+        for tool in held.tools() {
+            tool.difference_without(&hide);
+        }
+    }
+
+    /// Whether a text that the server listed says back a secret that it has.
+    pub(crate) fn says_secret(&self, json: &str) -> bool {
+        matches!(self.0.redactor.json(json), Cow::Owned(_))
     }
 
     /// The negotiated protocol version, and the server's name and version as it gave them.

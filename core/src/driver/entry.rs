@@ -215,6 +215,9 @@ impl EntryCell {
     pub(crate) fn publish(&self, slot: Slot) {
         let connected = slot.state.is_connected();
         let connection = self.incarnation().connection_of(slot.generation).filter(|_| connected);
+        if let Some(connection) = &connection {
+            connection.hide_in(&slot.held);
+        }
         self.published.store(Arc::new(Published { slot, connection }));
         self.changed.notify_waiters();
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trunkline_pool::cached::{Asker, CacheKey, Listing, Written};
-use trunkline_pool::catalog::{CacheScope, Catalog};
+use trunkline_pool::catalog::{CacheScope, Catalog, Item, ListKind};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::Offered;
 
@@ -55,7 +55,7 @@ impl Driver {
     ) -> Arc<Catalog> {
         let Listed { catalog, fresh_for, scope } = listed;
         let catalog = cell.kept.shared(catalog);
-        let usable = self.usable(cell, &catalog);
+        let usable = without_secrets(connection, self.usable(cell, &catalog));
         let written = self.core().interner.keyed(cell.key).and_then(|keyed| keyed.written);
         if let Some(written) = written {
             let scope = match cell.context.is_passing(&cell.server, &cell.spec) {
@@ -92,6 +92,19 @@ impl Driver {
         let listing = (&kept.listing, kept.listed_at_ms);
         self.catalogs.keep_without_held(&key, (catalog, usable), listing);
     }
+}
+
+/// The lists without what says back a secret that the server has: no copy of that is written.
+fn without_secrets(connection: &Connection, listed: Arc<Catalog>) -> Arc<Catalog> {
+    let says = |item: &Item| connection.says_secret(&item.definition);
+    if !ListKind::ALL.iter().flat_map(|list| listed.list(*list)).any(says) {
+        return listed;
+    }
+    let mut kept = (*listed).clone();
+    let lists =
+        [&mut kept.tools, &mut kept.prompts, &mut kept.resources, &mut kept.resource_templates];
+    lists.into_iter().for_each(|list| list.retain(|item| !says(item)));
+    Arc::new(kept)
 }
 
 impl LastKept {

@@ -142,6 +142,35 @@ fn processes(rig: &Rig) {
     with_events(rig, || host(run(rig, servers)));
 }
 
+/// A server that says its environment back in what it lists: that is for the host alone, and no copy that the library writes has it.
+fn described(rig: &Rig) {
+    let secret = sent("env that a definition says back");
+    let mut server = script(rig, r#"exec "$0" --list-changes --tools 2"#, "");
+    server["env"] = json!({ "KEY": secret });
+    let define = |name: &str| {
+        let schema = json!({ "type": "object" });
+        json!({ "name": name, "description": format!("It is {secret}."), "inputSchema": schema })
+    };
+    with_events(rig, || {
+        host(async {
+            let servers = Servers::from_json(&json!({ "described": server }).to_string()).unwrap();
+            rig.pool.reconcile(servers).await.unwrap();
+            let session = rig.session("a");
+            let options = AcquireOptions::default();
+            let lease = session.acquire("described", None, &options).await.unwrap();
+            for name in ["said", "tool_1"] {
+                let define = json!({ "define": define(name) }).to_string();
+                let called = lease.call_tool("change_list", &define, &CallOptions::default()).await;
+                assert!(called.is_ok());
+            }
+            let held = || rig.pool.status()["servers"]["described"]["counts"]["quarantined"] == 1;
+            rig::until(held);
+            shown::keep("status", rig.pool.status().to_string());
+            session.close(None);
+        });
+    });
+}
+
 /// Servers behind addresses: where nobody is, and at one that hangs up once it has what it was sent.
 fn addresses(rig: &Rig) {
     let at = |url: String| json!({ "url": url, "connect_timeout_ms": 3_000 });
@@ -325,7 +354,7 @@ fn no_secret_is_shown() {
     panics::keep();
     let home = Folder::new();
     let mut options = json!({ "commands": true, "trusted": true, "cache": home.join("cache"), "approvals": home.join("approvals.json"),
-        "tokens": home.join("tokens.json"), "status_file": status_file(&home), "drain_delay_ms": 0 });
+        "tokens": home.join("tokens.json"), "status_file": status_file(&home), "drain_delay_ms": 0, "on_tool_change": "quarantine" });
     let rig = Rig::in_workspace_with(|workspace| {
         options["workspace"] = json!(workspace);
         let mut options = PoolOptions::from_json(&options.to_string()).unwrap();
@@ -338,6 +367,7 @@ fn no_secret_is_shown() {
     });
     processes(&rig);
     look_in_the_file(&home, "talks");
+    described(&rig);
     addresses(&rig);
     echoes::all(&rig);
     refused(&rig);

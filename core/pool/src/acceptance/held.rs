@@ -1,5 +1,6 @@
 //! Tools that are held back, and what is different about them.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
@@ -14,15 +15,21 @@ use crate::text::hex;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Held(Arc<[HeldTool]>);
 
-/// A tool that is neither listed nor called until its definition is accepted.
-#[derive(Clone, Debug)]
+/// A tool that is neither listed nor called until its definition is accepted. `Debug` prints no definition.
+#[derive(Clone)]
 pub struct HeldTool {
     /// The tool as the server lists it now.
     pub item: Item,
     /// What was accepted; nothing when its name is one more than can be remembered.
     pub accepted: Option<Definition>,
-    /// Made when somebody is told, which may be never.
-    difference: OnceLock<Value>,
+    /// Made when somebody is told, which may be never; every copy has the same.
+    difference: Arc<OnceLock<Value>>,
+}
+
+impl fmt::Debug for HeldTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HeldTool").field(&self.item.name).finish()
+    }
 }
 
 impl PartialEq for HeldTool {
@@ -81,7 +88,7 @@ impl Held {
 
 impl HeldTool {
     pub(super) fn new(item: Item, accepted: Option<Definition>) -> HeldTool {
-        HeldTool { item, accepted, difference: OnceLock::new() }
+        HeldTool { item, accepted, difference: Arc::default() }
     }
 
     /// What is different about it: `{"from": digest?, "to": digest, "fields": {name: {"from": text?, "to": text?}}?}`.
@@ -89,6 +96,11 @@ impl HeldTool {
     /// The digests are hex. Texts are the server's, escaped, and cut to an excerpt that begins shortly before the first difference; a
     /// member that is not there has none. `fields` is missing when the accepted definition was not kept.
     pub fn difference(&self) -> &Value {
+        self.difference_without(&|json| json.to_owned())
+    }
+
+    /// The same, made of definitions as `hide` leaves them, where nobody made it before. What it takes out is in no copy of it.
+    pub fn difference_without(&self, hide: &dyn Fn(&str) -> String) -> &Value {
         self.difference.get_or_init(|| {
             let mut difference = Map::new();
             if let Some(accepted) = &self.accepted {
@@ -96,7 +108,8 @@ impl HeldTool {
             }
             difference.insert("to".into(), hex(&self.item.digest).into());
             let old = self.accepted.as_ref().and_then(|accepted| accepted.text.as_deref());
-            if let Some(fields) = old.and_then(|old| fields(old, &self.item.definition)) {
+            let fields = old.and_then(|old| fields(&hide(old), &hide(&self.item.definition)));
+            if let Some(fields) = fields {
                 difference.insert("fields".into(), fields.into());
             }
             Value::Object(difference)

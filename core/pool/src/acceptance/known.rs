@@ -1,6 +1,7 @@
 //! What is known of one configuration.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use super::Held;
@@ -27,13 +28,19 @@ pub(super) struct Known {
     by: Option<Standing>,
 }
 
-/// An accepted definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An accepted definition. `Debug` prints no text.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Definition {
     /// Its digest.
     pub digest: [u8; 32],
     /// Its text, if there was room to keep it.
     pub text: Option<Arc<str>>,
+}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Definition").finish_non_exhaustive()
+    }
 }
 
 /// What was accepted before the pool saw it.

@@ -8,6 +8,7 @@ mod page;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,8 +28,9 @@ pub enum ListKind {
 }
 
 /// One listed thing: its name (a resource's is its URI, a template's its URI template), its definition as the
-/// server sent it, byte for byte, and a digest over what a model sees of it (SPEC 7.6).
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// server sent it, byte for byte, and a digest over what a model sees of it (SPEC 7.6). `Debug` prints no definition: it may say back a
+/// secret that the server has.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Item {
     /// The server's own name for it.
     pub name: Arc<str>,
@@ -36,6 +38,12 @@ pub struct Item {
     pub definition: Arc<str>,
     /// SHA-256 over name, description, schemas and annotations.
     pub digest: [u8; 32],
+}
+
+impl fmt::Debug for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Item").field(&self.name).finish()
+    }
 }
 
 /// Something that was listed and had to be left out.
@@ -49,8 +57,8 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// What an entry listed: four lists, each sorted by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What an entry listed: four lists, each sorted by name. `Debug` says how much that is.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Catalog {
     /// The tools.
     pub tools: Vec<Item>,
@@ -64,6 +72,20 @@ pub struct Catalog {
     pub skipped: Vec<Skipped>,
     /// The names of tools that run only as tasks: they are listed, and nobody here can call them.
     pub tasks: BTreeSet<Arc<str>>,
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Catalog { tools, prompts, resources, resource_templates, skipped, tasks } = self;
+        f.debug_struct("Catalog")
+            .field("tools", &tools.len())
+            .field("prompts", &prompts.len())
+            .field("resources", &resources.len())
+            .field("resource_templates", &resource_templates.len())
+            .field("skipped", &skipped.len())
+            .field("tasks", &tasks.len())
+            .finish()
+    }
 }
 
 /// What a page says besides its items.
