@@ -21,6 +21,7 @@ use super::params::{check_members, object, tool_params, with_meta};
 use super::progress;
 use super::retry;
 use super::session::SessionCore;
+use super::unlisted::{self, Owed};
 use crate::client::{Attempts, Connection, OnProgress, Reply, Request};
 use crate::driver::{EntryCell, Published};
 use crate::usage::Ended;
@@ -104,7 +105,12 @@ pub(crate) fn start(
             Operation::call(send(call, &published, options, done), number)
         }
         Err(error) => {
-            done(Err(unsent(error)));
+            let error = unsent(error);
+            let owed = Owed::by_hold(session, held, &error);
+            if let (Some(owed), Callee::Tool(tool)) = (owed, callee) {
+                return unlisted::start(session, (owed, tool), arguments, options, Box::new(done));
+            }
+            done(Err(error));
             Operation::ended()
         }
     }

@@ -10,6 +10,7 @@ use super::deferred::Seeing;
 use super::lease::{finished, read_elsewhere};
 use super::operation::Operation;
 use super::session::Session;
+use super::unlisted::{self, Owed};
 use super::waiting;
 use crate::{Outcome, Result};
 
@@ -62,7 +63,13 @@ impl Session {
                     Some(server) => core.explained(&server, error),
                     None => error,
                 };
-                done(Err(error.with_session(self.id()).with_outcome(Outcome::NotSent)));
+                let error = error.with_session(self.id()).with_outcome(Outcome::NotSent);
+                let owed = view.as_ref().ok().and_then(|view| Owed::by_name(core, view, &error));
+                if let Some(owed) = owed {
+                    let owed = (owed, tool);
+                    return unlisted::start(core, owed, arguments, options, Box::new(done));
+                }
+                done(Err(error));
                 Operation::ended()
             }
         }

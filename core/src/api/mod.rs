@@ -45,6 +45,7 @@ mod sources;
 mod started;
 mod status;
 mod told;
+mod unlisted;
 mod untold;
 mod usage;
 mod view;

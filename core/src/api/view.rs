@@ -10,6 +10,7 @@ use trunkline_pool::naming::{NameMap, Naming, ToolName};
 use trunkline_pool::view::Marks;
 
 use super::deferred::Seeing;
+use super::held::Held;
 use super::list::{Book, List, Shaped};
 use super::no_tool::{tool_among, tool_quarantined};
 use super::session::SessionCore;
@@ -166,6 +167,14 @@ impl Lists {
     /// The servers of which it shows something.
     pub(super) fn servers(&self) -> impl Iterator<Item = &str> {
         self.made_of.iter().map(|sight| &*sight.server)
+    }
+
+    /// The holds that it shows something of.
+    pub(super) fn holds(&self) -> impl Iterator<Item = &Arc<Held>> {
+        self.seen.iter().filter_map(|seeing| match seeing {
+            Seeing::Held(held) => Some(held),
+            Seeing::Deferred(_) => None,
+        })
     }
 
     /// What it shows of a server.

@@ -30,6 +30,7 @@ use super::operation::Operation;
 use super::params;
 use super::retry::Done;
 use super::session::SessionCore;
+use super::unlisted::Owed;
 use crate::usage::Ended;
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -38,6 +39,8 @@ pub(super) struct WaitingCall {
     session: Arc<SessionCore>,
     number: u64,
     tool: Tool,
+    /// The lists that may have the tool, where it is not seen yet.
+    owed: Option<Owed>,
     options: CallOptions,
     arguments: Box<str>,
     began: Instant,
@@ -48,20 +51,26 @@ pub(super) struct WaitingCall {
 
 /// What is called.
 #[derive(Clone)]
-struct Tool {
-    exposed: Box<str>,
-    server: Arc<str>,
+pub(super) struct Tool {
+    pub(super) exposed: Box<str>,
+    pub(super) server: Arc<str>,
     /// The server's own name.
-    own: Box<str>,
+    pub(super) own: Box<str>,
 }
 
-struct State {
+pub(super) struct State {
     /// Absent once the call has ended, or is on its way.
-    done: Option<Done>,
+    pub(super) done: Option<Done>,
     need: Option<Need>,
     cancelled: bool,
-    on_its_way: Option<Started>,
-    waiting: Option<AbortHandle>,
+    pub(super) on_its_way: Option<Started>,
+    pub(super) waiting: Option<AbortHandle>,
+}
+
+impl State {
+    fn of(done: Done) -> State {
+        State { done: Some(done), need: None, cancelled: false, on_its_way: None, waiting: None }
+    }
 }
 
 /// Calls a tool of a server that has to be needed for it. `seeing` is what the session sees of the server.
@@ -86,31 +95,81 @@ pub(super) fn start(
         Ok(number) => number,
         Err(error) => return refused(done, error),
     };
-    let configured = session.spec(&server, Origin::Pool).ok();
-    let of_server = configured.and_then(|configured| configured.spec.call_timeout);
-    let timeout = options.timeout.or(of_server).unwrap_or(session.driver.options.call_timeout);
-    let state =
-        State { done: Some(done), need: None, cancelled: false, on_its_way: None, waiting: None };
-    let call = Arc::new(WaitingCall {
-        session: session.clone(),
-        number,
-        tool: Tool { exposed: exposed.into(), server: server.clone(), own: own.into() },
-        options: options.clone(),
-        arguments: arguments.into(),
-        began: Instant::now(),
-        timeout,
-        state: Mutex::new(state),
-    });
-    let started = Started::Waiting(call.clone());
-    if session.calls.started(number, &started) {
-        call.cancel();
-    } else {
-        call.begin();
-    }
-    Operation::call(started, number)
+    let tool = Tool { exposed: exposed.into(), server, own: own.into() };
+    WaitingCall::new(session, number, (tool, None), (arguments, options), done).start()
 }
 
 impl WaitingCall {
+    /// A call that has its number. With lists that are owed, it waits for those.
+    pub(super) fn new(
+        session: &Arc<SessionCore>,
+        number: u64,
+        (tool, owed): (Tool, Option<Owed>),
+        (arguments, options): (&str, &CallOptions),
+        done: Done,
+    ) -> Arc<WaitingCall> {
+        let configured = session.spec(&tool.server, Origin::Pool).ok();
+        let of_server = configured.and_then(|configured| configured.spec.call_timeout);
+        let timeout = options.timeout.or(of_server).unwrap_or(session.driver.options.call_timeout);
+        Arc::new(WaitingCall {
+            session: session.clone(),
+            number,
+            tool,
+            owed,
+            options: options.clone(),
+            arguments: arguments.into(),
+            began: Instant::now(),
+            timeout,
+            state: Mutex::new(State::of(done)),
+        })
+    }
+
+    /// The call that it goes on as, of that tool.
+    pub(super) fn followed_by(&self, tool: Tool, done: Done) -> Arc<WaitingCall> {
+        let WaitingCall { session, number, options, arguments, began, timeout, .. } = self;
+        let (session, options, arguments) = (session.clone(), options.clone(), arguments.clone());
+        let (number, began, timeout) = (*number, *began, *timeout);
+        let (owed, state) = (None, Mutex::new(State::of(done)));
+        Arc::new(WaitingCall {
+            session,
+            number,
+            tool,
+            owed,
+            options,
+            arguments,
+            began,
+            timeout,
+            state,
+        })
+    }
+
+    /// Begins it, unless its session closed meanwhile.
+    pub(super) fn start(self: Arc<Self>) -> Operation {
+        let (number, started) = (self.number, Started::Waiting(self.clone()));
+        if self.session.calls.started(number, &started) {
+            self.cancel();
+        } else {
+            self.begin();
+        }
+        Operation::call(started, number)
+    }
+
+    pub(super) fn session(&self) -> &Arc<SessionCore> {
+        &self.session
+    }
+
+    pub(super) fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    pub(super) fn began(&self) -> Instant {
+        self.began
+    }
+
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Ends it with `cancelled`, unless it ended.
     pub(super) fn cancel(&self) {
         let on_its_way = {
@@ -124,8 +183,11 @@ impl WaitingCall {
         }
     }
 
-    /// Needs the server, and goes on at once if it is there.
-    fn begin(self: &Arc<Self>) {
+    /// Needs the server, and goes on at once if it is there. Where lists are owed, those come first.
+    pub(super) fn begin(self: &Arc<Self>) {
+        if self.owed.is_some() {
+            return self.wait();
+        }
         match self.look() {
             None => self.wait(),
             Some(Ok(held)) => self.go(&held),
@@ -138,6 +200,9 @@ impl WaitingCall {
         let this = self.clone();
         let deadline = tokio::time::Instant::from_std(later(self.began, self.timeout));
         let waits = async move {
+            if let Some(owed) = &this.owed {
+                return this.when_listed(owed).await;
+            }
             let found = tokio::select! {
                 biased;
                 found = this.found() => found,
@@ -229,7 +294,7 @@ impl WaitingCall {
     }
 
     /// The server is there: from now on it is a call as any other.
-    fn go(self: &Arc<Self>, held: &Arc<Held>) {
+    pub(super) fn go(&self, held: &Arc<Held>) {
         let (done, need) = {
             let mut state = self.state();
             state.waiting = None;
@@ -242,7 +307,10 @@ impl WaitingCall {
         };
         let listed = held.tool(&published, &self.tool.own).map(drop);
         let is_connected = published.slot.state.is_connected();
-        if let Some(error) = listed.err().filter(|error| is_connected && unknown(error)) {
+        let was_there = self.owed.is_none();
+        if let Some(error) =
+            listed.err().filter(|error| was_there && is_connected && unknown(error))
+        {
             drop((error, need));
             return self.end(done, tool_vanished(&self.tool.own));
         }
@@ -284,7 +352,7 @@ impl WaitingCall {
     }
 
     /// It ends before it was on its way, unless it ended.
-    fn fail(&self, error: Error) {
+    pub(super) fn fail(&self, error: Error) {
         let (done, need, waiting) = {
             let mut state = self.state();
             (state.done.take(), state.need.take(), state.waiting.take())
@@ -317,7 +385,7 @@ impl WaitingCall {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

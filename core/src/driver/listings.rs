@@ -23,6 +23,13 @@ pub(super) struct ListingEnd {
     number: u64,
 }
 
+impl Listings {
+    /// Whether one began of which not everything is carried out.
+    fn are_read(&self) -> bool {
+        self.begun.load(Ordering::SeqCst) > *self.ended.borrow()
+    }
+}
+
 impl ListingEnd {
     /// That of a listing which begins.
     pub(super) fn of_new(cell: Arc<EntryCell>) -> ListingEnd {
@@ -51,6 +58,26 @@ impl Driver {
 
     fn sessions(&self) -> Vec<Arc<SessionCore>> {
         self.core().sessions.values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Whether lists of a connection are being read or are to be, or what came of them is not published yet. A server's word that they are
+    /// others counts from when it was read, and so before any result that was read after it.
+    pub(crate) fn owes_lists(&self, cell: &EntryCell, generation: Generation) -> bool {
+        let connection = ConnectionId { entry: cell.entry, generation };
+        // In this order: a listing has begun before the reducer is told of its end.
+        let is_owed = self.core().state.owes_lists(connection);
+        is_owed || cell.listings.are_read()
+    }
+
+    /// Waits until a connection owes no lists; not longer than it stands.
+    pub(crate) async fn has_listed(&self, cell: &EntryCell, generation: Generation) {
+        let mut ended = cell.listings.ended.subscribe();
+        while self.owes_lists(cell, generation) {
+            tokio::select! {
+                _ = ended.changed() => {}
+                () = cell.left(generation) => return,
+            }
+        }
     }
 
     /// Has the lists of a connection read again, and waits for a listing that began after this; not longer than the connection

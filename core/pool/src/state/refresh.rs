@@ -22,6 +22,12 @@ impl PoolState {
         }
     }
 
+    /// Whether the lists of a connection are being read, or are to be.
+    pub fn owes_lists(&self, connection: ConnectionId) -> bool {
+        let reading = self.listing(connection).map(|listing| listing.reading);
+        reading.is_some_and(|reading| !matches!(reading, Reading::Quiet))
+    }
+
     /// A listing ended. A failed one leaves the old lists; either way a change seen meanwhile is
     /// looked at.
     pub(super) fn catalog_listed(

@@ -43,17 +43,16 @@ fn call_within(
 ) -> (Arc<WaitingCall>, mpsc::Receiver<ErrorCode>) {
     let (send, ended) = mpsc::channel();
     let done: Done = Box::new(move |result| send.send(result.unwrap_err().code()).unwrap());
-    let state =
-        State { done: Some(done), need: None, cancelled: false, on_its_way: None, waiting: None };
     let call = WaitingCall {
         session: session.clone(),
         number: session.calls.begin(session).unwrap(),
         tool: Tool { exposed: "mcp__s__t".into(), server: "s".into(), own: "t".into() },
+        owed: None,
         options: CallOptions::default(),
         arguments: "{}".into(),
         began: Instant::now(),
         timeout,
-        state: Mutex::new(state),
+        state: Mutex::new(State::of(done)),
     };
     (Arc::new(call), ended)
 }

@@ -1,0 +1,164 @@
+//! Calls of tools that a session does not see yet, while the lists of their server are being read or have to be (SPEC 7.9).
+//!
+//! What a server announced before a result is in force when the result is there: whoever has the result may call what was announced, and the
+//! call waits for the lists. A tool that is seen, or that something keeps away, is no matter of these.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+use trunkline_pool::in_flight::later;
+use trunkline_pool::naming::NameStyle;
+use trunkline_pool::options::CallOptions;
+use trunkline_pool::state::Generation;
+use trunkline_pool::view::Hidden;
+
+use super::calls::Started;
+use super::held::Held;
+use super::operation::Operation;
+use super::retry::Done;
+use super::session::SessionCore;
+use super::view::Lists;
+use super::waiting::{Tool, WaitingCall};
+use crate::driver::EntryCell;
+use crate::{Error, ErrorCode, Outcome};
+
+/// The longest that a call waits for lists.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The member of `detail` that says that lists were still to come.
+const PENDING: &str = "listing_pending";
+
+/// The lists that a call waits for which was refused.
+pub(super) struct Owed {
+    /// What it was called by, with the server's own name; none of a call by an exposed name.
+    held: Option<Arc<Held>>,
+    lists: Vec<(Arc<EntryCell>, Generation)>,
+    refused: Error,
+}
+
+impl Owed {
+    /// Those that a call by a hold waits for, if any.
+    pub(super) fn by_hold(
+        session: &SessionCore,
+        held: &Arc<Held>,
+        refused: &Error,
+    ) -> Option<Owed> {
+        if !is_unknown(refused) {
+            return None;
+        }
+        Owed::among(session, [held.cell()], Some(held.clone()), refused)
+    }
+
+    /// Those that a call by an exposed name waits for: those of the server that the name would belong to. Of a bare name nobody can say that.
+    pub(super) fn by_name(session: &SessionCore, view: &Lists, refused: &Error) -> Option<Owed> {
+        if !is_unknown(refused) {
+            return None;
+        }
+        let is_bare = session.driver.options.name_style == NameStyle::Bare;
+        let may_have_it = |held: &&Arc<Held>| match refused.server() {
+            Some(server) => *held.server == *server,
+            None => is_bare,
+        };
+        let cells = view.holds().filter(may_have_it).map(|held| held.cell());
+        Owed::among(session, cells, None, refused)
+    }
+
+    fn among(
+        session: &SessionCore,
+        cells: impl IntoIterator<Item = Arc<EntryCell>>,
+        held: Option<Arc<Held>>,
+        refused: &Error,
+    ) -> Option<Owed> {
+        let connected = |cell: Arc<EntryCell>| {
+            let generation = cell.load().slot.generation;
+            (cell, generation)
+        };
+        let is_owed = |(cell, generation): &(Arc<EntryCell>, Generation)| {
+            session.driver.owes_lists(cell, *generation)
+        };
+        let lists: Vec<_> = cells.into_iter().map(connected).filter(is_owed).collect();
+        (!lists.is_empty()).then(|| Owed { held, lists, refused: refused.clone() })
+    }
+
+    /// The server of the call, as far as anybody knows.
+    fn server(&self) -> Arc<str> {
+        let first = || self.lists.first().map(|(cell, _)| cell.server.clone());
+        self.refused.server().map(Arc::from).or_else(first).unwrap_or_else(|| "".into())
+    }
+}
+
+/// Whether a tool is refused since nobody lists it, and for no other reason.
+fn is_unknown(error: &Error) -> bool {
+    let reason = error.detail().get("reason");
+    error.code() == ErrorCode::ToolNotFound
+        && reason.is_some_and(|reason| reason == Hidden::Unknown.as_str())
+}
+
+/// Has a call that was refused wait for lists. `tool` is the name that it was called by.
+pub(super) fn start(
+    session: &Arc<SessionCore>,
+    (owed, tool): (Owed, &str),
+    arguments: &str,
+    options: &CallOptions,
+    done: Done,
+) -> Operation {
+    let number = match session.calls.begin(session) {
+        Ok(number) => number,
+        Err(error) => {
+            done(Err(error.with_session(&*session.id).with_outcome(Outcome::NotSent)));
+            return Operation::ended();
+        }
+    };
+    let tool = Tool { exposed: tool.into(), server: owed.server(), own: tool.into() };
+    WaitingCall::new(session, number, (tool, Some(owed)), (arguments, options), done).start()
+}
+
+impl WaitingCall {
+    /// Waits for the lists, and calls once more; as long as it may.
+    pub(super) async fn when_listed(self: &Arc<Self>, owed: &Owed) {
+        let patience = self.timeout().min(PATIENCE);
+        let deadline = Instant::from_std(later(self.began(), patience));
+        let driver = &self.session().driver;
+        let listed = async {
+            for (cell, generation) in &owed.lists {
+                driver.has_listed(cell, *generation).await;
+            }
+        };
+        if timeout_at(deadline, listed).await.is_err() {
+            return self.fail(owed.refused.clone().with_detail(PENDING, true));
+        }
+        match &owed.held {
+            Some(held) => self.go(held),
+            None => self.call_by_name(),
+        }
+    }
+
+    /// Calls whatever has the name now, as a call that begins now would.
+    fn call_by_name(&self) {
+        let session = self.session();
+        let view = match session.view() {
+            Ok(view) => view,
+            Err(error) => return self.fail(error),
+        };
+        let exposed = &*self.tool().exposed;
+        let (server, own) = match view.resolve(session, exposed) {
+            Ok((seeing, own)) => (seeing.server().clone(), own.into()),
+            Err(error) => return self.fail(error),
+        };
+        let tool = Tool { exposed: exposed.into(), server, own };
+        let next = |done| self.followed_by(tool, done);
+        if let Some(call) = self.hand_on(next) {
+            call.begin();
+        }
+    }
+
+    /// It is on its way as another one from now on, unless it ended. What cancels it cancels that.
+    fn hand_on(&self, next: impl FnOnce(Done) -> Arc<WaitingCall>) -> Option<Arc<WaitingCall>> {
+        let mut state = self.state();
+        state.waiting = None;
+        let call = next(state.done.take()?);
+        state.on_its_way = Some(Started::Waiting(call.clone()));
+        Some(call)
+    }
+}
