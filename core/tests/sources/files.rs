@@ -50,9 +50,11 @@ fn a_file_is_the_source_of_its_place() {
         let inside = rig.path("ws/link.json");
         std::os::unix::fs::symlink(rig.path("elsewhere.json"), &inside).unwrap();
         assert!(source(load(&rig, &inside).await).starts_with("workspace:"));
-        assert_eq!(row(&rig.pool, "s")["origin"], "workspace");
-        assert_eq!(row(&rig.pool, "s")["line"], 1);
-        assert_eq!(row(&rig.pool, "s")["file"], json!(inside));
+        // What waits for approval hides nothing (SPEC 12.11).
+        assert_eq!(row(&rig.pool, "s")["origin"], "user");
+        let highest = row(&rig.pool, "s")["waiting"][0].clone();
+        assert_eq!(highest["source"], format!("workspace:{}", inside.display()));
+        assert_eq!((&highest["line"], &highest["file"]), (&json!(1), &json!(inside)));
     });
 }
 
