@@ -144,19 +144,21 @@ fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
         _ => return Err(unsupported(&options.server, "unknown").error),
     }
     let secrets = http::secrets(remote);
+    let (credentials, cookies) = (options.credentials.clone(), options.cookies.clone());
     let redactor = Redactor::new(secrets.iter(), stdio::LINE_BYTES_MAX);
-    let credentials = options.credentials.clone();
+    let redactor = redactor.with(cookies.learned.clone());
     let redactor = Arc::new(match &credentials {
         Some(credentials) => redactor.with(credentials.learned.clone()),
         None => redactor,
     });
     let (server, bytes) = (&options.server, options.frame_bytes);
     let (hidden, patience) = (redactor.clone(), options.timeout);
+    let brought = (credentials, cookies);
     let wire: Arc<dyn Wire> = match remote.kind {
         RemoteKind::Websocket => {
-            Arc::new(SocketWire::new(server, remote, hidden, bytes, patience, credentials)?)
+            Arc::new(SocketWire::new(server, remote, hidden, bytes, patience, brought)?)
         }
-        _ => Arc::new(HttpWire::new(server, remote, hidden, bytes, patience, credentials)?),
+        _ => Arc::new(HttpWire::new(server, remote, hidden, bytes, patience, brought)?),
     };
     Ok((wire, redactor))
 }

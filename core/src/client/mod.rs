@@ -53,6 +53,7 @@ pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
 use crate::auth::Credentials;
 use crate::lookup::Lookups;
+use crate::transport::http::Jar;
 use crate::transport::stdio::ProgramCheck;
 use crate::transport::{EventLoop, HostServer, ReadBy};
 use crate::{Error, Result};
@@ -94,6 +95,8 @@ pub(crate) struct ConnectOptions {
     pub inherit_env: Vec<String>,
     /// What a remote server is sent to be let in.
     pub credentials: Option<Arc<Credentials>>,
+    /// What a remote server set, also over earlier connections of the entry.
+    pub cookies: Arc<Jar>,
     /// The server itself, when the host provides it.
     pub host: Option<Provided>,
     /// Looks at the program that is about to be started.

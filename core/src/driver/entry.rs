@@ -27,6 +27,7 @@ use crate::auth::Context;
 use crate::client::{Connection, Kill, Provided};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
+use crate::transport::http::Jar;
 use crate::usage::Usage;
 
 /// The published state of an entry, and the way to its connection.
@@ -53,6 +54,8 @@ pub(crate) struct EntryCell {
     pub host: Option<Provided>,
     /// Whose credentials the connection is made with.
     pub context: Arc<Context>,
+    /// What a remote server set, over all connections.
+    pub cookies: Arc<Jar>,
     published: ArcSwap<Published>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
@@ -140,6 +143,7 @@ impl EntryCell {
             owner: keyed.owner,
             host: keyed.host,
             context: keyed.context,
+            cookies: Arc::default(),
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),

@@ -316,6 +316,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         call_idle_timeout: spec.call_idle_timeout.unwrap_or(options.call_idle_timeout),
         inherit_env: options.inherit_env.clone(),
         credentials: cell.context.of(&cell.server, spec),
+        cookies: cell.cookies.clone(),
         host: cell.host.clone(),
         program_check: None,
         lookups: driver.lookups.clone(),

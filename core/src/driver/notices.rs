@@ -217,9 +217,11 @@ impl Driver {
     }
 }
 
-/// What a host has to bring, by an error of that code: what is `missing`, and the `url` to sign in at when there is one.
+/// What a host has to bring, by an error of that code: what is `missing`, what the server asks for, and the `url` to sign in at when there
+/// is one.
 pub(crate) fn auth_need(error: &Error) -> Map<String, Value> {
+    const WANTED: [&str; 4] = ["url", "missing", "scope", "resource_metadata"];
     let members = error.detail().iter();
-    let wanted = members.filter(|(name, _)| ["url", "missing"].contains(&name.as_str()));
+    let wanted = members.filter(|(name, _)| WANTED.contains(&name.as_str()));
     wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
 }

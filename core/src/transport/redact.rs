@@ -47,6 +47,15 @@ impl Learned {
     }
 }
 
+impl Learned {
+    /// From here on, these are not shown, and what was known before is forgotten.
+    pub(crate) fn hold<'a>(&self, secrets: impl Iterator<Item = &'a str>) {
+        let secrets = secrets.map(str::trim);
+        let secrets = secrets.filter(|secret| secret.chars().count() >= SECRET_CHARS_MIN);
+        self.0.store(Arc::new(secrets.map(|secret| secret.as_bytes().into()).collect()));
+    }
+}
+
 /// Without the secrets.
 impl std::fmt::Debug for Learned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -405,6 +405,8 @@ fn a_modern_server_that_is_slow_stays_connected_when_it_refuses_the_handshake() 
             let row = rig.pool.status()["servers"]["s"].clone();
             assert_eq!((&row["era"], &row["transport"]), (&json!("modern"), &json!("http")));
             assert_eq!(row["entries"][0]["generation"], 1, "{faults}");
+            // SPEC 18.6: the session that the handshake made is nobody's, and is ended by its id.
+            until(|| remote.count("DELETE", "") == usize::from(era == "dual"));
         });
         close(&rig);
     }

@@ -49,6 +49,11 @@ fn nothing_of_ours_follows_a_redirect_to_another_origin() {
                     let error = host(refused(&rig, remote.config()));
                     assert_eq!(error.code(), ErrorCode::Protocol, "{case}: {error}");
                     assert_eq!(error.detail()["location"], trap.origin(), "{case}: {error}");
+                    let own = remote.url.rsplit_once('/').unwrap().0;
+                    assert_eq!(error.detail()["address"], own, "{case}: {error}");
+                    for address in [own, &trap.origin()] {
+                        assert!(error.message().contains(address), "{case}: {error}");
+                    }
                     assert_eq!(remote.requests().len(), 1, "{case}");
                 }
                 Redirect::Listen => host(async {

@@ -112,7 +112,11 @@ fn an_address_without_a_websocket_says_what_is_there() {
         ("auth-challenge", ErrorCode::AuthRequired, "wants credentials"),
         ("bad-accept", ErrorCode::Protocol, "the handshake of the websocket"),
         ("subprotocol=chat", ErrorCode::Protocol, "something else than MCP"),
-        ("redirect=http://127.0.0.1:1/ws", ErrorCode::Protocol, "redirects to another place"),
+        (
+            "redirect=http://127.0.0.1:1/ws",
+            ErrorCode::Protocol,
+            "redirects to http://127.0.0.1:1, which is another place",
+        ),
     ];
     for (faults, code, words) in kinds {
         let rig = Rig::new(json!({}));

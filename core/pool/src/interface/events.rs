@@ -208,7 +208,13 @@ events! {
         "a line that a server wrote to its stderr, escaped";
     ApprovalNeeded "approval_needed" Pool &[field("requests", "array of objects")],
         "which servers wait for approval, whenever that set changed";
-    AuthRequired "auth_required" Pool &[optional("url", "string"), optional("missing", "string")],
+    AuthRequired "auth_required" Pool
+        &[
+            optional("url", "string"),
+            optional("missing", "string"),
+            optional("scope", "string"),
+            optional("resource_metadata", "string"),
+        ],
         "a server wants credentials";
     BudgetWarning "budget_warning" Workspace
         &[

@@ -145,6 +145,7 @@ impl Server {
             handler_timeout: HANG,
             inherit_env: Vec::new(),
             credentials: None,
+            cookies: Arc::default(),
             host: None,
             program_check: None,
             lookups: Arc::default(),

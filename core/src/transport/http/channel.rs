@@ -4,17 +4,20 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue,
+    WWW_AUTHENTICATE,
 };
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use trunkline_pool::config::RemoteKind;
 
-use super::client::{Road, Target, query_values};
+use super::client::{Clients, Road, Target, query_values};
+use super::cookies::Jar;
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
 use super::pace::Turns;
+use super::standing::Standing;
 use crate::auth::challenge::Challenge;
 use crate::auth::{Credentials, Denial, Refused, Turn};
 use crate::transport::redact::Redactor;
@@ -55,6 +58,8 @@ pub(super) struct Channel {
     pub listening: watch::Sender<bool>,
     /// When streams are asked for, over all of them.
     pub turns: Turns,
+    /// Whether what is sent is still let in.
+    pub standing: Standing,
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
     /// How long whoever connects waits.
@@ -67,12 +72,14 @@ pub(super) struct Channel {
     headers: HeaderMap,
     /// What the server is sent to be let in, where the configuration does not say it.
     credentials: Option<Arc<Credentials>>,
+    /// What the server set, over all connections of the entry.
+    cookies: Arc<Jar>,
     state: Mutex<State>,
 }
 
 struct State {
     /// Absent after the end, so that its sockets close.
-    client: Option<reqwest::Client>,
+    clients: Option<Clients>,
     url: Url,
     session: Option<HeaderValue>,
     /// What of the address to post to names the session, over HTTP+SSE.
@@ -89,16 +96,16 @@ impl Channel {
         target: Target,
         credentials: Option<Arc<Credentials>>,
     ) -> Channel {
-        let Target { kind, address: url, headers, client, road, patience } = target;
+        let Target { kind, address: url, headers, clients, road, patience, cookies } = target;
         let dialect = watch::Sender::new(match kind {
             RemoteKind::Http => Dialect::Streamable,
             RemoteKind::Sse => Dialect::Events,
             // A websocket has nothing to find out, and never asks.
             _ => Dialect::Unknown,
         });
-        let client = Some(client);
+        let clients = Some(clients);
         let (session, query, revision, inbound) = (None, None, None, None);
-        let state = State { client, url, session, query, revision, inbound };
+        let state = State { clients, url, session, query, revision, inbound };
         let probed = OnceLock::new();
         let (ready, listening) = (watch::Sender::new(false), watch::Sender::new(false));
         let state = Mutex::new(state);
@@ -110,6 +117,7 @@ impl Channel {
             ready,
             listening,
             turns: Turns::default(),
+            standing: Standing::default(),
             probed,
             patience,
             kind,
@@ -118,6 +126,7 @@ impl Channel {
             dialect,
             headers,
             credentials,
+            cookies,
             state,
         }
     }
@@ -130,7 +139,7 @@ impl Channel {
     /// Lets go of the sockets and of the connection.
     pub(super) fn close(&self) {
         let mut state = self.state();
-        let rest = (state.client.take(), state.inbound.take());
+        let rest = (state.clients.take(), state.inbound.take());
         drop(state);
         drop(rest);
     }
@@ -148,6 +157,11 @@ impl Channel {
     pub(super) fn reported_at(&self) -> Option<Instant> {
         let given_up_at = self.inbound().ok()?.given_up_at()?;
         Some(given_up_at - self.patience / REPORT_SHARE)
+    }
+
+    /// Whether the connection is not made yet.
+    pub(super) fn is_connecting(&self) -> bool {
+        self.inbound().is_ok_and(|inbound| inbound.given_up_at().is_some())
     }
 
     /// What the server speaks, as far as that is known.
@@ -202,14 +216,21 @@ impl Channel {
         state.session.is_some() || state.query.is_some()
     }
 
-    /// Whether the server gave this connection a session that is ended by word.
-    pub(super) fn has_session(&self) -> bool {
-        self.state().session.is_some()
+    /// Forgets the session, if there is one, for whoever ends it by word.
+    pub(super) fn leave_session(&self) -> Option<HeaderValue> {
+        self.state().session.take()
     }
 
     /// Forgets the session: the server has (S-35).
     pub(super) fn drop_session(&self) {
-        self.state().session = None;
+        drop(self.leave_session());
+    }
+
+    /// The session that an answer names.
+    pub(super) fn session_of(response: &Response) -> Option<HeaderValue> {
+        let mut session = response.headers().get(&SESSION)?.clone();
+        session.set_sensitive(true);
+        Some(session)
     }
 
     /// Keeps the session that came with the answer to the handshake.
@@ -217,7 +238,7 @@ impl Channel {
     /// # Errors
     /// `protocol` when it is not what a session id can be.
     pub(super) fn keep_session(&self, response: &Response) -> Result<()> {
-        let Some(session) = response.headers().get(&SESSION) else { return Ok(()) };
+        let Some(session) = Channel::session_of(response) else { return Ok(()) };
         let bytes = session.as_bytes();
         let visible = bytes.iter().all(u8::is_ascii_graphic);
         if bytes.is_empty() || bytes.len() > SESSION_BYTES_MAX || !visible {
@@ -225,8 +246,6 @@ impl Channel {
             return Err(failure::protocol(&self.server, message));
         }
         self.redactor.learn(&String::from_utf8_lossy(bytes));
-        let mut session = session.clone();
-        session.set_sensitive(true);
         self.state().session = Some(session);
         Ok(())
     }
@@ -247,7 +266,12 @@ impl Channel {
 
     /// The address as it may be shown: no path, no query, no user.
     pub(super) fn shown_address(&self) -> String {
-        let origin = self.state().url.origin().ascii_serialization();
+        self.shown_origin(&self.state().url)
+    }
+
+    /// The same of an address at which the server is.
+    pub(super) fn shown_origin(&self, url: &Url) -> String {
+        let origin = url.origin().ascii_serialization();
         match (self.kind, origin.strip_prefix("http")) {
             (RemoteKind::Websocket, Some(rest)) => format!("ws{rest}"),
             _ => origin,
@@ -345,6 +369,16 @@ impl Channel {
         self.request_with(method, own.iter().cloned().collect())
     }
 
+    /// A request in that session.
+    pub(super) fn in_session(
+        &self,
+        method: Method,
+        session: HeaderValue,
+    ) -> std::result::Result<RequestBuilder, Failure> {
+        let request = self.request(method)?;
+        Ok(request.headers([(SESSION, session)].into_iter().collect()))
+    }
+
     /// A request to the server with these headers beside those that every one has.
     pub(super) fn request_with(
         &self,
@@ -352,14 +386,41 @@ impl Channel {
         own: HeaderMap,
     ) -> std::result::Result<RequestBuilder, Failure> {
         let state = self.state();
-        let client = state.client.as_ref();
-        let client = client.ok_or_else(|| Failure::Message(failure::over(&self.server)))?;
+        let clients = state.clients.as_ref();
+        let clients = clients.ok_or_else(|| Failure::Message(failure::over(&self.server)))?;
         let mut headers = self.headers.clone();
+        if self.keeps_cookies() {
+            let cookies = self.cookies.header(&state.url, self.sign_outs());
+            headers.extend(cookies.map(|cookies| (COOKIE, cookies)));
+        }
         headers.extend(self.bearer().map(|bearer| (AUTHORIZATION, bearer)));
         headers.extend(own);
         headers.extend(state.session.clone().map(|session| (SESSION, session)));
         headers.extend(state.revision.clone().map(|revision| (REVISION, revision)));
-        Ok(client.request(method, state.url.clone()).headers(headers))
+        Ok(clients.kept.request(method, state.url.clone()).headers(headers))
+    }
+
+    /// The client whose every request has a socket of its own.
+    pub(super) fn fresh(&self) -> std::result::Result<reqwest::Client, Failure> {
+        let fresh = self.state().clients.as_ref().map(|clients| clients.fresh.clone());
+        fresh.ok_or_else(|| Failure::Message(failure::over(&self.server)))
+    }
+
+    /// Takes the cookies of an answer, unless the configuration has its own or the answer leads away.
+    pub(super) fn take_cookies(&self, response: &Response) {
+        if self.keeps_cookies() && response.url().origin() == self.state().url.origin() {
+            self.cookies.take(response.url(), response.headers(), self.sign_outs());
+        }
+    }
+
+    fn keeps_cookies(&self) -> bool {
+        !self.headers.contains_key(COOKIE)
+    }
+
+    /// How often what the server is sent to be let in was forgotten.
+    fn sign_outs(&self) -> u64 {
+        let forgotten = self.credentials.as_ref().map(|known| *known.forgotten.borrow());
+        forgotten.unwrap_or_default()
     }
 
     /// A request for what follows an event, or for what the server has to say unasked.
@@ -376,5 +437,24 @@ impl Channel {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+    use trunkline_pool::config::{ServerSpec, Transport};
+
+    use super::*;
+
+    /// That of a connection which leads nowhere.
+    pub(in super::super) fn channel() -> Channel {
+        let spec = ServerSpec::from_value("s", &json!({ "type": "http", "url": "http://h/" }));
+        let spec = spec.unwrap();
+        let Transport::Remote(remote) = &spec.transport else { panic!("it is remote") };
+        let server: Arc<str> = "s".into();
+        let target = Target::of(&server, remote, Duration::ZERO, Arc::default()).unwrap();
+        let redactor = Arc::new(Redactor::new(std::iter::empty(), 40));
+        Channel::new(server, 1 << 20, redactor, target, None)
     }
 }

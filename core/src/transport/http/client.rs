@@ -14,12 +14,15 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use trunkline_pool::config::{RemoteKind, RemoteSpec};
 use url::{Host, form_urlencoded};
 
+use super::cookies::Jar;
 use super::network;
 use crate::platform::OfProcess;
 use crate::{Error, ErrorCode, Result};
 
-/// An idle socket is kept as long as calls of one conversation usually are apart.
-const SOCKET_IDLE_MAX: Duration = Duration::from_secs(90);
+/// An idle socket is used again for so long: the calls of one turn follow within it. Servers and balancers close idle sockets without a
+/// word, and what is written to one then is lost with nobody knowing whether it was read. This is less than the least that
+/// `Keep-Alive: timeout` can name, which is a second.
+const SOCKET_IDLE_MAX: Duration = Duration::from_millis(500);
 
 /// Silence on a socket after which the system asks whether its other end is there.
 const SOCKET_ASKED_AFTER: Duration = Duration::from_secs(30);
@@ -58,10 +61,19 @@ pub(super) struct Target {
     pub kind: RemoteKind,
     pub address: Url,
     pub headers: HeaderMap,
-    pub client: reqwest::Client,
+    pub clients: Clients,
+    pub cookies: Arc<Jar>,
     pub road: Road,
     /// How long whoever connects waits.
     pub patience: Duration,
+}
+
+/// The clients of one connection.
+pub(super) struct Clients {
+    /// Uses sockets again that were used just now.
+    pub kept: reqwest::Client,
+    /// Has a new one for each request.
+    pub fresh: reqwest::Client,
 }
 
 /// What is between here and the server.
@@ -80,21 +92,29 @@ impl Target {
     ///
     /// # Errors
     /// `invalid_config` for an address or header that cannot be sent; `connect_failed` when nothing can be trusted.
-    pub(super) fn of(server: &Arc<str>, spec: &RemoteSpec, patience: Duration) -> Result<Target> {
+    pub(super) fn of(
+        server: &Arc<str>,
+        spec: &RemoteSpec,
+        patience: Duration,
+        cookies: Arc<Jar>,
+    ) -> Result<Target> {
         let (address, headers) = (address(server, spec)?, headers(server, spec)?);
         let road = match &spec.socket_path {
             Some(_) => Road::Socket,
             None if is_proxied(&address) => Road::Proxy,
             None => Road::Direct,
         };
-        let builder = builder(server, &address, patience)?;
-        let builder = match (&spec.socket_path, road) {
-            (Some(path), _) => over_socket(server, builder, path)?,
-            (None, Road::Proxy) => builder,
-            (None, _) => builder.no_proxy(),
+        let client = |idle_max| {
+            let builder = builder(server, &address, patience)?.pool_max_idle_per_host(idle_max);
+            let builder = match (&spec.socket_path, road) {
+                (Some(path), _) => over_socket(server, builder, path)?,
+                (None, Road::Proxy) => builder,
+                (None, _) => builder.no_proxy(),
+            };
+            builder.build().map_err(|error| network::internal(server, &error))
         };
-        let client = builder.build().map_err(|error| network::internal(server, &error))?;
-        Ok(Target { kind: spec.kind, address, headers, client, road, patience })
+        let clients = Clients { kept: client(SOCKETS_IDLE_MAX)?, fresh: client(0)? };
+        Ok(Target { kind: spec.kind, address, headers, clients, road, patience, cookies })
     }
 }
 
@@ -150,7 +170,6 @@ fn builder(server: &Arc<str>, address: &Url, patience: Duration) -> Result<reqwe
     Ok(plain(tls)
         .connect_timeout(patience)
         .pool_idle_timeout(SOCKET_IDLE_MAX)
-        .pool_max_idle_per_host(SOCKETS_IDLE_MAX)
         // A stream that only announces may be silent for hours: whether its other end is there is asked below it.
         .tcp_keepalive(SOCKET_ASKED_AFTER)
         .tcp_nodelay(true))

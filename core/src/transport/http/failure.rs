@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use reqwest::StatusCode;
-use reqwest::header::{DATE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::header::{DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::{Response, StatusCode, Url};
 
 use super::channel::Channel;
+use super::said::Said;
 use crate::auth::challenge::Challenge;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
-use trunkline_pool::json::{lossy_members, readable, readable_members};
 
 /// Characters of a server's own words that an error repeats.
 pub(super) const SHOWN_CHARS_MAX: usize = 300;
@@ -85,13 +85,12 @@ pub(super) fn interrupted_by(
 }
 
 /// The server wants other credentials (SPEC 8.4, 15.3).
-pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -> Error {
-    let address = channel.shown_address();
-    let challenges = headers.get_all(WWW_AUTHENTICATE).iter();
-    let challenge = Challenge::of(challenges.filter_map(|value| value.to_str().ok()));
-    let insufficient = challenge.error.as_deref() == Some("insufficient_scope");
+pub(super) fn auth(channel: &Channel, said: &Said<'_>) -> Error {
+    let (address, status) = (channel.shown_address(), said.status);
+    let challenges = || said.headers.get_all(WWW_AUTHENTICATE).iter();
+    let challenge = Challenge::of(challenges().filter_map(|value| value.to_str().ok()));
     let (what, missing) = match status {
-        StatusCode::FORBIDDEN if insufficient => {
+        StatusCode::FORBIDDEN if challenge.wants_more() => {
             ("wants a token for more than this one", words::missing::SCOPE)
         }
         StatusCode::FORBIDDEN => {
@@ -101,7 +100,6 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
     };
     let error = Error::new(ErrorCode::AuthRequired, format!("{address} {what}"))
         .with_server(channel.server.as_ref())
-        .with_detail("status", status.as_u16())
         .with_detail("address", address)
         .with_detail("missing", missing)
         .with_hint("sign in, or set an `Authorization` header in the server's configuration");
@@ -111,12 +109,30 @@ pub(super) fn auth(channel: &Channel, status: StatusCode, headers: &HeaderMap) -
         (None, Some(cause)) if missing == words::missing::TOKEN => error.with_cause(cause),
         (None, _) => error,
     };
-    match headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()) {
-        Some(challenge) => {
-            error.with_detail("www_authenticate", shown(channel, challenge, CHALLENGE_CHARS_MAX))
-        }
-        None => error,
-    }
+    challenged(channel, said.told(channel, error), &challenge, challenges())
+}
+
+/// The error with all that the server asks for: every challenge, and of the one for a token its scopes and its address.
+fn challenged<'a>(
+    channel: &Channel,
+    error: Error,
+    challenge: &Challenge,
+    values: impl Iterator<Item = &'a HeaderValue>,
+) -> Error {
+    let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+    // That for a token is what a host reads: no other crowds it out of what is shown.
+    let (of_token, others): (Vec<_>, Vec<_>) =
+        values.into_iter().partition(|value| Challenge::is_in(value));
+    let all = [of_token, others].concat().join(", ");
+    let members = [
+        ("www_authenticate", Some(all.as_str())),
+        ("scope", challenge.scope.as_deref()),
+        ("resource_metadata", challenge.resource_metadata.as_deref()),
+    ];
+    let named = members.into_iter().filter_map(|(name, text)| Some((name, text?)));
+    named.filter(|(_, text)| !text.is_empty()).fold(error, |error, (name, text)| {
+        error.with_detail(name, shown(channel, text, CHALLENGE_CHARS_MAX))
+    })
 }
 
 /// What let a connection in is forgotten, and the connection would go on without being asked for it.
@@ -128,46 +144,39 @@ pub(super) fn signed_out(channel: &Channel) -> Error {
         .with_hint("sign in")
 }
 
-/// An HTTP status that is no answer. `body` is its beginning.
-pub(super) fn status(
-    channel: &Channel,
-    status: StatusCode,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Error {
+/// An HTTP status that is no answer.
+pub(super) fn status(channel: &Channel, said: &Said<'_>) -> Error {
+    let status = said.status;
     let temporary = matches!(status.as_u16(), 429 | 502 | 503 | 504);
     let code = if temporary { ErrorCode::ConnectFailed } else { ErrorCode::Protocol };
-    let words = words(channel, body);
-    let said = words.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
-    let error = Error::new(code, format!("the server answered with HTTP status {status}{said}"))
-        .with_server(channel.server.as_ref())
-        .with_detail("status", status.as_u16());
-    match retry_after(headers) {
+    let words = said.words(channel).map(|words| format!(": {words}")).unwrap_or_default();
+    let error = Error::new(code, format!("the server answered with HTTP status {status}{words}"))
+        .with_server(channel.server.as_ref());
+    let error = said.told(channel, error);
+    match retry_after(said.headers) {
         Some(wait) => {
             let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             error.with_detail("retry_after_ms", wait)
         }
-        None if status == StatusCode::NOT_FOUND || status == StatusCode::METHOD_NOT_ALLOWED => {
-            error.with_hint("check the path of `url`: nothing there speaks Streamable HTTP")
-        }
-        None => error,
+        None => match status {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
+                error.with_hint("check the path of `url`: nothing there speaks Streamable HTTP")
+            }
+            StatusCode::FORBIDDEN if said.is_page() => error.with_hint(
+                "a web page refuses this, as firewalls and proxies do: ask who runs it; signing in changes nothing there",
+            ),
+            _ => error,
+        },
     }
 }
 
-/// The server answered with something else than MCP.
-pub(super) fn content_type(channel: &Channel, found: Option<&str>) -> Error {
-    let error = match found {
-        Some("text/html") => {
-            protocol(&channel.server, "the address answers with a web page, not with MCP")
-        }
-        Some(found) => {
-            let found = shown(channel, found, SHOWN_CHARS_MAX);
-            let message = format!("the server answered with content of the type {found}");
-            protocol(&channel.server, message).with_detail("content_type", found)
-        }
-        None => protocol(&channel.server, "the server answered with content of no type"),
-    };
-    error.with_hint("check `url`: it must be the address of an MCP endpoint")
+/// The server's answer is coded in a way that is not read here.
+pub(super) fn coded(channel: &Channel, coding: &str) -> Error {
+    let coding = shown(channel, coding, SHOWN_CHARS_MAX);
+    let message = format!("the server compressed its answer ({coding}), which nobody asked for");
+    protocol(&channel.server, message)
+        .with_detail("content_encoding", coding)
+        .with_hint("have the server, or the proxy before it, obey `Accept-Encoding: identity`")
 }
 
 /// The server leads from one place of its own to the next, without end.
@@ -176,16 +185,46 @@ pub(super) fn redirects(channel: &Channel) -> Error {
         .with_hint("check `url`: it must be the address of an MCP endpoint")
 }
 
-/// The server leads to another origin: nothing of ours goes there (S-32).
-pub(super) fn redirect(channel: &Channel, location: Option<&str>) -> Error {
-    let to = location.and_then(|location| reqwest::Url::parse(location).ok());
-    let error = protocol(&channel.server, "the server redirects to another place");
-    match to.map(|to| to.origin().ascii_serialization()) {
-        Some(to) => error
-            .with_detail("location", shown(channel, &to, SHOWN_CHARS_MAX))
-            .with_hint("if that place is the server's, write its address into the configuration"),
-        None => error,
+/// The server leads where nothing of ours goes (S-32). Paths are not shown: there may be a secret in them.
+pub(super) fn redirect(channel: &Channel, from: &Url, response: &Response) -> Error {
+    let own = channel.shown_origin(from);
+    let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+    let Some(to) = location.and_then(|location| from.join(location).ok()) else {
+        return protocol(&channel.server, format!("{own} redirects to no address"))
+            .with_detail("address", own);
+    };
+    let there = shown(channel, &to.origin().ascii_serialization(), SHOWN_CHARS_MAX);
+    let is_slash = differs_by_slash(from, &to);
+    let is_clear = from.scheme() == "https" && to.scheme() == "http";
+    let what = match (to.origin() == from.origin(), is_clear) {
+        (true, _) => "in a way that no message can follow",
+        (false, true) => "another place, in clear text",
+        (false, false) => "another place",
+    };
+    let status = response.status().as_u16();
+    let message = match to.origin() == from.origin() {
+        true => format!("{own} redirects with HTTP status {status} {what}"),
+        false => format!("{own} redirects to {there}, which is {what}"),
+    };
+    let message = match is_slash {
+        true => format!("{message}; the two paths differ in the final slash alone"),
+        false => message,
+    };
+    let error = protocol(&channel.server, message)
+        .with_detail("address", own)
+        .with_detail("location", there);
+    match (is_slash, from.path().ends_with('/')) {
+        (true, true) => error.with_hint("take the final slash out of `url`, and leave the rest of it as it is"),
+        (true, false) => error.with_hint("put a slash at the end of the path of `url`, and leave the rest of it as it is"),
+        (false, _) if is_clear => error.with_hint("have the server redirect to an address of https: nothing is sent in clear text to where `https` was configured"),
+        (false, _) => error.with_hint("if that place is the server's, write its address into the configuration"),
     }
+}
+
+/// Whether two addresses of one host are the same but for the slash at the end of their paths, and for how they are reached.
+fn differs_by_slash(one: &Url, other: &Url) -> bool {
+    let [bare, other_bare] = [one, other].map(|url| url.path().trim_end_matches('/'));
+    one.host_str() == other.host_str() && bare == other_bare && one.path() != other.path()
 }
 
 /// The server wants messages of ours to be posted at another origin (S-32).
@@ -237,56 +276,62 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(until.duration_since(shown.unwrap_or_else(SystemTime::now)).unwrap_or_default())
 }
 
-/// The message of an error body, where it has one: whatever else in it cannot be read.
-fn words(channel: &Channel, body: &[u8]) -> Option<String> {
-    let body = String::from_utf8_lossy(body);
-    let members = lossy_members(&body).ok()?;
-    let (_, error) = members.iter().rev().find(|(name, _)| name == "error")?;
-    let message = readable_members(error.get()).remove("message");
-    // Some give the words alone.
-    let message = message.or_else(|| readable(error.get()))?;
-    Some(shown(channel, message.as_str()?, SHOWN_CHARS_MAX))
-}
-
-fn shown(channel: &Channel, text: &str, chars: usize) -> String {
+pub(super) fn shown(channel: &Channel, text: &str, chars: usize) -> String {
     escape_line(channel.redact(text).as_bytes()).chars().take(chars).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use trunkline_pool::config::{ServerSpec, Transport};
-
-    use super::super::client::Target;
+    use super::super::channel::tests::channel;
     use super::*;
-    use crate::transport::redact::Redactor;
 
-    /// SPEC 5.12: what a server says is repeated, whatever stands beside it that cannot be read.
+    fn redirected(from: &str, to: &str) -> Error {
+        let mut response = http::Response::new("");
+        *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+        response.headers_mut().insert(LOCATION, HeaderValue::from_str(to).unwrap());
+        let response = Response::from(response);
+        redirect(&channel(), &Url::parse(from).unwrap(), &response)
+    }
+
+    /// SPEC 18.6: both addresses are named, a slash that is too many or missing too, and no hint leads to clear text.
     #[test]
-    fn the_words_of_a_refusal_are_read_as_far_as_they_can_be() {
-        let spec = ServerSpec::from_value("s", &json!({ "type": "http", "url": "http://h/" }));
-        let spec = spec.unwrap();
-        let Transport::Remote(remote) = &spec.transport else { panic!("it is remote") };
-        let server: Arc<str> = "s".into();
-        let target = Target::of(&server, remote, Duration::ZERO).unwrap();
-        let redactor = Arc::new(Redactor::new(std::iter::empty(), 40));
-        let channel = Channel::new(server, 1 << 20, redactor, target, None);
-        let odd = &b"{\"error\":{\"message\":\"too \xff many\"}}"[..];
-        for (body, expected) in [
-            (&br#"{"error":{"code":1,"message":"too many"}}"#[..], Some("too many")),
-            (br#"{"error":{"message":"too many","data":{"x":1e400}},"y":1e400}"#, Some("too many")),
+    fn a_redirect_that_is_refused_says_where_it_leads() {
+        const SLASH: &str = "final slash";
+        const CLEAR: &str = "in clear text";
+        for (from, to, there, words, hint) in [
             (
-                br#"{"error":{"message":"too \ud800 many"}}"#,
-                Some("too \u{fffd}\u{fffd}\u{fffd} many"),
+                "https://h/mcp/",
+                "http://h:81/mcp",
+                "http://h:81",
+                &[SLASH, CLEAR][..],
+                "take the final slash out",
             ),
-            (odd, Some("too \u{fffd} many")),
-            (br#"{"error":"no \ud800"}"#, Some("no \u{fffd}\u{fffd}\u{fffd}")),
-            (br#"{"error":"no","error":{"message":"too many"}}"#, Some("too many")),
-            (br#"{"error":{"message":1}}"#, None),
-            (br#"{"error":{}}"#, None),
-            (br#"{"error":{"message":"too"#, None),
+            ("https://h/mcp", "http://h/mcp/", "http://h", &[SLASH, CLEAR], "put a slash"),
+            ("https://h/mcp", "https://h:81/mcp/", "https://h:81", &[SLASH], "put a slash"),
+            ("https://h/mcp", "http://other/mcp", "http://other", &[CLEAR], "https"),
+            (
+                "https://h/mcp",
+                "https://other/mcp",
+                "https://other",
+                &["another place"],
+                "its address",
+            ),
+            ("http://h/mcp", "//other/mcp/", "http://other", &["another place"], "its address"),
+            ("http://h/mcp", "/login", "http://h", &["no message can follow"], "its address"),
+            ("http://h/mcp", "http://u:p@other/x?canary", "http://other", &[], "its address"),
         ] {
-            assert_eq!(words(&channel, body).as_deref(), expected);
+            let error = redirected(from, to);
+            assert_eq!(error.detail()["location"], there, "{from} {to}");
+            let own = Url::parse(from).unwrap().origin().ascii_serialization();
+            assert!(error.message().contains(&*own) && error.message().contains(there), "{error}");
+            assert!(words.iter().all(|words| error.message().contains(words)), "{to}: {error}");
+            let is_slash = error.message().contains(SLASH);
+            assert_eq!(is_slash, words.contains(&SLASH), "{to}: {error}");
+            let advice = error.hint().unwrap();
+            assert!(advice.contains(hint), "{to}: {advice}");
+            assert!(!(from.starts_with("https") && advice.contains("http:")), "{to}: {advice}");
+            assert!(!error.message().contains("canary"), "{error}");
         }
+        assert!(redirected("http://h/mcp", "http://[").message().contains("no address"));
     }
 }

@@ -9,6 +9,7 @@ use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
 use super::post;
 use super::probe;
+use super::said;
 use super::stream::{self, Place};
 use crate::Result;
 use crate::transport::Sighting;
@@ -29,10 +30,9 @@ pub(super) async fn receive(channel: Arc<Channel>) {
 }
 
 async fn follow(channel: &Arc<Channel>) -> std::result::Result<(), Failure> {
-    let mut response = post::send(channel, Method::GET, || channel.listen(None)).await?;
+    let mut response = post::send(channel, Method::GET, None, || channel.listen(None)).await?;
     if !stream::is_stream(&response) {
-        let found = post::media_type(&response);
-        return Err(Failure::Message(failure::content_type(channel, found.as_deref())));
+        return Err(Failure::Message(said::no_answer(channel, response).await));
     }
     stream::follow(channel, &mut response, &mut Place::default(), || true).await
 }

@@ -11,6 +11,7 @@ use super::gap::Gaps;
 use super::inbox;
 use super::post;
 use super::refusal::Refusal;
+use super::standing::Purpose;
 use super::stream::{self, Place};
 use crate::ErrorCode;
 use crate::transport::Sighting;
@@ -112,7 +113,7 @@ impl Listener {
         }
         // It no longer knows the event to go on from; or still holds the stream before this one for open, whose end it did not see.
         let passes = place.last.take().is_some() || status == StatusCode::CONFLICT;
-        match Refusal::read(response, in_session).await.failure(channel) {
+        match Refusal::read(response, in_session).await.failure(channel, Purpose::Call) {
             Failure::Message(_) | Failure::Refused(_) if passes => Ok(Turn::Again),
             Failure::Message(_) | Failure::Refused(_) => Ok(Turn::NotOffered),
             failed => Err(failed),

@@ -6,6 +6,7 @@
 mod body;
 mod channel;
 mod client;
+mod cookies;
 mod events;
 mod failure;
 #[cfg(feature = "fuzzing")]
@@ -20,13 +21,16 @@ mod pace;
 mod post;
 mod probe;
 mod refusal;
+mod said;
 mod socket;
+mod standing;
 mod stream;
 mod wire;
 
 #[cfg(feature = "otlp")]
 pub(crate) use self::client::is_proxied;
 pub(crate) use self::client::{basic_pair, plain, secrets, tls};
+pub(crate) use self::cookies::Jar;
 pub(crate) use self::refusal::MODERN_ERRORS;
 pub(crate) use self::socket::SocketWire;
 pub(crate) use self::wire::HttpWire;

@@ -11,11 +11,12 @@ use serde_json::value::RawValue;
 
 use super::body::Message;
 use super::channel::{Channel, Dialect};
-use super::failure::{self, Failure};
+use super::failure::Failure;
 use super::mirror::{Doubled, Mirrors, encoded};
 use super::post::{self, Post};
 use super::refusal::{self, Refusal};
-use super::stream;
+use super::standing::Purpose;
+use super::{said, stream};
 
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -92,20 +93,20 @@ pub(super) async fn ask(
         let request = channel.request(Method::POST)?.headers(headers.clone());
         Ok(request.body(reqwest::Body::wrap(message)))
     };
-    let (mut response, _) = post::exchange(channel, Method::POST, request).await?;
+    let (mut response, _) = post::exchange(channel, Method::POST, Some(post), request).await?;
     if !response.status().is_success() {
         let refusal = Refusal::read(response, false).await;
         // The error in the body is the answer, where there is one.
         return match refusal.error() {
             Some(error) => refusal::answer(channel, id, error),
-            None => Err(refusal.failure(channel)),
+            None => Err(refusal.failure(channel, Purpose::of(channel, post))),
         };
     }
     channel.speaks(Dialect::Streamable);
     match post::media_type(&response).as_deref() {
         Some("application/json") => stream::take_body(channel, &mut response, id).await,
         Some("text/event-stream") => stream::take_once(channel, response, id).await,
-        other => Err(Failure::Message(failure::content_type(channel, other))),
+        _ => Err(Failure::Message(said::no_answer(channel, response).await)),
     }
 }
 

@@ -68,6 +68,33 @@ pub(super) fn network(channel: &Channel, error: &reqwest::Error) -> Error {
         .with_hint(hint)
 }
 
+/// Whether a request was sent by a socket that was closed before an answer came, as idle ones are without a word.
+pub(super) fn is_unanswered(error: &reqwest::Error) -> bool {
+    if error.is_connect() || error.is_timeout() {
+        return false;
+    }
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let io = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        let http = cause.downcast_ref::<hyper::Error>();
+        let is_closed = http.is_some_and(|it| it.is_incomplete_message() || it.is_canceled());
+        if is_closed || io.is_some_and(|kind| CLOSED.contains(&kind)) {
+            return true;
+        }
+        next = cause.source();
+    }
+    false
+}
+
+/// How the system says that the other end closed a socket.
+const CLOSED: [Io; 5] = [
+    Io::BrokenPipe,
+    Io::ConnectionAborted,
+    Io::ConnectionReset,
+    Io::NotConnected,
+    Io::UnexpectedEof,
+];
+
 fn sort(error: &reqwest::Error, causes: Causes<'_>) -> Sorted {
     let plain = |kind, what: &str, hint| (kind, what.to_owned(), hint);
     match causes {

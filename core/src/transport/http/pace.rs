@@ -14,6 +14,9 @@ const WAIT_MAX: Duration = Duration::from_secs(300);
 /// Where the server says nothing.
 const WAIT_DEFAULT: Duration = Duration::from_secs(1);
 
+/// However often a stream brought nothing but the place to go on from, unless the server asks for more: an answer may be there by then.
+const POLL_WAIT_MAX: Duration = Duration::from_secs(5);
+
 /// Doublings after failures in a row.
 const DOUBLINGS_MAX: u32 = 5;
 
@@ -44,6 +47,8 @@ pub(super) struct Pace {
     asked: Option<Duration>,
     /// Attempts in a row that brought nothing.
     failures: u32,
+    /// Attempts in a row that brought the place to go on from, and no message.
+    polls: u32,
 }
 
 impl Pace {
@@ -52,9 +57,16 @@ impl Pace {
         self.asked = Some(wait);
     }
 
-    /// Something came.
+    /// A message came.
     pub(super) fn forgive(&mut self) {
-        self.failures = 0;
+        (self.failures, self.polls) = (0, 0);
+    }
+
+    /// The place to go on from came: the server is there, and has nothing to say yet.
+    pub(super) fn placed(&mut self) {
+        if std::mem::take(&mut self.failures) > 0 {
+            self.polls = self.polls.saturating_add(1);
+        }
     }
 
     /// A stream ended that had stood for this time.
@@ -70,10 +82,13 @@ impl Pace {
         self.failures >= FAILURES_MAX
     }
 
-    /// The wait before the next attempt: what the server asks for, longer after attempts that could not be made.
+    /// The wait before the next attempt: what the server asks for, longer after attempts that could not be made or brought nothing.
     pub(super) fn wait(&self) -> Duration {
         let base = self.asked.unwrap_or(WAIT_DEFAULT).clamp(WAIT_MIN, WAIT_MAX);
-        (base * (1 << self.failures.min(DOUBLINGS_MAX))).min(WAIT_MAX)
+        let longer = |times: u32| base * (1 << times.min(DOUBLINGS_MAX));
+        // The first stream that says where to go on from is how a server lets go of one that it polls for.
+        let polled = longer(self.polls.saturating_sub(1)).min(POLL_WAIT_MAX).max(base);
+        longer(self.failures).min(WAIT_MAX).max(polled)
     }
 
     /// The same where the server, in refusing, asked for that wait.
@@ -124,10 +139,35 @@ mod tests {
         let mut pace = Pace::default();
         for _ in 0..100_000 {
             pace.fail();
-            pace.forgive();
+            pace.placed();
             assert!(!pace.is_spent());
         }
+        assert_eq!(pace.wait(), POLL_WAIT_MAX);
+        pace.forgive();
         assert_eq!(pace.wait(), WAIT_DEFAULT);
+    }
+
+    /// SPEC 5.6: the place to go on from is not what is waited for; the waits grow until a message comes, whatever the server asks for.
+    #[test]
+    fn a_stream_that_brings_only_its_place_is_asked_for_less_and_less() {
+        for (asked, waits) in [
+            (0, [150, 300, 600, 1_200, 2_400, 4_800, 4_800, 4_800]),
+            (1_000, [1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000, 5_000]),
+            (7_000, [7_000; 8]),
+        ] {
+            let mut pace = Pace::default();
+            for _ in 0..2 {
+                for (number, wait) in waits.into_iter().enumerate() {
+                    pace.fail();
+                    pace.ask(Duration::from_millis(asked));
+                    pace.placed();
+                    // A stream may say so more than once.
+                    pace.placed();
+                    assert_eq!(pace.wait(), Duration::from_millis(wait), "{asked} {number}");
+                }
+                pace.forgive();
+            }
+        }
     }
 
     /// SPEC 8.4: a stream that nothing was said on for long, and that something on the way cut then, is not one that fails.

@@ -1,18 +1,21 @@
 //! One message on its way to the server, up to the head of the answer.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::body::{self, Message, Way};
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
 use super::refusal::{self, REFUSAL_BYTES_MAX, Refusal};
-use super::{modern, network, probe, stream};
+use super::standing::Purpose;
+use super::{modern, network, probe, said, stream};
 use crate::auth::Turn;
 use crate::transport::{Doubt, FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
@@ -29,6 +32,9 @@ const RETRIES_MAX: u32 = 3;
 /// How long a notification or reply may take; requests have their callers' deadlines.
 const UNANSWERED_WAIT_MAX: Duration = Duration::from_secs(30);
 
+/// How long a server has for the word that a session is over.
+const FAREWELL_WAIT_MAX: Duration = Duration::from_secs(1);
+
 /// How long the first requests wait for the stream of what is unasked: a few round trips. Some servers answer a GET only when they have
 /// something to say.
 const LISTENING_WAIT: Duration = Duration::from_millis(250);
@@ -40,6 +46,26 @@ pub(super) struct Post {
     pub bytes: Bytes,
     pub kind: FrameKind,
     pub way: Arc<Way>,
+}
+
+impl Post {
+    /// The method that it names; a reply has none.
+    pub(super) fn method(&self) -> Option<Cow<'_, str>> {
+        #[derive(Deserialize)]
+        struct Head<'a> {
+            #[serde(borrow)]
+            method: Cow<'a, str>,
+        }
+        serde_json::from_slice::<Head>(&self.bytes).ok().map(|head| head.method)
+    }
+
+    /// Whether the server is where it was if it takes this twice (SPEC 18.6).
+    fn changes_nothing(&self) -> bool {
+        self.method().is_some_and(|method| {
+            matches!(&*method, "initialize" | "server/discover" | "ping")
+                || method.ends_with("/list")
+        })
+    }
 }
 
 /// Carries a message, and its answer where it has one. The body of one task.
@@ -114,11 +140,13 @@ fn settle(channel: &Arc<Channel>, post: &Post, failed: Failure, unopened: bool) 
         Failure::Message(error) => refuse(of_call(error), Doubt::Open),
         Failure::Refused(error) => refuse(of_call(error), Doubt::Settled),
         Failure::Session(error) => {
+            // The server knows no such session, so that it did nothing in it.
+            refuse(lost_session(channel, &error), Doubt::Settled);
             channel.drop_session();
             channel.lose(Sighting::SessionLost(error));
         }
         Failure::Connection(error) => {
-            refuse(error.clone().with_outcome(post.way.outcome()), Doubt::Open);
+            refuse(error.clone().with_outcome(Outcome::NotSent), Doubt::Settled);
             channel.lose(Sighting::Broken(error));
         }
     }
@@ -136,13 +164,38 @@ fn as_call(channel: &Channel, error: Error, outcome: Outcome) -> Error {
     failure::interrupted_by(&channel.server, &message, outcome, &error).with_hint_of(&error)
 }
 
+/// The error of a call that the server refused since it knows the session no more.
+fn lost_session(channel: &Channel, error: &Error) -> Error {
+    let message = format!("the server no longer knows the session: {}", error.message());
+    failure::interrupted_by(&channel.server, &message, Outcome::NotSent, error)
+}
+
 /// Sends a request and takes its answer, in either form; over HTTP+SSE the stream brings it.
 async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> Result<(), Failure> {
     if channel.dialect() == Dialect::Events {
         return give(channel, post).await;
     }
+    if !handshake {
+        return ask_by_post(channel, post, id, None).await;
+    }
+    let mut left: Vec<_> = channel.leave_session().into_iter().collect();
+    let asked = ask_by_post(channel, post, id, Some(&mut left)).await;
+    for session in left {
+        end_session(channel, session).await;
+    }
+    asked
+}
+
+/// The same over Streamable HTTP. A handshake has sessions that nobody goes on with: an earlier one's, and its own where another answer
+/// came first.
+async fn ask_by_post(
+    channel: &Arc<Channel>,
+    post: &Post,
+    id: u64,
+    left: Option<&mut Vec<HeaderValue>>,
+) -> Result<(), Failure> {
     let (mut response, in_session) =
-        exchange(channel, Method::POST, || message(channel, post)).await?;
+        exchange(channel, Method::POST, Some(post), || message(channel, post)).await?;
     if !is_taken(response.status()) {
         let refusal = Refusal::read(response, in_session).await;
         if refusal.is_of_the_protocol() {
@@ -155,14 +208,17 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
             probe::fall_back(channel, &refusal);
             return give(channel, post).await;
         }
-        return match refusal.modern_error().filter(|_| handshake) {
+        return match refusal.modern_error().filter(|_| left.is_some()) {
             Some(error) => refusal::answer(channel, id, error),
-            None => Err(refusal.failure(channel)),
+            None => Err(refusal.failure(channel, Purpose::of(channel, post))),
         };
     }
     channel.speaks(Dialect::Streamable);
-    if handshake && channel.inbound()?.awaits(id) {
-        channel.keep_session(&response).map_err(Failure::Message)?;
+    if let Some(left) = left {
+        match channel.inbound()?.awaits(id) {
+            true => channel.keep_session(&response).map_err(Failure::Message)?,
+            false => left.extend(Channel::session_of(&response)),
+        }
     }
     match media_type(&response).as_deref() {
         Some("application/json") => stream::take_body(channel, &mut response, id).await,
@@ -171,7 +227,14 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
             let message = "the server took a request and sent no answer to it";
             Err(Failure::Message(failure::protocol(&channel.server, message)))
         }
-        other => Err(Failure::Message(failure::content_type(channel, other))),
+        _ => Err(Failure::Message(said::no_answer(channel, response).await)),
+    }
+}
+
+/// Tells the server that a session is over. Whatever it answers, it is: 405 means that it ends by itself.
+pub(super) async fn end_session(channel: &Channel, session: HeaderValue) {
+    if let Ok(request) = channel.in_session(Method::DELETE, session) {
+        let _ = tokio::time::timeout(FAREWELL_WAIT_MAX, request.send()).await;
     }
 }
 
@@ -187,7 +250,7 @@ async fn give(channel: &Arc<Channel>, post: &Post) -> Result<(), Failure> {
 
 /// Posts a message until the server has taken or refused it.
 async fn deliver(channel: &Arc<Channel>, post: &Post) -> Result<Response, Failure> {
-    send(channel, Method::POST, || message(channel, post)).await
+    send(channel, Method::POST, Some(post), || message(channel, post)).await
 }
 
 fn message(channel: &Channel, post: &Post) -> Result<RequestBuilder, Failure> {
@@ -195,29 +258,34 @@ fn message(channel: &Channel, post: &Post) -> Result<RequestBuilder, Failure> {
     Ok(channel.request(Method::POST)?.body(reqwest::Body::wrap(message)))
 }
 
-/// Sends a request until the server has taken or refused it; `request` makes it anew each time.
+/// Sends a request until the server has taken or refused it; `request` makes it anew each time. One that is no message opens the
+/// connection.
 pub(super) async fn send(
     channel: &Arc<Channel>,
     method: Method,
+    post: Option<&Post>,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<Response, Failure> {
-    let (response, in_session) = exchange(channel, method, request).await?;
-    match is_taken(response.status()) {
-        true => Ok(response),
-        false => Err(Refusal::read(response, in_session).await.failure(channel)),
+    let (response, in_session) = exchange(channel, method, post, request).await?;
+    if is_taken(response.status()) {
+        return Ok(response);
     }
+    let purpose = post.map_or(Purpose::Opening, |post| Purpose::of(channel, post));
+    Err(Refusal::read(response, in_session).await.failure(channel, purpose))
 }
 
 /// The same, with a refusal as it came, and whether the request named a session.
 pub(super) async fn exchange(
     channel: &Arc<Channel>,
     method: Method,
+    post: Option<&Post>,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<(Response, bool), Failure> {
     let (mut redirects, mut spent) = (0, Spent::default());
     loop {
-        let (response, in_session) = attempt(channel, &method, &request, &mut spent).await?;
+        let (response, in_session) = attempt(channel, &method, post, &request, &mut spent).await?;
         if !response.status().is_redirection() {
+            channel.take_cookies(&response);
             return Ok((response, in_session));
         }
         redirects += 1;
@@ -225,9 +293,9 @@ pub(super) async fn exchange(
             return Err(Failure::Message(failure::redirects(channel)));
         }
         if !follow(channel, &method, &response) {
-            let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
-            return Err(Failure::Message(failure::redirect(channel, location)));
+            return Err(Failure::Message(failure::redirect(channel, response.url(), &response)));
         }
+        channel.take_cookies(&response);
     }
 }
 
@@ -237,7 +305,13 @@ pub(super) async fn open_stream(
     channel: &Arc<Channel>,
     after: Option<&HeaderValue>,
 ) -> Result<(Response, bool), Failure> {
-    attempt(channel, &Method::GET, || channel.listen(after), &mut Spent::default()).await
+    let mut spent = Spent::default();
+    let asked = || channel.listen(after);
+    let opened = attempt(channel, &Method::GET, None, asked, &mut spent).await?;
+    if !opened.0.status().is_redirection() {
+        channel.take_cookies(&opened.0);
+    }
+    Ok(opened)
 }
 
 /// What one message has had of what it may have.
@@ -251,6 +325,7 @@ struct Spent {
 async fn attempt(
     channel: &Arc<Channel>,
     method: &Method,
+    post: Option<&Post>,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
     spent: &mut Spent,
 ) -> Result<(Response, bool), Failure> {
@@ -261,15 +336,14 @@ async fn attempt(
         channel.prepare().await;
         let in_session = channel.is_in_session();
         let bearer = channel.bearer();
-        let sent = request()?.send().await;
-        let response = sent.map_err(|e| Failure::Message(network::network(channel, &e)))?;
+        let response = answered(channel, post, &request).await?;
         let status = response.status();
         if is_taken(status) {
             // Anything else may come from a gateway before a server that is gone.
             channel.inbound()?.heard();
-            if is_compressed(&response) {
-                let message = "the server compressed its answer, which nobody asked for";
-                return Err(Failure::Message(failure::protocol(&channel.server, message)));
+            channel.standing.taken();
+            if let Some(coding) = said::coding(response.headers()) {
+                return Err(Failure::Message(failure::coded(channel, &coding)));
             }
             return Ok((response, in_session));
         }
@@ -294,6 +368,23 @@ async fn attempt(
     }
 }
 
+/// Sends a request once; once more, by a socket of its own, where the first was closed before an answer and a repetition changes nothing.
+async fn answered(
+    channel: &Channel,
+    post: Option<&Post>,
+    request: impl Fn() -> Result<RequestBuilder, Failure>,
+) -> Result<Response, Failure> {
+    let mut sent = request()?.send().await;
+    if sent.as_ref().is_err_and(network::is_unanswered) && post.is_some_and(Post::changes_nothing) {
+        let again = request()?.build_split().1;
+        sent = match again {
+            Ok(again) => channel.fresh()?.execute(again).await,
+            Err(error) => Err(error),
+        };
+    }
+    sent.map_err(|error| Failure::Message(network::network(channel, &error)))
+}
+
 /// Whether there is time for that wait: whoever connects is told of it rather than that time ran out, so that the next attempt waits.
 fn is_in_time(channel: &Channel, wait: Duration) -> bool {
     channel.reported_at().is_none_or(|reported_at| Instant::now() + wait <= reported_at)
@@ -305,12 +396,6 @@ fn is_taken(status: StatusCode) -> bool {
 
 pub(super) fn is_about_credentials(status: StatusCode) -> bool {
     matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
-}
-
-/// Compression is never asked for: nothing that is inflated here could be larger than what came.
-fn is_compressed(response: &Response) -> bool {
-    let encoding = response.headers().get(CONTENT_ENCODING);
-    encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 pub(super) fn is_busy(status: StatusCode) -> bool {
@@ -330,7 +415,5 @@ fn follow(channel: &Channel, method: &Method, response: &Response) -> bool {
 
 /// The type of an answer's content, without its parameters.
 pub(super) fn media_type(response: &Response) -> Option<String> {
-    let value = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
-    let essence = value.split(';').next().unwrap_or_default().trim();
-    Some(essence.to_ascii_lowercase())
+    said::media_type(response.headers())
 }

@@ -1,16 +1,15 @@
 //! An address of which nobody said what it speaks: the handshake over Streamable HTTP finds out, and where it is refused as
 //! servers of the older transport do, HTTP+SSE is tried at the same address (SPEC 10.4).
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
 use super::post::Post;
 use super::refusal::Refusal;
+use super::standing::Purpose;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
 
@@ -20,20 +19,13 @@ const ENDPOINT_WAIT: Duration = Duration::from_secs(5);
 
 /// Whether the answer to this message says what the server speaks.
 pub(super) fn is_probe(channel: &Channel, post: &Post) -> bool {
-    #[derive(Deserialize)]
-    struct Head<'a> {
-        #[serde(borrow)]
-        method: Cow<'a, str>,
-    }
-    let is_handshake = || {
-        serde_json::from_slice::<Head>(&post.bytes).is_ok_and(|head| head.method == "initialize")
-    };
+    let is_handshake = || post.method().is_some_and(|method| method == "initialize");
     channel.dialect() == Dialect::Unknown && is_handshake()
 }
 
 /// The handshake over Streamable HTTP was refused so; HTTP+SSE is tried from now on.
 pub(super) fn fall_back(channel: &Channel, refusal: &Refusal) {
-    let _ = channel.probed.set(refusal.failure(channel).error().clone());
+    let _ = channel.probed.set(refusal.failure(channel, Purpose::Opening).error().clone());
     channel.speaks(Dialect::Events);
 }
 

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -13,7 +13,10 @@ use super::body;
 use super::channel::Channel;
 use super::failure::{self, Failure};
 use super::post::{is_about_credentials, is_busy};
+use super::said::Said;
+use super::standing::Purpose;
 use crate::transport::{Line, Via};
+use crate::{Error, Outcome};
 
 /// The errors that only a server of the modern era gives: headers that do not match, a capability that it must have, a
 /// revision that it does not speak.
@@ -29,7 +32,7 @@ const REFUSAL_WAIT: Duration = Duration::from_secs(2);
 pub(super) struct Refusal {
     status: StatusCode,
     headers: HeaderMap,
-    /// Its beginning; empty where only the status counts.
+    /// Its beginning.
     body: Vec<u8>,
     /// Whether the request named a session.
     in_session: bool,
@@ -39,23 +42,22 @@ impl Refusal {
     /// Reads what a refusal says; `in_session` says whether the request named a session.
     pub(super) async fn read(mut response: Response, in_session: bool) -> Refusal {
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = async {
-            match is_about_credentials(status) {
-                true => Vec::new(),
-                false => body::read_head(&mut response, REFUSAL_BYTES_MAX).await,
-            }
-        };
-        let body = tokio::time::timeout(REFUSAL_WAIT, body).await.unwrap_or_default();
+        let body = beginning(&mut response).await;
         Refusal { status, headers, body, in_session }
     }
 
-    /// What it means (SPEC 8.4).
-    pub(super) fn failure(&self, channel: &Channel) -> Failure {
+    /// What it means for a request with that purpose (SPEC 8.4, 18.4).
+    pub(super) fn failure(&self, channel: &Channel, purpose: Purpose) -> Failure {
         let Refusal { status, headers, body, in_session } = self;
-        if is_about_credentials(*status) {
-            return Failure::Connection(failure::auth(channel, *status, headers));
+        let said = Said { status: *status, headers, body };
+        if is_about_credentials(*status) && !self.is_of_a_gateway(&said) {
+            let error = failure::auth(channel, &said);
+            return match channel.standing.refused(*status, purpose) {
+                true => Failure::Connection(error),
+                false => Failure::Refused(self.of_request(error, purpose)),
+            };
         }
-        let error = failure::status(channel, *status, headers, body);
+        let error = failure::status(channel, &said);
         let session_lost = *in_session
             && (*status == StatusCode::NOT_FOUND
                 || *status == StatusCode::BAD_REQUEST && failure::is_about_session(body));
@@ -63,6 +65,23 @@ impl Refusal {
             true => Failure::Session(error),
             false if self.ends_the_work() => Failure::Refused(error),
             false => Failure::Message(error),
+        }
+    }
+
+    /// Whether a page says so in the place of the server, which a sign-in would not change: a 403 without a challenge.
+    fn is_of_a_gateway(&self, said: &Said<'_>) -> bool {
+        let is_challenge = self.headers.contains_key(WWW_AUTHENTICATE);
+        self.status == StatusCode::FORBIDDEN && !is_challenge && said.is_page()
+    }
+
+    /// The error of one call that lacks credentials. Who names what is missing has not begun; a bare 403 may be about what was done.
+    fn of_request(&self, error: Error, purpose: Purpose) -> Error {
+        let is_proved =
+            self.status == StatusCode::UNAUTHORIZED || self.headers.contains_key(WWW_AUTHENTICATE);
+        match purpose {
+            Purpose::Call if is_proved => error.with_outcome(Outcome::NotSent),
+            Purpose::Call => error.with_outcome(Outcome::Unknown),
+            Purpose::Opening | Purpose::Tools | Purpose::List => error,
         }
     }
 
@@ -117,6 +136,12 @@ impl Refusal {
         let says_so = jsonrpc.is_some_and(|version| version.get() == r#""2.0""#);
         (says_so || MODERN_ERRORS.contains(&code)).then_some((code, error))
     }
+}
+
+/// The beginning of what came in the place of an answer, as far as it comes at once.
+pub(super) async fn beginning(response: &mut Response) -> Vec<u8> {
+    let head = body::read_head(response, REFUSAL_BYTES_MAX);
+    tokio::time::timeout(REFUSAL_WAIT, head).await.unwrap_or_default()
 }
 
 /// Takes an error for the answer to a request. Servers need not repeat the id when they refuse by the headers alone.

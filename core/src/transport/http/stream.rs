@@ -15,6 +15,8 @@ use super::network;
 use super::pace::Pace;
 use super::post;
 use super::refusal::Refusal;
+use super::said;
+use super::standing::Purpose;
 use crate::transport::{Inbound, Line, Via};
 use crate::{ErrorCode, Outcome};
 
@@ -140,8 +142,8 @@ fn closed(channel: &Channel) -> Failure {
 /// A resume that was refused: the call is interrupted, unless more is lost.
 async fn not_resumed(channel: &Channel, response: Response, in_session: bool) -> Failure {
     let failed = match response.status().is_success() {
-        true => Failure::Message(failure::content_type(channel, None)),
-        false => Refusal::read(response, in_session).await.failure(channel),
+        true => Failure::Message(said::no_answer(channel, response).await),
+        false => Refusal::read(response, in_session).await.failure(channel, Purpose::Call),
     };
     interrupted(channel, failed)
 }
@@ -196,8 +198,12 @@ pub(super) async fn follow(
 }
 
 fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<(), Failure> {
-    place.pace.forgive();
     let via = place.via;
+    match &event {
+        Event::Id(_) => place.pace.placed(),
+        Event::Retry(_) => {}
+        Event::Endpoint(_) | Event::Oversized(_) | Event::Message(_) => place.pace.forgive(),
+    }
     let take = |line: Line<'_>| inbound.take(line, via).map_err(Failure::Message);
     match event {
         Event::Id(id) => place.last = Some(id).filter(|id| !id.is_empty()),

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::Method;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
@@ -16,6 +15,7 @@ use trunkline_pool::state::CloseExit;
 use super::body::Way;
 use super::channel::{Channel, Dialect};
 use super::client::Target;
+use super::cookies::Jar;
 use super::post::{self, Post};
 use super::{listen, modern};
 use crate::auth::Credentials;
@@ -77,9 +77,9 @@ impl HttpWire {
         redactor: Arc<Redactor>,
         frame_bytes: usize,
         patience: Duration,
-        credentials: Option<Arc<Credentials>>,
+        (credentials, cookies): (Option<Arc<Credentials>>, Arc<Jar>),
     ) -> Result<HttpWire> {
-        let target = Target::of(server, spec, patience)?;
+        let target = Target::of(server, spec, patience, cookies)?;
         let channel = Channel::new(server.clone(), frame_bytes, redactor, target, credentials);
         let tasks = Tasks {
             runtime: None,
@@ -276,12 +276,9 @@ async fn until_recalled(carried: impl Future<Output = ()>, recalled: oneshot::Re
     }
 }
 
-/// Tells the server that the session is over. Whatever it answers, it is: 405 means that it ends by itself.
+/// Ends the session that the server gave.
 async fn end_session(channel: &Channel) {
-    if !channel.has_session() {
-        return;
-    }
-    if let Ok(request) = channel.request(Method::DELETE) {
-        let _ = request.send().await;
+    if let Some(session) = channel.leave_session() {
+        post::end_session(channel, session).await;
     }
 }

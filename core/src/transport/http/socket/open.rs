@@ -10,9 +10,10 @@ use reqwest::{Method, Response, StatusCode, Upgraded};
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
+use crate::Error;
 use crate::transport::http::channel::Channel;
 use crate::transport::http::failure::{self, Failure};
-use crate::transport::http::{network, post};
+use crate::transport::http::{network, post, said};
 
 /// What is spoken over the websocket.
 const SUBPROTOCOL: HeaderValue = HeaderValue::from_static("mcp");
@@ -29,21 +30,26 @@ pub(super) async fn open(channel: &Arc<Channel>) -> Result<Upgraded, Failure> {
         headers.extend(HeaderValue::from_str(&key).ok().map(|key| (SEC_WEBSOCKET_KEY, key)));
         channel.request_with(Method::GET, headers)
     };
-    let response = post::send(channel, Method::GET, request).await?;
+    let response = post::send(channel, Method::GET, None, request).await?;
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        return Err(Failure::Message(no_upgrade(channel, response).await));
+    }
     check(channel, &response, &key).map_err(Failure::Message)?;
     let upgraded = response.upgrade().await;
     upgraded.map_err(|error| Failure::Message(network::network(channel, &error)))
 }
 
-/// Whether the server has taken the upgrade, and nothing that was not offered.
+/// The server answered as if nobody had asked for an upgrade.
+async fn no_upgrade(channel: &Channel, response: Response) -> Error {
+    match post::media_type(&response) {
+        Some(_) => said::no_answer(channel, response).await,
+        None => failure::protocol(&channel.server, "the address does not speak websocket"),
+    }
+}
+
+/// Whether an upgrade is to a websocket, and nothing that was not offered.
 fn check(channel: &Channel, response: &Response, key: &str) -> crate::Result<()> {
     let refused = |message: &str| Err(failure::protocol(&channel.server, message));
-    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-        return Err(match post::media_type(response) {
-            Some(found) => failure::content_type(channel, Some(&found)),
-            None => failure::protocol(&channel.server, "the address does not speak websocket"),
-        });
-    }
     let header = |name: &HeaderName| response.headers().get(name).map(HeaderValue::as_bytes);
     let is_websocket = header(&UPGRADE).is_some_and(|to| to.eq_ignore_ascii_case(b"websocket"));
     if !is_websocket

@@ -1,0 +1,198 @@
+//! What a server says in the place of an answer: its status, its content type and the first words, for who reads the error.
+
+use reqwest::Response;
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use trunkline_pool::json::{lossy_members, readable, readable_members};
+
+use super::channel::Channel;
+use super::failure::{SHOWN_CHARS_MAX, shown};
+use super::refusal;
+use crate::Error;
+
+/// What came in the place of an answer, as far as it is told.
+pub(super) struct Said<'a> {
+    pub status: StatusCode,
+    pub headers: &'a HeaderMap,
+    /// Its beginning.
+    pub body: &'a [u8],
+}
+
+impl Said<'_> {
+    /// The error with all three. The words stand in its message too where the caller put them there.
+    pub(super) fn told(&self, channel: &Channel, error: Error) -> Error {
+        let error = error.with_detail("status", self.status.as_u16());
+        let error = match self.media_type() {
+            Some(found) => {
+                error.with_detail("content_type", shown(channel, &found, SHOWN_CHARS_MAX))
+            }
+            None => error,
+        };
+        match self.words(channel) {
+            Some(words) => error.with_detail("words", words),
+            None => error,
+        }
+    }
+
+    /// Whether it is a page for a person, as firewalls and proxies have them.
+    pub(super) fn is_page(&self) -> bool {
+        let media_type = self.media_type();
+        matches!(media_type.as_deref(), Some("text/html" | "application/xhtml+xml"))
+    }
+
+    /// The type of its content, without parameters.
+    pub(super) fn media_type(&self) -> Option<String> {
+        media_type(self.headers)
+    }
+
+    /// The message of an error in it, whatever else there cannot be read; else its first words.
+    pub(super) fn words(&self, channel: &Channel) -> Option<String> {
+        if coding(self.headers).is_some() {
+            return None;
+        }
+        let body = String::from_utf8_lossy(self.body);
+        let words = message(&body).or_else(|| match self.is_page() {
+            true => Some(visible(&body)),
+            false => Some(joined(&body)),
+        })?;
+        let words = shown(channel, &words, SHOWN_CHARS_MAX);
+        (!words.is_empty()).then_some(words)
+    }
+}
+
+/// How a content is coded all the same, though every request says that nothing coded is wanted: nothing that is inflated here could
+/// be larger than what came.
+pub(super) fn coding(headers: &HeaderMap) -> Option<String> {
+    let coding = String::from_utf8_lossy(headers.get(CONTENT_ENCODING)?.as_bytes());
+    let coding = coding.trim().to_ascii_lowercase();
+    (!coding.is_empty() && coding != "identity").then_some(coding)
+}
+
+/// The type of a content, without its parameters.
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    Some(essence.to_ascii_lowercase())
+}
+
+/// What it is, where it is no MCP. Its beginning is read for its words.
+pub(super) async fn no_answer(channel: &Channel, mut response: Response) -> Error {
+    let body = refusal::beginning(&mut response).await;
+    let said = Said { status: response.status(), headers: response.headers(), body: &body };
+    no_mcp(channel, &said)
+}
+
+fn no_mcp(channel: &Channel, said: &Said<'_>) -> Error {
+    let found = said.media_type().filter(|found| !found.is_empty());
+    let what = match found {
+        _ if said.is_page() => "the address answers with a web page, not with MCP".to_owned(),
+        Some(found) => {
+            let found = shown(channel, &found, SHOWN_CHARS_MAX);
+            format!("the server answered with content of the type {found}")
+        }
+        None => "the server answered with content of no type".to_owned(),
+    };
+    let words = said.words(channel).map(|words| format!(": {words}")).unwrap_or_default();
+    let message = format!("{what} (HTTP status {}){words}", said.status);
+    let error = super::failure::protocol(&channel.server, message)
+        .with_hint("check `url`: it must be the address of an MCP endpoint");
+    said.told(channel, error)
+}
+
+/// The message of an error body.
+fn message(body: &str) -> Option<String> {
+    let members = lossy_members(body).ok()?;
+    let (_, error) = members.iter().rev().find(|(name, _)| name == "error")?;
+    let message = readable_members(error.get()).remove("message");
+    // Some give the words alone.
+    let message = message.or_else(|| readable(error.get()))?;
+    message.as_str().map(str::to_owned)
+}
+
+/// The text with one blank in the place of each run of blanks.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a person sees of a page, as far as its first words go: without tags, comments, scripts and styles.
+fn visible(page: &str) -> String {
+    let mut seen = String::new();
+    let mut rest = page;
+    while let Some(at) = rest.find('<') {
+        seen.push_str(&rest[..at]);
+        seen.push(' ');
+        rest = after_tag(&rest[at..]);
+    }
+    seen.push_str(rest);
+    joined(&seen)
+}
+
+/// What follows the tag that this begins with, and all that is not seen of its element.
+fn after_tag(text: &str) -> &str {
+    const UNSEEN: [(&str, &str); 3] =
+        [("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>")];
+    let lower = text.to_ascii_lowercase();
+    let unseen = UNSEEN.iter().find(|(begins, _)| lower.starts_with(begins));
+    let end = unseen.map_or(">", |(_, ends)| ends);
+    lower.find(end).map_or("", |at| &text[at + end.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::super::channel::tests::channel;
+    use super::*;
+
+    fn words(content_type: &'static str, body: &[u8]) -> Option<String> {
+        let headers = [(CONTENT_TYPE, HeaderValue::from_static(content_type))];
+        let headers = headers.into_iter().collect();
+        Said { status: StatusCode::OK, headers: &headers, body }.words(&channel())
+    }
+
+    /// SPEC 5.12: what a server says is repeated, whatever stands beside it that cannot be read.
+    #[test]
+    fn the_words_of_a_refusal_are_read_as_far_as_they_can_be() {
+        let odd = &b"{\"error\":{\"message\":\"too \xff many\"}}"[..];
+        for (body, expected) in [
+            (&br#"{"error":{"code":1,"message":"too many"}}"#[..], Some("too many")),
+            (br#"{"error":{"message":"too many","data":{"x":1e400}},"y":1e400}"#, Some("too many")),
+            (
+                br#"{"error":{"message":"too \ud800 many"}}"#,
+                Some("too \u{fffd}\u{fffd}\u{fffd} many"),
+            ),
+            (odd, Some("too \u{fffd} many")),
+            (br#"{"error":"no \ud800"}"#, Some("no \u{fffd}\u{fffd}\u{fffd}")),
+            (br#"{"error":"no","error":{"message":"too many"}}"#, Some("too many")),
+            (br#"{"error":{"message":1}}"#, Some(r#"{"error":{"message":1}}"#)),
+            (br#"{"detail":"no"}"#, Some(r#"{"detail":"no"}"#)),
+            (br#"{"error":{"message":"too"#, Some(r#"{"error":{"message":"too"#)),
+            (b" error code:\r\n\t1020 \x1b[2J", Some("error code: 1020 \\u{1b}[2J")),
+            (b" \n", None),
+            (b"", None),
+        ] {
+            assert_eq!(words("application/json", body).as_deref(), expected);
+        }
+    }
+
+    /// SPEC 18.6: of a page what a person would see of it, with a bound, and nothing that moves a terminal.
+    #[test]
+    fn the_first_words_of_a_page_are_those_that_a_person_sees() {
+        for (page, expected) in [
+            (
+                "<!DOCTYPE html>\n<HTML><head><title>Denied</title><style>p { x: y }</style>\
+                 <script>if (a < b) { c() }</script></head><!-- <p>ray</p> -->\
+                 <body><h1>Access\ndenied</h1><p class=\"a\">Ray 7</body>",
+                Some("Denied Access denied Ray 7"),
+            ),
+            ("Denied <", Some("Denied")),
+            ("<script>never ends", None),
+            ("<p>\u{1b}[2Jx", Some("\\u{1b}[2Jx")),
+            ("<html>", None),
+        ] {
+            assert_eq!(words("text/html; charset=utf-8", page.as_bytes()).as_deref(), expected);
+        }
+        let long = words("text/html", "é".repeat(10_000).as_bytes()).unwrap();
+        assert_eq!(long.chars().count(), SHOWN_CHARS_MAX);
+    }
+}
