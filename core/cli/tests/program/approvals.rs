@@ -150,9 +150,7 @@ fn a_name_of_the_users_stays_in_force_until_the_other_is_approved() {
     assert!(explained.contains("pending_approval: it would take its place"), "{explained}");
     let asked = home.run(&["approve"]).stdout;
     let hidden = format!("{}:1", home.path(".cursor/mcp.json").display());
-    for line in
-        [&format!("risk     hides_user_server user:cursor, {hidden}"), "gitl\\u{430}b, like gitlab"]
-    {
+    for line in ["risk     hides_user_server user:", &hidden, "gitl\\u{430}b, like gitlab"] {
         assert!(asked.contains(line), "{line}: {asked}");
     }
     let requests = home.run(&["approve", "--json"]).json()["requests"].clone();
