@@ -1,23 +1,25 @@
 // The Vercel AI SDK: the tools of a session for `generateText`, `streamText` and agents.
 
-import { ToolError, blocksOf, callOptions, encoded, framework, member, mimeTypeOf, partOf, schemaOf, toolsOf } from './shared.mjs';
+import { ToolError, blocksOf, callOptions, encoded, framework, member, mimeTypeOf, partOf, toolsOf } from './shared.mjs';
 
 const { dynamicTool, jsonSchema } = await framework('ai', 'ai', () => import('ai'));
 
 export { ToolError };
 
-export function tools(session, { servers, onProgress, ...options } = {}) {
+export function tools(session, { servers, onProgress, shape = 'any', ...options } = {}) {
+  const asked = { ...options, shape };
   return Object.fromEntries(
-    toolsOf(session, servers).map((listed) => [listed.name, toolOf(session, listed, onProgress, options)]),
+    toolsOf(session, servers, shape).map((listed) => [listed.name, toolOf(session, listed, onProgress, asked)]),
   );
 }
 
 function toolOf(session, listed, onProgress, options) {
   const { name, definition } = listed;
-  return dynamicTool({
+  const title = definition.title ?? definition.annotations?.title;
+  const made = dynamicTool({
     description: definition.description ?? undefined,
-    ...(definition.title == null ? {} : { title: definition.title }),
-    inputSchema: jsonSchema(schemaOf(listed)),
+    ...(title == null ? {} : { title }),
+    inputSchema: jsonSchema(definition.inputSchema),
     async execute(input, { abortSignal, toolCallId }) {
       const told = onProgress && ((event) => onProgress(name, event, toolCallId));
       const result = await session.callTool(name, input, callOptions(options, abortSignal, told));
@@ -27,6 +29,7 @@ function toolOf(session, listed, onProgress, options) {
     // Version 5 gives the output alone.
     toModelOutput: (given) => modelOutput(given?.output ?? given),
   });
+  return definition._meta == null ? made : { ...made, _meta: definition._meta };
 }
 
 /** What the model is shown of a result. */

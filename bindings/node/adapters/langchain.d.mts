@@ -1,7 +1,7 @@
 // Types of trunkline/adapters/langchain.
 
 import type { DynamicStructuredTool } from '@langchain/core/tools';
-import type { CallOptions, CallResult, EventOf, Session } from '../index.mjs';
+import type { CallOptions, CallResult, EventOf, Session, Shape } from '../index.mjs';
 
 /** A tool that reports an error, with `raiseErrors`, or where no model asked for it. */
 export class ToolError extends Error {
@@ -15,6 +15,8 @@ export class ToolError extends Error {
 export interface ToolsOptions extends Omit<CallOptions, 'signal' | 'progress'> {
   /** The tools of these servers alone. */
   servers?: readonly string[];
+  /** The shape of the model's API (`toolsFor`); by default what all of them take. Arguments go to the server under its own names. */
+  shape?: Shape;
   /** Gets the progress of each call: the tool's name, and the event. */
   onProgress?: (tool: string, event: EventOf<'progress'>) => void;
   /** Whether an error that a tool reports is thrown; by default the model gets a message with the status `error`. */

@@ -8,6 +8,7 @@ import type {
   ResourceContents,
   ServerConfig,
   Session,
+  Shape,
 } from '../index.mjs';
 
 /** The SDK's own error class, or one of the same shape; its `cause` is the `TrunklineError`. */
@@ -20,6 +21,10 @@ export interface RequestOptions {
   timeout?: number;
   resetTimeoutOnProgress?: boolean;
   maxTotalTimeout?: number;
+  /** Of a tool: whether the call waits while the server is reconnecting; default false. */
+  wait?: boolean;
+  /** Of a tool: what is sent again after a loss; default `'never'`. */
+  retry?: 'never' | 'not_sent' | 'safe';
   onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
 }
 
@@ -54,12 +59,18 @@ type Meta = { _meta?: JsonObject };
 
 /** One server of a session. Lists are whole, in one page; names are the server's own. */
 export class Client {
-  constructor(session: Session, server: string);
+  /**
+   * Tools are listed as the server sent them, but for arguments whose names a model API refuses: these have others, and go to the server under its own. The
+   * shape `mcp` leaves these as well; with that of one API (`toolsFor`) all schemas are as that takes them.
+   */
+  constructor(session: Session, server: string, options?: { shape?: Shape });
   /** Acquires the server; there is no transport to give. Once, unless it was closed since. */
   connect(options?: AcquireOptions & { config?: ServerConfig }): Promise<void>;
   /** Releases the server, also one that is still being connected. The session and the pool stay. */
   close(): Promise<void>;
   onclose: (() => void) | undefined;
+  /** Throws when it is set: each notification has a handler of its own. */
+  fallbackNotificationHandler: undefined;
   /** Told what a handler of notifications throws or rejects with. */
   onerror: ((error: unknown) => void) | undefined;
   /** The hold that it has on the server. */

@@ -3,6 +3,7 @@
 // Of the SDK itself nothing is needed; where one is installed, errors are instances of its class.
 
 import trunkline from '../index.cjs';
+import { hasPlainNames, toolsOf } from './shared.mjs';
 
 const { TrunklineError } = trunkline;
 
@@ -51,6 +52,7 @@ const NOTIFICATIONS = {
 export class Client {
   #session;
   #server;
+  #shape;
   #lease;
   /** The hold that `connect` waits for. */
   #acquiring;
@@ -59,9 +61,19 @@ export class Client {
   onclose;
   onerror;
 
-  constructor(session, server) {
+  constructor(session, server, { shape = 'any' } = {}) {
     this.#session = session;
     this.#server = server;
+    this.#shape = shape;
+  }
+
+  get fallbackNotificationHandler() {
+    return undefined;
+  }
+
+  /** A host that sets one counts on it. */
+  set fallbackNotificationHandler(handler) {
+    if (handler !== undefined) throw new TypeError('there is no fallbackNotificationHandler: set a handler for each notification');
   }
 
   async connect(options = {}) {
@@ -101,7 +113,16 @@ export class Client {
   }
 
   async listTools() {
-    return { tools: this.lease.tools().map(({ definition }) => definition) };
+    const tools = this.lease.tools().map(({ definition }) => definition);
+    return { tools: this.#shape === 'mcp' ? tools : this.#fitted(tools) };
+  }
+
+  /** The same as model APIs take them: of the shape `any` those alone that have an argument whose name is refused. */
+  #fitted(tools) {
+    const stays = (definition) => this.#shape === 'any' && hasPlainNames(definition);
+    if (tools.every(stays)) return tools;
+    const fitted = new Map(toolsOf(this.#session, [this.#server], this.#shape).map(({ ownName, definition }) => [ownName, definition]));
+    return tools.map((tool) => (stays(tool) ? tool : { ...(fitted.get(tool.name) ?? tool), name: tool.name }));
   }
 
   async listPrompts() {
@@ -120,7 +141,7 @@ export class Client {
     // The schema of the result is of version 1; version 2 has the options in its place.
     const parse = schema?.parse === undefined ? undefined : (value) => schema.parse(value);
     const given = options ?? (parse === undefined ? schema : undefined);
-    const { value } = await asMcp(() => this.lease.callTool(name, args, asked(given, _meta)));
+    const { value } = await asMcp(() => this.lease.callTool(name, args, { ...asked(given, _meta), ...ofTools(given, this.#shape) }));
     return parse === undefined ? value : parse(value);
   }
 
@@ -227,6 +248,11 @@ function asked({ signal, onprogress, ...options } = {}, meta) {
   const progress = onprogress && (({ progress, total, message }) => onprogress({ progress, total, message }));
   const all = { ...times(options), signal, progress, meta };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** What calls of tools have besides. */
+function ofTools({ wait = false, retry = 'never' } = {}, shape) {
+  return { wait, retry, shape };
 }
 
 /** The SDK has one time, which progress begins anew where that is asked for, and then perhaps one in all, where 0 is none. */

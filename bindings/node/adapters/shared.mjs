@@ -14,7 +14,7 @@ export async function framework(adapter, name, load) {
 /** A tool that reports an error. */
 export class ToolError extends Error {
   constructor(tool, result) {
-    const texts = blocksOf(result).filter((block) => block?.type === 'text' && typeof block.text === 'string').map(({ text }) => text);
+    const texts = shownOf(result).filter((block) => block?.type === 'text' && typeof block.text === 'string').map(({ text }) => text);
     super(texts.join('\n') || `${tool} reports an error without a text`);
     this.result = result;
   }
@@ -30,6 +30,14 @@ class Malformed extends Error {}
 /** The blocks of a result, each of which may be anything; none where the server sent no list. */
 export function blocksOf({ content }) {
   return Array.isArray(content) ? content : [];
+}
+
+/** The blocks that a model is shown: those of the result, else its structured content as JSON, else, of an error, words. */
+export function shownOf(result) {
+  const blocks = blocksOf(result);
+  if (blocks.length > 0) return blocks;
+  if (result.structuredContent != null) return [{ type: 'text', text: JSON.stringify(result.structuredContent) }];
+  return result.isError ? [{ type: 'text', text: 'the tool reports an error without a text' }] : [];
 }
 
 /** What `known` makes of a block; a text, which is its JSON, where it is not as the protocol has it, or of no kind that `known` knows. */
@@ -65,15 +73,30 @@ export function mimeTypeOf(block, otherwise) {
   return block.mimeType == null ? otherwise : member(block, 'mimeType');
 }
 
-/** The tools of a session's view, or of some of its servers. */
-export function toolsOf(session, servers) {
+/** The tools of a session's view, or of some of its servers, with definitions whose `inputSchema` is as that shape has it. */
+export function toolsOf(session, servers, shape = 'any') {
   const wanted = servers === undefined ? undefined : new Set(servers);
-  return session.tools().filter(({ server }) => wanted === undefined || wanted.has(server));
+  const definitions = new Map(session.toolsFor('any').map((definition) => [definition.name, definition]));
+  const schemas = new Map(shape === 'any' ? [] : session.toolsFor(shape).map(schemaOf));
+  const rows = session.tools().filter(({ server, name }) => (wanted === undefined || wanted.has(server)) && definitions.has(name));
+  return rows.map(({ name, server, ownName }) => {
+    const definition = definitions.get(name);
+    const inputSchema = schemas.get(name) ?? definition.inputSchema;
+    return { name, server, ownName, definition: { ...definition, inputSchema } };
+  });
 }
 
-/** The input schema of a tool; a server may leave it out. */
-export function schemaOf({ definition }) {
-  return definition.inputSchema ?? { type: 'object', properties: {} };
+/** The name of a tool in a shape, and the schema of its arguments there. */
+function schemaOf(tool) {
+  const about = tool.function ?? tool;
+  const schema = about.inputSchema ?? about.input_schema ?? about.parameters ?? about.parametersJsonSchema;
+  return [about.name, schema ?? { type: 'object', properties: {} }];
+}
+
+/** Whether every model API takes the names of a tool's arguments. */
+export function hasPlainNames({ inputSchema }) {
+  const properties = inputSchema?.properties;
+  return properties === null || typeof properties !== 'object' || Object.keys(properties).every((name) => /^[a-zA-Z0-9_.-]{1,64}$/.test(name));
 }
 
 /** The options of one call: those of every call, whose end it hears of, and who is told its progress. */

@@ -8,7 +8,7 @@ import { MockLanguageModelV3 } from 'ai/test';
 import { TrunklineError } from 'trunkline';
 import { ToolError, tools } from 'trunkline/adapters/ai';
 
-import { MALFORMED, PIXEL, changed, kinds, malformed, namesOf, opened, pageRuns } from './served.mjs';
+import { GIVEN, MALFORMED, ODD_NAMES, PIXEL, arePlain, bare, changed, kinds, malformed, named, namesOf, oddlyNamed, opened, pageRuns } from './served.mjs';
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 
@@ -55,11 +55,37 @@ it('an agent calls the tools of a session', async (t) => {
   assert.ok(failed.error instanceof ToolError && failed.error.result.isError);
 });
 
-it('schemas are as the servers sent them', async (t) => {
+it('schemas are as the servers sent them, and say that there are no arguments', async (t) => {
   const session = await opened(t);
   const { offered } = await told(scripted(), tools(session));
-  const sent = session.tools().map(({ definition }) => definition.inputSchema);
+  const sent = session.tools().map(({ definition }) => ({ properties: {}, ...definition.inputSchema }));
   assert.deepEqual(offered.map(({ inputSchema }) => inputSchema), sent);
+});
+
+// SPEC 18.8: a model of any API is shown names that it takes, and the server gets its own.
+it('parameters may have any name', async (t) => {
+  const session = await oddlyNamed(t);
+  const { offered: [{ inputSchema: shown }] } = await told(scripted(), tools(session));
+  assert.ok(arePlain(shown));
+  assert.deepEqual(Object.keys(shown.properties.deep.properties), ODD_NAMES);
+  // Without the SDK in between, which refuses a call that has a `__proto__`.
+  for (const args of [named(shown), GIVEN]) {
+    const { content } = await tools(session).mcp__named__given.execute(args, {});
+    assert.deepEqual(JSON.parse(content[0].text), GIVEN);
+  }
+  const { offered: [ofOpenAi] } = await told(scripted(), tools(session, { shape: 'openai' }));
+  assert.ok(ODD_NAMES.every((name) => Object.hasOwn(ofOpenAi.inputSchema.properties, name)));
+});
+
+// SPEC 18.8: structured content alone reaches the model, and an error has words.
+it('a result that says little reaches the model', async (t) => {
+  const session = await bare(t);
+  const given = tools(session);
+  const { outputs } = await told(scripted(...['alone', 'wordless', 'reason'].map((name) => [`mcp__bare__${name}`, {}])), given);
+  assert.deepEqual(outputs[0], { type: 'json', value: { total: 5, word: 'für' } });
+  assert.match(outputs[1].value, /without a text/);
+  assert.deepEqual(JSON.parse(outputs[2].value), { why: 'closed' });
+  assert.deepEqual([given.mcp__bare__alone.title, given.mcp__bare__alone._meta], ['T', { of: 'mine' }]);
 });
 
 it('results of every kind reach the model', async (t) => {

@@ -8,7 +8,7 @@ import { AIMessage } from '@langchain/core/messages';
 import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { ToolError, tools } from 'trunkline/adapters/langchain';
 
-import { MALFORMED, PIXEL, changed, kinds, malformed, namesOf, opened, pageRuns } from './served.mjs';
+import { GIVEN, MALFORMED, ODD_NAMES, PIXEL, arePlain, bare, changed, kinds, malformed, named, namesOf, oddlyNamed, opened, pageRuns } from './served.mjs';
 
 /** Asks for tools in an order that is written down, then says that it is done. */
 class Scripted extends BaseChatModel {
@@ -54,7 +54,7 @@ it('an agent calls the tools of a session', async (t) => {
   assert.deepEqual([failed.text, failed.status], ['no such city', 'error']);
   assert.deepEqual(llm.offered[0], namesOf(session));
   assert.ok(!namesOf(session).includes('mcp__s__crash'));
-  const sent = session.tools().map(({ definition }) => definition.inputSchema);
+  const sent = session.tools().map(({ definition }) => ({ properties: {}, ...definition.inputSchema }));
   assert.deepEqual(tools(session).map(({ schema }) => schema), sent);
 });
 
@@ -81,6 +81,31 @@ it('a block that is not as the protocol has it is its JSON', async (t) => {
   }
   assert.deepEqual([blocks, failed].map(({ status }) => status), ['success', 'error']);
   assert.deepEqual(none.content, []);
+});
+
+// SPEC 18.8: a model of any API is shown names that it takes, and the server gets its own.
+it('parameters may have any name', async (t) => {
+  const session = await oddlyNamed(t);
+  const [{ schema }] = tools(session);
+  assert.ok(arePlain(schema));
+  for (const args of [named(schema), GIVEN]) {
+    const [message] = await told(new Scripted(['mcp__named__given', args]), tools(session));
+    assert.deepEqual(JSON.parse(message.text), GIVEN);
+  }
+  const [{ schema: ofOpenAi }] = tools(session, { shape: 'openai' });
+  assert.ok(ODD_NAMES.every((name) => Object.hasOwn(ofOpenAi.properties, name)));
+});
+
+// SPEC 18.8: structured content alone is its JSON, an error has words, and a link to a picture is one.
+it('a result that says little reaches the model', async (t) => {
+  const session = await bare(t);
+  const calls = ['alone', 'wordless', 'reason', 'link'].map((name) => [`mcp__bare__${name}`, {}]);
+  const [alone, wordless, reason, link] = await told(new Scripted(...calls), tools(session));
+  assert.deepEqual(JSON.parse(alone.text), { total: 5, word: 'für' });
+  assert.deepEqual([wordless.status, wordless.text], ['error', 'the tool reports an error without a text']);
+  assert.deepEqual([reason.status, JSON.parse(reason.text)], ['error', { why: 'closed' }]);
+  assert.deepEqual(link.content.map(({ type, url }) => [type, url]), [['image', 'https://e.test/p.png']]);
+  assert.deepEqual(tools(session)[0].metadata._meta, { of: 'mine' });
 });
 
 it('a change is there when tools are asked for again', async (t) => {

@@ -9,7 +9,7 @@ import { CallToolResultSchema, ErrorCode, McpError, ToolListChangedNotificationS
 import { TrunklineError } from 'trunkline';
 import { Client, McpError as ours } from 'trunkline/adapters/sdk';
 
-import { changed, namesOf, opened, pageRuns, until } from './served.mjs';
+import { GIVEN, NAMED, arePlain, changed, named, namesOf, oddlyNamed, opened, pageRuns, until } from './served.mjs';
 
 async function connected(t, options) {
   const session = await opened(t, options);
@@ -54,6 +54,28 @@ it('its methods answer as those of the SDK do', async (t) => {
   ];
   for (const request of requests) assert.deepEqual(await request(client), await request(sdk), String(request));
   assert.deepEqual(Object.keys(client.getServerCapabilities()).sort(), ['prompts', 'resources', 'tools']);
+});
+
+// SPEC 18.8: a tool is listed as it is unless a model's API refuses a name, and the way back is known.
+it('parameters may have any name', async (t) => {
+  const session = await oddlyNamed(t);
+  for (const [shape, isPlain] of [[undefined, false], ['mcp', true], ['anthropic', false], ['openai', true]]) {
+    const client = new Client(session, 'named', { shape });
+    await client.connect();
+    const [{ name, inputSchema }] = (await client.listTools()).tools;
+    assert.deepEqual([name, arePlain(inputSchema)], ['given', !isPlain]);
+    if (isPlain) assert.deepEqual(inputSchema, NAMED);
+    for (const args of [GIVEN, isPlain ? GIVEN : named(inputSchema)]) {
+      const { content } = await client.callTool({ name, arguments: args }, undefined, { wait: true, retry: 'not_sent' });
+      assert.deepEqual(JSON.parse(content[0].text), GIVEN);
+    }
+    await client.close();
+  }
+});
+
+it('a handler that would never be called is refused', async (t) => {
+  const { client } = await connected(t);
+  assert.throws(() => (client.fallbackNotificationHandler = () => {}), TypeError);
 });
 
 it('errors are those of the SDK, from typed ones', async (t) => {

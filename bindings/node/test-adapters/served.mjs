@@ -66,6 +66,36 @@ const MALFORMED_RESULTS = {
   none: { content: 5 },
 };
 
+/** Parameters that are called like keywords, or like nothing that every model API takes; the same one level down. */
+export const ODD_NAMES = [
+  ...['properties', 'required', 'type', 'items', 'enum', 'anyOf', '$ref', '$defs', 'default', '_id', 'from', 'class', 'self'],
+  ...['schema', 'constructor', '__proto__', 'filter[app]', 'a'.repeat(70)],
+];
+
+const each = (value) => Object.fromEntries(ODD_NAMES.map((name) => [name, value]));
+const LEVEL = { type: 'object', properties: each({ type: 'string' }), required: ODD_NAMES };
+export const NAMED = { ...LEVEL, properties: { ...each({ type: 'string' }), deep: LEVEL }, additionalProperties: false };
+
+/** Arguments of that tool. */
+export const GIVEN = { ...each('v'), deep: each('w') };
+
+/** Arguments as a model names them that was shown this schema, where each argument that has another name says by its title which it is. */
+export function named(schema) {
+  const byOwn = new Map(Object.entries(schema.properties).map(([name, { title }]) => [title ?? name, name]));
+  return Object.fromEntries(Object.entries(GIVEN).map(([name, value]) => [byOwn.get(name), value]));
+}
+
+/** Whether every model API takes the names of a schema's arguments. */
+export const arePlain = ({ properties }) => Object.keys(properties).every((name) => /^[a-zA-Z0-9_.-]{1,64}$/.test(name));
+
+/** Results that say little in blocks. */
+const BARE = {
+  alone: { content: [], structuredContent: { total: 5, word: 'für' } },
+  wordless: { content: [], isError: true },
+  reason: { content: [], isError: true, structuredContent: { why: 'closed' } },
+  link: { content: [{ type: 'resource_link', uri: 'https://e.test/p.png', name: 'p', mimeType: 'image/png' }] },
+};
+
 const toolsOf = (results) => Object.keys(results).map((name) => ({
   name,
   description: `Answers with ${name}.`,
@@ -74,13 +104,13 @@ const toolsOf = (results) => Object.keys(results).map((name) => ({
   ...(name === 'none' ? { description: null, title: null } : {}),
 }));
 
-const serving = (results) => (connection, frame) => {
+const serving = (results, tools = toolsOf(results)) => (connection, frame) => {
   const { method, id, params } = JSON.parse(frame);
   const serverInfo = { name: 'kinds', version: '1' };
   const answers = {
     initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }),
-    'tools/list': () => ({ tools: toolsOf(results) }),
-    'tools/call': () => results[params.name],
+    'tools/list': () => ({ tools }),
+    'tools/call': () => results[params.name] ?? given(params),
   };
   if (id === undefined) return;
   const answer = answers[method];
@@ -109,13 +139,30 @@ export async function opened(t, { flags = [], pool: options = {}, session = {}, 
 /** A session with the server `kinds`, held. */
 export const kinds = (t) => provided(t, 'kinds', RESULTS);
 
+/** What a tool answers that says what it was given, and refuses what it does not know. */
+function given({ arguments: args }) {
+  const unknown = Object.keys(args).filter((name) => !Object.hasOwn(NAMED.properties, name));
+  const text = unknown.length > 0 ? `there is no ${unknown}` : JSON.stringify(args);
+  return { content: [{ type: 'text', text }], isError: unknown.length > 0 };
+}
+
+/** A session with the server `named`, held: its tool has parameters with odd names. */
+export const oddlyNamed = (t) => provided(t, 'named', {}, [{ name: 'given', inputSchema: NAMED }]);
+
+/** A session with the server `bare`, held, whose definitions say more than others. */
+export const bare = (t) => {
+  const more = { annotations: { readOnlyHint: true, title: 'T' }, _meta: { of: 'mine' } };
+  const tools = Object.keys(BARE).map((name) => ({ name, inputSchema: { type: 'object' }, ...more }));
+  return provided(t, 'bare', BARE, tools);
+};
+
 /** A session with the server `malformed`, held. */
 export const malformed = (t) => provided(t, 'malformed', MALFORMED_RESULTS);
 
-async function provided(t, name, results) {
+async function provided(t, name, results, tools) {
   const pool = new Pool({ cache: 'off' });
   const chat = pool.session('a');
-  chat.provide(name, serving(results));
+  chat.provide(name, serving(results, tools));
   const lease = await chat.acquire(name);
   // Kept until then: a lease that is garbage lets its server go.
   t.after(() => pool.close().then(() => lease.release()));
@@ -147,10 +194,16 @@ function isRunning(pid) {
   }
 }
 
+/** The program that a diff of two leads to. */
+function after(diff) {
+  const lines = diff.split('\n').filter((line) => !line.startsWith('-'));
+  return lines.map((line) => line.slice(1)).join('\n');
+}
+
 /** Runs the examples of a page of the repository, with the reference server on the PATH. */
 export function pageRuns(page) {
   const text = readFileSync(join(process.env.TRUNKLINE_REPOSITORY, page), 'utf8');
-  const programs = Array.from(text.matchAll(/^```js\n(.*?)^```$/gms), ([, code]) => code);
+  const programs = Array.from(text.matchAll(/^```(js|diff)\n(.*?)^```$/gms), ([, language, code]) => (language === 'js' ? code : after(code)));
   if (programs.length === 0) throw new Error(`no example in ${page}`);
   for (const [index, code] of programs.entries()) {
     it(`${basename(page)}: example ${index + 1} runs`, async () => {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from host import HANG, ROOT, Log, ended_well, fault_program, server_program
 
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|diff)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def registered() -> list[str]:
@@ -25,10 +25,16 @@ def examples(*pages: str) -> list[tuple[str, str]]:
     """The examples of pages of the repository, each with a name."""
     found = []
     for page in pages:
-        blocks = BLOCK.findall((ROOT / page).read_text())
+        found_here = BLOCK.findall((ROOT / page).read_text())
+        blocks = [after(block) if language == "diff" else block for language, block in found_here]
         assert blocks, f"no example in {page}"
         found += [(f"{Path(page).name} {number}", block) for number, block in enumerate(blocks, 1)]
     return found
+
+
+def after(diff: str) -> str:
+    """The program that a diff of two leads to."""
+    return "\n".join(line[1:] for line in diff.splitlines() if not line.startswith("-"))
 
 
 def run_example(name: str, program: str, tmp_path: Path, starts: int | None = 1) -> str:

@@ -157,6 +157,53 @@ async def serve_astray(connection: trunkline.HostConnection, frame: str) -> None
     answer(connection, frame, [TOOLS[0], *astray], lambda params: RESULTS["text"])
 
 
+#: Parameters that are called like keywords, or like nothing that every model API takes; the same one level down.
+ODD_NAMES = [
+    *("properties", "required", "type", "items", "enum", "anyOf", "$ref", "$defs", "default", "_id", "__user_id__"),
+    *("from", "class", "self", "schema", "model_config", "constructor", "__proto__", "config", "filter[app]", "a" * 70),
+]
+_LEVEL = {"type": "object", "properties": {name: {"type": "string"} for name in ODD_NAMES}, "required": ODD_NAMES}
+NAMED = {**_LEVEL, "properties": {**_LEVEL["properties"], "deep": _LEVEL}, "additionalProperties": False}  # type: ignore[dict-item]
+
+#: Arguments of that tool.
+GIVEN: dict[str, Any] = {**dict.fromkeys(ODD_NAMES, "v"), "deep": dict.fromkeys(ODD_NAMES, "w")}
+
+
+def named(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Arguments as a model names them that was shown this schema, where each argument that has another name says by its title which it is."""
+    by_own = {inner.get("title", name): name for name, inner in schema["properties"].items()}
+    return {by_own[name]: value for name, value in arguments.items()}
+
+
+async def serve_named(connection: trunkline.HostConnection, frame: str) -> None:
+    """One whose tool has such parameters, refuses others, and answers with what it was given."""
+
+    def call(params: dict[str, Any]) -> dict[str, Any]:
+        arguments = params["arguments"]
+        unknown = set(arguments) - set(NAMED["properties"])
+        text = f"there is no {sorted(unknown)}" if unknown else json.dumps(arguments)
+        return {"content": [{"type": "text", "text": text}], "isError": bool(unknown)}
+
+    answer(connection, frame, [{"name": "named", "inputSchema": NAMED}], call)
+
+
+#: Results that say little in blocks.
+BARE: dict[str, dict[str, Any]] = {
+    "alone": {"content": [], "structuredContent": {"total": 5, "word": "für"}},
+    "wordless": {"content": [], "isError": True},
+    "reason": {"content": [], "isError": True, "structuredContent": {"why": "closed"}},
+    "php": {"content": [{"type": "text", "text": "a text"}], "structuredContent": []},
+    "picture": {"content": [{"type": "resource_link", "uri": "https://e.test/p.png", "name": "p", "mimeType": "image/png"}]},
+}
+
+
+async def serve_bare(connection: trunkline.HostConnection, frame: str) -> None:
+    """One whose tools answer so, and whose definitions say more than others."""
+    more = {"annotations": {"readOnlyHint": True, "title": "T"}, "_meta": {"of": "mine"}, "outputSchema": {"type": "object"}}
+    tools = [{"name": name, "inputSchema": {"type": "object"}, **more} for name in BARE]
+    answer(connection, frame, tools, lambda params: BARE[params["name"]])
+
+
 async def serve_given(connection: trunkline.HostConnection, frame: str) -> None:
     """One whose tool says which arguments it was given."""
     names = ["config", "run_manager", "callbacks", "self"]

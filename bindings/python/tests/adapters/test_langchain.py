@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +26,21 @@ from served import (
     ASTRAY,
     EMPTY,
     ENDLESS,
+    GIVEN,
     MALFORMED,
+    ODD_NAMES,
     PIXEL,
     changed,
     is_cancelled,
     kinds,
+    named,
     names,
     opened,
     serve_astray,
+    serve_bare,
     serve_given,
     serve_malformed,
+    serve_named,
     serve_odd,
 )
 
@@ -106,13 +113,14 @@ def test_results_of_every_kind_are_standard_blocks() -> None:
     run(main())
 
 
-def test_a_tool_that_cannot_be_decoded_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_schema_that_python_cannot_decode_says_less() -> None:
     """SPEC 4.5."""
 
     async def main() -> None:
         async with kinds(serve_odd) as session:
-            assert {tool.name for tool in tools(session)} == set(names(session)) - {"mcp__kinds__long"}
-            assert "mcp__kinds__long" in caplog.text
+            by_name = {tool.name: tool for tool in tools(session)}
+            assert set(by_name) == set(names(session))
+            assert by_name["mcp__kinds__long"].args_schema == {"type": "object", "properties": {}}
 
     run(main())
 
@@ -144,15 +152,59 @@ def test_a_block_that_langchain_refuses_is_its_json() -> None:
     run(main())
 
 
-def test_a_schema_that_langchain_cannot_follow_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
-    """SPEC 4.5: it would cost each turn of the model, with all tools that are offered to it."""
+def test_references_that_lead_nowhere_cost_no_tool() -> None:
+    """SPEC 18.8: LangChain follows the references of all tools that it offers, and fails at one that it cannot."""
 
     async def main() -> None:
         async with kinds(serve_astray) as session:
             assert len(names(session)) == 1 + len(ASTRAY)
-            offered = tools(session)
-            assert [convert_to_openai_tool(tool)["function"]["name"] for tool in offered] == ["mcp__kinds__text"]
-            assert caplog.text.count("left out of a list") == len(ASTRAY)
+            assert [convert_to_openai_tool(tool)["function"]["name"] for tool in tools(session)] == names(session)
+
+    run(main())
+
+
+def test_parameters_may_have_any_name() -> None:
+    """SPEC 18.8: names that LangChain takes for keywords, or that a model's API refuses, come to the server as they are."""
+
+    async def main() -> None:
+        async with kinds(serve_named) as session:
+            (offered,) = tools(session)
+            shown = convert_to_openai_tool(offered)["function"]["parameters"]
+            assert all(re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name) for name in shown["properties"])
+            assert set(shown["properties"]["deep"]["properties"]) == set(ODD_NAMES)
+            for arguments in (named(GIVEN, offered.args_schema), GIVEN):
+                (message,) = await told(create_agent(asking(("mcp__kinds__named", arguments)), [offered]))
+                assert (message.status, json.loads(message.text)) == ("success", GIVEN)
+            # What the host knows of its model counts.
+            (of_openai,) = tools(session, shape="openai")
+            assert set(ODD_NAMES) <= set(of_openai.args_schema["properties"])
+
+    run(main())
+
+
+def test_a_result_that_says_little_reaches_the_model() -> None:
+    """SPEC 18.8: structured content alone is its JSON, an error has words, and a link to a picture is one."""
+
+    async def main() -> None:
+        async with kinds(serve_bare) as session:
+            model = asking(*((f"mcp__kinds__{name}", {}) for name in ("alone", "wordless", "reason", "picture")))
+            alone, wordless, reason, picture = await told(create_agent(model, tools(session)))
+            assert json.loads(alone.text) == {"total": 5, "word": "für"}
+            assert (wordless.status, wordless.text) == ("error", "the tool reports an error without a text")
+            assert (reason.status, json.loads(reason.text)) == ("error", {"why": "closed"})
+            assert [(block["type"], block["url"]) for block in picture.content] == [("image", "https://e.test/p.png")]
+            metadata = tools(session)[0].metadata
+            assert metadata is not None and metadata["readOnlyHint"] is True and metadata["_meta"] == {"of": "mine"}
+
+    run(main())
+
+
+def test_arguments_are_written_as_pydantic_writes_them() -> None:
+    async def main() -> None:
+        async with kinds(serve_given) as session:
+            (given,) = tools(session)
+            block = await given.ainvoke({"config": date(2026, 1, 2), "self": {1}})
+            assert json.loads(block[0]["text"]) == {"config": "2026-01-02", "self": [1]}
 
     run(main())
 

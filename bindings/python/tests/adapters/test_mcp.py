@@ -15,7 +15,19 @@ from trunkline.adapters.mcp import ClientSession, MCPError, handlers
 
 from host import HANG, Log, run
 from pages import examples, run_example
-from served import ENDLESS, ODD_TOOLS, RESULTS, SMELL, UNFIT, changed, is_cancelled, kinds, opened, serve_odd, serve_unfit
+from served import (
+    ENDLESS,
+    ODD_TOOLS,
+    RESULTS,
+    SMELL,
+    UNFIT,
+    changed,
+    is_cancelled,
+    kinds,
+    opened,
+    serve_odd,
+    serve_unfit,
+)
 
 #: Its models have names of their own since version 2.
 SINCE_2 = "is_error" in types.CallToolResult.model_fields
@@ -112,6 +124,19 @@ def test_errors_are_the_packages_own_from_typed_ones(log: Log) -> None:
             with pytest.raises(MCPError) as raised:
                 await session.call_tool("no_such_tool")
             assert isinstance(raised.value.__cause__, trunkline.ToolNotFoundError)
+
+    run(main())
+
+
+def test_a_lost_connection_has_the_code_of_the_package(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log, pool={"reconnect": {"delays": {"local": [60.0]}}}) as chat, ClientSession(chat, "s") as session:
+            for tool, kind in (("crash", trunkline.CallInterruptedError), ("pid", trunkline.UnavailableError)):
+                with pytest.raises(MCPError) as raised:
+                    await session.call_tool(tool)
+                assert (raised.value.error.code, type(raised.value.__cause__)) == (-32000, kind)
+        async with opened(log) as chat, ClientSession(chat, "s", wait=True, retry="not_sent") as session:
+            assert (await session.call_tool("pid")).content
 
     run(main())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,25 @@ from trunkline.adapters.openai_agents import SessionServer
 
 from host import Log, run
 from pages import examples, run_example
-from served import ENDLESS, PIXEL, RESULTS, SMELL, UNFIT, changed, is_cancelled, kinds, names, opened, serve_odd, serve_unfit
+from served import (
+    ENDLESS,
+    GIVEN,
+    ODD_NAMES,
+    PIXEL,
+    RESULTS,
+    SMELL,
+    UNFIT,
+    changed,
+    is_cancelled,
+    kinds,
+    named,
+    names,
+    opened,
+    serve_bare,
+    serve_named,
+    serve_odd,
+    serve_unfit,
+)
 
 UNTRACED = RunConfig(tracing_disabled=True)
 
@@ -121,7 +140,7 @@ def test_a_cancelled_task_cancels_the_call(log: Log) -> None:
 def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
     async def main() -> None:
         async with kinds(serve_odd) as session, SessionServer(session) as server:
-            assert {tool.name for tool in await server.list_tools()} == {f"mcp__kinds__{name}" for name in RESULTS}
+            assert {tool.name for tool in await server.list_tools()} == {f"mcp__kinds__{name}" for name in [*RESULTS, "long"]}
             before, odd = (await server.call_tool("mcp__kinds__odd", {})).content
             assert (before.text, json.loads(odd.text)) == ("before", {"type": "smell", "of": "roses"})
 
@@ -141,6 +160,37 @@ def test_what_is_unfit_costs_nobody_the_rest_of_a_result() -> None:
             assert (before.content.text, json.loads(odd.content.text)) == ("before", SMELL)
             before, odd = (await server.read_resource("file:///a")).contents
             assert (before.text, json.loads(odd.text)["smell"]) == ("before", "roses")
+
+    run(main())
+
+
+def test_parameters_may_have_any_name() -> None:
+    """SPEC 18.8."""
+
+    async def main() -> None:
+        async with kinds(serve_named) as session, SessionServer(session) as server:
+            (tool,) = await server.list_tools()
+            shown = tool.model_dump(by_alias=True)["inputSchema"]
+            assert all(re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name) for name in shown["properties"])
+            for arguments in (named(GIVEN, shown), GIVEN):
+                assert json.loads(texts((await told(Scripted((tool.name, arguments)), server))[0])) == GIVEN
+            async with SessionServer(session, shape="openai", wait=True, retry="not_sent") as of_openai:
+                (tool,) = await of_openai.list_tools()
+                assert set(ODD_NAMES) <= set(tool.model_dump(by_alias=True)["inputSchema"]["properties"])
+                assert json.loads((await of_openai.call_tool(tool.name, GIVEN)).content[0].text) == GIVEN
+
+    run(main())
+
+
+def test_a_result_that_says_little_reaches_the_model() -> None:
+    """SPEC 18.8: structured content alone is its JSON, and an error has words."""
+
+    async def main() -> None:
+        async with kinds(serve_bare) as session, SessionServer(session) as server:
+            calls = [(f"mcp__kinds__{name}", {}) for name in ("alone", "wordless", "reason")]
+            alone, wordless, reason = map(texts, await told(Scripted(*calls), server))
+            assert json.loads(alone) == {"total": 5, "word": "für"}
+            assert "without a text" in wordless and "closed" in reason
 
     run(main())
 

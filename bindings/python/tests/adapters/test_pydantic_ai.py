@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, UnexpectedModelBehavior
+from pydantic_ai import Agent, UnexpectedModelBehavior, UserError
 from pydantic_ai.messages import BinaryContent, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import FunctionModel
@@ -19,7 +21,23 @@ from trunkline.adapters.pydantic_ai import SessionToolset
 
 from host import Log, run
 from pages import examples, run_example
-from served import ASTRAY, ENDLESS, MALFORMED, changed, is_cancelled, kinds, names, opened, serve_astray, serve_malformed, serve_odd
+from served import (
+    ASTRAY,
+    ENDLESS,
+    GIVEN,
+    MALFORMED,
+    changed,
+    is_cancelled,
+    kinds,
+    named,
+    names,
+    opened,
+    serve_astray,
+    serve_bare,
+    serve_malformed,
+    serve_named,
+    serve_odd,
+)
 
 
 class Scripted:
@@ -91,15 +109,14 @@ def test_results_of_every_kind_are_the_frameworks() -> None:
     run(main())
 
 
-def test_a_tool_that_cannot_be_decoded_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_schema_that_python_cannot_decode_says_less() -> None:
     """SPEC 4.5."""
 
     async def main() -> None:
         async with kinds(serve_odd) as session:
             script = Scripted()
             await told(script, SessionToolset(session))
-            assert set(script.offered[0]) == set(names(session)) - {"mcp__kinds__long"}
-            assert "mcp__kinds__long" in caplog.text
+            assert script.offered[0] == names(session)
 
     run(main())
 
@@ -117,24 +134,101 @@ def test_a_block_that_is_not_as_the_protocol_has_it_stays_as_it_is() -> None:
     run(main())
 
 
-def test_a_schema_that_a_model_refuses_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
-    """SPEC 4.5: it would end the run, with all tools that are offered. The model decides: this one takes a property that is named like a reference."""
+def test_references_that_lead_nowhere_cost_no_tool() -> None:
+    """SPEC 18.8: the framework follows the references of all tools that it offers, and ends the run at one that it cannot."""
 
     async def main() -> None:
         async with kinds(serve_astray) as session:
             assert len(names(session)) == 1 + len(ASTRAY)
-            of_a_model = {"json_schema_transformer": InlineDefsJsonSchemaTransformer}
-            script = Scripted(("mcp__kinds__text", {"city": "x"}), profile=of_a_model)
-            (part,) = await told(script, SessionToolset(session))
-            assert part.content == "a text"
-            assert set(script.offered[0]) == {"mcp__kinds__text", "mcp__kinds__astray3"}
-            assert "left out of a list: 'mcp__kinds__astray0'" in caplog.text
+            script = Scripted(profile={"json_schema_transformer": InlineDefsJsonSchemaTransformer})
+            await told(script, SessionToolset(session))
+            assert script.offered[0] == names(session)
+
+    run(main())
+
+
+def test_a_schema_that_a_model_refuses_costs_nobody_the_rest(caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 4.5: it would end the run, with all tools that are offered. The model decides."""
+
+    class Refusing(InlineDefsJsonSchemaTransformer):
+        def walk(self) -> dict[str, Any]:
+            if "city" in self.schema.get("properties", {}):
+                raise UserError("no city")
+            return super().walk()
+
+    async def main() -> None:
+        async with kinds(serve_astray) as session:
+            of_a_model = {"json_schema_transformer": Refusing}
+            script = Scripted(profile=of_a_model)
+            await told(script, SessionToolset(session))
+            assert set(script.offered[0]) == set(names(session)) - {"mcp__kinds__text"}
+            assert "left out of a list: 'mcp__kinds__text'" in caplog.text
             script = Scripted(profile=of_a_model)
             script.model = FallbackModel(script.model, Scripted().model)
             await told(script, SessionToolset(session))
-            assert set(script.offered[0]) == {"mcp__kinds__text", "mcp__kinds__astray3"}
-            await told(all_of_them := Scripted(), SessionToolset(session))
-            assert all_of_them.offered[0] == names(session)
+            assert set(script.offered[0]) == set(names(session)) - {"mcp__kinds__text"}
+
+    run(main())
+
+
+def test_parameters_may_have_any_name() -> None:
+    """SPEC 18.8: a model that is not known is shown names that all take; that of one whose API is known, what it takes."""
+
+    async def main() -> None:
+        async with kinds(serve_named) as session:
+            toolset = SessionToolset(session)
+            for system, renames in (("function", True), ("anthropic", True), ("openai", False), ("google", False)):
+                model = SimpleNamespace(system=system, customize_request_parameters=lambda parameters: parameters)
+                context: Any = SimpleNamespace(model=model, max_retries=1)
+                (tool,) = (await toolset.get_tools(context)).values()
+                shown = tool.tool_def.parameters_json_schema
+                assert ("filter[app]" not in shown["properties"]) == renames
+                given = named(GIVEN, shown) if renames else GIVEN
+                assert json.loads(await toolset.call_tool(tool.tool_def.name, given, context, tool)) == GIVEN
+
+    run(main())
+
+
+def test_a_result_that_says_little_reaches_the_model() -> None:
+    """SPEC 18.8: structured content alone is the result, an empty list is none beside a text, and an error has words."""
+
+    async def main() -> None:
+        async with kinds(serve_bare) as session:
+            calls = [(f"mcp__kinds__{name}", {}) for name in ("alone", "php", "wordless", "reason")]
+            alone, php, wordless, reason = [part.content for part in await told(Scripted(*calls), SessionToolset(session, max_retries=3))]
+            assert (alone, php) == ({"total": 5, "word": "für"}, "a text")
+            assert wordless == "the tool reports an error without a text" and json.loads(reason) == {"why": "closed"}
+
+    run(main())
+
+
+def test_what_a_model_can_go_on_from_it_is_told(log: Log) -> None:
+    """The peer's way, with the outcome among the words."""
+
+    async def main() -> None:
+        async with opened(log) as session:
+            calls = [("mcp__s__error", {"code": -32050, "message": "not today"}), ("mcp__s__crash", {})]
+            strict = SessionToolset(session, tool_error_behavior="error")
+            with pytest.raises(trunkline.ServerError):
+                await told(Scripted(calls[0]), strict)
+            error, crash = await told(Scripted(*calls), SessionToolset(session, max_retries=3))
+            assert "not today" in error.content and "may have run" not in error.content
+            assert crash.content.endswith("(the call may have run)")
+
+    run(main())
+
+
+def test_a_hook_stands_between_the_model_and_its_calls(log: Log) -> None:
+    async def process(ctx: Any, call: Any, name: str, arguments: dict[str, Any]) -> Any:
+        return f"{name}: {await call(name, {**arguments, 'b': 10})}"
+
+    async def main() -> None:
+        async with opened(log) as session:
+            toolset = SessionToolset(session, process_tool_call=process)
+            (added,) = await told(Scripted(("mcp__s__add", {"a": 2, "b": 3})), toolset)
+            assert added.content == "mcp__s__add: 12"
+        with pytest.raises(UserError, match="tool_error_behavior"):
+            SessionToolset(session, tool_error_behavior="never")
 
     run(main())
 
@@ -163,7 +257,8 @@ def test_progress_some_servers_and_typed_errors(log: Log) -> None:
             await told(script, SessionToolset(session, servers=["other"]))
             assert script.offered == [[]]
             with pytest.raises(trunkline.TimeoutError):
-                await told(Scripted(("mcp__s__sleep", {"ms": 600_000})), SessionToolset(session, timeout=0.05))
+                hasty = SessionToolset(session, timeout=0.05, tool_error_behavior="error")
+                await told(Scripted(("mcp__s__sleep", {"ms": 600_000})), hasty)
             with pytest.raises(UnexpectedModelBehavior):
                 await told(Scripted(("mcp__s__fail", {}), ("mcp__s__fail", {})), SessionToolset(session, max_retries=1))
 

@@ -6,12 +6,16 @@ A module is imported by its own name, and imports its framework then; nothing he
 from __future__ import annotations
 
 import base64
+import json
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     import trunkline
+    import trunkline.sync
 
 
 def missing(module: str, package: str, error: ImportError) -> ImportError:
@@ -61,3 +65,62 @@ def texts(result: trunkline.CallResult) -> list[str]:
     """The texts among the blocks of a result."""
     found = (block for block in content(result) if isinstance(block, dict) and block.get("type") == "text")
     return [block["text"] for block in found if isinstance(block.get("text"), str)]
+
+
+def shown(result: trunkline.CallResult) -> list[Any]:
+    """The blocks that a model is shown: those of the result, else its structured content as JSON, else, of an error, words."""
+    blocks = content(result)
+    if not blocks and result.structured_content is not None:
+        return [{"type": "text", "text": json.dumps(result.structured_content, ensure_ascii=False)}]
+    if not blocks and result.is_error:
+        return [{"type": "text", "text": WORDLESS}]
+    return blocks
+
+
+def error_text(result: trunkline.CallResult) -> str:
+    """What a model is told of an error: its texts, else what stands in for them."""
+    stands_in = shown(result)[0].get("text") if not content(result) else None
+    return "\n".join(texts(result)) or stands_in or WORDLESS
+
+
+#: What is told of an error that the server says nothing of.
+WORDLESS = "the tool reports an error without a text"
+
+
+def shaped(
+    session: trunkline.Session | trunkline.sync.Session, servers: Iterable[str] | None = None, shape: str = "any"
+) -> list[tuple[trunkline.Listed, dict[str, Any]]]:
+    """The tools of a session's view, or of some of its servers, with definitions whose ``inputSchema`` is as that shape has it.
+
+    What Python cannot decode is left out and logged, and costs nobody the rest.
+    """
+    wanted = None if servers is None else set(servers)
+    definitions: dict[str, dict[str, Any]] = {each["name"]: each for each in session.tools_for("any")}
+    if shape != "any":
+        for tool in session.tools_for(shape):
+            about = tool.get("function", tool)
+            if (definition := definitions.get(about["name"])) is not None:
+                schemas = (about.get(member) for member in _SCHEMAS)
+                definition["inputSchema"] = next(filter(None, schemas), {"type": "object", "properties": {}})
+    rows = (row for row in session.tools() if wanted is None or row.server in wanted)
+    return [(row, definitions[row.name]) for row in rows if row.name in definitions]
+
+
+#: Where shapes have the schema of a tool's arguments.
+_SCHEMAS = ("inputSchema", "input_schema", "parameters", "parametersJsonSchema")
+
+
+def has_plain_names(definition: dict[str, Any]) -> bool:
+    """Whether every model API takes the names of a tool's arguments."""
+    schema = definition.get("inputSchema")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return not isinstance(properties, dict) or all(_PLAIN.fullmatch(name) for name in properties)
+
+
+_PLAIN = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+
+
+def hints(definition: dict[str, Any]) -> dict[str, Any]:
+    """What a definition says of its tool beside what it is called with."""
+    annotations = definition.get("annotations")
+    return annotations if isinstance(annotations, dict) else {}

@@ -13,7 +13,15 @@ from contextlib import contextmanager
 from mcp import types
 from mcp.shared import exceptions
 
-from .._errors import ServerError, TimeoutError, TrunklineError
+from .._errors import (
+    CallInterruptedError,
+    ClosedError,
+    ConnectError,
+    ServerError,
+    TimeoutError,
+    TrunklineError,
+    UnavailableError,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +32,10 @@ if TYPE_CHECKING:
 MCPError: Any = getattr(exceptions, "MCPError", None) or exceptions.McpError
 
 #: JSON-RPC codes as ``mcp`` has them.
-REQUEST_TIMEOUT, INTERNAL_ERROR = getattr(types, "REQUEST_TIMEOUT", 408), -32603
+REQUEST_TIMEOUT, CONNECTION_CLOSED, INTERNAL_ERROR = getattr(types, "REQUEST_TIMEOUT", 408), -32000, -32603
+
+#: What a lost or absent connection is to the library.
+_LOST = (CallInterruptedError, ClosedError, ConnectError, UnavailableError)
 
 
 def models(kind: Any, definitions: list[dict[str, Any]]) -> list[Any]:
@@ -120,7 +131,8 @@ def _error(error: TrunklineError) -> Exception:
     if isinstance(error, ServerError):
         code, message, about = error.detail["code"], error.detail["message"], error.detail.get("data")
     else:
-        code = REQUEST_TIMEOUT if isinstance(error, TimeoutError) else INTERNAL_ERROR
+        lost = CONNECTION_CLOSED if isinstance(error, _LOST) else INTERNAL_ERROR
+        code = REQUEST_TIMEOUT if isinstance(error, TimeoutError) else lost
         message, about = str(error), {"code": error.code, "retryable": error.retryable, "outcome": error.outcome}
     return raised_as(code, message, about)
 

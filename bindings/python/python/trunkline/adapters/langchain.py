@@ -14,13 +14,14 @@ import json
 import logging
 from typing import Any  # LangGraph evaluates the annotations of a tool's function.
 
-from .._results import defined
-from . import Malformed, content, encoded, member, mime_type, missing, texts
+from . import Malformed, encoded, error_text, hints, member, mime_type, missing, shaped, shown
 
 try:
     from langchain_core.messages import content as blocks
     from langchain_core.tools import BaseTool, StructuredTool, ToolException
     from langchain_core.utils.json_schema import dereference_refs
+
+    from ._pydantic import written
 except ImportError as error:
     raise missing("langchain", "langchain-core", error) from error
 
@@ -43,7 +44,7 @@ class ToolError(ToolException):
     """A tool that reports an error. By default the model is shown it, as a message with the status ``error``."""
 
     def __init__(self, result: trunkline.CallResult) -> None:
-        super().__init__("\n".join(texts(result)) or "the tool reports an error without a text")
+        super().__init__(error_text(result))
         #: What the server sent.
         self.result = result
 
@@ -54,6 +55,7 @@ def tools(
     servers: Iterable[str] | None = None,
     on_progress: _Audience | None = None,
     raise_errors: bool = False,
+    shape: str = "any",
     **options: Any,
 ) -> list[BaseTool]:
     """The tools of the session's view as it is now, or those of some servers.
@@ -62,16 +64,41 @@ def tools(
     thread, and cancelling the agent does not cancel the call. The content of a message is
     a list of LangChain's standard blocks, its artifact ``{"structured_content": …, "meta": …}``. ``on_progress`` gets the
     name of the tool and each ``progress`` event. With ``raise_errors`` an error that a tool reports is raised as ``ToolError``; one of the pool
-    (``trunkline.TrunklineError``) always is. Further options are those of each call, such as ``timeout``.
+    (``trunkline.TrunklineError``) always is. ``shape`` is that of the model's API (``Session.tools_for``), by default what all of them take; arguments
+    go to the server under its own names. Further options are those of each call, such as ``timeout``.
     """
-    wanted = None if servers is None else set(servers)
-    listed = [tool for tool in session.tools() if wanted is None or tool.server in wanted]
-    offered = ((tool, definition) for tool, definition in defined(listed) if _is_followed(tool, _schema(definition)))
-    return [_tool(session, *each, on_progress, raise_errors, options) for each in offered]
+    asked = {"shape": shape, **options}
+    offered = ((tool, {**definition, "inputSchema": _named(definition["inputSchema"])}) for tool, definition in shaped(session, servers, shape))
+    followed = (each for each in offered if _is_followed(each[0], each[1]["inputSchema"]))
+    return [_tool(session, *each, on_progress, raise_errors, asked) for each in followed]
 
 
-def _schema(definition: dict[str, Any]) -> dict[str, Any]:
-    return definition.get("inputSchema") or {"type": "object", "properties": {}}
+class _Names(dict[str, Any]):
+    """Parameters by their names, where LangChain finds no reference: it takes a parameter that is called ``$ref`` for one."""
+
+    def __contains__(self, name: object) -> bool:
+        return name != "$ref" and super().__contains__(name)
+
+
+def _named(schema: Any) -> Any:
+    """A schema whose parameters have any name."""
+    if isinstance(schema, list):
+        return [_named(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    out = {}
+    for keyword, value in schema.items():
+        if keyword in _BY_NAME and isinstance(value, dict):
+            by_name = {name: _named(inner) for name, inner in value.items()}
+            out[keyword] = _Names(by_name) if "$ref" in by_name else by_name
+        else:
+            # Values are no schemas.
+            out[keyword] = value if keyword in _VALUES else _named(value)
+    return out
+
+
+_BY_NAME = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+_VALUES = {"const", "default", "enum", "examples"}
 
 
 def _is_followed(tool: trunkline.Listed, schema: dict[str, Any]) -> bool:
@@ -106,21 +133,28 @@ def _tool(
         asked["progress"] = lambda event: told(name, event)
 
     async def wait(arguments: dict[str, Any]) -> tuple[Any, Any]:
-        return _output(await session.call_tool(name, arguments, **asked))  # type: ignore[misc]
+        return _output(await session.call_tool(name, written(arguments), **asked))  # type: ignore[misc]
 
     def block(arguments: dict[str, Any]) -> tuple[Any, Any]:
-        return _output(session.call_tool(name, arguments, **asked))  # type: ignore[arg-type]
+        return _output(session.call_tool(name, written(arguments), **asked))  # type: ignore[arg-type]
 
     waits = inspect.iscoroutinefunction(session.call_tool)
     return _Tool(
         name=name,
         description=definition.get("description") or "",
-        args_schema=_schema(definition),
+        args_schema=definition["inputSchema"],
         coroutine=wait if waits else None,
         func=None if waits else block,
         response_format="content_and_artifact",
         handle_tool_error=False if raise_errors else _shown,
-        metadata={"server": listed.server, "own_name": listed.own_name, "annotations": definition.get("annotations") or {}},
+        # Each hint by itself too, where agents of the peer look for it.
+        metadata={
+            **hints(definition),
+            "server": listed.server,
+            "own_name": listed.own_name,
+            "annotations": hints(definition),
+            "_meta": definition.get("_meta"),
+        },
     )
 
 
@@ -128,13 +162,11 @@ def _output(result: trunkline.CallResult) -> tuple[Any, Any]:
     if result.is_error:
         raise ToolError(result)
     artifact = {"structured_content": result.structured_content, "meta": result.meta}
-    return [_block(block) for block in content(result)], artifact
+    return [_block(block) for block in shown(result)], artifact
 
 
 def _shown(error: ToolException) -> Any:
-    if isinstance(error, ToolError) and content(error.result):
-        return [_block(block) for block in content(error.result)]
-    return str(error)
+    return [_block(block) for block in shown(error.result)] if isinstance(error, ToolError) else str(error)
 
 
 def _block(block: Any) -> Any:
@@ -155,7 +187,10 @@ def _known(block: Any) -> Any:
     if kind == "audio":  # Messages of tools have no block for sound but a file.
         return blocks.create_file_block(base64=encoded(block, "data"), mime_type=member(block, "mimeType"))
     if kind == "resource_link":
-        return blocks.create_file_block(url=member(block, "uri"), mime_type=mime_type(block))
+        mime = mime_type(block)
+        # What can be looked at is a picture: model APIs take no other file by its address.
+        create = blocks.create_image_block if (mime or "").startswith("image/") else blocks.create_file_block
+        return create(url=member(block, "uri"), mime_type=mime)
     return _resource(block.get("resource")) if kind == "resource" else None
 
 

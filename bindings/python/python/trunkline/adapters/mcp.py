@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from .._errors import ProtocolError, TrunklineError, leaving
 from .._handlers import Refusal
 from .._results import defined
-from . import missing
+from . import has_plain_names, missing, shaped
 
 try:
     from mcp import types
@@ -34,6 +34,7 @@ try:
         raised_as,
         resource_result,
     )
+    from ._pydantic import written
 except ImportError as error:
     raise missing("mcp", "mcp", error) from error
 
@@ -67,7 +68,9 @@ class ClientSession:
 
     ``async with`` acquires the server and releases it at the end; the session and the pool stay. Names are the server's own.
     Lists are those of the session's view, whole, in one page. Sampling and elicitation belong to the session: ``handlers`` makes the handlers
-    that it is opened with out of ``mcp``'s callbacks.
+    that it is opened with out of ``mcp``'s callbacks. ``wait`` and ``retry`` are those of each call of a tool. Tools are listed as the server sent them, but for
+    arguments whose names a model API refuses: these have others, and go to the server under its own. ``shape="mcp"`` leaves these as well; with the shape of
+    one API (``Session.tools_for``) all schemas are as that takes them.
     """
 
     def __init__(
@@ -79,8 +82,12 @@ class ClientSession:
         read_timeout_seconds: Any = None,
         logging_callback: Callable[[Any], Any] | None = None,
         message_handler: Callable[[Any], Any] | None = None,
+        wait: bool = False,
+        retry: str = "never",
+        shape: str = "any",
     ) -> None:
         self._session, self._server, self._config = session, server, config
+        self._shape, self._of_calls = shape, {"wait": wait, "retry": retry, "shape": shape}
         self._timeout = read_timeout_seconds
         self._logging_callback, self._message_handler = logging_callback, message_handler
         self._acquired: trunkline.Lease | None = None
@@ -180,7 +187,18 @@ class ClientSession:
         """The server's tools in the session's view."""
         with as_mcp():
             definitions = [definition for _, definition in defined(self.lease.tools())]
+            if self._shape != "mcp":
+                definitions = self._fitted(definitions)
         return types.ListToolsResult.model_validate({"tools": models(types.Tool, definitions)})
+
+    def _fitted(self, definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The same as model APIs take them."""
+        if self._shape == "any" and all(map(has_plain_names, definitions)):
+            return definitions
+        tools = shaped(self._session, [self.lease.server], self._shape)
+        fitted = {tool.own_name: {**definition, "name": tool.own_name} for tool, definition in tools}
+        stay = has_plain_names if self._shape == "any" else lambda _: False
+        return [each if stay(each) else fitted.get(each["name"], each) for each in definitions]
 
     async def list_prompts(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's prompts in the session's view."""
@@ -218,7 +236,8 @@ class ClientSession:
         progress = None if progress_callback is None else _Progress(progress_callback)
         try:
             with as_mcp():
-                result = await self.lease.call_tool(name, arguments, progress=progress, **options)
+                options = {**options, **self._of_calls}
+                result = await self.lease.call_tool(name, written(arguments), progress=progress, **options)
             if progress is not None:
                 await progress.told()
         finally:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .._results import defined
-from . import missing
+from . import missing, shaped, shown
 
 try:
     from agents.mcp import MCPServer
@@ -30,7 +30,8 @@ class SessionServer(MCPServer):
     """All servers of a session, or some, as one server of an agent: names are the exposed ones.
 
     ``connect`` waits until each server is ready, has failed or sleeps; ``cleanup`` ends nothing of the session or pool. The tools are read at each turn, so that
-    what changes is there at the next. ``on_progress`` gets the name of the tool and each ``progress`` event; ``timeout`` is the seconds of each call. Further options are
+    what changes is there at the next. ``on_progress`` gets the name of the tool and each ``progress`` event; ``timeout`` is the seconds of each call, ``wait`` and ``retry`` are
+    those of ``call_tool``, and ``shape`` is that of the model's API (``Session.tools_for``), by default what all of them take; arguments go to the server under its own names. Further options are
     those of the SDK's ``MCPServer``, such as ``require_approval``. What the pool raises goes through the SDK's ``failure_error_function``.
     """
 
@@ -42,9 +43,13 @@ class SessionServer(MCPServer):
         name: str | None = None,
         timeout: float | None = None,
         on_progress: Callable[[str, trunkline.Event], object] | None = None,
+        wait: bool = False,
+        retry: str = "never",
+        shape: str = "any",
         **options: Any,
     ) -> None:
         super().__init__(**options)
+        self._shape, self._of_calls = shape, {"wait": wait, "retry": retry, "shape": shape}
         self._session, self._timeout, self._on_progress = session, timeout, on_progress
         self._servers = None if servers is None else set(servers)
         self._name = name or session.id
@@ -70,19 +75,21 @@ class SessionServer(MCPServer):
 
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> list[Any]:
         """The tools of the session's view, under their exposed names."""
-        tools = defined(self._of(self._session.tools()))
-        return models(types.Tool, [{**definition, "name": tool.name} for tool, definition in tools])
+        tools = shaped(self._session, self._servers, self._shape)
+        return models(types.Tool, [definition for _, definition in tools])
 
     async def call_tool(
         self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
     ) -> Any:
         """Calls a tool by its exposed name."""
-        options: dict[str, Any] = {"timeout": self._timeout, "idle_timeout": self._timeout, "meta": meta}
+        options: dict[str, Any] = {"timeout": self._timeout, "idle_timeout": self._timeout, "meta": meta, **self._of_calls}
         if self._on_progress is not None:
             told = self._on_progress
             options["progress"] = lambda event: told(tool_name, event)
         result = await self._session.call_tool(tool_name, arguments, **options)
-        return call_result(result.decoded)
+        decoded = result.decoded
+        # The SDK shows a model the blocks alone.
+        return call_result({**decoded, "content": shown(result)} if not decoded.get("content") else decoded)
 
     async def list_prompts(self) -> Any:
         """The prompts of the session's view; servers that have one of the same name are told apart by ``servers``."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import base64
 import logging
 
-from .._results import defined
-from . import Malformed, content, encoded, member, mime_type, missing, texts
+from .._errors import CallInterruptedError, ServerError, TimeoutError, ToolNotFoundError, UnavailableError
+from . import Malformed, content, encoded, error_text, member, mime_type, missing, shaped, shown
 
 try:
     from pydantic_ai import ModelRetry, UserError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import trunkline
 
-__all__ = ["SessionToolset"]
+__all__ = ["SessionToolset", "ToolError"]
 
 _log = logging.getLogger("trunkline")
 
@@ -41,7 +41,10 @@ class SessionToolset(AbstractToolset):
     """The tools of a session's view, or of some of its servers, under their exposed names.
 
     They are read at each step of a run, so that what changes is there at the next. An error that a tool reports is a ``ModelRetry``: the
-    model sees it and may try again, up to ``max_retries`` (by default the agent's). What the pool raises, a ``trunkline.TrunklineError``, ends the run.
+    model sees it and may try again, up to ``max_retries`` (by default the agent's). So is what a model can go on from: an error of the server, a lost
+    connection, a time-out, with the ``trunkline.TrunklineError`` as ``__cause__`` and whether the call may have run among the words. With ``tool_error_behavior="error"`` these
+    end the run. What else the pool raises always does. ``process_tool_call(ctx, call, name, arguments)`` stands between the model and each call.
+    Schemas are as the API of the run's model takes them, and arguments go to the server under its own names.
     Entering waits until each server is ready, has failed or sleeps; leaving ends nothing of the session or pool. ``on_progress`` gets the
     run's context, the name of the tool and each ``progress`` event. Further options are those of each call, such as ``timeout``.
     """
@@ -54,9 +57,14 @@ class SessionToolset(AbstractToolset):
         id: str | None = None,
         max_retries: int | None = None,
         on_progress: Callable[[Any, str, trunkline.Event], object] | None = None,
+        tool_error_behavior: str = "retry",
+        process_tool_call: Callable[..., Any] | None = None,
         **options: Any,
     ) -> None:
+        if tool_error_behavior not in ("retry", "error"):
+            raise UserError(f"tool_error_behavior is {tool_error_behavior!r}, not 'retry' or 'error'")
         self._session, self._options = session, options
+        self._lets_retry, self._process = tool_error_behavior == "retry", process_tool_call
         self._servers = None if servers is None else set(servers)
         self._id, self._max_retries, self._on_progress = id, max_retries, on_progress
 
@@ -74,9 +82,8 @@ class SessionToolset(AbstractToolset):
 
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
         """The tools as they are now."""
-        listed = self._session.tools()
-        wanted = (tool for tool in listed if self._servers is None or tool.server in self._servers)
-        tools = {tool.name: self._tool(tool, definition, ctx) for tool, definition in defined(wanted)}
+        listed = shaped(self._session, self._servers, _shape_of(ctx.model))
+        tools = {tool.name: self._tool(tool, definition, ctx) for tool, definition in listed}
         return {name: tool for name, tool in tools.items() if _is_taken(tool.tool_def, ctx.model)}
 
     def _tool(self, listed: trunkline.Listed, definition: dict[str, Any], ctx: Any) -> Any:
@@ -85,7 +92,8 @@ class SessionToolset(AbstractToolset):
             tool_def=ToolDefinition(
                 name=listed.name,
                 description=definition.get("description"),
-                parameters_json_schema=definition.get("inputSchema") or {"type": "object", "properties": {}},
+                parameters_json_schema=definition["inputSchema"],
+                return_schema=definition.get("outputSchema") or None,
                 metadata={
                     "server": listed.server,
                     "own_name": listed.own_name,
@@ -100,14 +108,60 @@ class SessionToolset(AbstractToolset):
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
         """Calls a tool by its exposed name."""
-        options = dict(self._options)
+
+        async def call(name: str, arguments: dict[str, Any], metadata: dict[str, Any] | None = None) -> Any:
+            return await self._called(ctx, name, arguments, metadata)
+
+        if self._process is None:
+            return await call(name, tool_args)
+        return await self._process(ctx, call, name, tool_args)
+
+    async def _called(self, ctx: Any, name: str, arguments: dict[str, Any], meta: dict[str, Any] | None) -> Any:
+        options = {"shape": _shape_of(ctx.model), **self._options}
+        if meta is not None:
+            options["meta"] = meta
         if self._on_progress is not None:
             told = self._on_progress
             options["progress"] = lambda event: told(ctx, name, event)
-        result = await self._session.call_tool(name, tool_args, **options)
-        if result.is_error:
-            raise ModelRetry("\n".join(texts(result)) or f"{name} reports an error without a text")
-        return _output(result)
+        try:
+            result = await self._session.call_tool(name, arguments, **options)
+        except _GOES_ON as error:
+            if not self._lets_retry:
+                raise
+            # What the server answered says by itself what became of the call.
+            is_open = error.outcome == "unknown" and not isinstance(error, ServerError)
+            raise ModelRetry(f"{error}{_MAY_HAVE_RUN if is_open else ''}") from error
+        if not result.is_error:
+            return _output(result)
+        if not self._lets_retry:
+            raise ToolError(error_text(result))
+        raise ModelRetry(error_text(result))
+
+
+class ToolError(Exception):
+    """A tool that reports an error, with ``tool_error_behavior="error"``."""
+
+
+#: What a model can go on from.
+_GOES_ON = (ServerError, CallInterruptedError, UnavailableError, TimeoutError, ToolNotFoundError)
+
+_MAY_HAVE_RUN = " (the call may have run)"
+
+#: The shapes of the APIs that models of the framework speak, by the name of their system.
+_SHAPES = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "azure": "openai",
+    "google": "gemini",
+    "google-cloud": "gemini",
+    "google-gla": "gemini",
+    "google-vertex": "gemini",
+}
+
+
+def _shape_of(model: Any) -> str:
+    """The shape of the model's API; of one that is not known, or stands for several, what all take."""
+    return "any" if hasattr(model, "models") else _SHAPES.get(getattr(model, "system", None) or "", "any")
 
 
 def _is_taken(tool: Any, model: Any) -> bool:
@@ -126,12 +180,15 @@ def _is_taken(tool: Any, model: Any) -> bool:
 
 
 def _output(result: trunkline.CallResult) -> Any:
-    """Structured content where there is some and nothing but text beside it, else the blocks."""
-    blocks = content(result)
+    """Structured content where there is some and nothing but text beside it, else the blocks.
+
+    An empty list is no structured content where there is a text: PHP writes nothing so.
+    """
+    blocks, structured = content(result), result.structured_content
     is_text = (isinstance(block, dict) and block.get("type") == "text" for block in blocks)
-    if result.structured_content is not None and all(is_text):
-        return result.structured_content
-    mapped = [_block(block) for block in blocks]
+    if structured is not None and not (structured == [] and blocks) and all(is_text):
+        return structured
+    mapped = [_block(block) for block in shown(result)]
     return mapped[0] if len(mapped) == 1 else mapped
 
 
