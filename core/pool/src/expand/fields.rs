@@ -11,17 +11,30 @@ use crate::json::joined;
 pub(super) enum Role {
     /// It is the program: what it is must be known before anybody is asked.
     Program,
+    /// It is the path of a folder or of a file of variables, which an approval shows too.
+    Path,
     /// It says what runs or where it is reached, so that an approval shows it.
     Target,
     /// It is given to what runs, or sent there; nobody looks at it before it is admitted.
     Value,
 }
 
+impl Role {
+    /// Whether it is a path, of which a leading `~` is the home folder.
+    pub(super) fn is_path(self) -> bool {
+        match self {
+            Role::Program | Role::Path => true,
+            Role::Target | Role::Value => false,
+        }
+    }
+}
+
 /// The role of the texts in a member of that spelling. Other members hold no variables.
 fn role(spelling: &str) -> Option<Role> {
     match spelling {
         "command" => Some(Role::Program),
-        "args" | "cwd" | "url" | "serverUrl" | "httpUrl" | "tcp" | "socket_path" | "socketPath" => {
+        "cwd" => Some(Role::Path),
+        "args" | "url" | "serverUrl" | "httpUrl" | "tcp" | "socket_path" | "socketPath" => {
             Some(Role::Target)
         }
         "env" | "headers" | "oauth" | "auth" => Some(Role::Value),
@@ -66,7 +79,7 @@ fn rewrite(
 ) -> Result<()> {
     match value {
         Value::String(text) => {
-            if text.contains(['$', '!']) {
+            if text.contains(['$', '!', '~']) {
                 *text = change(path, role, text)?;
             }
             Ok(())

@@ -1,6 +1,6 @@
 //! How variables are written, read once from left to right. Nothing that a variable becomes is read again.
 
-use std::path::MAIN_SEPARATOR_STR;
+use std::path::{MAIN_SEPARATOR_STR, is_separator};
 
 use super::words::{self, CommandLine};
 
@@ -38,6 +38,8 @@ pub(super) enum Known<'a> {
     WorkspaceFolderBasename,
     /// The user's own folder.
     UserHome,
+    /// The same, as shells write it.
+    Tilde,
 }
 
 /// Why a text cannot be read.
@@ -47,6 +49,19 @@ pub(super) enum Malformed<'a> {
     Sentence(&'static str),
     /// What stands in braces is of a kind that nobody knows.
     Unknown(&'a str),
+}
+
+/// The pieces of a path, in order. A `~` that is all of it or stands before a separator is the home folder, as in a shell; nobody else's
+/// home folder is known here.
+pub(super) fn parts_of_path(path: &str) -> Result<Vec<Part<'_>>, Malformed<'_>> {
+    match path.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with(is_separator) => {
+            let home = Part { written: &path[..1], means: Means::Known(Known::Tilde, None) };
+            let rest = parts(rest)?;
+            Ok(std::iter::once(home).chain(rest).collect())
+        }
+        _ => parts(path),
+    }
 }
 
 /// The pieces of a text, in order.

@@ -31,7 +31,7 @@
 //! ```
 //!
 //! What holds:
-//! 1. A text without `$` is unchanged, but for a command that is asked for.
+//! 1. A text without `$` is unchanged, but for a command that is asked for, and for the home folder at the start of a path.
 //! 2. No value of a variable, answer or default is read for variables.
 //! 3. A configuration that `look_up` takes has no malformed variable in any field, admitted or not.
 //! 4. Where `look_up` takes a configuration, its program and where that is found wait for no answer.
@@ -147,11 +147,11 @@ pub fn look_up(
     let looked_up =
         fields::rewritten(template.configuration(), &mut |path, role, text| match role {
             Role::Program => texts.settled(path, role, text),
-            Role::Target => texts.expanded(path, role, text),
+            Role::Path | Role::Target => texts.expanded(path, role, text),
             Role::Value => texts.check(path, role, text).map(|()| text.to_owned()),
         })?;
     if let Some(file) = template.env_file() {
-        texts.check(ENV_FILE, Role::Target, file)?;
+        texts.check(ENV_FILE, Role::Path, file)?;
     }
     for (name, value) in own_paths(template.configuration()) {
         let settled = match value {
@@ -162,11 +162,11 @@ pub fn look_up(
     }
     let spec = template.looked_up(&looked_up)?;
     let folder = template.configuration().get("cwd").and_then(Value::as_str);
-    let folder_waits = folder.is_some_and(|folder| texts.waits(Role::Target, folder));
+    let folder_waits = folder.is_some_and(|folder| texts.waits(Role::Path, folder));
     if let (Transport::Stdio(stdio), Some(folder)) = (&spec.transport, folder)
         && begins_at_folder(&stdio.command)
     {
-        texts.settled("cwd", Role::Target, folder)?;
+        texts.settled("cwd", Role::Path, folder)?;
     }
     Ok(LookedUp { spec, own_path, folder_waits })
 }
@@ -188,7 +188,7 @@ pub fn env_file(
 ) -> Result<Option<String>> {
     let Some(file) = template.env_file() else { return Ok(None) };
     let mut texts = Texts::admitted(template, variables, commands, answers);
-    texts.expanded(ENV_FILE, Role::Target, file).map(Some)
+    texts.expanded(ENV_FILE, Role::Path, file).map(Some)
 }
 
 /// The server, with every variable in place.
@@ -207,7 +207,7 @@ pub fn expand(
     let mut expanded =
         fields::rewritten(template.configuration(), &mut |path, role, text| match role {
             Role::Program => texts.settled(path, role, text),
-            Role::Target | Role::Value => texts.expanded(path, role, text),
+            Role::Path | Role::Target | Role::Value => texts.expanded(path, role, text),
         })?;
     join_env_file(template, answers, &mut expanded)?;
     template.spec_of(&expanded)

@@ -65,7 +65,10 @@ pub fn takes(template: &Template) -> BTreeMap<(TakenKind, String), BTreeSet<Stri
             Means::Input(id) => (TakenKind::Input, id),
             Means::Secret(name) => (TakenKind::Secret, name),
             Means::Known(
-                Known::WorkspaceFolder | Known::WorkspaceFolderBasename | Known::UserHome,
+                Known::WorkspaceFolder
+                | Known::WorkspaceFolderBasename
+                | Known::UserHome
+                | Known::Tilde,
                 _,
             ) => return,
             Means::Text(_) | Means::Command(_) => return,
@@ -83,7 +86,7 @@ fn each(template: &Template, commands: Commands, note: &mut dyn FnMut(&str, Mean
         }
     };
     if let Some(file) = template.env_file() {
-        note(ENV_FILE, Role::Target, file);
+        note(ENV_FILE, Role::Path, file);
     }
     let visited = fields::rewritten(template.configuration(), &mut |path, role, text| {
         note(path, role, text);

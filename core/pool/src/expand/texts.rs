@@ -126,12 +126,13 @@ impl<'a> Texts<'a> {
                 let name = Path::new(&folder).file_name();
                 name.and_then(OsStr::to_str).unwrap_or_default().to_owned()
             }),
-            Known::UserHome => self.variables.user_home(),
+            Known::UserHome | Known::Tilde => self.variables.user_home(),
         };
         match (value, default) {
             (Some(value), None) => Ok(value),
             (Some(value), Some(_)) if !value.is_empty() => Ok(value),
             (_, Some(default)) => Ok(default.to_owned()),
+            (None, None) if known == Known::Tilde => Err(self.homeless(path)),
             (None, None) => {
                 let variable = name_of(&Means::Known(known, None));
                 Err(self.undefined(path, &variable, "which is not set", HINT_ENV))
@@ -160,6 +161,14 @@ impl<'a> Texts<'a> {
         answer.ok_or_else(|| self.undefined(path, &name_of(&part.means), why, hint))
     }
 
+    /// The error for a path that begins at a home folder that nobody knows.
+    fn homeless(&self, path: &str) -> Error {
+        let message =
+            format!("`{path}` begins with `~`, and `{HOME}`, the home folder, is not set");
+        let error = self.template.error(ErrorCode::UndefinedVariable, path, &message);
+        error.with_detail("variable", HOME).with_hint(HINT_HOME)
+    }
+
     fn undefined(&self, path: &str, variable: &str, why: &str, hint: &str) -> Error {
         undefined(self.template, path, variable, why, hint)
     }
@@ -186,11 +195,16 @@ impl<'a> Texts<'a> {
 }
 
 const HINT_ENV: &str = "set it in the environment of the host, or give a default as in `${NAME:-default}`; `$$` is a plain `$`";
+const HINT_HOME: &str =
+    "set it in the environment of the host to an absolute path, or write the whole path here";
 const HINT_SECRET: &str = "give it to the host, or set it in the host's environment";
 const HINT_REFUSED: &str = "the host decides who has it; a reload asks again";
 const HINT_COMMAND: &str = "run the command by hand to see why";
 const HINT_INPUT: &str = "answer the question, or let the host answer it";
 const HINT_DOLLAR: &str = "`$$` is a plain `$`";
+
+/// The variable that says where the home folder is.
+const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// The pieces of a text. Where commands are asked, a value that begins with `!` is one.
 pub(super) fn parts(
@@ -203,6 +217,7 @@ pub(super) fn parts(
             let line = words::split(line).map_err(Malformed::Sentence)?;
             Ok(vec![Part { written: text, means: Means::Command(line) }])
         }
+        _ if role.is_path() => grammar::parts_of_path(text),
         _ => grammar::parts(text),
     }
 }
@@ -222,7 +237,7 @@ fn name_of(means: &Means<'_>) -> String {
         Means::Known(Known::Env(name), _) => before(name, is_sign),
         Means::Known(Known::WorkspaceFolder, _) => WORKSPACE_FOLDER.to_owned(),
         Means::Known(Known::WorkspaceFolderBasename, _) => WORKSPACE_FOLDER_BASENAME.to_owned(),
-        Means::Known(Known::UserHome, _) => USER_HOME.to_owned(),
+        Means::Known(Known::UserHome | Known::Tilde, _) => USER_HOME.to_owned(),
         // Their names are often words with hyphens between them.
         Means::Input(id) => format!("input:{}", before(id, |c| ":=".contains(c))),
         Means::Secret(name) => {

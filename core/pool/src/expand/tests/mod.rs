@@ -8,6 +8,7 @@ mod dotenv;
 mod fields;
 mod forms;
 mod generated;
+mod home;
 mod looked_up;
 
 /// A host with a small environment.
