@@ -43,7 +43,7 @@ pub use format::{
 pub use known::{KNOWN_FILES, known_files};
 pub use notes::{Approval, Approved, Finding, FindingKind};
 pub use place::Place;
-pub use read::{ReadOptions, read, read_again};
+pub use read::{FILE_BYTES_MAX, ReadOptions, read, read_again};
 pub use source::{FINDINGS_MAX, Input, InputKind, Lists, Secrecy, Server, Skipped, Source};
 pub use syntax::Syntax;
 pub use template::{Provenance, Rule, Template};

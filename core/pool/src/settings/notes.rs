@@ -61,6 +61,9 @@ pub enum FindingKind {
     Quarantined,
     /// It cannot be read and is left out.
     Unreadable,
+    /// A path in it holds a control character, such as the tab that a `\\t` in the file is: a backslash that was meant as one has to be
+    /// doubled there.
+    ControlCharacter,
 }
 
 impl FindingKind {
@@ -72,6 +75,7 @@ impl FindingKind {
             FindingKind::Cut => "cut",
             FindingKind::Quarantined => "quarantined",
             FindingKind::Unreadable => "unreadable",
+            FindingKind::ControlCharacter => "control_character",
         }
     }
 }

@@ -37,7 +37,11 @@ impl Origin {
 
     /// An error about a path of the file's entry.
     pub(super) fn error(&self, path: &str, message: &str) -> Error {
-        let place = self.node.find(path).unwrap_or(self.node.place);
+        self.error_at(self.node.find(path).unwrap_or(self.node.place), path, message)
+    }
+
+    /// The same about a place within what has that path.
+    pub(super) fn error_at(&self, place: Place, path: &str, message: &str) -> Error {
         located(ErrorCode::InvalidConfig, &self.file, place, path, message)
             .with_server(&self.server)
     }
@@ -45,11 +49,17 @@ impl Origin {
     /// An error about the configuration, told as one about the entry that it came from.
     pub(super) fn retold(&self, error: &Error) -> Error {
         let path = error.detail().get("path").and_then(|path| path.as_str()).unwrap_or_default();
-        let written = self.written(path);
+        let (written, place) = self.told(path);
         let message = self.retold_message(error.message());
-        let place = self.node.find(&written).unwrap_or(self.node.place);
         let out = located(error.code(), &self.file, place, &written, &message);
         out.with_server(&self.server).with_hint_of(error)
+    }
+
+    /// What a path of the configuration is in the file, and where it stands.
+    pub(super) fn told(&self, path: &str) -> (String, Place) {
+        let written = self.written(path);
+        let place = self.node.find(&written).unwrap_or(self.node.place);
+        (written, place)
     }
 
     /// What a path of the configuration is in the file, by the longest part of it that moved.

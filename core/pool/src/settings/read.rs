@@ -27,8 +27,8 @@ pub struct ReadOptions {
     pub workspace: Option<String>,
 }
 
-/// More than any settings written by a person, in bytes.
-const TEXT_BYTES_MAX: usize = 16 << 20;
+/// More than any settings written by a person, in bytes; what is longer is not read to its end.
+pub const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// More servers than one file can sensibly hold.
 const SERVERS_MAX: usize = 10_000;
@@ -62,8 +62,8 @@ pub fn read_again(
     let file_error = |place, path: &str, message: &str| {
         located(ErrorCode::InvalidConfig, file, place, path, message)
     };
-    if text.len() > TEXT_BYTES_MAX {
-        let message = format!("the file is longer than {TEXT_BYTES_MAX} bytes");
+    if text.len() > FILE_BYTES_MAX {
+        let message = format!("the file is longer than {FILE_BYTES_MAX} bytes");
         return Err(file_error(Place::START, "", &message));
     }
     let known = known_file(file);
@@ -114,6 +114,9 @@ impl Reader<'_> {
 
     fn root(&mut self, root: &Node, holds_more: bool, workspace: Option<&str>) -> Result<()> {
         let container = self.container(root)?;
+        if let Some(flaw) = root.damage(&|way| self.is_entry(way, container)) {
+            return Err(self.spoilt(&flaw));
+        }
         if container != Some(Container::Bare) {
             self.unknown(root, container, holds_more);
         }
@@ -137,6 +140,25 @@ impl Reader<'_> {
         }
         self.source.findings.truncate(FINDINGS_MAX);
         Ok(())
+    }
+
+    /// Whether a value is the entry of a server, by the names on the way to it: what is damaged there costs that server alone.
+    fn is_entry(&self, way: &[&str], container: Option<Container>) -> bool {
+        let is_of = |container: &Container, way: &[&str]| match container {
+            Container::Map(names) | Container::List(names) => {
+                way.len() == names.len() + 1 && way.starts_with(names)
+            }
+            Container::Bare => way.len() == 1,
+        };
+        if container.is_some_and(|container| is_of(&container, way)) {
+            return true;
+        }
+        match way {
+            ["projects", _, way @ ..] if self.format == Format::ClaudeCode => {
+                self.format.row().containers.iter().any(|container| is_of(container, way))
+            }
+            _ => false,
+        }
     }
 
     /// The servers of one project in a file of the user. They stand above the user's own of the same name.

@@ -4,6 +4,7 @@
 //! `UPDATE_READINGS=1 cargo test -p trunkline-pool --test settings` writes the readings anew; each is to be looked at.
 
 mod again;
+mod backslashes;
 mod bounds;
 mod golden;
 mod hostile;

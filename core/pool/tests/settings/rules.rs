@@ -318,7 +318,7 @@ fn a_file_that_does_not_parse_is_one_error() {
     assert_eq!(whole_error("", "x.json").1, 1);
     assert_eq!(whole_error("[1]", "x.json").1, 1);
     assert_eq!(whole_error("{} {}", "x.json"), (String::new(), 1, 4));
-    assert_eq!(whole_error("{\"a\": \"\\ud800\"}", "x.json").1, 1);
+    assert_eq!(whole_error("{\"mcpServers\": {}, \"a\": \"\\ud800\"}", "x.json").1, 1);
     assert_eq!(whole_error("[mcp_servers.a]\ncommand = x", "x.toml").1, 2);
     assert_eq!(whole_error("[a]\nb = 1\nb = 2", "x.toml").1, 3);
     assert_eq!(whole_error("a:\n  - b\n c: d", "x.yaml").1, 3);

@@ -1,5 +1,6 @@
 //! One entry of a file, brought into the pool's own terms field by field.
 
+mod controls;
 mod fields;
 mod headers;
 mod times;
@@ -63,7 +64,11 @@ pub(super) fn read(written: &Written<'_>) -> Result<Template> {
     check_name(server).map_err(|error| origin.retold(&error))?;
     if let Some(flaw) = node.flaw(depth) {
         let what = if flaw.path.is_empty() { "it" } else { &format!("`{}`", flaw.path) };
-        return Err(origin.error(&flaw.path, &format!("{what} {}", flaw.sentence)));
+        let message = format!("{what} {}", flaw.sentence);
+        return Err(match flaw.is_of_escape() {
+            true => origin.error_at(flaw.place, &flaw.path, &message),
+            false => origin.error(&flaw.path, &message),
+        });
     }
     let Some(members) = node.members() else {
         return Err(origin.error("", "the configuration of a server must be an object"));
@@ -73,6 +78,11 @@ pub(super) fn read(written: &Written<'_>) -> Result<Template> {
     read.map_err(|fault| origin.error(&fault.path, &fault.message))?;
     origin.moved = entry.moved;
     let Entry { out, env_file, provenance, mut notes, .. } = entry;
+    for path in controls::suspicious(&out) {
+        let (path, place) = origin.told(&path);
+        let kind = FindingKind::ControlCharacter;
+        notes.findings.push(Finding { server: None, path, place, kind });
+    }
     notes.approvals.iter_mut().for_each(|one| one.server = Some(server.to_owned()));
     notes.findings.iter_mut().for_each(|one| one.server = Some(server.to_owned()));
     Template::new(out, env_file, provenance, (origin, notes))

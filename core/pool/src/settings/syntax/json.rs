@@ -5,18 +5,20 @@ use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{Content, Malformed, Member, Node, number};
+use super::escapes::{self, Escape};
+use super::{BACKSLASH, BACKSLASH_IN_NAME, Content, HALF, Malformed, Member, Node, number};
 use crate::settings::place::{Lines, Place};
 
 /// Reads a whole text. Nesting is bounded by the parser, long before the stack is.
 pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
     let options = ParseOptions { allow_missing_commas: false, ..ParseOptions::default() };
     let lines = Lines::new(text);
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+    let (text, escapes) = escapes::mended(text);
+    let parsed = parse_to_ast(&text, &CollectOptions::default(), &options).map_err(|error| {
         Malformed { place: lines.place(error.range().start), message: reason(&error) }
     })?;
     match parsed.value {
-        Some(value) => Ok(Reader { text, lines }.node(&value)),
+        Some(value) => Ok(Reader { text: &text, lines, escapes }.node(&value)),
         None => Err(Malformed { place: Place::START, message: "the file is empty".into() }),
     }
 }
@@ -37,12 +39,14 @@ fn reason(error: &ParseError) -> String {
 struct Reader<'a> {
     text: &'a str,
     lines: Lines<'a>,
+    /// The backslashes that were wrong, in ascending order.
+    escapes: Vec<(usize, Escape)>,
 }
 
 impl Reader<'_> {
     fn node(&self, value: &Value<'_>) -> Node {
         let (start, content) = match value {
-            Value::StringLit(text) => (text.range.start, self.string(text.range, &text.value)),
+            Value::StringLit(text) => self.string(text.range, &text.value),
             Value::NumberLit(written) => (written.range.start, number::loose(written.value)),
             Value::BooleanLit(value) => (value.range.start, Content::Bool(value.value)),
             Value::NullKeyword(value) => (value.range.start, Content::Null),
@@ -67,14 +71,32 @@ impl Reader<'_> {
         if self.holds_controls(property.name.range()) {
             node.content = Content::Flawed("has a name with a control character");
         }
+        if let Some((place, _)) = self.wrong_escape(property.name.range()) {
+            node = Node::new(self.lines.place(place), Content::Flawed(BACKSLASH_IN_NAME));
+        }
         Member { name, place: self.lines.place(start), node }
     }
 
-    fn string(&self, range: Range, value: &str) -> Content {
-        match self.holds_controls(range) {
+    /// What a string is, and where it or what is wrong in it begins.
+    fn string(&self, range: Range, value: &str) -> (usize, Content) {
+        if let Some((offset, escape)) = self.wrong_escape(range) {
+            let sentence = match escape {
+                Escape::Unknown => BACKSLASH,
+                Escape::Half => HALF,
+            };
+            return (offset, Content::Flawed(sentence));
+        }
+        let content = match self.holds_controls(range) {
             true => Content::Flawed("holds a control character"),
             false => Content::Text(value.to_owned()),
-        }
+        };
+        (range.start, content)
+    }
+
+    /// The first backslash in a part of the text that has no meaning.
+    fn wrong_escape(&self, range: Range) -> Option<(usize, Escape)> {
+        let first = self.escapes.partition_point(|(offset, _)| *offset < range.start);
+        self.escapes.get(first).copied().filter(|(offset, _)| *offset < range.end)
     }
 
     /// The parser lets control characters stand in strings as they are; no other reader of these files does. The one behind the

@@ -1,5 +1,6 @@
 //! Settings files as trees whose every part knows its place, whatever their syntax.
 
+mod escapes;
 mod json;
 mod number;
 mod toml;
@@ -106,6 +107,11 @@ pub(super) struct Flaw {
 }
 
 impl Flaw {
+    /// Whether it is about a character of a text, and stands at that.
+    pub(super) fn is_of_escape(&self) -> bool {
+        OF_ESCAPES.contains(&&*self.sentence)
+    }
+
     /// The same of the part with that path.
     pub(super) fn below(self, path: &str) -> Flaw {
         let end = self.path;
@@ -120,6 +126,20 @@ impl Member {
         Flaw { path: joined("", &self.name), place: self.place, sentence }
     }
 }
+
+/// What is said of a string with a backslash that stands for nothing.
+pub(super) const BACKSLASH: &str =
+    "has a backslash that stands for nothing in JSON; double each backslash of a path";
+
+/// The same of a member's name.
+pub(super) const BACKSLASH_IN_NAME: &str =
+    "has a name with a backslash that stands for nothing in JSON; double each backslash of a path";
+
+/// What is said of a string with a `\\u` that is no whole character.
+pub(super) const HALF: &str = "has half of a character, a `\\u` without its other half";
+
+/// What is said of strings that cannot be taken as they are written.
+const OF_ESCAPES: [&str; 3] = [BACKSLASH, BACKSLASH_IN_NAME, HALF];
 
 /// What is said of a member that is there twice.
 const TWICE: &str = "is there twice";
@@ -147,6 +167,50 @@ impl Node {
         match &self.content {
             Content::List(items) => Some(items),
             _ => None,
+        }
+    }
+
+    /// The first string of a text, or name, that its reader could not take as it is written, but for the values that `is_apart` says.
+    /// It is given the names on the way to a value; of an item of a list that is an empty one.
+    pub(super) fn damage(&self, is_apart: &dyn Fn(&[&str]) -> bool) -> Option<Flaw> {
+        self.damage_below(&mut (Vec::new(), Vec::new()), is_apart)
+    }
+
+    fn damage_below<'n>(
+        &'n self,
+        way: &mut (Vec<&'n str>, Vec<Step>),
+        is_apart: &dyn Fn(&[&str]) -> bool,
+    ) -> Option<Flaw> {
+        // The name of what is apart is not.
+        let is_name =
+            matches!(&self.content, Content::Flawed(sentence) if *sentence == BACKSLASH_IN_NAME);
+        if way.1.len() > DEPTH_READ_MAX || is_apart(&way.0) && !is_name {
+            return None;
+        }
+        let mut below = |name: &'n str, step: Step, node: &'n Node| {
+            way.0.push(name);
+            way.1.push(step);
+            let found = node.damage_below(way, is_apart);
+            way.0.pop();
+            way.1.pop();
+            found
+        };
+        match &self.content {
+            Content::Flawed(sentence) if OF_ESCAPES.contains(sentence) => {
+                Some(Flaw { path: dotted(&way.1), place: self.place, sentence: (*sentence).into() })
+            }
+            Content::List(items) => items
+                .iter()
+                .enumerate()
+                .find_map(|(index, item)| below("", Step::Index(index), item)),
+            Content::Map(members) => members.iter().find_map(|member| {
+                below(&member.name, Step::Member(member.name.clone()), &member.node)
+            }),
+            Content::Null
+            | Content::Bool(_)
+            | Content::Number(..)
+            | Content::Text(_)
+            | Content::Flawed(_) => None,
         }
     }
 
