@@ -1,5 +1,6 @@
 //! Which settings files of products there are for a user and a workspace.
 
+use std::fs::Metadata;
 use std::path::{Path, PathBuf, absolute};
 
 use trunkline_pool::layers::Scope;
@@ -12,9 +13,19 @@ use trunkline_pool::settings::{Folders, KnownFile, Platform, known_files};
 /// is written. A file that cannot be looked at counts as absent. The user's folders are those that the environment says: `HOME`,
 /// `XDG_CONFIG_HOME`, on Windows `USERPROFILE` and `APPDATA`.
 pub fn detect(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
+    known(workspace.as_ref(), |found| found.is_file())
+}
+
+/// The known places where something stands that is no file: whoever looks for the settings there is to hear of it.
+#[doc(hidden)]
+pub fn misfits(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
+    known(workspace.as_ref(), |found| !found.is_file())
+}
+
+fn known(workspace: &Path, holds: impl Fn(&Metadata) -> bool) -> Vec<KnownFile> {
     let platform = Platform::current();
-    let mut files = known_files(platform, &folders(platform, workspace.as_ref()));
-    files.retain(|file| std::fs::metadata(&file.path).is_ok_and(|found| found.is_file()));
+    let mut files = known_files(platform, &folders(platform, workspace));
+    files.retain(|file| std::fs::metadata(&file.path).is_ok_and(|found| holds(&found)));
     files
 }
 
@@ -46,6 +57,22 @@ pub(crate) fn folders(platform: Platform, workspace: &Path) -> Folders {
         workspace: text(workspace.ok()),
         home: text(home),
         config: text(config),
+        application: text(application),
+    }
+}
+
+/// The same of a home folder by its path alone, whatever the environment says of the folders in it.
+pub(crate) fn folders_of_home(platform: Platform, home: &Path) -> Folders {
+    let text = |path: PathBuf| path.into_os_string().into_string().ok();
+    let application = match platform {
+        Platform::Windows => home.join("AppData/Roaming"),
+        Platform::MacOs => home.join("Library/Application Support"),
+        _ => home.join(".config"),
+    };
+    Folders {
+        workspace: None,
+        home: text(home.to_owned()),
+        config: text(home.join(".config")),
         application: text(application),
     }
 }

@@ -57,6 +57,8 @@ mod apart;
 mod api;
 mod approvals;
 mod auth;
+#[doc(hidden)]
+pub mod bounded;
 mod cache;
 mod client;
 mod detect;
@@ -109,6 +111,8 @@ pub use api::{
     Operation, Pool, ProgressFeed, Servers, Session, ShapedTools, Subscription,
 };
 pub use detect::detect;
+#[doc(hidden)]
+pub use detect::misfits;
 pub use inspect::{find_program, own_folders};
 pub use logs::LogFeed;
 #[doc(hidden)]

@@ -25,6 +25,9 @@ mod macos;
 #[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
+#[path = "../src/bounded/stream.rs"]
+mod stream;
+#[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 mod top;

@@ -5,7 +5,11 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::stream;
 use crate::sys::{self, Signalled};
+
+/// The numbers of more children than a process has.
+const PROC_BYTES_MAX: usize = 64 << 20;
 
 /// How deep one walk goes. What lies deeper rises when its ancestors die, and is met by a later walk.
 const DEPTH_MAX: usize = 200;
@@ -155,12 +159,12 @@ fn children(pid: i32) -> Vec<i32> {
     };
     let mut found = Vec::new();
     for thread in threads.flatten() {
-        match fs::read_to_string(thread.path().join("children")) {
-            Ok(list) => {
+        match text_of(&thread.path().join("children")) {
+            Some(list) => {
                 found.extend(list.split_ascii_whitespace().filter_map(|it| it.parse::<i32>().ok()))
             }
             // A kernel without such lists; or the thread has ended, and the search costs a little time.
-            Err(_) => return children_by_search(pid),
+            None => return children_by_search(pid),
         }
     }
     found
@@ -203,12 +207,21 @@ fn parent_of(pid: i32) -> Option<i32> {
 
 /// The state of a thread, and the parent of its process.
 fn stat(thread: &Path) -> Option<(char, i32)> {
-    let text = fs::read(thread.join("stat")).ok()?;
+    let text = bytes_of(&thread.join("stat"))?;
     // The program's name stands in parentheses and may hold anything. After it: the state, then the parent.
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
     let mut fields = rest.split_ascii_whitespace();
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+fn text_of(path: &Path) -> Option<String> {
+    String::from_utf8(bytes_of(path)?).ok()
+}
+
+/// A file of `/proc`, if it is there and no longer than any of these.
+fn bytes_of(path: &Path) -> Option<Vec<u8>> {
+    stream::up_to(fs::File::open(path).ok()?, PROC_BYTES_MAX).ok()?
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use trunkline::settings::{FileScope, KnownFile};
 use trunkline::{
     DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, Session, SessionOptions, Wanted,
-    detect,
+    detect, misfits,
 };
 use trunkline_pool::json::plain;
 use trunkline_pool::options::DrainMode;
@@ -70,6 +70,10 @@ impl Opened {
                 if let Err(error) = self.load_file(&path)? {
                     self.unread.push(error);
                 }
+            }
+            for misfit in misfits(&self.workspace) {
+                let error = self.load_file(Path::new(&misfit.path))?.err();
+                self.unread.extend(error);
             }
         }
         // Nobody wants a server yet, so that nothing starts; programs have been looked up then.

@@ -1,6 +1,8 @@
 //! The streams of one run, what may be written to them, and who interrupts it.
 
-use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Read as _, Write};
+
+use trunkline::bounded;
 
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -119,17 +121,28 @@ impl<'a> Terminal<'a> {
     /// Asks a person, who answers in a line.
     pub(crate) fn ask(&mut self, question: &str) -> String {
         let _ = write!(self.stderr, "{question} ").and_then(|()| self.stderr.flush());
-        let mut answer = String::new();
         // What cannot be read is no answer.
-        let _ = self.stdin.read_line(&mut answer);
+        let answer = self.next_line().unwrap_or_default();
         answer.trim().to_owned()
     }
 
+    /// The next line, of which no more is kept than an answer has; the rest of a longer one answers no other question.
+    fn next_line(&mut self) -> io::Result<String> {
+        let mut line = Vec::new();
+        (&mut *self.stdin).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line)?;
+        if line.len() as u64 == ANSWER_BYTES_MAX && line.last() != Some(&b'\n') {
+            self.stdin.skip_until(b'\n')?;
+            line.clear();
+        }
+        bounded::as_text(line)
+    }
+
     /// Everything that comes in.
+    ///
+    /// # Errors
+    /// `FileTooLarge`, in words, for more than one message to a server may have.
     pub(crate) fn read_all(&mut self) -> io::Result<String> {
-        let mut text = String::new();
-        self.stdin.read_to_string(&mut text)?;
-        Ok(text)
+        bounded::text_of(&mut *self.stdin, INPUT_BYTES_MAX)
     }
 
     /// The text in the colour of its tone, on a terminal.
@@ -161,4 +174,36 @@ impl<'a> Terminal<'a> {
 /// Whether the terminal says how large it is: a line that is nobody's window may have no size.
 fn has_room() -> bool {
     matches!(crossterm::terminal::size(), Ok((1.., 1..)))
+}
+
+/// More than any answer to a question has.
+const ANSWER_BYTES_MAX: u64 = 1 << 10;
+
+/// What a message to a server may have at most, unless a host says otherwise.
+const INPUT_BYTES_MAX: usize = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    /// SPEC 18.9: an input without an end is no message, and no answer.
+    #[test]
+    fn an_input_without_an_end_is_refused() {
+        let mut endless = BufReader::new(io::repeat(b'a'));
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut terminal = Terminal::new(&mut endless, &mut out, &mut err);
+        let refused = terminal.read_all().unwrap_err();
+        assert_eq!(refused.to_string(), "it is longer than 64 MiB");
+    }
+
+    /// What is behind a line that is too long for an answer answers no other question.
+    #[test]
+    fn the_rest_of_a_long_line_is_no_answer() {
+        let input = format!("{}yes\nno\n", "a".repeat(ANSWER_BYTES_MAX as usize));
+        let (mut input, mut out, mut err) = (input.as_bytes(), Vec::new(), Vec::new());
+        let mut terminal = Terminal::new(&mut input, &mut out, &mut err);
+        assert_eq!([(); 2].map(|()| terminal.ask("?")), ["", "no"]);
+    }
 }

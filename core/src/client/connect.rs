@@ -14,7 +14,7 @@ use super::lists::{Listed, When};
 use super::{
     ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Provided, Unconnected, failure,
 };
-use crate::lookup::Environment;
+use crate::lookup::{self, Environment};
 use crate::platform::Launched;
 use crate::transport::http::{self, HttpWire, SocketWire};
 use crate::transport::redact::Redactor;
@@ -48,7 +48,12 @@ pub(super) async fn connect(
         }
         Err(Unopened { mut failed, .. }) => {
             tracing::info!(%server, error = %failed.error, "connecting failed");
-            failed.error = failure::kept(failed.error);
+            failed.error = failure::kept(match &spec.transport {
+                Transport::Stdio(program) => {
+                    lookup::with_withheld(failed.error, program, &options.inherit_env)
+                }
+                _ => failed.error,
+            });
             Err(failed)
         }
     }

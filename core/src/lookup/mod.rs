@@ -7,15 +7,19 @@ mod commands;
 mod env_file;
 mod environment;
 mod host;
+mod interpreter;
 mod looked_up;
 mod program;
 pub(crate) mod runners;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
+mod withheld;
 
 pub(crate) use self::commands::run_command;
 pub(crate) use self::env_file::read_env_file;
 pub(crate) use self::environment::Environment;
 pub(crate) use self::host::HostVariables;
+pub(crate) use self::interpreter::check_interpreter;
 pub(crate) use self::looked_up::looked_up_program;
 pub(crate) use self::program::{Found, Lookups, Sought, check_folder, failure, folder, program};
+pub(crate) use self::withheld::{with_withheld, withheld};

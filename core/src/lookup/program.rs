@@ -82,7 +82,7 @@ pub(crate) fn program(
             let program = std::path::absolute(&program).unwrap_or(program);
             Ok(Found { cwd, program })
         }
-        Err(error) => Err(unfound(server, &spec.command, &error)),
+        Err(error) => Err(unfound(server, &spec.command, environment.path(), &cwd, &error)),
     }
 }
 
@@ -98,15 +98,32 @@ pub(crate) fn check_folder(server: &str, cwd: &Path) -> Result<()> {
         let shown = escape_line(cwd.to_string_lossy().as_bytes());
         let message =
             format!("the working directory {shown} cannot be entered: {}", reason(&error));
+        let hint = match cwd
+            .components()
+            .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"~"))
+        {
+            true => HINT_TILDE,
+            false => "create the folder, or correct cwd in the server's configuration",
+        };
         with_errno(Error::new(ErrorCode::SpawnFailed, message), &error)
             .with_server(server)
             .with_detail("cwd", shown)
-            .with_hint("create the folder, or correct cwd in the server's configuration")
+            .with_hint(hint)
     })
 }
 
 /// No file can be started as that command.
-fn unfound(server: &str, command: &str, error: &io::Error) -> Error {
+fn unfound(
+    server: &str,
+    command: &str,
+    path: Option<&OsStr>,
+    cwd: &Path,
+    error: &io::Error,
+) -> Error {
+    let is_missing = error.kind() == io::ErrorKind::NotFound;
+    if let Some(program) = first_of_line(command, path, cwd).filter(|_| is_missing) {
+        return command_line(server, program, error);
+    }
     let is_name = !command.contains(std::path::is_separator);
     let shown = escape_line(command.as_bytes());
     let (message, hint) = match error.kind() {
@@ -114,10 +131,17 @@ fn unfound(server: &str, command: &str, error: &io::Error) -> Error {
             format!("the command {shown} is in no folder of the PATH that the server has"),
             "install it, give its absolute path as `command`, or set PATH in the server's `env`",
         ),
-        io::ErrorKind::NotFound => (
-            format!("the command {shown} is not there"),
-            "install it, or correct `command`: a relative path begins at the server's working directory",
-        ),
+        io::ErrorKind::NotFound if Path::new(command).is_relative() => {
+            let folder = escape_line(cwd.to_string_lossy().as_bytes());
+            let message =
+                format!("the command {shown} is not there, seen from the folder {folder}");
+            return of_command(message, error, server, shown)
+                .with_detail("folder", folder)
+                .with_hint(hint_of_relative(command));
+        }
+        io::ErrorKind::NotFound => {
+            (format!("the command {shown} is not there"), "install it, or correct `command`")
+        }
         io::ErrorKind::PermissionDenied => (
             format!("the command {shown} may not be executed"),
             "make the file, and the folders that lead to it, executable for this user",
@@ -129,6 +153,41 @@ fn unfound(server: &str, command: &str, error: &io::Error) -> Error {
     of_command(message, error, server, shown).with_hint(hint)
 }
 
+fn hint_of_relative(command: &str) -> &'static str {
+    match command.starts_with('~') {
+        true => HINT_TILDE,
+        false => {
+            "install it, or correct `command`: a relative path begins at the server's working directory"
+        }
+    }
+}
+
+/// What is said of a `~` that was taken as it is.
+pub(super) const HINT_TILDE: &str = "write the whole path: only in a settings file, and only alone or before a `/`, is `~` the home folder of this user";
+
+/// The program that a command which is a whole line of a shell begins with: the shortest beginning that is a program, or else the
+/// first word, where that is no path. The rest of it may be secret.
+fn first_of_line<'a>(command: &'a str, path: Option<&OsStr>, cwd: &Path) -> Option<&'a str> {
+    let blanks = command.match_indices(char::is_whitespace).map(|(at, _)| &command[..at]);
+    let mut beginnings = blanks.filter(|beginning| !beginning.is_empty()).take(WORDS_MAX);
+    let first = beginnings.clone().next()?;
+    let is_program = |beginning: &&str| find(beginning, path, cwd).is_ok();
+    let is_path = first.contains(std::path::is_separator);
+    beginnings.find(is_program).or_else(|| (!is_path).then_some(first))
+}
+
+/// Blanks of a command behind which its arguments may begin.
+const WORDS_MAX: usize = 8;
+
+fn command_line(server: &str, program: &str, error: &io::Error) -> Error {
+    let shown = escape_line(program.as_bytes());
+    let message = format!(
+        "`command` holds a whole command line, that of {shown}, and no file has such a name"
+    );
+    of_command(message, error, server, shown)
+        .with_hint("leave the program alone in `command`, and put its arguments into `args`")
+}
+
 /// A command was found and could not be started, trying to take that step. Never says an argument or a value of the environment.
 pub(crate) fn failure(server: &str, command: &str, step: &str, error: &io::Error) -> Error {
     let shown = escape_line(command.as_bytes());
@@ -136,7 +195,7 @@ pub(crate) fn failure(server: &str, command: &str, step: &str, error: &io::Error
         format!("the command {shown} failed to start, trying to {step}: {}", reason(error));
     let hint = match error.kind() {
         io::ErrorKind::NotFound => {
-            "the file is there: look for what its first line names, or for the loader that it needs"
+            "the file is there: look for the loader or the interpreter that it needs"
         }
         io::ErrorKind::PermissionDenied => "make the file executable for this user",
         _ if is_no_program(error) => {
@@ -147,7 +206,7 @@ pub(crate) fn failure(server: &str, command: &str, step: &str, error: &io::Error
     of_command(message, error, server, shown).with_hint(hint)
 }
 
-fn of_command(message: String, error: &io::Error, server: &str, shown: String) -> Error {
+pub(super) fn of_command(message: String, error: &io::Error, server: &str, shown: String) -> Error {
     with_errno(Error::new(ErrorCode::SpawnFailed, message), error)
         .with_server(server)
         .with_detail("command", shown)
@@ -170,11 +229,13 @@ pub(super) fn with_errno(failure: Error, error: &io::Error) -> Error {
     }
 }
 
-/// The system's words for an error, lower case, without its number.
+/// The system's words for an error, lower case, without its number; our own as they are.
 pub(super) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    text.to_lowercase()
+    match error.raw_os_error() {
+        Some(_) => text.split(" (os error").next().unwrap_or_default().to_lowercase(),
+        None => text,
+    }
 }
 
 /// Where commands are looked for when the child's environment has no `PATH`.
@@ -227,7 +288,7 @@ fn names_on_windows(command: &str) -> Vec<String> {
 }
 
 /// Whether it is a file that somebody may execute; the exec itself has the last word.
-fn check(program: &Path) -> io::Result<()> {
+pub(super) fn check(program: &Path) -> io::Result<()> {
     let found = std::fs::metadata(program)?;
     if found.is_dir() {
         return Err(is_folder());
@@ -300,10 +361,12 @@ mod tests {
     #[test]
     fn who_has_no_program_is_told_why_and_what_to_do() {
         let told = |command: &str, path: &str| {
-            let error = find(command, Some(OsStr::new(path)), Path::new("/")).unwrap_err();
-            let error = unfound("demo", command, &error);
+            let (path, cwd) = (Some(OsStr::new(path)), Path::new("/"));
+            let error = find(command, path, cwd).unwrap_err();
+            let error = unfound("demo", command, path, cwd, &error);
             assert_eq!((error.code(), error.server()), (ErrorCode::SpawnFailed, Some("demo")));
-            assert!(error.detail()["errno"].is_number() && error.detail()["command"] == command);
+            assert!(error.detail()["errno"].is_number());
+            assert!(command.starts_with(error.detail()["command"].as_str().unwrap()));
             (error.message().to_owned(), error.hint().unwrap_or_default().to_owned())
         };
         let (message, hint) = told("no-such-program", "/usr/bin:/bin");
@@ -315,10 +378,43 @@ mod tests {
         // A folder of that name is no program, and does not end the search.
         assert_eq!(told("bin", "/usr:/").0, told("bin", "/bin").0);
         let (message, hint) = told("./no-such-program", "/bin");
-        assert_eq!(message, "the command ./no-such-program is not there");
+        assert_eq!(message, "the command ./no-such-program is not there, seen from the folder /");
         assert!(hint.contains("working directory"), "{hint}");
+        let (message, hint) = told("~other/bin/s", "/bin");
+        assert_eq!(message, "the command ~other/bin/s is not there, seen from the folder /");
+        assert!(hint.contains("home folder"), "{hint}");
+        assert_eq!(told("/no/such", "/bin").0, "the command /no/such is not there");
         assert_eq!(told("passwd", "/etc").0, "the command passwd may not be executed");
         assert_eq!(told("./bin", "/bin").0, "the command ./bin cannot be used: is a directory");
+    }
+
+    /// SPEC 18.10: what a shell would take apart is told as such, and its arguments, which may be secret, are not shown.
+    #[test]
+    fn a_command_line_in_the_command_is_told_as_one() {
+        let told = |command: &str| {
+            let (path, cwd) = (Some(OsStr::new("/bin")), Path::new("/"));
+            let error = find(command, path, cwd).unwrap_err();
+            let error = unfound("demo", command, path, cwd, &error);
+            assert!(!error.to_json().to_string().contains("canary"), "{error}");
+            let hint = error.hint().unwrap_or_default();
+            assert_eq!(hint.contains("`args`"), error.message().contains("whole command line"));
+            error.message().to_owned()
+        };
+        for (command, program) in [
+            ("npx -y some-server --token canary", "npx"),
+            ("sh\t-c canary", "sh"),
+            ("/bin/sh -c canary", "/bin/sh"),
+            ("./bin/sh -c canary", "./bin/sh"),
+        ] {
+            assert_eq!(
+                told(command),
+                format!(
+                    "`command` holds a whole command line, that of {program}, and no file has such a name"
+                )
+            );
+        }
+        // A path may have blanks.
+        assert_eq!(told("/no such/program"), "the command /no such/program is not there");
     }
 
     #[test]
@@ -330,7 +426,7 @@ mod tests {
         assert_eq!(
             told(libc::ENOENT),
             "the command tool failed to start, trying to execute it: no such file or directory; \
-             the file is there: look for what its first line names, or for the loader that it needs"
+             the file is there: look for the loader or the interpreter that it needs"
         );
         assert!(told(libc::ENOEXEC).ends_with("a script begins with a line such as #!/bin/sh"));
         assert!(told(libc::E2BIG).ends_with("start the command by hand to see why"));

@@ -131,6 +131,38 @@ fn a_missing_working_directory_is_named() {
     }
 }
 
+/// SPEC 18.10: an interpreter that is missing is told as such, and a carriage return behind it.
+#[test]
+fn the_interpreter_of_a_script_is_named() {
+    let folder = Place::new();
+    let checked = |first: &[u8]| {
+        let path = folder.write("script", [first, b"\nexit 0\n"].concat());
+        check_interpreter("one", "./script", &path, &folder.0)
+    };
+    folder.write("plain", "");
+    for (first, named, said) in [
+        (&b"#!/no/such/python"[..], "/no/such/python", "which is not there"),
+        (b"#! \t/no/such/python -u", "/no/such/python", "which is not there"),
+        (b"#!none", "none", "which is not there"),
+        (b"#!plain", "plain", "which may not be executed"),
+        (b"#!/bin/sh\r", "/bin/sh", "and a carriage return, which is no program"),
+    ] {
+        let error = checked(first).unwrap_err();
+        assert_eq!((error.code(), error.server()), (ErrorCode::SpawnFailed, Some("one")));
+        assert_eq!(error.detail()["interpreter"], named);
+        assert_eq!(error.detail()["command"], "./script");
+        assert!(error.detail()["errno"].is_number() && error.hint().is_some());
+        let start = format!("the first line of the command ./script names {named}");
+        assert!(error.message().starts_with(&start) && error.message().ends_with(said), "{error}");
+    }
+    for fine in [&b"#!/bin/sh"[..], b"#!/usr/bin/env none", b"#!", b"#!\xff", b"", b"\x7fELF"] {
+        checked(fine).unwrap();
+    }
+    let endless = folder.0.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&endless).status().unwrap().success());
+    check_interpreter("one", "pipe", &endless, &folder.0).unwrap();
+}
+
 /// SPEC 10.5: the variables of a settings file are those of this process.
 #[test]
 fn variables_are_those_of_the_process() {

@@ -1,6 +1,6 @@
 //! Files that hold what others must neither read nor choose (S-12).
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
@@ -39,6 +39,22 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
         true => Ok(file),
         false => Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is no regular file")),
     }
+}
+
+/// Whether what was found is this user's, and nobody else may write it.
+#[cfg(unix)]
+pub(crate) fn is_users_alone(found: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    // SAFETY: it takes nothing and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    found.uid() == user && found.mode() & WRITABLE_BY_OTHERS == 0
+}
+
+/// The same where the rights of the folder say who may do what.
+#[cfg(not(unix))]
+pub(crate) fn is_users_alone(_found: &Metadata) -> bool {
+    true
 }
 
 /// Refuses a folder in which somebody else could give a file of theirs another's name.

@@ -30,6 +30,10 @@ mod linux {
     use std::fs;
 
     use super::Taken;
+    use crate::bounded;
+
+    /// More than one line of numbers.
+    const STAT_BYTES_MAX: usize = 1 << 16;
 
     /// One process.
     #[derive(Clone, Copy, Debug)]
@@ -45,7 +49,7 @@ mod linux {
         let (page_bytes, ticks) = (setting(libc::_SC_PAGESIZE), setting(libc::_SC_CLK_TCK));
         let pids = listed.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         pids.filter_map(|pid: u32| {
-            let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+            let text = bounded::file(format!("/proc/{pid}/stat").as_ref(), STAT_BYTES_MAX).ok()?;
             Some((pid, row(&text, page_bytes, ticks)?))
         })
         .collect()

@@ -1,12 +1,13 @@
 //! One file: read whole, and replaced whole.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::place::{Place, write_new, write_whole};
 use super::stamp::Stamp;
+use crate::bounded;
 use crate::platform::{check_own_folder, open_own};
 use crate::{Error, ErrorCode, Result};
 
@@ -50,12 +51,9 @@ impl OwnFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
             Err(error) => return Err(self.failed("read", &error)),
         };
-        // With room for all of it and the end: without, a file of 10 KB is read in ten steps.
-        let length = file.metadata().map_or(0, |found| found.len());
-        let mut bytes = Vec::with_capacity((length as usize).min(FILE_BYTES_MAX) + 1);
-        let read = file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
-        read.map_err(|error| self.failed("read", &error))?;
-        Ok(if bytes.len() > FILE_BYTES_MAX { Found::TooLong } else { Found::Bytes(bytes) })
+        let read = bounded::of_file(file, FILE_BYTES_MAX);
+        let bytes = read.map_err(|error| self.failed("read", &error))?;
+        Ok(bytes.map_or(Found::TooLong, Found::Bytes))
     }
 
     /// Puts these bytes in the place of what is there, in one step. The lock must be held.

@@ -1,8 +1,11 @@
 //! The place of a file while another takes it, so that what cannot be brought to the disk can be taken back.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
+
+use super::file::FILE_BYTES_MAX;
+use crate::bounded;
 
 /// What is open before anything is changed: a save for which that cannot be had has not begun.
 pub(super) struct Place {
@@ -47,10 +50,10 @@ impl Place {
     }
 
     fn take_back(self, path: &Path, new: &Path) {
-        let Some(mut before) = self.before else { return drop(fs::remove_file(path)) };
-        let mut bytes = Vec::new();
-        let written = before.read_to_end(&mut bytes).and_then(|_| write_whole(new, &bytes));
-        let _ = written.and_then(|()| fs::rename(new, path));
+        let Some(before) = self.before else { return drop(fs::remove_file(path)) };
+        // What is longer was damaged, and is no loss.
+        let Ok(Some(bytes)) = bounded::of_file(before, FILE_BYTES_MAX) else { return };
+        let _ = write_whole(new, &bytes).and_then(|()| fs::rename(new, path));
     }
 }
 

@@ -145,6 +145,34 @@ fn a_file_that_cannot_be_read_is_an_error_of_the_load() {
     });
 }
 
+/// SPEC 18.9: what never ends and what may never come is refused in words, when it is loaded and while it is watched, and costs
+/// nothing that was there.
+#[test]
+fn a_file_without_an_end_is_refused_and_what_it_said_stays() {
+    let rig = trusted();
+    host(async {
+        let path = write(&rig, "ws/.mcp.json", json!({ "s": rig.server(&[]) }));
+        rig.pool.load(&path, &LoadOptions::default()).await.unwrap();
+        let pipe = rig.path("ws/pipe.json");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for (target, words) in [
+            (Path::new("/proc/self/pagemap"), "it is longer than 16 MiB"),
+            (pipe.as_path(), "it is a pipe, and no regular file"),
+            (Path::new("/dev/zero"), "it is a device, and no regular file"),
+            (Path::new("/"), "it is a folder, and no regular file"),
+        ] {
+            std::fs::remove_file(&path).unwrap();
+            std::os::unix::fs::symlink(target, &path).unwrap();
+            let refused = rig.pool.load(&path, &LoadOptions::default()).await.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::InvalidConfig);
+            assert!(refused.message().ends_with(words), "{refused}");
+            let report = rig.pool.reload(&ReloadOptions::default()).await.unwrap();
+            assert_eq!(report["errors"][0]["error"]["message"], refused.message());
+            assert_eq!(row(&rig.pool, "s")["origin"], "project");
+        }
+    });
+}
+
 /// SPEC 10.7, 13.7, 13.2: a reload takes up what files say now; one that broke keeps its last good state, says where, and says when that is
 /// over.
 #[test]

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use trunkline::settings::{ReadOptions, read};
+use trunkline::bounded;
+use trunkline::settings::{FILE_BYTES_MAX, ReadOptions, read};
 use trunkline::{Error, Wanted, detect, find_program, own_folders};
 use trunkline_pool::text::escaped;
 
@@ -111,7 +112,7 @@ fn files(opened: &Opened, workspace: &Path) -> Vec<(String, String)> {
 
 /// One file, and the programs of its servers.
 fn looked_into(path: &str, title: &str, workspace: &Path) -> (Finding, Vec<Finding>) {
-    let read = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let read = bounded::text(path.as_ref(), FILE_BYTES_MAX).map_err(|error| error.to_string());
     let source = read.map_err(|error| Finding::new(State::Wrong, path, error)).and_then(|text| {
         read_as(&text, path, workspace).map_err(|error| Finding::of(path, &error))
     });

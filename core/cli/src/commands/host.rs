@@ -1,11 +1,11 @@
 //! `status --host`: what a running host says of its pool, in the file that it named by the option `status_file`.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
+use trunkline::bounded;
 use trunkline_pool::json::plain;
 use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
@@ -29,16 +29,11 @@ pub(super) fn read(path: &Path) -> Result<Host, Failure> {
         let failure = Failure::new(Exit::NotFound, format!("no running host writes {named}"));
         failure.with_hint("a host names the file by the option `status_file` of its pool, and takes it away at the end")
     };
-    let file = File::open(path).map_err(|error| match error.kind() {
+    let text = bounded::text(path, STATUS_FILE_BYTES_MAX).map_err(|error| match error.kind() {
         ErrorKind::NotFound => no_host(),
         _ => Failure::new(Exit::Settings, format!("{named} cannot be read: {error}")),
     })?;
-    let mut text = String::new();
-    let read = file.take(STATUS_FILE_BYTES_MAX as u64).read_to_string(&mut text);
-    let whole = match read.map(|_| plain(&text)) {
-        Ok(Ok(whole)) => whole,
-        _ => Value::Null,
-    };
+    let whole = plain(&text).unwrap_or_default();
     let number = |name: &str| whole[name].as_u64();
     let (Some(pid), Some(written), Some(period), true) =
         (number("pid"), number("written_at_ms"), number("period_ms"), whole["status"].is_object())

@@ -1,5 +1,7 @@
 //! `list`, `tools`, `status` and `explain`.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use trunkline::Shape;
 
@@ -296,5 +298,33 @@ fn tools_are_shown_in_every_shape() {
         assert_eq!((&ran["v"], &ran["shape"]), (&json!(1), &json!(shape)));
         assert!(ran["tools"].is_array() || ran["tools"].is_object(), "{ran}");
         assert_eq!(ran["absent"]["gone"]["state"], "failed");
+    }
+}
+
+/// SPEC 18.9: what a repository links to the name of its settings neither grows in memory nor holds a command up.
+#[test]
+fn what_is_no_file_with_settings_is_told_in_words() {
+    let home = Home::new();
+    home.settings(".cursor/mcp.json", &json!({ "demo": home.server(&[]) }));
+    let settings = home.path("ws/.mcp.json");
+    let pipe = home.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (target, words) in [
+        (Path::new("/proc/self/pagemap"), "it is longer than 16 MiB"),
+        (&pipe, "it is a pipe, and no regular file"),
+        (Path::new("/dev/zero"), "it is a device, and no regular file"),
+        (Path::new("/"), "it is a folder, and no regular file"),
+    ] {
+        let _ = std::fs::remove_file(&settings);
+        std::os::unix::fs::symlink(target, &settings).unwrap();
+        let ran = home.run(&["list"]);
+        assert!(ran.stderr.contains(words) && ran.stdout.contains("demo"), "{ran:?}");
+        let ran = home.run(&["doctor", "--json"]);
+        let told = ran.json()["findings"].to_string();
+        assert!(told.contains(words), "{told}");
+        let ran = home.run(&["import", ".mcp.json", "--to", "codex"]);
+        assert!(ran.exit == 3 && ran.stderr.contains(words), "{ran:?}");
+        let ran = home.run(&["status", "--host", ".mcp.json"]);
+        assert!(ran.exit == 3 && ran.stderr.contains("cannot be read"), "{ran:?}");
     }
 }

@@ -4,6 +4,7 @@
 //! turn: a file that is away holds up its own source and whoever asked for that.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::Instant;
 use trunkline_pool::layers::{Contents, Scope, SourceName, WorkspaceTrust};
-use trunkline_pool::settings::ReadOptions;
+use trunkline_pool::settings::{FILE_BYTES_MAX, ReadOptions};
 use trunkline_pool::text::escaped;
 
 use super::desired::{Again, Desired, File, Word};
@@ -24,10 +25,9 @@ use super::findings::Said;
 use super::pass::{Begun, Busy, Passed};
 use super::place::Place;
 use crate::api::pool::PoolCore;
+use crate::bounded;
+use crate::platform::is_users_alone;
 use crate::{Error, ErrorCode, Result};
-
-/// More than any settings written by a person, in bytes; what is longer is not read to its end.
-const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// What is read within this time is one change, as it was one on disk; what takes longer holds nothing up.
 const TOGETHER: Duration = Duration::from_millis(100);
@@ -278,42 +278,41 @@ pub(super) fn says(
         let error = Error::new(ErrorCode::InvalidConfig, message);
         Err(error.with_detail("source", &*file.shown).with_detail("path", ""))
     };
-    let text = match text_of(&file.path) {
-        Ok(Some(text)) => text,
+    let (text, found) = match text_of(&file.path) {
+        Ok(Some(read)) => read,
         Ok(None) => return Ok(None),
         Err(error) => {
-            let why = error.to_string().to_lowercase();
+            let why = match error.raw_os_error() {
+                Some(_) => error.to_string().to_lowercase(),
+                None => error.to_string(),
+            };
             return refused(format!("the file `{}` cannot be read: {why}", escaped(&file.shown)));
         }
     };
     // Only now: a folder or a link that came since the last look may have led into the workspace.
-    if !Place::of(&file.path, workspace).allows(scope) {
-        let message = "the file lies inside of the workspace now, where it is no source of";
-        return refused(format!("{message} `{scope}`"));
+    let is_alone = is_users_alone(&found);
+    if !Place::of_found(&file.path, workspace, &Some(found)).allows(scope) {
+        let why = match is_alone {
+            true => "",
+            false => ", and others than this user own it or may write it",
+        };
+        return refused(format!(
+            "the file lies inside of the workspace now, where it is no source of `{scope}`{why}"
+        ));
     }
     let options =
         ReadOptions { format: file.format, workspace: workspace.to_str().map(str::to_owned) };
     Said::read(&text, &file.shown, &options, (scope, before)).map(Some)
 }
 
-/// The text of a file; nothing when there is none.
-fn text_of(path: &Path) -> io::Result<Option<String>> {
-    let found = match std::fs::metadata(path) {
+/// The text of a file, and what was opened for it; nothing when there is none.
+fn text_of(path: &Path) -> io::Result<Option<(String, Metadata)>> {
+    let file = match bounded::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        found => found?,
+        file => file?,
     };
-    let refused = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, why));
-    // A pipe or a device would never come to an end.
-    if !found.is_file() {
-        return refused("it is no regular file");
-    }
-    if found.len() > FILE_BYTES_MAX {
-        return refused("it is longer than 16 MiB");
-    }
-    match std::fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        text => text.map(Some),
-    }
+    let found = file.metadata()?;
+    Ok(Some((bounded::as_text(bounded::content(file, FILE_BYTES_MAX)?)?, found)))
 }
 
 #[cfg(test)]

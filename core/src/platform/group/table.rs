@@ -21,10 +21,17 @@ mod proc {
     use std::fs;
 
     use super::Stat;
+    use crate::bounded;
+
+    /// More than one line of numbers.
+    const STAT_BYTES_MAX: usize = 1 << 16;
+
+    /// The numbers of more processes than a machine has.
+    const CHILDREN_BYTES_MAX: usize = 64 << 20;
 
     /// What `/proc/<pid>/stat` says.
     pub(in super::super) fn stat(pid: libc::pid_t) -> Option<Stat> {
-        let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let text = bounded::file(format!("/proc/{pid}/stat").as_ref(), STAT_BYTES_MAX).ok()?;
         // The program's name stands in parentheses and may hold anything.
         let end = text.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
@@ -42,9 +49,9 @@ mod proc {
         let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
             return Vec::new();
         };
-        let lists = threads
-            .flatten()
-            .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+        let lists = threads.flatten().filter_map(|thread| {
+            bounded::text(&thread.path().join("children"), CHILDREN_BYTES_MAX).ok()
+        });
         lists
             .flat_map(|list| {
                 list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()

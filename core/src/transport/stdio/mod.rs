@@ -61,6 +61,7 @@ pub(crate) async fn find(
             check(&found).map_err(|error| error.with_server(name.as_ref()))?;
         }
         let Found { cwd, program } = found;
+        lookup::check_interpreter(&name, &spec.command, &program, &cwd)?;
         Ok(Launch {
             program,
             name: OsString::from(&spec.command),

@@ -181,7 +181,7 @@ impl Child {
 
 /// Reads until the server's output ends or its process does. The body of one task.
 async fn read_frames(wire: Arc<StdioWire>, stdout: ReadPipe, inbound: Arc<dyn Inbound>) {
-    let result = read_to_end(&wire, stdout, &*inbound).await;
+    let result = read_on(&wire, stdout, &*inbound).await;
     inbound.lost(result.err().map_or(Sighting::OutputClosed, Sighting::Broken)).await;
 }
 
@@ -210,7 +210,7 @@ async fn read_stderr(wire: Arc<StdioWire>, pipe: ReadPipe, inbound: Arc<dyn Inbo
 ///
 /// # Errors
 /// When the stream cannot be followed any more.
-async fn read_to_end(wire: &StdioWire, mut stdout: ReadPipe, inbound: &dyn Inbound) -> Result<()> {
+async fn read_on(wire: &StdioWire, mut stdout: ReadPipe, inbound: &dyn Inbound) -> Result<()> {
     let mut frames = FrameReader::new(wire.frame_bytes);
     let exited = wire.child.process.exited();
     let mut exited = Seldom::new(exited);

@@ -102,6 +102,26 @@ pub fn unfinished(source: &Source) -> Vec<Finding> {
     lines.map(|(line, _)| finding(line, "unfinished code")).collect()
 }
 
+/// What reads until there is no more, however much there is.
+const UNBOUNDED: [&str; 4] = ["read_to_string(", "read_to_end(", "fs::read(", ".read_line("];
+
+/// What a file or a stream of somebody else's holds may have no end.
+pub fn unbounded_reads(source: &Source) -> Vec<Finding> {
+    if !source.is_rust() || !source.is_under(&["core/", "ffi/", "bindings/"]) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (line, text) in source.product_lines() {
+        for call in UNBOUNDED.iter().filter(|call| text.contains(**call)) {
+            found.push(finding(
+                line,
+                format!("{call}…) without a bound: `core/src/bounded` has one"),
+            ));
+        }
+    }
+    found
+}
+
 /// A synchronous function that Node calls aborts the process on a panic unless it is guarded.
 pub fn unguarded_napi(source: &Source) -> Vec<Finding> {
     if !source.is_rust() || !source.is_under(&["bindings/node/src"]) {

@@ -31,7 +31,7 @@ struct Rule {
     find: fn(&Source) -> Vec<Finding>,
 }
 
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 17] = [
     Rule { name: "file size", find: functions::long_files },
     Rule { name: "function size", find: functions::long_functions },
     Rule { name: "module doc", find: words::missing_module_doc },
@@ -42,6 +42,7 @@ const RULES: [Rule; 16] = [
     Rule { name: "safety comments", find: calls::undocumented_unsafe },
     Rule { name: "unwrap", find: calls::unwraps },
     Rule { name: "unfinished code", find: calls::unfinished },
+    Rule { name: "bounded reads", find: calls::unbounded_reads },
     Rule { name: "napi guard", find: calls::unguarded_napi },
     Rule { name: "export guard", find: calls::unguarded_exports },
     Rule { name: "skipped tests", find: words::skipped_tests },

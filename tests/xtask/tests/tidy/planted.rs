@@ -121,6 +121,20 @@ fn unfinished_code_is_found() {
     assert_eq!(found("unfinished code", "core/src/a.rs", &text), [1, 2]);
 }
 
+/// SPEC 18.9.
+#[test]
+fn a_read_without_a_bound_is_found_in_what_is_published() {
+    let text = "std::fs::read(p);\nfs::read_to_string(p);\nf.read_to_end(&mut b);\nf.read_line(&mut s);\nfs::read_dir(p);\n";
+    for path in ["core/src/a.rs", "core/cli/src/a.rs", "core/supervisor/a.rs", "ffi/src/a.rs"] {
+        assert_eq!(found("bounded reads", path, text), [1, 2, 3, 4], "{path}");
+    }
+    for path in ["core/tests/a.rs", "tests/xtask/src/a.rs"] {
+        assert_eq!(found("bounded reads", path, text), NOTHING, "{path}");
+    }
+    let test = "#[cfg(test)]\nmod tests {\n    fs::read(p);\n}\n";
+    assert_eq!(found("bounded reads", "core/src/a.rs", test), NOTHING);
+}
+
 #[test]
 fn a_napi_function_without_a_guard_is_found() {
     let text = "#[napi]\npub fn f() {}\n#[napi(catch_unwind)]\npub fn g() {}\n#[napi]\npub async fn h() {}\n#[napi(object)]\npub struct S;\n";

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use trunkline::settings::{Format, Lists, ReadOptions, read};
+use trunkline::bounded;
+use trunkline::settings::{FILE_BYTES_MAX, Format, Lists, ReadOptions, read};
 use trunkline_pool::gates::{GateLists, GateReason};
 use trunkline_pool::text::escaped;
 
@@ -26,7 +27,7 @@ pub(super) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     let file = text(given, "file").unwrap_or_default();
-    let content = std::fs::read_to_string(file)
+    let content = bounded::text(file.as_ref(), FILE_BYTES_MAX)
         .map_err(|error| Failure::new(Exit::Settings, format!("{}: {error}", escaped(file))))?;
     let workspace = common.workspace.as_deref().unwrap_or(Path::new("."));
     let workspace = std::path::absolute(workspace).ok();
