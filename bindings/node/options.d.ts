@@ -76,6 +76,8 @@ export interface PoolOptions {
   launchAllowed?: string[];
   /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; by default kept back where the server needed approval, else told of. */
   onToolChange?: 'notify' | 'quarantine';
+  /** What becomes of a server that lists nothing: it is connected with a warning, or refused. */
+  nothingListed?: 'warn' | 'error';
 }
 
 /** Where a configuration comes from, low to high; what an extension says fills gaps alone. */

@@ -11,19 +11,16 @@ pub const HEAD_BYTES: usize = 4 << 10;
 /// One line of a server.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
-    /// It begins with a brace.
-    Frame(Vec<u8>),
-    /// It does not.
-    Noise(Vec<u8>),
-    /// The beginning of a frame above the limit.
+    /// All of it.
+    Whole(Vec<u8>),
+    /// The beginning of one above the limit.
     Oversized(Vec<u8>),
 }
 
 impl From<crate::transport::Line<'_>> for Line {
     fn from(line: crate::transport::Line<'_>) -> Line {
         match line {
-            crate::transport::Line::Frame(bytes) => Line::Frame(bytes.into()),
-            crate::transport::Line::Noise(bytes) => Line::Noise(bytes.into()),
+            crate::transport::Line::Whole(bytes) => Line::Whole(bytes.into()),
             crate::transport::Line::Oversized(bytes) => Line::Oversized(bytes.into()),
         }
     }

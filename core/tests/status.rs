@@ -52,6 +52,8 @@ const ENTRY: &[&str] = &[
     "errors",
     "pid",
     "era",
+    "unlisted",
+    "noise",
     "ignored",
 ];
 

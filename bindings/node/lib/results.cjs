@@ -3,6 +3,15 @@
 
 const { inspect } = require('node:util');
 
+/** A pair of surrogates, half a pair, or any other escape. */
+const ESCAPES = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\[^]/g;
+
+/** The text with U+FFFD in place of half a pair of surrogates, which no encoder takes. */
+function withWholeCharacters(text) {
+  if (!text.includes('\\ud') && !text.includes('\\uD')) return text;
+  return text.replace(ESCAPES, (escape) => (escape.length === 6 ? '\\ufffd' : escape));
+}
+
 /** It is several times as fast as `Object.defineProperties`, and each call makes a result. What it defines is enumerable. */
 const defineGetter = Object.prototype.__defineGetter__;
 
@@ -37,7 +46,7 @@ class Result {
 
   /** The decoded answer. Copies of a kind of result do not have it. */
   get value() {
-    return (this.#value ??= JSON.parse(this.#raw));
+    return (this.#value ??= JSON.parse(withWholeCharacters(this.#raw)));
   }
 
   toJSON() {

@@ -11,9 +11,9 @@ pub struct CallResult(pub trunkline::CallResult);
 
 #[pymethods]
 impl CallResult {
-    /// The whole result as text, for `json.loads`.
+    /// The whole result as text, for `json.loads`, with whole characters alone.
     fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        PyString::new(py, self.0.json())
+        PyString::new(py, &self.0.text())
     }
 
     /// The whole result as received.

@@ -21,8 +21,11 @@
 //! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
 //! - [`id_map`]: maps by ids of our own.
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
+//! - [`revision`]: which revision of the protocol a server that refuses one is asked for.
 //! - [`reader_role`]: who reads what the server of a connection writes.
 //! - [`json`]: JSON where it must be read in one way only.
+//! - [`message`]: whether what a server sent is a message, and which.
+//! - [`lenient`]: what others send, as readers with types want it.
 //! - [`metrics`]: the status as a collector of metrics reads it.
 //! - [`naming`]: the names under which tools are exposed to a model.
 //! - [`shapes`]: tools in the shapes in which model APIs take them.
@@ -51,6 +54,8 @@ pub mod in_flight;
 pub mod interface;
 pub mod json;
 pub mod layers;
+pub mod lenient;
+pub mod message;
 pub mod metrics;
 pub mod naming;
 mod nearest;
@@ -59,6 +64,7 @@ pub mod options;
 pub mod pattern;
 pub mod plan;
 pub mod reader_role;
+pub mod revision;
 mod scope;
 pub mod settings;
 pub mod shapes;

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
+use trunkline_pool::lenient::whole_characters;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
 use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Generation, Slot};
@@ -51,6 +52,11 @@ impl CallResult {
         &self.0.json
     }
 
+    /// The same for readers that want whole characters: half a surrogate pair is U+FFFD (SPEC 18.3).
+    pub fn text(&self) -> Cow<'_, str> {
+        whole_characters(self.json())
+    }
+
     /// Whether the tool reports an error (`isError`).
     pub fn is_error(&self) -> bool {
         self.member("isError").is_some_and(|value| value.get() == "true")
@@ -58,7 +64,7 @@ impl CallResult {
 
     /// One member of the result, as received.
     pub fn member(&self, name: &str) -> Option<Box<RawValue>> {
-        serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(self.json())
+        serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(&self.text())
             .ok()?
             .get(name)
             .map(|value| (*value).to_owned())

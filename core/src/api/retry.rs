@@ -358,14 +358,16 @@ fn declares_safe(definition: &str) -> bool {
     }
     #[derive(Deserialize)]
     struct Hints {
-        #[serde(default, rename = "readOnlyHint")]
-        read_only: bool,
-        #[serde(default, rename = "idempotentHint")]
-        idempotent: bool,
+        #[serde(rename = "readOnlyHint")]
+        read_only: Option<bool>,
+        #[serde(rename = "idempotentHint")]
+        idempotent: Option<bool>,
     }
     let definition = serde_json::from_str::<Definition>(definition);
-    definition
-        .is_ok_and(|Definition { annotations }| annotations.read_only || annotations.idempotent)
+    // No more is read into it than is written: what is said in another type declares nothing.
+    definition.is_ok_and(|Definition { annotations: Hints { read_only, idempotent } }| {
+        read_only == Some(true) || idempotent == Some(true)
+    })
 }
 
 #[cfg(test)]
@@ -378,6 +380,7 @@ mod tests {
         for safe in [
             r#"{"name":"t","annotations":{"readOnlyHint":true}}"#,
             r#"{"name":"t","annotations":{"title":"T","idempotentHint":true,"readOnlyHint":false}}"#,
+            r#"{"name":"t","annotations":{"idempotentHint":true,"readOnlyHint":null}}"#,
         ] {
             assert!(declares_safe(safe), "{safe}");
         }
@@ -385,6 +388,7 @@ mod tests {
             r#"{"name":"t"}"#,
             r#"{"name":"t","annotations":null}"#,
             r#"{"name":"t","annotations":{}}"#,
+            r#"{"name":"t","annotations":[]}"#,
             r#"{"name":"t","annotations":{"readOnlyHint":"true"}}"#,
             r#"{"name":"t","readOnlyHint":true}"#,
             r#"{"name":"t","annotations":{"destructiveHint":false}}"#,

@@ -232,8 +232,7 @@ async fn negotiate(link: &Arc<Link>, opening: Opening) -> std::result::Result<Li
     }
     let listed = async {
         link.listen_to_lists().await;
-        let listed = tokio::time::timeout_at(deadline, link.list(When::First)).await;
-        let listed = listed.map_err(slow(words::deadline::LIST))??;
+        let listed = link.list(When::First).await?;
         match link.advance(Life::Open, |life| life == Life::Connecting) {
             Life::Connecting => Ok(listed),
             Life::Open | Life::Lost | Life::Closing => Err(lost(link)),
@@ -298,14 +297,19 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Unconn
         Some(exit) if closed_output && by_itself => failure::exited(&link.server, exit, &stderr),
         _ => failure::with_stderr(error, &stderr),
     };
-    let error = match (link.ignored.first_noise.get(), error.code()) {
-        (Some(line), ErrorCode::Timeout) => {
+    let noise = link.ignored.noise_lines();
+    let error = match noise.first() {
+        Some(first) => {
             let lines = link.ignored.noise.load(Ordering::Relaxed);
-            error.with_detail("noise_lines", lines).with_detail("noise", line.as_str()).with_hint(
-                "the server printed something else to its standard output; logs belong to stderr",
-            )
+            error.with_detail("noise_lines", lines).with_detail("noise", first.as_str())
         }
-        (None, ErrorCode::Timeout) => error.with_hint(match link.wire.child() {
+        None => error,
+    };
+    let error = match (noise.is_empty(), error.code()) {
+        (false, ErrorCode::Timeout) => error.with_hint(
+            "the server printed something else to its standard output; logs belong to stderr",
+        ),
+        (true, ErrorCode::Timeout) => error.with_hint(match link.wire.child() {
             Some(_) => "raise `connect_timeout_ms` of the pool, or connect_timeout_ms in the server's configuration, if the server is only slow; check that it speaks MCP over stdio",
             None if link.wire.transport() == Some("host") => {
                 "the host provides this server itself, and it did not answer"

@@ -162,7 +162,7 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
 /// The server answered with an error: the text of the `error` member.
 pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
     let mut members = readable_members(error);
-    let Some(code) = members.get("code").and_then(Value::as_i64) else {
+    let Some(code) = members.get("code").and_then(code) else {
         return protocol(server, "the server answered with an error that cannot be read")
             .with_outcome(Outcome::Unknown);
     };
@@ -179,6 +179,11 @@ pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
     }
     .with_server(server.as_ref())
     .with_outcome(Outcome::Unknown)
+}
+
+/// The code of an error, which may be written as a text.
+fn code(written: &Value) -> Option<i64> {
+    written.as_i64().or_else(|| written.as_str()?.parse().ok())
 }
 
 /// The same error for whoever asks later: the status and each event that tells of it have it again, so that what the server says in

@@ -3,25 +3,23 @@
 //! It never waits for the pipe and never owns the process, so that neither a server that stops reading nor rmcp itself
 //! can hold up a call or a close.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::{Ready, ready};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleClient;
-use rmcp::model::{
-    ClientConfig, Implementation, JsonRpcMessage, ProtocolVersion, RequestId, ServerResult,
-};
+use rmcp::model::{ClientConfig, Implementation, JsonRpcMessage, ProtocolVersion, RequestId};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RunningService, RxJsonRpcMessage, TxJsonRpcMessage,
     serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::Transport;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use trunkline_pool::config::Era;
+use trunkline_pool::json::readable;
+use trunkline_pool::lenient::{kinds, lenient};
+use trunkline_pool::revision;
 
 use super::link::{Link, count};
 use super::lists::Lists;
@@ -48,6 +46,8 @@ struct Inner {
     /// The id of the request whose answer rmcp waits for.
     expected: Option<u64>,
     to_rmcp: Option<mpsc::Sender<RxJsonRpcMessage<RoleClient>>>,
+    /// The error that the server answered with: the text of the member.
+    refusal: Option<String>,
     ended: bool,
 }
 
@@ -93,10 +93,26 @@ fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
 }
 
 impl Link {
-    /// Shakes hands, and keeps what the server said of itself. The caller sets the deadline.
+    /// Shakes hands, and keeps what the server said of itself. The caller sets the deadline. A server that refuses the revision is asked
+    /// once more, for the newest that both know (SPEC 18.5).
     ///
     /// A dropped future ends rmcp's part; the process is not touched.
     pub(super) async fn shake_hands(&self) -> Result<()> {
+        let newest = ProtocolVersion::V_2025_11_25;
+        let refused = match self.shake_hands_in(newest.clone()).await {
+            Err(refused) => refused,
+            done => return done,
+        };
+        let said = lock(&self.handshake.inner).refusal.take();
+        let other = said.and_then(|said| revision::instead(&said, newest.as_str(), REVISIONS));
+        let other = other.and_then(|other| serde_json::from_value(json!(other)).ok());
+        match other {
+            Some(other) => self.shake_hands_in(other).await,
+            None => Err(refused),
+        }
+    }
+
+    async fn shake_hands_in(&self, revision: ProtocolVersion) -> Result<()> {
         let (to_rmcp, from_server) = mpsc::channel(ANSWERS_WAITING_MAX);
         {
             let mut inner = lock(&self.handshake.inner);
@@ -111,8 +127,8 @@ impl Link {
             handshake: self.handshake.inner.clone(),
             from_server,
         };
-        let client = ClientConfig::new(self.capabilities(Era::Legacy), us())
-            .with_protocol_version(ProtocolVersion::V_2025_11_25);
+        let client =
+            ClientConfig::new(self.capabilities(Era::Legacy), us()).with_protocol_version(revision);
         let mode = ClientLifecycleMode::Initialize;
         let service =
             serve_client_with_lifecycle_and_ct(client, transport, mode, Default::default())
@@ -152,32 +168,57 @@ impl Link {
         Err(failure::protocol(&self.server, message).with_detail("revision", shown))
     }
 
+    /// The answer to the handshake as rmcp wants it, of what can be understood (SPEC 18.2).
+    ///
+    /// # Errors
+    /// When it names no revision that is spoken here.
+    fn introduced(&self, id: Option<u64>, result: &str) -> Result<Value> {
+        let read = readable(&lenient(result, &kinds::INITIALIZE)).unwrap_or_default();
+        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let Some(revision) = read["protocolVersion"].as_str() else {
+            let what = if read.is_object() { "has no `protocolVersion`" } else { "is no object" };
+            let message = format!("the server's answer to the handshake {what}");
+            return Err(failure::protocol(&self.server, message));
+        };
+        // Before rmcp has it, since what rmcp sends next must say so.
+        self.check_revision(revision)?;
+        self.wire.negotiated(revision);
+        self.note_tasks(&read);
+        let capabilities = Some(&read["capabilities"]).filter(|it| it.is_object());
+        let server = &read["serverInfo"];
+        let result = json!({
+            "protocolVersion": revision,
+            "capabilities": capabilities.unwrap_or(&json!({})),
+            "serverInfo": { "name": text(server, "name"), "version": text(server, "version") },
+        });
+        Ok(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+    }
+
     /// A reply that no call of ours waits for: the handshake's, or nobody's.
     ///
     /// # Errors
     /// When it is the handshake's, and cannot be read or is of a revision that is not spoken here.
-    pub(super) fn take_handshake_reply(&self, id: Option<u64>, frame: &[u8]) -> Result<()> {
+    pub(super) fn take_handshake_reply(
+        &self,
+        id: Option<u64>,
+        reply: std::result::Result<&str, &str>,
+    ) -> Result<()> {
         let mut inner = lock(&self.handshake.inner);
         let wanted = inner.expected.is_some() && id.is_none_or(|id| inner.expected == Some(id));
         let Some(to_rmcp) = inner.to_rmcp.clone().filter(|_| wanted) else {
             count(&self.ignored.replies);
             return Ok(());
         };
-        inner.expected = None;
+        let id = inner.expected.take();
+        inner.refusal = reply.err().map(str::to_owned);
         drop(inner);
-        let unusable = || failure::protocol(&self.server, unusable(frame));
-        let message: RxJsonRpcMessage<RoleClient> =
-            serde_json::from_slice(frame).map_err(|_| unusable())?;
-        if let JsonRpcMessage::Response(response) = &message {
-            let ServerResult::InitializeResult(result) = &response.result else {
-                return Err(unusable());
-            };
-            // Before rmcp has it, since what rmcp sends next must say so.
-            let revision = result.protocol_version.as_str();
-            self.check_revision(revision)?;
-            self.wire.negotiated(revision);
-            self.note_tasks(frame);
-        }
+        let message = match reply {
+            Ok(result) => self.introduced(id, result)?,
+            // What is wrong stays here: rmcp is told that something is.
+            Err(_) => json!({ "jsonrpc": "2.0", "id": id, "error": { "code": 0, "message": "" } }),
+        };
+        let message: RxJsonRpcMessage<RoleClient> = serde_json::from_value(message)
+            .map_err(|_| failure::protocol(&self.server, UNUSABLE))?;
         // The one place is free: rmcp asks one thing at a time.
         to_rmcp
             .try_send(message)
@@ -233,36 +274,16 @@ impl Transport<RoleClient> for FrameTransport {
     }
 }
 
-/// What is wrong with an answer to the handshake (PROTOCOL 1.1), without what is in it.
-fn unusable(frame: &[u8]) -> String {
-    #[derive(Deserialize)]
-    struct Answer<'a> {
-        #[serde(borrow)]
-        result: &'a RawValue,
-    }
-    const SAID: &str = "the server's answer to the handshake";
-    let Ok(Answer { result }) = serde_json::from_slice(frame) else {
-        return format!("{SAID} cannot be read");
-    };
-    let Ok(members) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(result.get()) else {
-        return format!("{SAID} is no object");
-    };
-    let names = ["protocolVersion", "capabilities", "serverInfo"];
-    let missing = names.iter().filter(|name| !members.contains_key(**name));
-    let missing: Vec<String> = missing.map(|name| format!("no `{name}`")).collect();
-    match missing.is_empty() {
-        true => format!("{SAID} has a `capabilities` or `serverInfo` that is of another kind"),
-        false => format!("{SAID} has {}", missing.join(" and ")),
-    }
-}
+/// What is said of an answer to the handshake that nothing can be made of.
+const UNUSABLE: &str = "the server's answer to the handshake cannot be read";
 
 /// Why rmcp gave up, without what the server sent: that may be anything.
 fn refusal(link: &Link, error: ClientInitializeError) -> Error {
     let server = &link.server;
     match error {
-        ClientInitializeError::JsonRpcError(refusal) => {
-            let text = serde_json::to_string(&refusal).unwrap_or_default();
-            let refused = link.refused(&text);
+        ClientInitializeError::JsonRpcError(_) => {
+            let said = lock(&link.handshake.inner).refusal.clone();
+            let refused = link.refused(&said.unwrap_or_default());
             Error::new(ErrorCode::Protocol, "the server refused the handshake")
                 .with_server(server.as_ref())
                 .with_cause(refused)

@@ -18,6 +18,14 @@ use crate::Error;
 /// How often the wait doubles while nothing changes, or while nothing can be read: up to sixteen times.
 const DOUBLINGS_MAX: u32 = 4;
 
+/// How long a list that could not be had is left alone: the last of these repeats.
+const LACKING_WAITS: [Duration; 4] = [
+    Duration::from_secs(60),
+    Duration::from_secs(120),
+    Duration::from_secs(240),
+    Duration::from_secs(300),
+];
+
 /// However long a busy server asks to be left alone: one that is gone behind a gateway must be found to be, and what it lists may be
 /// another by now.
 pub(super) const BUSY_MAX: Duration = Duration::from_secs(300);
@@ -76,6 +84,16 @@ impl Freshness {
     /// zero, and ever more seldom while that fails too; and not before the server has time for it, as the error says.
     pub(super) fn missed(&self, error: &Error, least: Duration, now: Instant) {
         self.miss(error.retry_after(), least, (now, chance()));
+    }
+
+    /// One list of several could not be had: they are read again, ever more seldom (SPEC 4.4, 8.1).
+    pub(super) fn lacks_one(&self, error: &Error, now: Instant) {
+        let mut state = self.state();
+        let asked = error.retry_after().unwrap_or_default().min(BUSY_MAX);
+        let last = LACKING_WAITS.len() - 1;
+        let wait = LACKING_WAITS[usize::try_from(state.failures).map_or(last, |it| it.min(last))];
+        state.due = Some(after(now, wait.max(asked), chance()));
+        state.failures = (state.failures + 1).min(DOUBLINGS_MAX);
     }
 
     fn miss(&self, asked: Option<Duration>, least: Duration, (now, chance): (Instant, f64)) {

@@ -1,11 +1,11 @@
 //! Messages, read in both ways.
 
-use super::envelope;
+use trunkline_pool::message::{Heard, heard, heard_in_general};
 
-/// What is said of a frame.
+/// What is said of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Message {
-    /// As frames are read.
+    /// As texts are read.
     pub by_form: Option<Given>,
     /// As those that are in no common form.
     pub in_general: Option<Given>,
@@ -24,17 +24,21 @@ pub struct Given {
     pub texts: Vec<(&'static str, String)>,
 }
 
-/// Reads a frame.
-pub fn message(frame: &[u8]) -> Message {
-    Message {
-        by_form: envelope::Message::parse(frame).map(given),
-        in_general: envelope::Message::any(frame).map(given),
-    }
+/// Reads a text; noise is nothing.
+pub fn message(text: &[u8]) -> Message {
+    Message { by_form: given(heard(text)), in_general: given(heard_in_general(text)) }
 }
 
-fn given(message: envelope::Message<'_>) -> Given {
-    use envelope::Message;
+fn given(heard: Heard<'_>) -> Option<Given> {
+    use trunkline_pool::message::Message;
     let text = |name, text: &str| (name, text.to_owned());
+    let message = match heard {
+        Heard::Message(message) => message,
+        Heard::Broken { id } => {
+            return Some(Given { kind: "broken", id, method: None, texts: Vec::new() });
+        }
+        Heard::Noise => return None,
+    };
     let (kind, id, method, texts) = match message {
         Message::Result { id, result } => ("result", Some(id), None, vec![text("result", result)]),
         Message::Error { id, error } => ("error", id, None, vec![text("error", error)]),
@@ -47,7 +51,6 @@ fn given(message: envelope::Message<'_>) -> Given {
             ("notification", None, Some(method), params.into_iter().collect())
         }
         Message::Stray => ("stray", None, None, Vec::new()),
-        Message::Malformed { id } => ("malformed", id, None, Vec::new()),
     };
-    Given { kind, id, method: method.map(Into::into), texts }
+    Some(Given { kind, id, method: method.map(Into::into), texts })
 }

@@ -20,6 +20,7 @@ use super::server_requests::ServerRequests;
 use super::{ConnectOptions, Connection, ConnectionEvents, ServerFacts, lists::Lists, timer};
 use crate::Error;
 use crate::transport::Wire;
+use crate::transport::escape::escape_line;
 use crate::transport::redact::Redactor;
 use crate::transport::stdio::Child;
 
@@ -92,17 +93,44 @@ pub(super) struct Loss {
 /// Counts of what a server sent and nobody wanted (SPEC 5.10, S-44).
 #[derive(Debug, Default)]
 pub(super) struct Ignored {
-    /// Lines that do not begin with `{`.
+    /// Lines and texts that are no messages (SPEC 18.1).
     pub noise: AtomicU64,
     /// Replies to nothing in flight.
     pub replies: AtomicU64,
     /// Notifications that nobody handles, or that belong to no request.
     pub notifications: AtomicU64,
-    /// The first line of noise, escaped.
-    pub first_noise: OnceLock<String>,
+    /// The first ones of them, redacted, escaped and cut.
+    pub first_noise: Mutex<Vec<String>>,
+}
+
+/// Lines of noise that are kept, to show what the server prints.
+const NOISE_LINES_MAX: usize = 5;
+
+/// Bytes of each of them.
+const NOISE_SHOWN_BYTES: usize = 200;
+
+impl Ignored {
+    /// What of a server is no message.
+    pub(super) fn noise(&self, text: &[u8], redactor: &Redactor) {
+        count(&self.noise);
+        let mut first = self.first_noise.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.len() < NOISE_LINES_MAX {
+            first.push(escape_line(&redactor.redact(text, NOISE_SHOWN_BYTES)));
+        }
+    }
+
+    /// The first lines of it.
+    pub(super) fn noise_lines(&self) -> Vec<String> {
+        self.first_noise.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Connection {
+    /// The first lines of the server that are no messages.
+    pub(crate) fn noise_lines(&self) -> Vec<String> {
+        self.0.ignored.noise_lines()
+    }
+
     /// How much of what the server sent nobody wanted, by kind.
     pub(crate) fn ignored(&self) -> [(&'static str, u64); 3] {
         let Ignored { noise, replies, notifications, .. } = &self.0.ignored;

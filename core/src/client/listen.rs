@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::words;
 use trunkline_pool::json::Plain;
+use trunkline_pool::lenient::{kinds, lenient};
 
 use super::freshness::BUSY_MAX;
 use super::in_flight::Purpose;
@@ -166,7 +167,8 @@ impl Link {
 
     /// A stream was acknowledged.
     pub(super) fn take_acknowledged(&self, params: &str) {
-        let Ok(Tagged { meta, notifications, .. }) = serde_json::from_str(params) else {
+        let read = lenient(params, &kinds::NOTIFICATION);
+        let Ok(Tagged { meta, notifications, .. }) = serde_json::from_str(&read) else {
             return count(&self.ignored.notifications);
         };
         let id = meta.subscription.and_then(|id| id.number());
@@ -180,7 +182,7 @@ impl Link {
 
     /// Ends the stream that the server takes back; whether it was one.
     pub(super) fn ends_stream(&self, params: &str) -> bool {
-        let tagged = serde_json::from_str::<Tagged>(params).ok();
+        let tagged = serde_json::from_str::<Tagged>(&lenient(params, &kinds::NOTIFICATION)).ok();
         let id = tagged.and_then(|tagged| tagged.request?.number());
         let id = id.filter(|id| self.listens.streams().contains_key(id));
         if let Some(id) = id {
@@ -198,7 +200,7 @@ impl Link {
         struct Updated {
             uri: Box<str>,
         }
-        let updated = serde_json::from_str::<Updated>(params).ok();
+        let updated = serde_json::from_str::<Updated>(&lenient(params, &kinds::NOTIFICATION)).ok();
         let uri = updated.and_then(|Updated { uri }| match self.named_stream(params) {
             None => Some(uri),
             Some(id) => match &self.listens.streams().get(&id.number()?)?.topic {
@@ -223,7 +225,10 @@ impl Link {
         if !self.metadata.is_modern() {
             return None;
         }
-        serde_json::from_str::<Tagged>(params).ok()?.meta.subscription
+        serde_json::from_str::<Tagged>(&lenient(params, &kinds::NOTIFICATION))
+            .ok()?
+            .meta
+            .subscription
     }
 
     /// Opens a stream once.

@@ -1,21 +1,25 @@
 //! Listing everything that a server offers: four lists at once (SPEC 4.3).
 
 use std::collections::BTreeSet;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rmcp::model::ServerCapabilities;
-use trunkline_pool::catalog::{CacheScope, Catalog, ListKind};
+use trunkline_pool::catalog::{CacheScope, Catalog, ListKind, Unlisted};
 use trunkline_pool::interface::words;
+use trunkline_pool::options::NothingListed;
 
 use super::failure;
-use super::link::Link;
-use crate::Result;
+use super::link::{Life, Link};
+use super::pages::Pages;
+use crate::transport::Sighting;
+use crate::{Error, ErrorCode, Result};
 
 /// Which listing it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
-    /// Part of the connect: nothing listed at all is an error (SPEC 4.4).
+    /// Part of the connect: nothing listed at all may be an error (SPEC 4.4).
     First,
     /// Afterwards an empty list is a valid one.
     Later,
@@ -72,6 +76,10 @@ impl Link {
     pub(super) async fn relist(self: &Arc<Self>) -> Result<Listed> {
         let listed = self.list(When::Later).await;
         if let Err(error) = &listed {
+            if error.code() == ErrorCode::AuthRequired {
+                // Nothing of it can be used before somebody signs in (SPEC 8.4).
+                self.lose(Sighting::Broken(error.clone())).await;
+            }
             self.freshness.missed(error, self.options.keepalive, Instant::now());
             self.calls.timer.notify_one();
         }
@@ -79,52 +87,117 @@ impl Link {
     }
 
     /// Lists everything, within the connect's time. A dropped future cancels the requests under way.
+    ///
+    /// A list that is refused, fails or comes too late loses itself alone (SPEC 4.4).
+    ///
+    /// # Errors
+    /// When no list could be had, and for what ends more than a list: a lost connection, and credentials that are missing.
     pub(super) async fn list(self: &Arc<Self>, when: When) -> Result<Listed> {
-        let limit = self.options.timeout;
         let declared = self.declared.get().copied();
         let declared = declared.ok_or_else(|| failure::protocol(&self.server, "no handshake"))?;
-        let pages = async {
-            tokio::try_join!(
-                self.list_if(declared.tools, ListKind::Tools, "tools/list"),
-                self.list_if(declared.prompts, ListKind::Prompts, "prompts/list"),
-                self.list_if(declared.resources, ListKind::Resources, "resources/list"),
-                self.list_if(
-                    declared.resources,
-                    ListKind::ResourceTemplates,
-                    "resources/templates/list"
-                ),
-            )
+        let until = match when {
+            When::First => self.given_up_at,
+            When::Later => tokio::time::Instant::now() + self.options.timeout,
         };
-        let pages = tokio::time::timeout(limit, pages).await;
-        let (tools, prompts, resources, resource_templates) =
-            pages.map_err(|_| failure::slow(&self.server, words::deadline::LIST, limit))??;
-        let lists = [&tools, &prompts, &resources, &resource_templates];
-        let scope = lists.iter().map(|pages| pages.scope).max().unwrap_or_default();
-        let fresh_for = lists.iter().filter_map(|pages| pages.fresh_for).min();
-        let skipped = lists.iter().flat_map(|pages| pages.catalog.skipped.clone()).collect();
-        let mut catalog = Catalog {
-            tools: tools.catalog.tools,
-            prompts: prompts.catalog.prompts,
-            resources: resources.catalog.resources,
-            resource_templates: resource_templates.catalog.resource_templates,
-            skipped,
-            tasks: BTreeSet::new(),
-        };
-        catalog.finish();
-        self.mark_tasks(&mut catalog);
-        let is_modern = self.metadata.is_modern();
-        if is_modern {
-            self.wire.take_tools(&mut catalog);
+        let in_time = |pages| self.in_time(until, pages);
+        let (tools, prompts, resources, templates) = tokio::join!(
+            in_time(self.list_if(declared.tools, ListKind::Tools, "tools/list")),
+            in_time(self.list_if(declared.prompts, ListKind::Prompts, "prompts/list")),
+            in_time(self.list_if(declared.resources, ListKind::Resources, "resources/list")),
+            in_time(self.list_if(
+                declared.resources,
+                ListKind::ResourceTemplates,
+                "resources/templates/list"
+            )),
+        );
+        if matches!(self.stands(), Life::Lost | Life::Closing) {
+            let message = "the connection ended while its lists were read";
+            return Err(failure::protocol(&self.server, message));
         }
-        let fresh_for = fresh_for.filter(|_| is_modern);
-        self.freshness.listed(&catalog, fresh_for, self.options.keepalive, Instant::now());
+        let asked = [declared.tools, declared.prompts, declared.resources, declared.resources];
+        let mut listed = self.all_of(asked, [tools, prompts, resources, templates])?;
+        let catalog = &mut listed.catalog;
+        catalog.finish();
+        self.mark_tasks(catalog);
+        if self.metadata.is_modern() {
+            self.wire.take_tools(catalog);
+        } else {
+            listed.fresh_for = None;
+        }
+        let now = Instant::now();
+        match listed.catalog.unlisted.first() {
+            None => {
+                let least = self.options.keepalive;
+                self.freshness.listed(&listed.catalog, listed.fresh_for, least, now);
+            }
+            Some(unlisted) if when == When::First => {
+                self.freshness.lacks_one(&unlisted.error, now);
+            }
+            Some(unlisted) => self.freshness.missed(&unlisted.error, self.options.keepalive, now),
+        }
         self.calls.timer.notify_one();
-        if when == When::First && !declared.change() && catalog.is_empty() {
+        let is_refused = self.options.nothing_listed == NothingListed::Error;
+        if when == When::First && is_refused && !declared.change() && listed.catalog.is_empty() {
             let message = "the server lists no tools, prompts or resources";
             return Err(failure::protocol(&self.server, message)
                 .with_detail("reason", words::odd::NOTHING_LISTED)
                 .with_hint("check the server's arguments: it may serve nothing without them"));
         }
-        Ok(Listed { catalog, fresh_for, scope })
+        Ok(listed)
     }
+
+    /// A list, within the time that is left for it.
+    async fn in_time(
+        &self,
+        until: tokio::time::Instant,
+        pages: impl Future<Output = Result<Pages>>,
+    ) -> Result<Pages> {
+        let slow = |_| failure::slow(&self.server, words::deadline::LIST, self.options.timeout);
+        tokio::time::timeout_at(until, pages).await.unwrap_or_else(|late| Err(slow(late)))
+    }
+
+    /// The four lists as one, of those that could be had.
+    ///
+    /// # Errors
+    /// When none of those that were asked for could be had, and for what ends more than a list.
+    fn all_of(&self, asked: [bool; 4], lists: [Result<Pages>; 4]) -> Result<Listed> {
+        let mut listed = Listed {
+            catalog: Catalog { tasks: BTreeSet::new(), ..Catalog::default() },
+            fresh_for: None,
+            scope: CacheScope::default(),
+        };
+        let mut had = 0;
+        for ((list, asked), pages) in ListKind::ALL.into_iter().zip(asked).zip(lists) {
+            match pages {
+                Ok(pages) => {
+                    had += usize::from(asked);
+                    listed.add(list, pages);
+                }
+                Err(error) if ends_more(list, &error) => return Err(error),
+                Err(error) => {
+                    let error = failure::kept(error);
+                    listed.catalog.unlisted.push(Unlisted { list, error });
+                }
+            }
+        }
+        match (had, listed.catalog.unlisted.first()) {
+            (0, Some(unlisted)) => Err(unlisted.error.clone()),
+            _ => Ok(listed),
+        }
+    }
+}
+
+impl Listed {
+    fn add(&mut self, list: ListKind, pages: Pages) {
+        self.scope = self.scope.max(pages.scope);
+        self.fresh_for = self.fresh_for.into_iter().chain(pages.fresh_for).min();
+        self.catalog.take_over(list, pages.catalog);
+    }
+}
+
+/// Whether the failure of a list says something of the whole server (SPEC 8.4): credentials that are missing for it, but for a list other
+/// than that of tools that is only forbidden.
+fn ends_more(list: ListKind, error: &Error) -> bool {
+    let is_forbidden = error.detail().get("status").is_some_and(|status| *status == 403);
+    error.code() == ErrorCode::AuthRequired && !(is_forbidden && list != ListKind::Tools)
 }

@@ -6,7 +6,6 @@
 mod attempts;
 mod connect;
 mod ending;
-mod envelope;
 mod era;
 mod failure;
 mod frame_transport;
@@ -39,7 +38,7 @@ use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{Era, ServerSpec};
 pub(crate) use trunkline_pool::in_flight::Callers;
-use trunkline_pool::options::{Handling, Offered, Refusal};
+use trunkline_pool::options::{Handling, NothingListed, Offered, Refusal};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
@@ -81,6 +80,8 @@ pub(crate) struct ConnectOptions {
     pub lending: Lending,
     /// Calls in flight on this connection.
     pub in_flight: u32,
+    /// What becomes of a server that lists nothing.
+    pub nothing_listed: NothingListed,
     /// Silence before the server is asked whether it lives; zero never asks.
     pub keepalive: Duration,
     /// Missed answers in a row that count as loss.

@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::words;
+use trunkline_pool::json::readable_members;
+use trunkline_pool::lenient::{kinds, lenient};
+use trunkline_pool::message::{Heard, Message, heard, heard_of};
 use trunkline_pool::state::LossReason;
 
-use super::envelope::{Message, find_id};
 use super::era::ResultType;
 use super::failure;
 use super::link::{Life, Link, Loss, count};
 use super::listen::Id;
 use super::lists::Lists;
 use super::requests::{complete, fail};
-use crate::transport::escape::escape_line;
 use crate::transport::{Answer, BoxFuture, Doubt, Inbound, Line, Sighting, Via};
 use crate::{Error, Outcome, Result};
 
@@ -26,9 +27,6 @@ const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
 /// How long the calls in flight wait with it: whoever hears that a call was lost then mostly finds the loss reported, since the report
 /// follows the answers at once when the exit is known, and that is mostly within a millisecond. Half of what SPEC 5.6 leaves.
 const ANSWER_WAIT: Duration = Duration::from_millis(5);
-
-/// Bytes of a line of noise that are kept, to show what the server prints.
-const NOISE_SHOWN_BYTES: usize = 200;
 
 /// How long a loss waits for the exit of the process.
 struct Waits {
@@ -63,13 +61,14 @@ impl Inbound for Link {
     fn take_last(&self, line: Line<'_>) -> Result<()> {
         match line {
             // A server that died while writing leaves half a frame; that is no fault of its own.
-            Line::Frame(frame) if Message::parse(frame).is_none() => Ok(()),
+            Line::Whole(text) if matches!(heard(text), Heard::Broken { .. }) => Ok(()),
             line => self.take_line(line, Via::Common),
         }
     }
 
     fn take_answer(&self, request: u64, frame: &[u8]) -> Option<Answer> {
-        match Message::parse(frame)? {
+        let Heard::Message(message) = heard(frame) else { return None };
+        match message {
             Message::Result { id, result } if id == request => {
                 let said = self.said_by(result);
                 if said == Ok(ResultType::InputRequired) {
@@ -194,32 +193,40 @@ impl Link {
     /// When the connection cannot go on.
     fn take_line(&self, line: Line<'_>, via: Via) -> Result<()> {
         match line {
-            Line::Frame(frame) => self.take_frame(frame, via),
-            Line::Oversized(head) => {
-                let error = failure::limit(&self.server, words::limit::FRAME_BYTES);
-                self.fail_by_id(find_id(head), error)
-            }
-            Line::Noise(noise) => {
-                count(&self.ignored.noise);
-                self.ignored
-                    .first_noise
-                    .get_or_init(|| escape_line(&self.redactor.redact(noise, NOISE_SHOWN_BYTES)));
-                Ok(())
-            }
+            Line::Whole(text) => self.take_text(text, via),
+            Line::Oversized(head) => match heard_of(head) {
+                Heard::Broken { id } => {
+                    let error = failure::limit(&self.server, words::limit::FRAME_BYTES);
+                    self.fail_by_id(id, error)
+                }
+                Heard::Noise | Heard::Message(_) => self.take_noise(head),
+            },
         }
     }
 
-    fn take_frame(&self, frame: &[u8], via: Via) -> Result<()> {
-        let unreadable =
-            || failure::protocol(&self.server, "the server sent a message that cannot be read");
-        match Message::parse(frame) {
-            None => self.fail_by_id(find_id(frame), unreadable()),
-            Some(Message::Stray) => {
+    fn take_text(&self, text: &[u8], via: Via) -> Result<()> {
+        match heard(text) {
+            Heard::Message(message) => self.take_message(message, via),
+            Heard::Broken { id } => {
+                let message = "the server sent a message that cannot be read";
+                self.fail_by_id(id, failure::protocol(&self.server, message))
+            }
+            Heard::Noise => self.take_noise(text),
+        }
+    }
+
+    fn take_noise(&self, text: &[u8]) -> Result<()> {
+        self.ignored.noise(text, &self.redactor);
+        Ok(())
+    }
+
+    fn take_message(&self, message: Message<'_>, via: Via) -> Result<()> {
+        match message {
+            Message::Stray => {
                 count(&self.ignored.replies);
                 Ok(())
             }
-            Some(Message::Malformed { id }) => self.fail_by_id(id, unreadable()),
-            Some(Message::Result { id, result }) => {
+            Message::Result { id, result } => {
                 let said = self.said_by(result);
                 if said == Ok(ResultType::InputRequired) && self.take_round(id, result) {
                     return Ok(());
@@ -228,20 +235,20 @@ impl Link {
                     complete(flight.payload.done, self.judge(result, said));
                     return Ok(());
                 }
-                self.take_handshake_reply(Some(id), frame)
+                self.take_handshake_reply(Some(id), Ok(result))
             }
-            Some(Message::Error { id, error }) => {
+            Message::Error { id, error } => {
                 if let Some(flight) = id.and_then(|id| self.calls.settle(id)) {
                     fail(flight, self.refused(error));
                     return Ok(());
                 }
-                self.take_handshake_reply(id, frame)
+                self.take_handshake_reply(id, Err(error))
             }
-            Some(Message::Request { id, method, params }) => {
+            Message::Request { id, method, params } => {
                 self.take_request(id, &method, params.unwrap_or("{}"), via);
                 Ok(())
             }
-            Some(Message::Notification { method, params }) => {
+            Message::Notification { method, params } => {
                 self.take_notification(&method, params.unwrap_or("{}"), via);
                 Ok(())
             }
@@ -309,9 +316,13 @@ impl Link {
         }
         let progress = serde_json::from_str::<Progress>(params).ok();
         let token = progress.and_then(|Progress { token }| token.number());
+        let read = lenient(params, &kinds::PROGRESS);
+        if has_dropped(params, &read) {
+            count(&self.ignored.notifications);
+        }
         let known = token.is_some_and(|token| {
             self.calls.progress(token, |deliver| {
-                let params = self.redactor.json(params);
+                let params = self.redactor.json(&read);
                 let deliver = std::panic::AssertUnwindSafe(|| deliver(&params));
                 if std::panic::catch_unwind(deliver).is_err() {
                     tracing::error!(server = %self.server, "a progress receiver panicked");
@@ -322,6 +333,12 @@ impl Link {
             count(&self.ignored.notifications);
         }
     }
+}
+
+/// Whether a member of a notification of progress was none that could be read; `null` is none.
+fn has_dropped(params: &str, read: &str) -> bool {
+    let members = |text| readable_members(text).into_iter().filter(|(_, value)| !value.is_null());
+    params != read && members(params).count() != members(read).count()
 }
 
 #[cfg(test)]

@@ -12,9 +12,8 @@ use super::link::Link;
 impl Link {
     /// Looks in the answer to the handshake whether calls of tools can be tasks. Where they cannot, what a tool says of
     /// tasks counts for nothing, and it is called like any other.
-    pub(super) fn note_tasks(&self, answer: &[u8]) {
-        let Plain(answer) = serde_json::from_slice(answer).unwrap_or_default();
-        let declared = answer.pointer("/result/capabilities/tasks/requests/tools/call");
+    pub(super) fn note_tasks(&self, answer: &Value) {
+        let declared = answer.pointer("/capabilities/tasks/requests/tools/call");
         self.has_tasks.store(declared.is_some_and(Value::is_object), Ordering::Relaxed);
     }
 

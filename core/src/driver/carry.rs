@@ -14,6 +14,7 @@ use super::executor::{self, Queued};
 use super::listings::ListingEnd;
 use super::{Answered, Core, Driver, EntryCell, Work, incarnation};
 use crate::api::{ListChange, SessionCore};
+use crate::client::Listed;
 use crate::wakes::Batch;
 use crate::{Error, ErrorCode};
 
@@ -100,7 +101,13 @@ impl Driver {
         self.spawn(async move {
             let listing = listing;
             let listed = live.list().await;
-            let keep = |listed| listing.driver.keep_listed(&cell, &live, listed);
+            let keep = |mut listed: Listed| {
+                let before = cell.load().slot.catalog.clone();
+                listed.catalog.keep_unlisted(&before);
+                let catalog = listing.driver.keep_listed(&cell, &live, listed);
+                listing.driver.warn_of_lists(&cell, Some(&before), &catalog);
+                catalog
+            };
             let catalog = listed.map(keep);
             let driver = listing.driver.clone();
             listing.end(catalog);

@@ -355,6 +355,11 @@ impl EntryCell {
         all.next().filter(|_| all.next().is_none()).and_then(|(session, _)| session.upgrade())
     }
 
+    /// The sessions that hold it.
+    pub(super) fn holding(&self) -> Vec<Arc<SessionCore>> {
+        lock(&self.holders).values().filter_map(|(session, _)| session.upgrade()).collect()
+    }
+
     /// Counts the end of a call.
     pub(crate) fn count_error(&self) {
         self.errors.fetch_add(1, Ordering::Relaxed);

@@ -140,11 +140,12 @@ async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>
             ended.driver.core().interner.has_connected(ended.cell.key);
             // Who subscribes once it is granted tells the server themselves, and has missed nothing.
             let wanted = ended.cell.resources.uris();
-            ended.driver.step(Input::Connected { connection: id, catalog });
+            ended.driver.step(Input::Connected { connection: id, catalog: catalog.clone() });
             ended.driver.renew_demand(&ended.cell, wanted);
             ended.driver.renew_roots(&ended.cell);
             events.announce();
             ended.driver.has_come(&ended.cell);
+            ended.driver.warn_of_lists(&ended.cell, None, &catalog);
             let version = || connection.server_facts().protocol_version;
             let mut lasts = ended.driver.observer.connected(&ended.cell.spec, version);
             let exit = until_closed(&ended, &connection, (&mut orders, &mut lasts)).await;
@@ -309,6 +310,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         stderr_bytes: options.limits.stderr_bytes,
         lending: Lending::default(),
         in_flight: options.limits.in_flight_per_entry,
+        nothing_listed: options.nothing_listed,
         keepalive: options.keepalive,
         keepalive_misses: options.keepalive_misses,
         offered: cell.offered,

@@ -57,7 +57,9 @@ impl Driver {
         let catalog = cell.kept.shared(catalog);
         let usable = without_secrets(connection, self.usable(cell, &catalog));
         let written = self.core().interner.keyed(cell.key).and_then(|keyed| keyed.written);
-        if let Some(written) = written {
+        // Half of what a server has is not what the next process should start from.
+        let is_whole = catalog.unlisted.is_empty();
+        if let Some(written) = written.filter(|_| is_whole) {
             let scope = match cell.context.is_passing(&cell.server, &cell.spec) {
                 true => CacheScope::Private,
                 false => scope,

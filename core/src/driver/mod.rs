@@ -28,6 +28,7 @@ mod resources;
 mod roots;
 mod starts;
 mod subscriber;
+mod unlisted;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;

@@ -343,12 +343,8 @@ impl Message {
     /// As a line of a stream; a blank one is none.
     fn line(&self) -> Option<Line<'_>> {
         let bytes = self.text.trim().as_bytes();
-        match bytes.first() {
-            None => None,
-            Some(b'{') if self.is_oversized => Some(Line::Oversized(bytes)),
-            Some(b'{') => Some(Line::Frame(bytes)),
-            Some(_) => Some(Line::Noise(bytes)),
-        }
+        let line = if self.is_oversized { Line::Oversized(bytes) } else { Line::Whole(bytes) };
+        (!bytes.is_empty()).then_some(line)
     }
 }
 

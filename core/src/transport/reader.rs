@@ -22,11 +22,9 @@ pub(super) const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
 /// One line of the server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line<'a> {
-    /// It begins with `{`.
-    Frame(&'a [u8]),
-    /// It does not (SPEC 5.10). Never empty.
-    Noise(&'a [u8]),
-    /// A frame above the limit: its beginning. The rest is passed over.
+    /// All of it, without what is white around it. Never empty.
+    Whole(&'a [u8]),
+    /// One above the limit: its beginning. The rest is passed over.
     Oversized(&'a [u8]),
 }
 
@@ -145,17 +143,15 @@ impl FrameReader {
     }
 
     fn sort(&self, line: Range<usize>) -> Line<'_> {
-        if line.len() > self.limit {
-            return self.oversized(line);
+        match line.len() > self.limit {
+            true => self.oversized(line),
+            false => Line::Whole(&self.buffer[line]),
         }
-        let bytes = &self.buffer[line];
-        if bytes.first() == Some(&b'{') { Line::Frame(bytes) } else { Line::Noise(bytes) }
     }
 
     fn oversized(&self, line: Range<usize>) -> Line<'_> {
         let bytes = &self.buffer[line];
-        let head = &bytes[..bytes.len().min(OVERSIZED_HEAD_BYTES)];
-        if bytes.first() == Some(&b'{') { Line::Oversized(head) } else { Line::Noise(head) }
+        Line::Oversized(&bytes[..bytes.len().min(OVERSIZED_HEAD_BYTES)])
     }
 
     /// The line without what surrounds it; `None` when nothing is left.
@@ -225,31 +221,31 @@ mod tests {
     #[test]
     fn a_reader_at_rest_has_a_buffer_only_while_something_is_in_it() {
         let mut reader = reader_of(b"{}\n{\"half");
-        assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"{}")));
         assert_eq!(reader.next_line(), None);
         reader.rest();
         assert!(reader.buffer.capacity() > 0);
         reader.room().extend_from_slice(b"\":1}\n");
-        assert_eq!(reader.next_line(), Some(Line::Frame(b"{\"half\":1}")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"{\"half\":1}")));
         assert_eq!(reader.next_line(), None);
         reader.rest();
         assert_eq!(reader.buffer.capacity(), 0);
         reader.room().extend_from_slice(b"{}\n");
-        assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"{}")));
     }
 
     #[test]
     fn a_look_ahead_takes_nothing() {
         let mut reader = reader_of(b"\n{\"first\":1}\r\n noise\n{\"half");
         assert_eq!(reader.ahead(), Ahead::Other, "the start of the stream is not looked into");
-        assert_eq!(reader.next_line(), Some(Line::Frame(b"{\"first\":1}")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"{\"first\":1}")));
         assert_eq!(reader.ahead(), Ahead::Other);
-        assert_eq!(reader.next_line(), Some(Line::Noise(b"noise")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"noise")));
         assert_eq!(reader.ahead(), Ahead::Part);
         reader.room().extend_from_slice(b"\":2}\r\n");
         assert_eq!(reader.ahead(), Ahead::Frame(b"{\"half\":2}"));
         assert_eq!(reader.ahead(), Ahead::Frame(b"{\"half\":2}"));
-        assert_eq!(reader.next_line(), Some(Line::Frame(b"{\"half\":2}")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"{\"half\":2}")));
         assert!(reader.is_empty());
         assert_eq!(reader.ahead(), Ahead::Part);
     }
@@ -258,7 +254,7 @@ mod tests {
     fn no_frame_above_the_limit_is_ahead_however_it_comes() {
         let mut reader = FrameReader::new(8);
         reader.room().extend_from_slice(b"{}\n{\"whole\":1}\n{\"in");
-        assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"{}")));
         assert_eq!(reader.ahead(), Ahead::Other);
         assert_eq!(reader.next_line(), Some(Line::Oversized(b"{\"whole\":1}")));
         assert_eq!(reader.ahead(), Ahead::Part);
@@ -268,7 +264,7 @@ mod tests {
         assert_eq!(reader.ahead(), Ahead::Other, "the rest of it is passed over");
         reader.room().extend_from_slice(b":1}\n{}\n");
         assert_eq!(reader.ahead(), Ahead::Other);
-        assert_eq!(reader.next_line(), Some(Line::Frame(b"{}")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"{}")));
     }
 
     /// SPEC 5.10: a frame as long as the limit is one, wherever the line break before its end is cut.
@@ -278,7 +274,7 @@ mod tests {
         reader.room().extend_from_slice(b"{\"a\":12}\r");
         assert_eq!(reader.next_line(), None);
         reader.room().extend_from_slice(b"\n{\"a\":12}\r\r");
-        assert_eq!(reader.next_line(), Some(Line::Frame(b"{\"a\":12}")));
+        assert_eq!(reader.next_line(), Some(Line::Whole(b"{\"a\":12}")));
         assert_eq!(reader.next_line(), Some(Line::Oversized(b"{\"a\":12}")));
     }
 
@@ -286,13 +282,13 @@ mod tests {
     fn two_readers_of_one_thread_do_not_see_each_others_bytes() {
         let mut first = reader_of(b"{\"first\":1}\n");
         let mut second = reader_of(b"{\"second\"");
-        assert_eq!(first.next_line(), Some(Line::Frame(b"{\"first\":1}")));
+        assert_eq!(first.next_line(), Some(Line::Whole(b"{\"first\":1}")));
         first.rest();
         second.rest();
         let mut third = reader_of(b"{\"third\":3}\n");
         second.room().extend_from_slice(b":2}\n");
-        assert_eq!(third.next_line(), Some(Line::Frame(b"{\"third\":3}")));
-        assert_eq!(second.next_line(), Some(Line::Frame(b"{\"second\":2}")));
+        assert_eq!(third.next_line(), Some(Line::Whole(b"{\"third\":3}")));
+        assert_eq!(second.next_line(), Some(Line::Whole(b"{\"second\":2}")));
     }
 
     /// SPEC 16.4: a host may call while a thread of its ends.
@@ -303,7 +299,7 @@ mod tests {
             fn drop(&mut self) {
                 let read = std::panic::catch_unwind(|| {
                     let mut reader = reader_of(b"{}\n");
-                    let read = reader.next_line() == Some(Line::Frame(b"{}"));
+                    let read = reader.next_line() == Some(Line::Whole(b"{}"));
                     reader.rest();
                     read
                 });

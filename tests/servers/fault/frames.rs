@@ -240,8 +240,20 @@ fn before(frame: Option<Frame>, wire: &mut Wire) {
             "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "what?" },
         })),
         Some(Frame::Garbage) => {
-            let lines: [&[u8]; 7] =
-                [b"Starting", b"[1,2]", b"\xff\xfe\x00", b"", b"null", b"}", b"\"text\""];
+            let lines: [&[u8]; 12] = [
+                b"Starting",
+                b"[1,2]",
+                b"\xff\xfe\x00",
+                b"",
+                b"null",
+                b"}",
+                b"\"text\"",
+                b"{",
+                b"{}",
+                br#"{"level":"info","msg":"ready"}"#,
+                br#"{"level":"info","method":"GET","path":"/x","status":200}"#,
+                br#"{"level":"error","error":"dial tcp: refused"}"#,
+            ];
             lines.iter().for_each(|line| wire.line(line));
         }
         Some(Frame::StderrFlood) => flood(),

@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{Item, ListKind, Skipped};
-use crate::json::{Malformed, canonical, members};
+use crate::json::{Malformed, canonical, lossy_members, members};
+use crate::lenient::whole_characters;
 use crate::text::{escaped, is_hidden};
 
 /// The longest name of a tool or prompt, in bytes. The protocol recommends 128 characters.
@@ -33,7 +34,8 @@ impl Shape {
         let first = value.get().as_bytes().first();
         match self {
             Shape::Text => first == Some(&b'"'),
-            Shape::Object => first == Some(&b'{'),
+            // An empty array is an empty map, as PHP writes it; in canonical form there is nothing in it.
+            Shape::Object => first == Some(&b'{') || value.get() == "[]",
             Shape::Array => first == Some(&b'['),
             Shape::Any => true,
         }
@@ -100,12 +102,13 @@ impl Item {
     }
 
     /// Reads one definition. Members that nothing here knows are kept with it, and never a reason to leave it out.
-    pub(super) fn parse(list: ListKind, definition: &str) -> Result<Item, Skipped> {
+    pub(super) fn parse(list: ListKind, written: &str) -> Result<Item, Skipped> {
+        // A host is handed whole characters alone (SPEC 18.3).
+        let definition = &*whole_characters(written);
         let nameless = |reason: String| Skipped { list, name: None, reason };
         if definition.len() > DEFINITION_BYTES_MAX {
-            return Err(nameless(format!(
-                "its definition is longer than {DEFINITION_BYTES_MAX} bytes"
-            )));
+            let reason = format!("its definition is longer than {DEFINITION_BYTES_MAX} bytes");
+            return Err(Skipped { list, name: name_of(list, definition), reason });
         }
         if !definition.starts_with('{') {
             return Err(nameless("it is no object".into()));
@@ -119,7 +122,10 @@ impl Item {
         let raw = members.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
         let raw = raw.ok_or_else(|| nameless(format!("it has no `{key}`")))?;
         let name: String = serde_json::from_str(raw.get())
-            .map_err(|_| nameless(format!("its `{key}` is no string")))?;
+            .ok()
+            // No server would know it by another name.
+            .filter(|_| definition == written || !is_mended(list, written))
+            .ok_or_else(|| nameless(format!("its `{key}` is no string")))?;
         let named = |reason: String| Skipped { list, name: Some(shown(&name)), reason };
         check_name(list, &name).map_err(|reason| named(reason.into()))?;
         // The whole has to have one meaning, or what a model is shown would depend on who reads it.
@@ -127,6 +133,20 @@ impl Item {
         let digest = digest(list, &members).map_err(named)?;
         Ok(Item { name: name.into(), definition: definition.into(), digest })
     }
+}
+
+/// Whether a definition has half a character in its name.
+fn is_mended(list: ListKind, written: &str) -> bool {
+    let members = lossy_members(written).unwrap_or_default();
+    let mut keys = members.iter().filter(|(name, _)| name == key_member(list));
+    keys.any(|(_, name)| whole_characters(name.get()) != name.get())
+}
+
+/// The name of a definition that is not read, as far as it can be told.
+fn name_of(list: ListKind, definition: &str) -> Option<String> {
+    let members = members(definition).ok()?;
+    let (_, name) = members.into_iter().find(|(name, _)| name == key_member(list))?;
+    serde_json::from_str::<String>(name.get()).ok().map(|name| shown(&name))
 }
 
 /// A name that could deceive a reader or a terminal is not carried any further (SPEC 4.5).

@@ -12,6 +12,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::error::Error;
+
 pub(crate) use filter::without_suffix;
 
 /// The four lists of a server.
@@ -57,6 +59,17 @@ pub struct Skipped {
     pub reason: String,
 }
 
+/// A list that a server did not give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unlisted {
+    /// Which.
+    pub list: ListKind,
+    /// Why.
+    pub error: Error,
+}
+
+impl Eq for Unlisted {}
+
 /// What an entry listed: four lists, each sorted by name. `Debug` says how much that is.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Catalog {
@@ -70,19 +83,23 @@ pub struct Catalog {
     pub resource_templates: Vec<Item>,
     /// What was left out.
     pub skipped: Vec<Skipped>,
+    /// The lists that could not be had (SPEC 4.4): what is in them here is what was listed before, or nothing.
+    pub unlisted: Vec<Unlisted>,
     /// The names of tools that run only as tasks: they are listed, and nobody here can call them.
     pub tasks: BTreeSet<Arc<str>>,
 }
 
 impl fmt::Debug for Catalog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Catalog { tools, prompts, resources, resource_templates, skipped, tasks } = self;
+        let Catalog { tools, prompts, resources, resource_templates, skipped, unlisted, tasks } =
+            self;
         f.debug_struct("Catalog")
             .field("tools", &tools.len())
             .field("prompts", &prompts.len())
             .field("resources", &resources.len())
             .field("resource_templates", &resource_templates.len())
             .field("skipped", &skipped.len())
+            .field("unlisted", &unlisted.len())
             .field("tasks", &tasks.len())
             .finish()
     }
@@ -118,6 +135,18 @@ impl Catalog {
             ListKind::Prompts => &self.prompts,
             ListKind::Resources => &self.resources,
             ListKind::ResourceTemplates => &self.resource_templates,
+        }
+    }
+
+    /// Takes over what was listed `before` of the lists that could not be had.
+    pub fn keep_unlisted(&mut self, before: &Catalog) {
+        let lists: Vec<ListKind> = self.unlisted.iter().map(|unlisted| unlisted.list).collect();
+        for list in lists {
+            *self.list_mut(list) = before.list(list).to_vec();
+            if list == ListKind::Tools {
+                self.tasks = before.tasks.clone();
+            }
+            self.skipped.extend(before.skipped.iter().filter(|it| it.list == list).cloned());
         }
     }
 

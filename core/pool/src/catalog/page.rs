@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{CacheScope, Catalog, Item, ListKind, PageEnd, Skipped};
 use crate::error::{Error, ErrorCode, Result};
+use crate::lenient::{Kind, lenient};
 use crate::text::escaped;
 
 /// The most items of one list; what comes after is left out and reported. Far more than a model can be shown.
@@ -65,7 +66,7 @@ impl Catalog {
 
     /// Sorts the lists by name, and of two items with one name keeps the first. Call it after the last page.
     ///
-    /// A second item that is the same is dropped in silence, one that differs is reported.
+    /// A second item is reported.
     pub fn finish(&mut self) {
         for list in ListKind::ALL {
             let items = self.list_mut(list);
@@ -74,18 +75,27 @@ impl Catalog {
             let mut surplus = Vec::new();
             items.dedup_by(|later, first| {
                 let is_same_name = later.name == first.name;
-                if is_same_name && later.digest != first.digest {
-                    surplus.push(later.name.clone());
+                if is_same_name {
+                    surplus.push((later.name.clone(), later.digest == first.digest));
                 }
                 is_same_name
             });
             // They stay for as long as the connection does.
             items.shrink_to_fit();
-            for name in surplus {
-                let reason = format!("another {} has this name", list.noun());
+            for (name, is_same) in surplus {
+                let reason = match is_same {
+                    true => format!("the server lists this {} twice", list.noun()),
+                    false => format!("another {} has this name", list.noun()),
+                };
                 self.skip(Skipped { list, name: Some(escaped(&name)), reason });
             }
         }
+    }
+
+    /// Takes over one list of another catalog, and what was left out of it.
+    pub fn take_over(&mut self, list: ListKind, mut from: Catalog) {
+        *self.list_mut(list) = std::mem::take(from.list_mut(list));
+        from.skipped.into_iter().for_each(|skipped| self.skip(skipped));
     }
 
     fn skip(&mut self, skipped: Skipped) {
@@ -100,6 +110,11 @@ fn milliseconds(value: &RawValue) -> Option<Duration> {
     let milliseconds = serde_json::from_str::<f64>(value.get()).ok()?;
     // The conversion keeps within the bounds of the type.
     Some(Duration::from_millis(milliseconds as u64))
+}
+
+/// The cursor of the next page. One that is a number goes back as its text; anything else is none.
+fn cursor(value: &RawValue) -> Option<String> {
+    serde_json::from_str(&lenient(value.get(), &Kind::Text)).ok()
 }
 
 /// Of what is said and not understood the narrower is meant.
@@ -148,9 +163,11 @@ impl<'de, const LISTS: usize> Visitor<'de> for PageOf<LISTS> {
         let mut page = Page { items: [const { None }; LISTS], end: PageEnd::default() };
         while let Some(member) = map.next_key::<String>()? {
             if let Some(place) = self.0.iter().position(|list| member == list.member()) {
-                page.items[place] = Some(map.next_value()?);
+                // What is `null` in a list of some languages is one with nothing in it.
+                page.items[place] =
+                    Some(map.next_value::<Option<Vec<&RawValue>>>()?.unwrap_or_default());
             } else if member == "nextCursor" {
-                page.end.next = map.next_value()?;
+                page.end.next = cursor(map.next_value()?);
             } else if member == "ttlMs" {
                 page.end.fresh_for = milliseconds(map.next_value()?);
             } else if member == "cacheScope" {

@@ -161,6 +161,12 @@ pub(super) const POOL: &[OptionRow] = &[
         "what becomes of a tool whose definition changed, of whichever server: it is told of, or neither listed nor called until it is accepted",
     ),
     row(
+        "nothing_listed",
+        Word(&["warn", "error"]),
+        "warn",
+        "what becomes of a server that lists nothing: it is connected with a warning, or refused",
+    ),
+    row(
         "handlers",
         Handlers,
         "none",

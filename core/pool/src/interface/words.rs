@@ -113,6 +113,8 @@ words! {
         POLLED "polled" "files are looked at from time to time, since they cannot be watched";
         CACHE "cache" "what servers listed could not be kept, or what was kept could not be read";
         TOKENS "tokens" "credentials could not be kept, or those that were kept could not be read";
+        LIST_FAILED "list_failed" "one list of a server could not be had; the others stand";
+        NOTHING_LISTED "nothing_listed" "a server is connected, and lists nothing";
         SUBSCRIPTION "subscription" "a server took no new subscription to a resource after a reconnect";
         FILTER "filter" "a filter or mark does nothing: its pattern matches nothing that the server lists, or its server is none";
     }
@@ -202,7 +204,7 @@ words! {
 
     /// What is wrong with a server that keeps to the protocol.
     odd {
-        NOTHING_LISTED "nothing_listed" "it lists no tools, prompts or resources, and never will";
+        NOTHING_LISTED "nothing_listed" "it lists no tools, prompts or resources, and `nothing_listed` refuses that";
     }
 }
 

@@ -1,6 +1,6 @@
 //! What belongs where, in the texts that readers with types are fed with. One line more understands one member more.
 
-use super::Kind::{self, Any, Bool, ByName, Flag, List, Map, Number, Object, Schema, Text};
+use super::Kind::{self, Any, Bool, ByName, Flag, List, Map, Number, Object, Schema, Text, Words};
 
 /// The result of `initialize`.
 pub static INITIALIZE: Kind = Map(&[
@@ -80,9 +80,13 @@ pub static PROGRESS: Kind = Map(&[
     ("progressToken", &Any),
     ("progress", &Number),
     ("total", &Number),
-    ("message", &Text),
+    ("message", &Words),
     ("_meta", &Any),
 ]);
+
+/// The params of any other notification, as far as they say what it is about.
+pub static NOTIFICATION: Kind =
+    Map(&[("_meta", &Map(&[])), ("notifications", &Object), ("requestId", &Any), ("uri", &Words)]);
 
 /// The metadata of a protected resource (RFC 9728).
 pub static PROTECTED_RESOURCE: Kind = Map(&[

@@ -26,8 +26,10 @@ use crate::json::is_value;
 pub enum Kind {
     /// Anything: it passes as it is.
     Any,
-    /// A text.
+    /// A text, which may be written as a number.
     Text,
+    /// A text, and nothing else.
+    Words,
     /// A finite number.
     Number,
     /// `true` or `false`.

@@ -50,7 +50,7 @@ impl<'a> Walk<'a> {
             return false;
         }
         match (place.kind, next) {
-            (Kind::Text | Kind::Number | Kind::Bool, _) => self.scalar(place.kind),
+            (Kind::Text | Kind::Words | Kind::Number | Kind::Bool, _) => self.scalar(place.kind),
             (Kind::Object, b'{') => {
                 let value = self.skip();
                 self.out.push_str(value);
@@ -91,7 +91,7 @@ impl<'a> Walk<'a> {
     fn scalar(&mut self, kind: &Kind) -> bool {
         let value = self.skip();
         let written = match (kind, value.as_bytes()[0]) {
-            (Kind::Text, b'"') => Some(whole_characters(value)),
+            (Kind::Text | Kind::Words, b'"') => Some(whole_characters(value)),
             (Kind::Text, b'-' | b'0'..=b'9') => Some(Cow::Owned(format!("\"{value}\""))),
             (Kind::Number, b'"' | b'-' | b'0'..=b'9') => {
                 number(value).map(|_| Cow::Borrowed(value.trim_matches('"')))

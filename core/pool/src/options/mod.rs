@@ -95,6 +95,8 @@ pub struct PoolOptions {
     /// What becomes of a tool whose definition changed, whichever server has it. `None` is [`OnToolChange::Quarantine`] for servers that need
     /// approval, and [`OnToolChange::Notify`] for the others.
     pub on_tool_change: Option<OnToolChange>,
+    /// What becomes of a server that lists nothing.
+    pub nothing_listed: NothingListed,
     /// Whether the workspace is trusted; it is not by default (SPEC 11.4).
     pub trusted: bool,
     /// The scopes whose servers may start in a workspace that is not trusted.
@@ -125,6 +127,16 @@ pub enum OnToolChange {
     Notify,
     /// It is neither listed nor called until the host accepts it.
     Quarantine,
+}
+
+/// What becomes of a server that lists nothing (SPEC 4.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NothingListed {
+    /// It is connected, and a warning says so.
+    #[default]
+    Warn,
+    /// It is refused.
+    Error,
 }
 
 /// How many servers may run, counted by name (SPEC 9.5).
@@ -405,6 +417,7 @@ impl Default for PoolOptions {
             excluded: Vec::new(),
             launch_allowed: None,
             on_tool_change: None,
+            nothing_listed: NothingListed::Warn,
             trusted: false,
             untrusted_sources: vec![Scope::Launch, Scope::Session, Scope::Runtime],
             cache: CatalogCache::On,

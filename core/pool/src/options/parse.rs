@@ -66,6 +66,11 @@ impl PoolOptions {
                 // The check let no other word pass.
                 _ => OnToolChange::Notify,
             }),
+            nothing_listed: match given.text("nothing_listed").as_deref() {
+                Some("error") => NothingListed::Error,
+                // The check let no other word pass.
+                Some(_) | None => NothingListed::Warn,
+            },
             trusted: given.bool("trusted").unwrap_or(default.trusted),
             untrusted_sources: match given.texts("untrusted_sources") {
                 // The check let no other word pass.

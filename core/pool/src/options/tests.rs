@@ -77,7 +77,7 @@ fn every_pool_option_is_read() {
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
-        "start_gate_ms": 20, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "tokens": "/t", "status_file": "/s",
+        "start_gate_ms": 20, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "nothing_listed": "error", "tokens": "/t", "status_file": "/s",
         "allowed": ["a*"], "excluded": ["b"], "launch_allowed": [],
         "trusted": true, "untrusted_sources": ["user", "launch"], "approvals": "memory", "commands": true, "cache": "/c",
     });
@@ -124,6 +124,7 @@ fn every_pool_option_is_read() {
         excluded: vec!["b".into()],
         launch_allowed: Some(vec![]),
         on_tool_change: Some(OnToolChange::Quarantine),
+        nothing_listed: NothingListed::Error,
         trusted: true,
         untrusted_sources: vec![crate::layers::Scope::User, crate::layers::Scope::Launch],
         cache: CatalogCache::Folder("/c".into()),

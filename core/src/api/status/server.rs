@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use trunkline_pool::acceptance::{Held, HeldTool};
+use trunkline_pool::catalog::Unlisted;
 use trunkline_pool::config::Era;
 use trunkline_pool::gates::{Approval, Facts, Gates};
 use trunkline_pool::layers::{Scope, SourceName};
@@ -308,9 +309,17 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
         "protocol_version": facts.as_ref().map(|facts| facts.protocol_version.clone()),
         "server_name": facts.as_ref().map(|facts| own_word(&facts.name)),
         "server_version": facts.as_ref().map(|facts| own_word(&facts.version)),
+        "unlisted": cell.connection(status.generation).map(|_| unlisted(cell)),
+        "noise": connection.as_ref().map(|connection| connection.noise_lines()),
         "ignored": connection.as_ref().map(|connection| Value::from_iter(connection.ignored())),
         "stderr": connection.as_ref().map(|connection| connection.stderr_tail()),
     })
+}
+
+/// The lists that could not be had, and why.
+fn unlisted(cell: &EntryCell) -> Value {
+    let row = |one: &Unlisted| json!({ "list": one.list.member(), "error": one.error.to_json() });
+    cell.load().slot.catalog.unlisted.iter().map(row).collect()
 }
 
 /// What a server calls itself, for a person and a terminal to read (S-40, S-49).

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use trunkline_pool::config::Era;
+use trunkline_pool::lenient::{kinds, lenient};
 
 use super::{Metadata, REVISIONS};
 use crate::client::frame_transport::{self, us};
@@ -53,7 +54,7 @@ impl Link {
         for _ in 0..ROUNDS_MAX {
             self.metadata.set(self.introduction(candidate));
             let offered = match self.ask("server/discover").await {
-                Ok(reply) => match serde_json::from_str::<DiscoverResult>(&reply.json) {
+                Ok(reply) => match discovered(&reply.json) {
                     Ok(result) => {
                         match choose(&result.supported_versions) {
                             Choice::Modern(revision) if revision == candidate => {
@@ -68,7 +69,6 @@ impl Link {
                         }
                         result.supported_versions
                     }
-                    // Some servers answer whatever they do not know with an empty result.
                     Err(_) => return Ok(Era::Legacy),
                 },
                 Err(error) => match modern_code(&error) {
@@ -168,6 +168,11 @@ fn supported(error: &Error) -> Vec<String> {
     let supported = error.detail().get("data").and_then(|data| data.get("supported"));
     let texts = supported.and_then(Value::as_array).into_iter().flatten();
     texts.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// What can be understood of an answer; some servers answer whatever they do not know with an empty result.
+fn discovered(result: &str) -> serde_json::Result<DiscoverResult> {
+    serde_json::from_str(&lenient(result, &kinds::DISCOVER))
 }
 
 /// Whether it says more of the way to the server than of what it speaks.

@@ -10,6 +10,7 @@ use std::time::Instant;
 use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::Refusal;
 
 use crate::client::in_flight::{Hold, Turn};
@@ -73,9 +74,12 @@ type Request = (String, String, String);
 impl Link {
     /// Takes a result that asks for input; whether it is that of a call in flight.
     pub(in crate::client) fn take_round(&self, id: u64, result: &str) -> bool {
-        let wanted = serde_json::from_str::<Wanted<'_>>(result).ok();
-        let few = |wanted: &Wanted<'_>| {
-            wanted.requests.as_ref().is_none_or(|requests| requests.len() <= REQUESTS_MAX)
+        let result = lenient(result, &kinds::INPUT_REQUIRED);
+        let wanted = serde_json::from_str::<Wanted<'_>>(&result).ok();
+        // Without a question and without a state the same request would go again for no reason.
+        let few = |wanted: &Wanted<'_>| match &wanted.requests {
+            Some(requests) if !requests.is_empty() => requests.len() <= REQUESTS_MAX,
+            Some(_) | None => wanted.state.is_some(),
         };
         let Some(wanted) = wanted.filter(few) else {
             let message = "the server asks for input in a way that cannot be read";

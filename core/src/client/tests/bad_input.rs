@@ -155,18 +155,14 @@ async fn a_refused_handshake_carries_the_refusal() {
     );
 }
 
-/// PROTOCOL 1.1: what a handshake is answered with has three members.
+/// PROTOCOL 1.1, SPEC 18.2: without a revision nothing can be spoken; all else is understood or left out.
 #[tokio::test]
 async fn what_an_answer_to_the_handshake_lacks_is_named() {
-    let stated = r#""protocolVersion":"2025-06-18""#;
     for (result, said) in [
-        ("[]".to_owned(), "is no object"),
-        ("{}".to_owned(), "has no `protocolVersion` and no `capabilities` and no `serverInfo`"),
-        (format!(r#"{{{stated},"capabilities":{{}}}}"#), "has no `serverInfo`"),
-        (
-            format!(r#"{{{stated},"capabilities":{{}},"serverInfo":7}}"#),
-            "has a `capabilities` or `serverInfo` that is of another kind",
-        ),
+        ("7", "is no object"),
+        ("[]", "has no `protocolVersion`"),
+        ("{}", "has no `protocolVersion`"),
+        (r#"{"protocolVersion":null,"capabilities":{}}"#, "has no `protocolVersion`"),
     ] {
         let answer = format!(
             r#"read -r line; printf '%s\n' '{{"jsonrpc":"2.0","id":0,"result":{result}}}'; sleep 60"#
@@ -181,9 +177,10 @@ async fn what_an_answer_to_the_handshake_lacks_is_named() {
 #[tokio::test]
 async fn a_server_that_lists_nothing_is_refused_unless_its_lists_change() {
     let nothing = ["--no-tools", "--no-prompts", "--no-resources"];
-    let error = test_server(&nothing).refused().await;
+    let refused = |server: Server| server.options(|it| it.nothing_listed = NothingListed::Error);
+    let error = refused(test_server(&nothing)).refused().await;
     assert_eq!((error.code(), error.server()), (ErrorCode::Protocol, Some("s")));
-    let open = test_server(&[&nothing[..], &["--list-changes"]].concat()).connect().await;
+    let open = refused(test_server(&[&nothing[..], &["--list-changes"]].concat())).connect().await;
     assert!(open.catalog.tools.is_empty());
     open.close().await;
 }
@@ -191,7 +188,7 @@ async fn a_server_that_lists_nothing_is_refused_unless_its_lists_change() {
 /// SPEC 4.3, 4.5.
 #[tokio::test]
 async fn a_cursor_that_comes_again_is_an_error_and_a_malformed_tool_is_not() {
-    let error = test_server(&["--repeat-cursor"]).refused().await;
+    let error = test_server(&["--repeat-cursor", "--tools-only"]).refused().await;
     assert_eq!(error.code(), ErrorCode::Protocol);
     let open = test_server(&["--malformed-tools", "--tools-only"]).connect().await;
     assert!(open.catalog.tool("echo").is_some() && !open.catalog.skipped.is_empty());
@@ -230,7 +227,7 @@ async fn a_later_page_that_nobody_knows_of_is_no_end_of_the_list() {
 /// SPEC 4.3.
 #[tokio::test]
 async fn a_list_of_more_than_fifty_pages_is_an_error() {
-    let error = test_server(&["--tools", "60", "--page-size", "1"]).refused().await;
+    let error = test_server(&["--tools", "60", "--page-size", "1", "--tools-only"]).refused().await;
     assert_eq!(error.code(), ErrorCode::Protocol);
     assert!(error.message().contains("50 pages"), "{error}");
 }

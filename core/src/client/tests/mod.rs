@@ -11,6 +11,7 @@ mod keepalive;
 mod lent;
 mod listens;
 mod odd_frames;
+mod odd_servers;
 mod panics;
 mod secrets;
 
@@ -138,6 +139,7 @@ impl Server {
             stderr_bytes: 64 << 10,
             lending: Lending::default(),
             in_flight: 2000,
+            nothing_listed: NothingListed::Warn,
             keepalive: Duration::ZERO,
             keepalive_misses: 3,
             call_idle_timeout: HANG,

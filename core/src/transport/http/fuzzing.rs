@@ -41,10 +41,8 @@ pub fn events(pieces: &[&[u8]], limit: usize) -> (Vec<Event>, bool) {
 /// What came over a websocket.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Socket {
-    /// Texts that begin with a brace.
-    pub frames: Vec<Vec<u8>>,
-    /// Other texts, but blank ones.
-    pub noise: usize,
+    /// Texts, but blank ones.
+    pub texts: Vec<Vec<u8>>,
     /// Why it ended.
     pub end: String,
     /// Bytes that were written in answer.
@@ -82,7 +80,7 @@ impl Write for Pieces<'_> {
 pub fn socket(pieces: &[&[u8]], limit: usize) -> Socket {
     let stream = Pieces { left: pieces.iter(), piece: &[], answered: 0 };
     let mut socket = WebSocket::from_raw_socket(stream, Role::Client, Some(socket::bounds(limit)));
-    let (mut frames, mut noise) = (Vec::new(), 0);
+    let mut texts = Vec::new();
     let end = loop {
         let bytes = match socket.read() {
             Ok(Message::Text(text)) => text.as_bytes().to_vec(),
@@ -91,10 +89,9 @@ pub fn socket(pieces: &[&[u8]], limit: usize) -> Socket {
             Err(error) => break error.to_string(),
         };
         match socket::line(&bytes) {
-            Some(Line::Frame(frame)) => frames.push(frame.to_vec()),
-            Some(_) => noise += 1,
+            Some(Line::Whole(text) | Line::Oversized(text)) => texts.push(text.to_vec()),
             None => {}
         }
     };
-    Socket { frames, noise, end, answered: socket.get_ref().answered }
+    Socket { texts, end, answered: socket.get_ref().answered }
 }

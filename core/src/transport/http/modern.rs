@@ -98,7 +98,7 @@ pub(super) async fn ask(
         let refusal = Refusal::read(response, false).await;
         // The error in the body is the answer, where there is one.
         return match refusal.error() {
-            Some(error) => refusal::answer(channel, id, error),
+            Some(error) => refusal::answer(channel, id, error.get()),
             None => Err(refusal.failure(channel, Purpose::of(channel, post))),
         };
     }

@@ -201,6 +201,9 @@ async fn ask_by_post(
         if refusal.is_of_the_protocol() {
             channel.inbound()?.heard();
         }
+        if let Some(error) = refusal.revision_error().filter(|_| left.is_some()) {
+            return refusal::answer(channel, id, &error);
+        }
         let is_other = probe::is_probe(channel, post) && refusal.is_of_another_dialect();
         // What answers the question meanwhile says what the server speaks.
         let is_other = is_other && channel.wants_handshake().await;
@@ -209,7 +212,7 @@ async fn ask_by_post(
             return give(channel, post).await;
         }
         return match refusal.modern_error().filter(|_| left.is_some()) {
-            Some(error) => refusal::answer(channel, id, error),
+            Some(error) => refusal::answer(channel, id, error.get()),
             None => Err(refusal.failure(channel, Purpose::of(channel, post))),
         };
     }

@@ -8,6 +8,7 @@ use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use trunkline_pool::revision;
 
 use super::body;
 use super::channel::Channel;
@@ -24,6 +25,9 @@ pub(crate) const MODERN_ERRORS: RangeInclusive<i64> = -32022..=-32020;
 
 /// How much of a refusal is read for what it says.
 pub(super) const REFUSAL_BYTES_MAX: usize = 16 << 10;
+
+/// Characters of a page that refuses a revision which are passed on as the words of an error.
+const REVISION_WORDS_MAX: usize = 500;
 
 /// How long it is read: it comes with its status, and one that does not end must hold nobody up.
 const REFUSAL_WAIT: Duration = Duration::from_secs(2);
@@ -103,6 +107,20 @@ impl Refusal {
         Some(self.coded_error()?.1)
     }
 
+    /// An error that refuses the revision of the protocol, in an error of the protocol or in words (SPEC 18.5).
+    pub(super) fn revision_error(&self) -> Option<String> {
+        if self.status != StatusCode::BAD_REQUEST {
+            return None;
+        }
+        if let Some(error) = self.error() {
+            return revision::is_refused(error.get()).then(|| error.get().to_owned());
+        }
+        let words = String::from_utf8_lossy(&self.body);
+        let shown: String = words.chars().take(REVISION_WORDS_MAX).collect();
+        let error = || serde_json::json!({ "code": 0, "message": shown });
+        revision::refuses_revision(&words).then(|| error().to_string())
+    }
+
     /// The same, where only a server of the modern era says it.
     pub(super) fn modern_error(&self) -> Option<&RawValue> {
         let (code, error) = self.coded_error()?;
@@ -145,11 +163,11 @@ pub(super) async fn beginning(response: &mut Response) -> Vec<u8> {
 }
 
 /// Takes an error for the answer to a request. Servers need not repeat the id when they refuse by the headers alone.
-pub(super) fn answer(channel: &Arc<Channel>, id: u64, error: &RawValue) -> Result<(), Failure> {
-    let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", error.get());
+pub(super) fn answer(channel: &Arc<Channel>, id: u64, error: &str) -> Result<(), Failure> {
+    let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}");
     let inbound = channel.inbound()?;
     inbound.heard();
-    inbound.take(Line::Frame(frame.as_bytes()), Via::Response(id)).map_err(Failure::Message)
+    inbound.take(Line::Whole(frame.as_bytes()), Via::Response(id)).map_err(Failure::Message)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reqwest::Response;
 use reqwest::header::HeaderValue;
 use tokio::time::Instant;
+use trunkline_pool::message::{Heard, heard};
 
 use super::body::{self, Unread};
 use super::channel::Channel;
@@ -55,15 +56,19 @@ pub(super) async fn take_body(
             Unread::Cut(error) => network::network(channel, &error),
         })
     })?;
-    let frame = body.trim_ascii();
-    if frame.first() != Some(&b'{') {
-        return Err(refused("the body of the server's answer is no message"));
+    let text = body.trim_ascii();
+    if !text.is_empty() {
+        inbound.take(Line::Whole(text), Via::Response(id)).map_err(Failure::Message)?;
     }
-    inbound.take(Line::Frame(frame), Via::Response(id)).map_err(Failure::Message)?;
-    match inbound.awaits(id) {
-        true => Err(refused("the body of the server's answer answers something else")),
-        false => Ok(()),
+    if !inbound.awaits(id) {
+        return Ok(());
     }
+    Err(refused(match heard(text) {
+        Heard::Noise => "the body of the server's answer is no message",
+        Heard::Message(_) | Heard::Broken { .. } => {
+            "the body of the server's answer answers something else"
+        }
+    }))
 }
 
 /// Takes an answer that is a stream of events, and resumes the stream where that is possible (SPEC 5.6).
@@ -212,12 +217,9 @@ fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<
         Event::Retry(wait) => place.pace.ask(wait),
         Event::Message(text) => {
             let text = text.trim_ascii();
-            let line = match text.first() {
-                Some(b'{') => Line::Frame(text),
-                Some(_) => Line::Noise(text),
-                None => return Ok(()),
-            };
-            take(line)?;
+            if !text.is_empty() {
+                take(Line::Whole(text))?;
+            }
         }
     }
     Ok(())

@@ -9,17 +9,16 @@ use crate::input::{Input, pieces};
 /// The rule: what one line without its newline is, where its length is no question.
 fn read(line: &[u8], limit: usize) -> Option<Line> {
     let line = line.trim_ascii();
-    Some(match (line.first()?, line.len() > limit) {
-        (b'{', false) => Line::Frame(line.to_vec()),
-        (b'{', true) => Line::Oversized(line[..line.len().min(HEAD_BYTES)].to_vec()),
-        (_, false) => Line::Noise(line.to_vec()),
-        (_, true) => Line::Noise(line[..line.len().min(HEAD_BYTES)].to_vec()),
+    line.first()?;
+    Some(match line.len() > limit {
+        false => Line::Whole(line.to_vec()),
+        true => Line::Oversized(line[..line.len().min(HEAD_BYTES)].to_vec()),
     })
 }
 
 /// Whether the first is what is shown of a line that is longer than it may be: a beginning, or nothing, since all of it was blank.
 fn is_beginning(given: &Line, line: &[u8]) -> bool {
-    let (Line::Oversized(head) | Line::Noise(head)) = given else { return false };
+    let Line::Oversized(head) = given else { return false };
     head.len() <= HEAD_BYTES && line.trim_ascii_start().starts_with(head)
 }
 

@@ -9,6 +9,7 @@ mod expansion;
 mod frames;
 mod json;
 mod kept;
+mod lenient;
 mod settings;
 mod socket;
 

@@ -93,8 +93,6 @@ fn a_result_without_its_list_is_an_error() {
         ("{}", ListKind::Tools),
         ("{\"prompts\":[]}", ListKind::Tools),
         ("{\"tools\":{}}", ListKind::Tools),
-        ("{\"tools\":null}", ListKind::Tools),
-        ("{\"tools\":[],\"nextCursor\":5}", ListKind::Tools),
         ("{\"tools\":[]} x", ListKind::Tools),
         ("{\"tools\":[", ListKind::Tools),
         ("[]", ListKind::Tools),
@@ -106,7 +104,17 @@ fn a_result_without_its_list_is_an_error() {
         assert_eq!(error.code(), ErrorCode::Protocol, "{page}");
         assert_eq!(catalog, Catalog::default(), "{page}");
     }
-    assert_eq!(Catalog::default().add_page(ListKind::Tools, "{\"tools\":[]}").unwrap().next, None);
+    // SPEC 18.2: what is `null` is a list with nothing in it, and a cursor may be a number.
+    for (page, next) in [
+        ("{\"tools\":[]}", None),
+        ("{\"tools\":null}", None),
+        ("{\"tools\":[],\"nextCursor\":null}", None),
+        ("{\"tools\":[],\"nextCursor\":{}}", None),
+        ("{\"tools\":[],\"nextCursor\":5}", Some("5")),
+    ] {
+        let end = Catalog::default().add_page(ListKind::Tools, page).unwrap();
+        assert_eq!(end.next.as_deref(), next, "{page}");
+    }
 }
 
 /// SPEC 4.5, S-38, S-49: one malformed item is skipped and reported, and never loses the others.
@@ -122,7 +130,7 @@ fn a_malformed_tool_costs_itself_alone() {
         ("5".into(), None),
         ("null".into(), None),
         ("[{}]".into(), None),
-        (format!(r#"{{"name":"x","inputSchema":{{"d":"{}"}}}}"#, "a".repeat(1 << 20)), None),
+        (format!(r#"{{"name":"x","inputSchema":{{"d":"{}"}}}}"#, "a".repeat(1 << 20)), Some("x")),
         (r#"{"name":"","inputSchema":{}}"#.into(), Some("")),
         (r#"{"name":"a\u001b[2J","inputSchema":{}}"#.into(), Some("a\\u{1b}[2J")),
         (r#"{"name":"a\u202eb","inputSchema":{}}"#.into(), Some("a\\u{202e}b")),
@@ -133,17 +141,15 @@ fn a_malformed_tool_costs_itself_alone() {
         ),
         (r#"{"name":"x"}"#.into(), Some("x")),
         (r#"{"name":"x","inputSchema":null}"#.into(), Some("x")),
-        (r#"{"name":"x","inputSchema":[]}"#.into(), Some("x")),
         (r#"{"name":"x","inputSchema":true}"#.into(), Some("x")),
         (with(r#""description":5"#), Some("x")),
         (with(r#""title":{}"#), Some("x")),
-        (with(r#""outputSchema":[]"#), Some("x")),
+        (with(r#""outputSchema":[1]"#), Some("x")),
         (with(r#""annotations":"no""#), Some("x")),
         (with(r#""name":"x""#), Some("x")),
         (with(r#""other":{"a":1,"a":1}"#), Some("x")),
         (with(&format!(r#""other":{}"#, deep(64))), Some("x")),
         (with(&format!(r#""other":{}"#, deep(100_000))), Some("x")),
-        (with(r#""description":"\udc00""#), Some("x")),
     ] {
         let mut catalog = Catalog::default();
         let page = format!(r#"{{"tools":[{},{definition},{}]}}"#, tool("before"), tool("zafter"));
@@ -154,8 +160,15 @@ fn a_malformed_tool_costs_itself_alone() {
             catalog.skipped.iter().map(|item| (item.list, item.name.as_deref())).collect();
         assert_eq!(skipped, [(ListKind::Tools, name)], "{definition:.100}");
     }
-    let sound =
-        [with(&format!(r#""other":{}"#, deep(63))), with(r#""title":null"#), with(r#""icons":5"#)];
+    // SPEC 18.2, 18.3: an empty array where a map belongs, and half a character, are understood.
+    let sound = [
+        with(&format!(r#""other":{}"#, deep(63))),
+        with(r#""title":null"#),
+        with(r#""icons":5"#),
+        with(r#""outputSchema":[],"annotations":[]"#),
+        with(r#""description":"\udc00""#),
+        r#"{"name":"x","inputSchema":[ ]}"#.to_owned(),
+    ];
     for definition in sound {
         let mut catalog = Catalog::default();
         catalog.add_page(ListKind::Tools, &format!(r#"{{"tools":[{definition}]}}"#)).unwrap();
@@ -208,8 +221,10 @@ fn the_first_of_two_with_one_name_stays() {
     let catalog = tools(&[tool("b"), tool("a"), other, tool("b")]);
     assert_eq!(names(&catalog.tools), ["a", "b"]);
     assert!(catalog.tool("a").unwrap().definition.contains("\"d\""));
-    assert_eq!(catalog.skipped.len(), 1);
-    assert_eq!(catalog.skipped[0].name.as_deref(), Some("a"));
+    let skipped: Vec<_> =
+        catalog.skipped.iter().map(|it| (it.name.as_deref(), &*it.reason)).collect();
+    let reasons = ["another tool has this name", "the server lists this tool twice"];
+    assert_eq!(skipped, [(Some("a"), reasons[0]), (Some("b"), reasons[1])]);
 }
 
 /// S-24: items and reports are bounded, over all pages together.

@@ -141,8 +141,7 @@ fn take(inbound: &dyn Inbound, bytes: &[u8]) -> crate::Result<()> {
 /// What a message holds; none where it is blank.
 pub(in crate::transport::http) fn line(bytes: &[u8]) -> Option<Line<'_>> {
     let text = bytes.trim_ascii();
-    let is_frame = *text.first()? == b'{';
-    Some(if is_frame { Line::Frame(text) } else { Line::Noise(text) })
+    (!text.is_empty()).then_some(Line::Whole(text))
 }
 
 /// Writes what waits, and in the end the farewell.
