@@ -207,9 +207,11 @@ fn approvals(opened: &Opened) -> Result<Value, Failure> {
     Ok(opened.wait(async move { pool.approvals().await })??)
 }
 
-/// A request, for a person.
+/// A request, for a person, and the hash that decides about it.
 fn described(request: &Value) -> Vec<String> {
-    shown::text(&request["escaped"], "text").lines().map(shown::lines).collect()
+    let text = shown::text(&request["escaped"], "text").lines().map(shown::lines);
+    let hash = format!("  hash     {}", shown::text(request, "hash"));
+    text.chain([hash]).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A request as text for a person (SPEC 12.9): every member of it, one a line, so that who shows it shows everything.
+//! A request as text for a person (SPEC 12.9): every member of it but the hash, one a line, so that who shows it shows everything.
 
 use super::{Hidden, Origin, Request};
 use crate::approvals::candidate::Shown;
@@ -40,7 +40,6 @@ pub(super) fn of(request: &Request) -> String {
     for changed in request.changes.iter().flat_map(|changes| &changes.fields) {
         add(&mut lines, "change", &format!("{} {}", changed.change.as_str(), changed.field));
     }
-    add(&mut lines, "hash", &request.identity.hash.to_string());
     lines.join("\n")
 }
 
