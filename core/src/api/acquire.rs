@@ -92,7 +92,8 @@ impl SessionCore {
         if !self.context.has_source() {
             return;
         }
-        let credentials = self.context.of(&name.into(), configured.spec());
+        let author = configured.authority.author();
+        let credentials = self.context.of(&name.into(), configured.spec(), author);
         if let Some(credentials) = credentials.filter(|credentials| credentials.take_wanting()) {
             self.driver.credentials_changed(&credentials);
         }

@@ -14,7 +14,7 @@ use super::follow::follow_together;
 use super::gates::check_switched_on;
 use super::pool::{Pool, PoolCore};
 use super::session::SessionCore;
-use crate::auth::{Credentials, NO_ADDRESS};
+use crate::auth::{Author, Credentials, NO_ADDRESS};
 use crate::driver::{Authority, recheck};
 use crate::{Error, ErrorCode, Result};
 
@@ -113,7 +113,7 @@ impl PoolCore {
     async fn admitted_credentials(&self, server: &str) -> Result<Arc<Credentials>> {
         self.check_admitted(server)?;
         let (spec, authority) = self.current(server)?;
-        let credentials = self.credentials_of(server, &spec)?;
+        let credentials = self.credentials_of(server, &spec, authority.author())?;
         check_again(server, &spec, &authority).await?;
         Ok(credentials)
     }
@@ -152,7 +152,8 @@ impl PoolCore {
     ) -> Vec<(Box<str>, Arc<ServerSpec>, Authority)> {
         let mut found = Vec::new();
         let mut note = |name: &str, spec: &Arc<ServerSpec>, authority: Authority| {
-            if self.driver.context.has(credentials, &name.into(), spec) {
+            let whose = (&**spec, authority.author());
+            if self.driver.context.has(credentials, &name.into(), whose) {
                 found.push((name.into(), spec.clone(), authority));
             }
         };
@@ -194,18 +195,24 @@ impl PoolCore {
     /// The credentials of a server that the pool has configured, or had and something of it is there.
     fn credentials(&self, server: &str) -> Result<Arc<Credentials>> {
         let entries = self.driver.entries();
-        let spec = match self.current(server) {
-            Ok((spec, _)) => spec,
+        let (spec, author) = match self.current(server) {
+            Ok((spec, authority)) => (spec, authority.author()),
             Err(_) => {
                 let left = entries.iter().rev().find(|(_, cell)| &*cell.server == server);
-                left.ok_or_else(|| unknown(server))?.1.spec.clone()
+                let (_, cell) = left.ok_or_else(|| unknown(server))?;
+                (cell.spec.clone(), cell.author)
             }
         };
-        self.credentials_of(server, &spec)
+        self.credentials_of(server, &spec, author)
     }
 
-    fn credentials_of(&self, server: &str, spec: &ServerSpec) -> Result<Arc<Credentials>> {
-        let credentials = self.driver.context.of(&server.into(), spec);
+    fn credentials_of(
+        &self,
+        server: &str,
+        spec: &ServerSpec,
+        author: Author,
+    ) -> Result<Arc<Credentials>> {
+        let credentials = self.driver.context.of(&server.into(), spec, author);
         credentials.ok_or_else(|| {
             no_server(server, "a server of this transport is not signed in to")
                 .with_hint(NO_ADDRESS)

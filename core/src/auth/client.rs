@@ -15,6 +15,7 @@ pub(super) struct ClientSpec {
     /// The only authorization server that may be signed in with.
     pub issuer: Option<String>,
     pub way: Way,
+    pub route: Route,
     authorization_url: Option<String>,
     token_url: Option<String>,
     registration_url: Option<String>,
@@ -30,6 +31,16 @@ pub(super) enum Way {
     ClientCredentials,
 }
 
+/// How whatever a sign-in asks is gone to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Route {
+    /// Through the proxy that the environment of the host names for an address, if it names one.
+    #[default]
+    Environment,
+    /// Through none.
+    Direct,
+}
+
 impl ClientSpec {
     pub(super) fn of(oauth: &Map<String, Value>) -> ClientSpec {
         let text = |name: &str| {
@@ -41,6 +52,10 @@ impl ClientSpec {
             Some("client_credentials") => Way::ClientCredentials,
             _ => Way::Code,
         };
+        let route = match text("proxy").as_deref() {
+            Some("direct") => Route::Direct,
+            _ => Route::Environment,
+        };
         ClientSpec {
             client_id: text("client_id"),
             client_secret: text("client_secret"),
@@ -50,13 +65,14 @@ impl ClientSpec {
             scopes: scopes.filter_map(Value::as_str).map(str::to_owned).collect(),
             issuer: text("issuer"),
             way,
+            route,
             authorization_url: text("authorization_url"),
             token_url: text("token_url"),
             registration_url: text("registration_url"),
         }
     }
 
-    /// The addresses that it names itself: they were admitted with it.
+    /// The addresses that it names itself.
     pub(super) fn addresses(&self) -> Vec<Url> {
         let named =
             [&self.authorization_url, &self.token_url, &self.registration_url, &self.issuer];

@@ -14,8 +14,10 @@ use trunkline_pool::options::Handlers;
 
 use super::client::ClientSpec;
 use super::credentials::Credentials;
+use super::guard::Author;
 use super::source::Source;
 use super::store::Store;
+use super::warnings::Warnings;
 
 /// The id of a pool's own, which is also that of everything that is never let in by credentials.
 pub(crate) const POOL: &str = "pool";
@@ -31,13 +33,18 @@ pub(crate) struct Context {
     source: Option<Source>,
     /// Where sign-ins are kept beside the memory; a session's own are not.
     store: Option<Arc<Store>>,
+    warnings: Arc<Warnings>,
     known: Mutex<Known>,
 }
+
+/// Whose credentials: of which configuration, and who wrote that. What a source may reach is not what the user may, so that the two
+/// share nothing though they say the same.
+type Of = (Fingerprint, Author);
 
 /// The credentials of each configuration.
 #[derive(Default)]
 struct Known {
-    of: HashMap<Fingerprint, Remembered>,
+    of: HashMap<Of, Remembered>,
     /// How often one was asked for.
     turns: u64,
 }
@@ -49,18 +56,14 @@ struct Remembered {
 }
 
 impl Known {
-    fn of(
-        &mut self,
-        fingerprint: Fingerprint,
-        new: impl FnOnce() -> Credentials,
-    ) -> Arc<Credentials> {
+    fn of(&mut self, whose: Of, new: impl FnOnce() -> Credentials) -> Arc<Credentials> {
         self.turns += 1;
         let turn = self.turns;
-        if self.of.len() >= REMEMBERED_MAX && !self.of.contains_key(&fingerprint) {
+        if self.of.len() >= REMEMBERED_MAX && !self.of.contains_key(&whose) {
             self.make_room();
         }
         let new = || Remembered { credentials: Arc::new(new()), turn };
-        let remembered = self.of.entry(fingerprint).or_insert_with(new);
+        let remembered = self.of.entry(whose).or_insert_with(new);
         remembered.turn = turn;
         remembered.credentials.clone()
     }
@@ -84,7 +87,8 @@ impl Context {
         patience: Duration,
         store: Option<Arc<Store>>,
     ) -> Arc<Context> {
-        Context::new(POOL.into(), Source::of(handlers, "", patience), store)
+        let source = Source::of(handlers, "", patience);
+        Context::new(POOL.into(), source, store, Arc::default())
     }
 
     /// That of a session with these handlers of its own: the pool's, unless one of them gives credentials. A session that is resumed
@@ -102,7 +106,8 @@ impl Context {
             return left;
         }
         let number = LAST.fetch_add(1, Ordering::Relaxed);
-        Context::new(format!("session {number}").into(), Some(source), None)
+        let id = format!("session {number}").into();
+        Context::new(id, Some(source), None, self.warnings.clone())
     }
 
     #[cfg(test)]
@@ -110,8 +115,18 @@ impl Context {
         Context::of_pool(&Handlers::new(), Duration::ZERO, None)
     }
 
-    fn new(id: Box<str>, source: Option<Source>, store: Option<Arc<Store>>) -> Arc<Context> {
-        Arc::new(Context { id, source, store, known: Mutex::default() })
+    fn new(
+        id: Box<str>,
+        source: Option<Source>,
+        store: Option<Arc<Store>>,
+        warnings: Arc<Warnings>,
+    ) -> Arc<Context> {
+        Arc::new(Context { id, source, store, warnings, known: Mutex::default() })
+    }
+
+    /// What sign-ins tell the host of that stops nothing.
+    pub(crate) fn warnings(&self) -> &Arc<Warnings> {
+        &self.warnings
     }
 
     /// Where what is signed in is kept beside the memory.
@@ -152,8 +167,8 @@ impl Context {
     }
 
     /// Whether what a server lists may be for what it was sent to be let in, and the next process need not have the same.
-    pub(crate) fn is_passing(&self, server: &Arc<str>, spec: &ServerSpec) -> bool {
-        let Some(credentials) = self.of(server, spec) else { return false };
+    pub(crate) fn is_passing(&self, server: &Arc<str>, spec: &ServerSpec, author: Author) -> bool {
+        let Some(credentials) = self.of(server, spec, author) else { return false };
         !self.is_of_pool() || (credentials.header().is_some() && !credentials.is_in_file())
     }
 
@@ -163,12 +178,22 @@ impl Context {
     }
 
     /// Whether a connection of that configuration is made with these credentials.
-    pub(crate) fn has(&self, one: &Arc<Credentials>, server: &Arc<str>, spec: &ServerSpec) -> bool {
-        one.is_of(spec) && self.of(server, spec).is_some_and(|own| Arc::ptr_eq(&own, one))
+    pub(crate) fn has(
+        &self,
+        one: &Arc<Credentials>,
+        server: &Arc<str>,
+        (spec, author): (&ServerSpec, Author),
+    ) -> bool {
+        one.is_of(spec) && self.of(server, spec, author).is_some_and(|own| Arc::ptr_eq(&own, one))
     }
 
     /// The credentials of a configuration. Those of one that nobody can sign in to are none.
-    pub(crate) fn of(&self, server: &Arc<str>, spec: &ServerSpec) -> Option<Arc<Credentials>> {
+    pub(crate) fn of(
+        &self,
+        server: &Arc<str>,
+        spec: &ServerSpec,
+        author: Author,
+    ) -> Option<Arc<Credentials>> {
         let Transport::Remote(remote) = &spec.transport else { return None };
         if remote.socket_path.is_some() {
             // What its address names is not what it is reached at, so nothing that it leads to is known to be its own.
@@ -179,10 +204,11 @@ impl Context {
         let new = || {
             let client = ClientSpec::of(&spec.oauth);
             let (source, store) = (self.source.clone(), self.store.clone());
-            Credentials::new((server.clone(), *fingerprint), remote, client, (source, store))
+            let of = (server.clone(), *fingerprint, author);
+            Credentials::new(of, remote, client, (source, store, self.warnings.clone()))
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(known.of(*fingerprint, new))
+        Some(known.of((*fingerprint, author), new))
     }
 }
 
@@ -201,7 +227,7 @@ mod tests {
     use trunkline_pool::config::ServerSpec;
     use trunkline_pool::options::{HandlerKind, Handlers};
 
-    use super::{Context, REMEMBERED_MAX};
+    use super::{Author, Context, REMEMBERED_MAX};
 
     fn spec(number: usize) -> ServerSpec {
         let url = format!("https://server.example/{number}");
@@ -212,7 +238,7 @@ mod tests {
     #[test]
     fn the_configurations_that_are_remembered_are_bounded() {
         let context = Context::default_of_tests();
-        let of = |number| context.of(&"s".into(), &spec(number)).unwrap();
+        let of = |number| context.of(&"s".into(), &spec(number), Author::Host).unwrap();
         let used = of(0);
         used.belongs_to("https://issuer.example");
         for number in 1..REMEMBERED_MAX + 50 {
@@ -226,6 +252,17 @@ mod tests {
         assert!(of(2).is_empty(), "the oldest went first");
     }
 
+    /// SPEC 12.9: what the user signed in for is not sent for a source that says the same.
+    #[test]
+    fn a_source_shares_no_credentials_with_the_user() {
+        let context = Context::default_of_tests();
+        let of = |author| context.of(&"s".into(), &spec(1), author).unwrap();
+        assert!(std::sync::Arc::ptr_eq(&of(Author::Host), &of(Author::Host)));
+        assert!(!std::sync::Arc::ptr_eq(&of(Author::Host), &of(Author::Source)));
+        assert!(context.has(&of(Author::Source), &"s".into(), (&spec(1), Author::Source)));
+        assert!(!context.has(&of(Author::Source), &"s".into(), (&spec(1), Author::Host)));
+    }
+
     /// SPEC 14.2, S-47: what a session's own credentials let in is nobody else's; a program that is started needs none.
     #[test]
     fn what_is_listed_for_credentials_of_a_session_is_passing() {
@@ -233,7 +270,9 @@ mod tests {
         let pool = Context::default_of_tests();
         let session = pool.of_session(("a", None), &host, Duration::ZERO);
         let program = ServerSpec::from_value("s", &json!({ "command": "c" })).unwrap();
-        let passing = |context: &Context, spec: &ServerSpec| context.is_passing(&"s".into(), spec);
+        let passing = |context: &Context, spec: &ServerSpec| {
+            context.is_passing(&"s".into(), spec, Author::Host)
+        };
         assert!(passing(&session, &spec(1)) && !passing(&session, &program));
         assert!(!passing(&pool, &spec(1)) && !passing(&pool, &program));
         assert_ne!(session.lasting_id(&spec(1)), pool.lasting_id(&spec(1)));

@@ -15,10 +15,12 @@ use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::failure;
 use super::grant::{Grant, Origin, Token, Used};
+use super::guard::Author;
 use super::refused::{Refused, Turn};
 use super::sign_in::{Ordinal, client_credentials};
 use super::source::{Denial, Reason, Source};
 use super::store::{Kept, Store};
+use super::warnings::Warnings;
 use crate::Error;
 use crate::transport::redact::Learned;
 
@@ -36,6 +38,9 @@ pub(crate) struct Credentials {
     /// The server's address; none where there is nothing to sign in to.
     pub(super) home: Option<Url>,
     pub(super) spec: ClientSpec,
+    /// Who wrote that.
+    pub(super) author: Author,
+    pub(super) warnings: Arc<Warnings>,
     /// Why nobody can sign in here.
     pub(super) is_fixed: bool,
     /// The host, where it gives credentials.
@@ -140,16 +145,18 @@ impl std::fmt::Debug for Credentials {
 impl Credentials {
     /// Those of a remote server, of which there are none yet.
     pub(super) fn new(
-        (server, fingerprint): (Arc<str>, Fingerprint),
+        (server, fingerprint, author): (Arc<str>, Fingerprint, Author),
         remote: &RemoteSpec,
         spec: ClientSpec,
-        (source, store): (Option<Source>, Option<Arc<Store>>),
+        (source, store, warnings): (Option<Source>, Option<Arc<Store>>, Arc<Warnings>),
     ) -> Credentials {
         Credentials {
             server,
             fingerprint,
             home: home_of(&remote.url),
             spec,
+            author,
+            warnings,
             is_fixed: remote.headers.contains_key("authorization"),
             source,
             store,

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
+use serde_json::json;
 use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
+use trunkline_pool::oauth::Authentication;
 
 use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
+use super::credentials::Credentials;
 use super::failure;
 use super::fetch::Fetch;
 use super::guard::Guard;
@@ -24,6 +27,18 @@ pub(super) struct Discovered {
     pub takes_documents: bool,
     /// Whether its answers have to say whose they are (RFC 9207).
     pub names_itself: bool,
+    metadata: AuthorizationMetadata,
+}
+
+impl Discovered {
+    /// The client proves in this way who it is, as its registration says, whatever the metadata do.
+    pub(super) fn prove_by(&mut self, authentication: Option<Authentication>) {
+        let Some(authentication) = authentication else { return };
+        let supported = json!([authentication.name()]);
+        let name = "token_endpoint_auth_methods_supported".to_owned();
+        self.metadata.additional_fields.insert(name, supported);
+        self.flows.set_metadata(self.metadata.clone());
+    }
 }
 
 /// Finds the authorization server of a server. `challenge` is the `WWW-Authenticate` that it answered with, if it did.
@@ -31,13 +46,16 @@ pub(super) struct Discovered {
 /// # Errors
 /// `protocol` when a rule is broken on the way, `auth_required` when there is none, and what the network does.
 pub(super) async fn discover(
-    server: &Arc<str>,
-    spec: &ClientSpec,
+    credentials: &Credentials,
     home: &Url,
     challenge: Option<&str>,
 ) -> Result<Discovered, Error> {
-    let guard = Guard::new(home.clone(), spec.addresses());
-    let fetch = Arc::new(Fetch::new(server, guard)?);
+    let (server, spec) = (&credentials.server, &credentials.spec);
+    let guard = Guard::new(home.clone(), spec, credentials.author);
+    let fetch = Arc::new(Fetch::new(server, guard, spec.route, &credentials.warnings)?);
+    if challenge.is_some_and(Challenge::is_in) {
+        fetch.takes_bearer();
+    }
     let made = AuthorizationManager::new_with_oauth_http_client(home.clone(), fetch.clone()).await;
     let mut flows = made.map_err(|error| failure::of(error, &fetch))?;
     let configured = spec.metadata().and_then(|metadata| serde_json::from_value(metadata).ok());
@@ -45,15 +63,14 @@ pub(super) async fn discover(
         Some(metadata) => metadata,
         None => published(&flows, &fetch, challenge).await?,
     };
-    let issuer =
-        check(&metadata, spec, fetch.guard()).map_err(|error| error.with_server(&**server))?;
+    let issuer = check(&metadata, spec, &fetch).map_err(|error| error.with_server(&**server))?;
     let says = |what: &str| {
         metadata.additional_fields.get(what).and_then(serde_json::Value::as_bool) == Some(true)
     };
     let takes_documents = says("client_id_metadata_document_supported");
     let names_itself = says("authorization_response_iss_parameter_supported");
-    flows.set_metadata(metadata);
-    Ok(Discovered { flows, fetch, issuer, takes_documents, names_itself })
+    flows.set_metadata(metadata.clone());
+    Ok(Discovered { flows, fetch, issuer, takes_documents, names_itself, metadata })
 }
 
 /// The metadata that the server leads to.
@@ -68,15 +85,20 @@ async fn published(
     // Addresses that were only guessed are nobody's word.
     if resolved.source.is_discovered() {
         let issuer = resolved.metadata.issuer.as_deref();
-        let is_its = |issuer| fetch.asked().is_some_and(|document| publishes(&document, issuer));
-        return match issuer.is_none_or(is_its) {
-            true => Ok(resolved.metadata),
-            false => Err(another_issuer()),
-        };
+        let document = fetch.asked();
+        let is_its = |issuer| document.as_ref().is_some_and(|it| publishes(it, issuer));
+        if issuer.is_none_or(is_its) {
+            return Ok(resolved.metadata);
+        }
+        let document = document.map(|it| it.to_string()).unwrap_or_default();
+        let message = "the authorization server's metadata are published where another's belong";
+        let error = failure::differs(message, "issuer", &document, issuer);
+        return Err(error.with_server(fetch.server()));
     }
-    let error = fetch.take_failure().unwrap_or_else(|| {
-        failure::required("the server does not say which authorization server it trusts")
-            .with_hint("set an `Authorization` header in the server's configuration")
+    let error = fetch.take_failure().unwrap_or_else(|| match fetch.foreign_resource() {
+        Some(_) => failure::another_resource(fetch),
+        None => failure::required("the server does not say which authorization server it trusts")
+            .with_hint("set an `Authorization` header in the server's configuration"),
     });
     Err(error.with_server(fetch.server()))
 }
@@ -85,8 +107,9 @@ async fn published(
 fn check(
     metadata: &AuthorizationMetadata,
     spec: &ClientSpec,
-    guard: &Guard,
+    fetch: &Fetch,
 ) -> Result<String, Error> {
+    let guard = fetch.guard();
     let endpoints = [
         (Some(&metadata.token_endpoint), "the address that tokens come from"),
         (Some(&metadata.authorization_endpoint), "the address to sign in at"),
@@ -99,15 +122,16 @@ fn check(
     if spec.way == Way::Code && !methods.iter().any(|method| method == "S256") {
         return Err(failure::pkce());
     }
-    let issuer = metadata.issuer.clone().ok_or_else(another_issuer)?;
-    if spec.issuer.as_ref().is_some_and(|expected| *expected != issuer) {
-        return Err(another_issuer());
+    let Some(issuer) = metadata.issuer.clone() else {
+        let asked = fetch.asked().map(|asked| asked.to_string()).unwrap_or_default();
+        return Err(failure::another_issuer(&asked, None));
+    };
+    match &spec.issuer {
+        Some(expected) if *expected != issuer => {
+            Err(failure::another_issuer(expected, Some(&issuer)))
+        }
+        Some(_) | None => Ok(issuer),
     }
-    Ok(issuer)
-}
-
-fn another_issuer() -> Error {
-    failure::broken("the authorization server is not the one that was asked", "issuer")
 }
 
 /// Whether that is one of the addresses at which an issuer publishes its metadata (RFC 8414 3.1, OpenID Connect Discovery 4.1), the well-known

@@ -14,11 +14,45 @@ use crate::{Error, ErrorCode};
 const SHOWN_CHARS_MAX: usize = 200;
 
 /// The errors of an authorization server that does not know the client.
-const UNKNOWN_CLIENT: [&str; 2] = ["invalid_client", "unauthorized_client"];
+const UNKNOWN_CLIENT: [&str; 3] =
+    ["incorrect_client_credentials", "invalid_client", "unauthorized_client"];
 
 /// A server, or an authorization server, broke a rule.
 pub(super) fn broken(message: impl Into<String>, refused: &str) -> Error {
     Error::new(ErrorCode::Protocol, message).with_detail("refused", refused)
+}
+
+/// Two values that have to be the same, and are not. Both are shown, bounded and escaped.
+pub(super) fn differs(message: &str, refused: &str, expected: &str, found: Option<&str>) -> Error {
+    let (expected, found) = (shown(expected), found.map(shown));
+    let words = match &found {
+        Some(found) => format!("{message}: `{expected}` was expected, and `{found}` was found"),
+        None => format!("{message}: `{expected}` was expected, and nothing was found"),
+    };
+    let error = broken(words, refused).with_detail("expected", expected);
+    match found {
+        Some(found) => error.with_detail("found", found),
+        None => error,
+    }
+}
+
+/// The authorization server is another than it has to be.
+pub(super) fn another_issuer(expected: &str, found: Option<&str>) -> Error {
+    let message = "the authorization server is not the one that was asked";
+    differs(message, "issuer", expected, found)
+}
+
+/// The server's metadata are those of another resource.
+pub(super) fn another_resource(fetch: &Fetch) -> Error {
+    let message = "the server's metadata are those of another resource";
+    let found = fetch.foreign_resource();
+    differs(message, "resource", fetch.guard().home().as_str(), found.as_deref())
+}
+
+/// No client was registered.
+pub(super) fn unregistered(why: &str) -> Error {
+    let hint = "register a client, and write its `client_id` into `oauth`";
+    required(format!("registration failed: {why}")).with_hint(hint)
 }
 
 /// A person has to sign in, or nothing more can be done for the server.
@@ -42,28 +76,29 @@ pub(super) fn of(error: AuthError, fetch: &Fetch) -> Error {
     let ours = fetch.take_failure();
     let error = ours.unwrap_or_else(|| {
         let words = shown(&fetch.redact(&error.to_string()));
-        sorted(error, words, fetch.take_answered())
+        sorted(error, words, fetch)
     });
     error.with_server(fetch.server())
 }
 
-fn sorted(error: AuthError, words: String, answered: Option<Answered>) -> Error {
+fn sorted(error: AuthError, words: String, fetch: &Fetch) -> Error {
+    let answered = fetch.take_answered();
     match error {
         AuthError::PkceUnsupported => pkce(),
-        AuthError::AuthorizationServerMismatch { .. }
-        | AuthError::AuthorizationServerMissingIssuer { .. } => {
-            broken("the authorization server is not the one that was asked", "issuer")
+        AuthError::AuthorizationServerMismatch { expected_issuer, received_issuer } => {
+            another_issuer(&expected_issuer, Some(&received_issuer))
         }
-        AuthError::ProtectedResourceMetadataInvalid { .. } => {
-            broken("the server's metadata are those of another resource", "resource")
+        AuthError::AuthorizationServerMissingIssuer { expected_issuer } => {
+            another_issuer(&expected_issuer, None)
         }
+        AuthError::ProtectedResourceMetadataInvalid { .. } => another_resource(fetch),
         AuthError::AuthorizationServersUnavailable { .. } => {
             broken("none of the authorization servers can be used", "metadata")
         }
         AuthError::RegistrationFailed(_) => {
-            let error = required(format!("registration failed: {words}"));
             let hint = "register a client, and write its `client_id` into `oauth`";
-            with_status(error.with_hint(hint), answered)
+            let error = required(format!("registration failed: {words}")).with_hint(hint);
+            with_answer(error, answered)
         }
         AuthError::TokenExchangeFailed(_)
         | AuthError::ClientCredentialsError(_)
@@ -77,22 +112,33 @@ fn sorted(error: AuthError, words: String, answered: Option<Answered>) -> Error 
 /// No token was issued, or none that is one.
 fn unissued(words: String, answered: Option<Answered>) -> Error {
     match answered {
-        Some(Answered { status, .. }) if status.is_success() => {
+        Some(Answered { status, error: None }) if status.is_success() => {
             broken(format!("the answer of the authorization server is no token: {words}"), "token")
         }
-        Some(Answered { status, says_why: false, .. }) => {
+        Some(Answered { status, error: None }) => {
             let status = status.as_u16();
             let message = format!("the authorization server answered with the status {status}");
-            with_status(required(message), answered)
+            with_answer(required(message), answered)
         }
-        Some(_) | None => with_status(required(words), answered),
+        Some(_) | None => with_answer(required(words), answered),
     }
 }
 
+/// With the code that the authorization server refused by, and the status.
+fn with_answer(error: Error, answered: Option<Answered>) -> Error {
+    let Some(Answered { status, error: code }) = answered else { return error };
+    let error = match code {
+        Some(code) => error.with_detail("error", shown(&code)),
+        None => error,
+    };
+    with_status(error, status)
+}
+
 /// With the status of a refusal. One that is no fault of what was asked may pass.
-fn with_status(error: Error, answered: Option<Answered>) -> Error {
-    let status = answered.map(|answered| answered.status).filter(|status| !status.is_success());
-    let Some(status) = status else { return error };
+fn with_status(error: Error, status: http::StatusCode) -> Error {
+    if status.is_success() {
+        return error;
+    }
     let error = error.with_detail("status", status.as_u16());
     if !status.is_server_error() {
         return error;

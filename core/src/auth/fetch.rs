@@ -1,5 +1,8 @@
 //! What the flows send and receive: the one place of this module that opens sockets.
 
+mod heard;
+mod road;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,14 +16,19 @@ use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRequest,
 };
 
-use serde_json::{Map, Value};
-
 use super::challenge::Challenge;
-use super::guard::{Forbidden, Guard, Lookup, PublicNames, system};
-use crate::transport::http::{basic_pair, plain, tls};
+use super::client::Route;
+use super::guard::{Guard, Lookup, system};
+use super::warnings::Warnings;
+use crate::transport::http::{Road, basic_pair};
 use crate::transport::redact::Redactor;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
+use trunkline_pool::oauth::Registered;
+
+pub(super) use self::heard::for_resource;
+use self::heard::{Heard, Wanted};
+use self::road::Roads;
 
 /// From a request to the end of its answer (S-31).
 pub(super) const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -42,10 +50,10 @@ const SECRETS: [&str; 5] =
 pub(super) struct Fetch {
     server: Arc<str>,
     guard: Guard,
-    /// For what was configured.
-    own: reqwest::Client,
-    /// For what somebody named.
-    named: reqwest::Client,
+    roads: Roads,
+    warnings: Arc<Warnings>,
+    /// What the answers so far said that later requests go by.
+    heard: Mutex<Heard>,
     redirects: AtomicU32,
     requests: AtomicU32,
     /// What was asked for last, before any redirect.
@@ -59,17 +67,16 @@ pub(super) struct Fetch {
 }
 
 /// How an authorization server answered.
-#[derive(Clone, Copy)]
+#[derive(Clone, Debug)]
 pub(super) struct Answered {
     pub status: StatusCode,
-    /// Whether it says why it refuses (RFC 6749 5.2).
-    pub says_why: bool,
-    /// Whether it says so in the words of an authorization server, of what was asked and not of itself.
-    pub is_final: bool,
+    /// Its code for why it refuses (RFC 6749 5.2), where it says one.
+    pub error: Option<String>,
 }
 
-/// Why an authorization server refuses what it was asked (RFC 6749 5.2, RFC 8707 2). Others have codes of their own for what may pass.
-const REFUSALS: [&str; 7] = [
+/// Why an authorization server refuses what it was asked (RFC 6749 5.2, RFC 8707 2). Others have codes of their own for what may pass; of
+/// theirs these two say that what renews a token is good for nothing.
+const REFUSALS: [&str; 9] = [
     "invalid_request",
     "invalid_client",
     "invalid_grant",
@@ -77,14 +84,15 @@ const REFUSALS: [&str; 7] = [
     "unsupported_grant_type",
     "invalid_scope",
     "invalid_target",
+    "bad_refresh_token",
+    "invalid_refresh_token",
 ];
 
 impl Answered {
-    fn of(response: &Response<Vec<u8>>) -> Answered {
-        let body = serde_json::from_slice::<Value>(response.body()).unwrap_or_default();
-        let (status, why) = (response.status(), body["error"].as_str());
-        let is_final = status.is_client_error() && why.is_some_and(|why| REFUSALS.contains(&why));
-        Answered { status, says_why: why.is_some(), is_final }
+    /// Whether it says so in the words of an authorization server, of what was asked and not of itself. Some do with the status of success.
+    fn is_final(&self) -> bool {
+        let is_of_request = self.status.is_client_error() || self.status.is_success();
+        is_of_request && self.error.as_deref().is_some_and(|why| REFUSALS.contains(&why))
     }
 }
 
@@ -93,30 +101,29 @@ impl Fetch {
     ///
     /// # Errors
     /// `connect_failed` when the system's trusted roots cannot be read.
-    pub(super) fn new(server: &Arc<str>, guard: Guard) -> Result<Fetch, Error> {
-        Fetch::with(server, guard, system())
+    pub(super) fn new(
+        server: &Arc<str>,
+        guard: Guard,
+        route: Route,
+        warnings: &Arc<Warnings>,
+    ) -> Result<Fetch, Error> {
+        Fetch::with(server, (guard, route), system(), warnings)
     }
 
     /// The same, with another way to look up names.
-    fn with(server: &Arc<str>, guard: Guard, lookup: Lookup) -> Result<Fetch, Error> {
-        let unready = |reason: String| {
-            let message = format!("there is no TLS to be had: {reason}");
-            Error::new(ErrorCode::ConnectFailed, message).with_server(server.as_ref())
-        };
-        let tls = tls().map_err(unready)?;
-        let builder = || {
-            plain(tls.clone())
-                // A proxy resolves names itself, where nobody checks what they lead to.
-                .no_proxy()
-                .pool_max_idle_per_host(0)
-        };
-        let names = PublicNames { loopback: guard.admits_loopback(), lookup };
-        let unmade = |error: reqwest::Error| unready(error.without_url().to_string());
+    fn with(
+        server: &Arc<str>,
+        (guard, route): (Guard, Route),
+        lookup: Lookup,
+        warnings: &Arc<Warnings>,
+    ) -> Result<Fetch, Error> {
+        let roads = Roads::new(&guard, route, lookup);
         Ok(Fetch {
             server: server.clone(),
+            roads: roads.map_err(|error| error.with_server(server.as_ref()))?,
             guard,
-            own: builder().build().map_err(unmade)?,
-            named: builder().dns_resolver(Arc::new(names)).build().map_err(unmade)?,
+            warnings: warnings.clone(),
+            heard: Mutex::default(),
             redirects: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             asked: Mutex::default(),
@@ -164,7 +171,7 @@ impl Fetch {
     /// Whether that was refused for good; also where nothing was asked.
     pub(super) fn is_refused(&self) -> bool {
         let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        answered.is_none_or(|answered| answered.is_final)
+        answered.as_ref().is_none_or(Answered::is_final)
     }
 
     /// What the last request that wants something issued was answered, if there was one since.
@@ -182,8 +189,44 @@ impl Fetch {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn exchange(&self, request: http::Request<Vec<u8>>) -> Result<Response<Vec<u8>>, Error> {
+    /// The resource said, by the refusal of a message, that it takes bearer tokens.
+    pub(super) fn takes_bearer(&self) {
+        self.heard().is_bearer = true;
+    }
+
+    /// Whether it said so.
+    pub(super) fn is_bearer(&self) -> bool {
+        self.heard().is_bearer
+    }
+
+    /// What tokens are asked for: the resource as its document has it, byte for byte; none where no document was read.
+    pub(super) fn resource(&self) -> Option<String> {
+        self.heard().resource.clone()
+    }
+
+    /// What a document called its resource that is not the server's.
+    pub(super) fn foreign_resource(&self) -> Option<String> {
+        self.heard().foreign.clone()
+    }
+
+    /// The client that was registered last, as the answer has it.
+    pub(super) fn take_registered(&self) -> Option<Registered> {
+        self.heard().registered.take()
+    }
+
+    fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn exchange(
+        &self,
+        mut request: http::Request<Vec<u8>>,
+    ) -> Result<Response<Vec<u8>>, Error> {
         self.note_secrets(&request);
+        let wanted = Wanted::of(&request);
+        if let (Wanted::Token, Some(resource)) = (&wanted, self.resource()) {
+            *request.body_mut() = for_resource(request.body(), &resource).into_bytes();
+        }
         let request = reqwest::Request::try_from(request)
             .map_err(|_| Error::new(ErrorCode::Protocol, "an address that cannot be gone to"))?;
         let url = request.url().clone();
@@ -200,18 +243,13 @@ impl Fetch {
         if self.redirects.load(Ordering::Relaxed) == 0 {
             *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(url.clone());
         }
-        let wants_issue = request.method() == Method::POST;
-        let client = if self.guard.is_configured(&url) { &self.own } else { &self.named };
-        let exchanged = tokio::time::timeout(EXCHANGE_WAIT_MAX, exchange(client, request)).await;
+        let (client, road) = self.roads.to(&url, &self.guard)?;
+        let exchanged =
+            tokio::time::timeout(EXCHANGE_WAIT_MAX, exchange(&client, request, road)).await;
         let response = exchanged.unwrap_or_else(|_| Err(slow(&url)))?;
         self.count_redirects(response.status())?;
-        let response = self.without_foreign_pointers(response);
-        if !wants_issue {
-            return Ok(response);
-        }
-        let answered = Answered::of(&response);
-        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(answered);
-        Ok(response.map(with_number))
+        let response = self.without_foreign_pointers(&url, response);
+        self.read(wanted, &url, response)
     }
 
     /// A redirect is followed by whoever asked, as another request, which is checked as well.
@@ -231,9 +269,17 @@ impl Fetch {
 
     /// Metadata of a resource is the resource's own: a challenge that points elsewhere says nothing, and of others what points somewhere is
     /// what was looked at (S-31).
-    fn without_foreign_pointers(&self, mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+    fn without_foreign_pointers(
+        &self,
+        url: &Url,
+        mut response: Response<Vec<u8>>,
+    ) -> Response<Vec<u8>> {
         let values = response.headers().get_all(WWW_AUTHENTICATE).iter();
-        let challenge = Challenge::of(values.filter_map(|value| value.to_str().ok()));
+        let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+        if url == self.guard.home() && values.iter().any(|value| Challenge::is_in(value)) {
+            self.takes_bearer();
+        }
+        let challenge = Challenge::of(values.into_iter());
         let challenge = challenge.of_home(self.guard.home());
         let challenge = challenge.and_then(|text| HeaderValue::try_from(text).ok());
         let headers = response.headers_mut();
@@ -259,9 +305,10 @@ impl OAuthHttpClient for Fetch {
 async fn exchange(
     client: &reqwest::Client,
     request: reqwest::Request,
+    road: Road,
 ) -> Result<Response<Vec<u8>>, Error> {
     let url = request.url().clone();
-    let failed = |error: reqwest::Error| network(&url, &error);
+    let failed = |error: reqwest::Error| road::unreached(&url, road, &error);
     let mut response = client.execute(request).await.map_err(failed)?;
     let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
     let mut body = Vec::new();
@@ -278,15 +325,6 @@ async fn exchange(
     *whole.status_mut() = status;
     *whole.headers_mut() = relevant(&headers);
     Ok(whole)
-}
-
-/// An answer whose `expires_in` is a number, also where it was written as a text: some authorization servers do.
-fn with_number(body: Vec<u8>) -> Vec<u8> {
-    let Ok(mut answer) = serde_json::from_slice::<Map<String, Value>>(&body) else { return body };
-    let lives = answer.get("expires_in").and_then(Value::as_str);
-    let Some(lives) = lives.and_then(|lives| lives.parse::<u64>().ok()) else { return body };
-    answer.insert("expires_in".into(), lives.into());
-    Value::from(answer).to_string().into_bytes()
 }
 
 /// The headers that a flow reads.
@@ -307,19 +345,6 @@ fn basic_secret(word: &str) -> Vec<String> {
         parsed.map(|(plain, _)| plain.into_owned()).collect::<String>()
     };
     basic_pair(word).map(|[_, secret]| vec![plain(&secret), secret]).unwrap_or_default()
-}
-
-fn network(url: &Url, error: &reqwest::Error) -> Error {
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        if inner.downcast_ref::<Forbidden>().is_some() {
-            return Forbidden.into();
-        }
-        cause = inner.source();
-    }
-    let address = url.origin().ascii_serialization();
-    Error::new(ErrorCode::ConnectFailed, format!("{address} cannot be reached"))
-        .with_detail("address", address)
 }
 
 fn slow(url: &Url) -> Error {

@@ -10,6 +10,7 @@ use rmcp::transport::auth::{
     OAuthTokenResponse, StoredCredentials,
 };
 use serde::Deserialize;
+use trunkline_pool::oauth::Authentication;
 
 use super::discovery::{Discovered, quiet};
 use super::failure;
@@ -55,7 +56,7 @@ impl Token {
 
     /// Whether a kept one came with something to renew it with.
     pub(super) fn can_be_renewed(kept: &Kept) -> bool {
-        kept.token["refresh_token"].is_string()
+        kept.token["refresh_token"].as_str().is_some_and(|renewal| !renewal.is_empty())
     }
 
     /// Whether it should be renewed before it is sent again.
@@ -144,14 +145,33 @@ struct InFile {
 pub(super) struct Client {
     /// Of one that was registered.
     pub secret: Option<String>,
+    /// How it proves who it is, where its registration says so.
+    pub authentication: Option<Authentication>,
+    /// Until when its secret is good, in seconds since 1970, unless for ever.
+    pub expires_at: Option<u64>,
     pub redirect_uri: String,
+}
+
+impl Client {
+    fn of_kept(kept: &Kept) -> Client {
+        Client {
+            secret: kept.client_secret.clone(),
+            authentication: kept.client_authentication.as_deref().and_then(Authentication::of),
+            expires_at: kept.client_expires_at,
+            redirect_uri: kept.redirect_uri.clone(),
+        }
+    }
+
+    /// Whether its registration is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.expires_at.is_some_and(|at| at <= now_ms() / 1000)
+    }
 }
 
 /// What of an answer counts here.
 #[derive(Deserialize)]
 struct Issued {
     access_token: String,
-    token_type: Option<String>,
     expires_in: Option<u64>,
     refresh_token: Option<String>,
     scope: Option<String>,
@@ -161,7 +181,7 @@ impl Grant {
     /// What an authorization server answered; `asked` are the scopes that it was asked for.
     ///
     /// # Errors
-    /// `protocol` for a token of another kind, or one that cannot be sent.
+    /// `protocol` for a token that cannot be sent.
     pub(super) fn of(
         (flows, held): (AuthorizationManager, InMemoryCredentialStore),
         fetch: Arc<Fetch>,
@@ -207,13 +227,18 @@ impl Grant {
         found: Discovered,
         configured_secret: Option<&str>,
     ) -> Result<Grant, Error> {
+        let client = Client::of_kept(kept);
+        let mut found = found;
+        found.prove_by(client.authentication);
         let Discovered { mut flows, fetch, issuer, .. } = found;
         if issuer != kept.key.issuer {
             let message = "the authorization server is another than the one that issued the token";
-            return Err(failure::broken(message, "issuer").with_server(fetch.server()));
+            let error = failure::differs(message, "issuer", &kept.key.issuer, Some(&issuer));
+            return Err(error.with_server(fetch.server()));
         }
-        let client =
-            Client { secret: kept.client_secret.clone(), redirect_uri: kept.redirect_uri.clone() };
+        if kept.takes_bearer {
+            fetch.takes_bearer();
+        }
         let mut config = OAuthClientConfig::new(&kept.client_id, &client.redirect_uri);
         if let Some(secret) = client.secret.as_deref().or(configured_secret) {
             config = config.with_client_secret(secret);
@@ -252,6 +277,9 @@ impl Grant {
             key,
             client_id: stored.client_id,
             client_secret: self.client.secret.clone(),
+            client_authentication: self.client.authentication.map(|it| it.name().to_owned()),
+            client_expires_at: self.client.expires_at,
+            takes_bearer: self.fetch.is_bearer(),
             redirect_uri: self.client.redirect_uri.clone(),
             scopes: self.scopes.clone(),
             received_ms: now_ms(),
@@ -335,6 +363,12 @@ impl Grant {
     pub(super) async fn renew(&self) -> Result<Token, Error> {
         self.fetch.begin();
         self.is_over.store(false, Ordering::Relaxed);
+        if self.client.is_over() {
+            self.is_of_unknown_client.store(true, Ordering::Relaxed);
+            self.is_over.store(true, Ordering::Relaxed);
+            let error = failure::required("the registration of the client is over");
+            return Err(error.with_server(self.fetch.server()));
+        }
         let renewed = quiet(self.flows.refresh_token()).await;
         let answer = renewed.map_err(|error| {
             let is_unknown = failure::is_of_unknown_client(&error);
@@ -353,11 +387,6 @@ fn read(answer: &OAuthTokenResponse) -> Result<(Token, Issued), Error> {
     let unread = |_| failure::broken("the answer of the authorization server is no token", "token");
     let value = serde_json::to_value(answer).map_err(unread)?;
     let issued: Issued = serde_json::from_value(value).map_err(unread)?;
-    let is_bearer =
-        issued.token_type.as_deref().is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
-    if !is_bearer {
-        return Err(failure::broken("the token is of a kind that is not supported", "token"));
-    }
     let lives = issued.expires_in.map(Duration::from_secs);
     Ok((Token::new(&issued.access_token, lives)?, issued))
 }
@@ -376,6 +405,9 @@ mod tests {
             key: Key::new("https://issuer.example", "https://h.example/".into(), &fingerprint),
             client_id: "client".into(),
             client_secret: None,
+            client_authentication: None,
+            client_expires_at: None,
+            takes_bearer: false,
             redirect_uri: "http://localhost/".into(),
             scopes: Vec::new(),
             received_ms,

@@ -250,7 +250,7 @@ mod tests {
     use super::super::sign_in::{Ordinal, SignIns};
     use super::super::{Refused, Turn, tests as issuers};
     use super::*;
-    use crate::auth::Context;
+    use crate::auth::{Author, Context};
     use crate::folder::Folder;
 
     /// A server whose authorization server is configured.
@@ -276,7 +276,7 @@ mod tests {
     #[tokio::test]
     async fn a_sign_out_leaves_what_was_signed_in_for_since() {
         let context = Context::of_pool(&Handlers::new(), Duration::ZERO, None);
-        let credentials = context.of(&"s".into(), &spec()).unwrap();
+        let credentials = context.of(&"s".into(), &spec(), Author::Host).unwrap();
         let sign_ins = SignIns::default();
         let (first, last) = (sign_ins.ordinal(), sign_ins.ordinal());
         let (grant, kept) = granted(&credentials).await;
@@ -298,7 +298,7 @@ mod tests {
         let store = Store::open(folder.join("tokens.json").to_str().unwrap()).unwrap();
         let context = Context::of_pool(&Handlers::new(), Duration::ZERO, Some(store.clone()));
         let spec = spec();
-        let credentials = context.of(&"s".into(), &spec).unwrap();
+        let credentials = context.of(&"s".into(), &spec, Author::Host).unwrap();
         let (grant, first) = granted(&credentials).await;
         let issuer = first.key.issuer.clone();
         credentials.asks_for(&first.scopes);
@@ -316,7 +316,7 @@ mod tests {
         assert!(credentials.has_other(refused(None)).await);
         let sent = credentials.header();
         assert_eq!(sent.as_ref().unwrap().to_str().unwrap(), "Bearer second");
-        assert!(!context.is_passing(&"s".into(), &spec), "it is in the file");
+        assert!(!context.is_passing(&"s".into(), &spec, Author::Host), "it is in the file");
         let challenge = Some(r#"Bearer error="insufficient_scope", scope="admin""#);
         let refused = Refused { sent: sent.as_ref(), is_unknown: false, ..refused(challenge) };
         assert!(!credentials.has_other(refused).await);

@@ -12,6 +12,7 @@ mod answer;
 mod asked;
 pub(crate) mod challenge;
 mod client;
+mod clients;
 pub(crate) mod context;
 mod credentials;
 mod discovery;
@@ -27,9 +28,11 @@ mod source;
 mod store;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub(crate) use self::context::Context;
 pub(crate) use self::credentials::Credentials;
+pub(crate) use self::guard::Author;
 pub(crate) use self::refused::{Refused, Turn};
 pub(crate) use self::sign_in::{NO_ADDRESS, SignIns};
 pub(crate) use self::source::Denial;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use reqwest::Url;
 
-use super::failure;
+use super::{failure, fetch};
 use crate::{Error, ErrorCode};
 
 /// Longer redirects are refused.
@@ -75,10 +75,9 @@ impl Redirect {
             None => !self.names_itself,
         };
         if !is_its {
-            return Err(failure::broken(
-                "the answer is that of another authorization server",
-                "issuer",
-            ));
+            let message = "the answer is that of another authorization server";
+            let found = answer.issuer.as_deref();
+            return Err(failure::differs(message, "issuer", &self.issuer, found));
         }
         match (answer.error, answer.code) {
             (Some(error), _) => {
@@ -118,6 +117,17 @@ impl Answer {
             }
         }
         Ok(answer)
+    }
+}
+
+/// The URL to sign in at, for the resource as its document has it.
+pub(super) fn for_resource(url: &str, resource: Option<&str>) -> String {
+    let Some(resource) = resource else { return url.to_owned() };
+    match url.split_once('?') {
+        Some((place, query)) => {
+            format!("{place}?{}", fetch::for_resource(query.as_bytes(), resource))
+        }
+        None => url.to_owned(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Sign-ins: a URL goes out, the redirect's URL comes back, and what the authorization server issues for it is kept.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use rmcp::transport::auth::{
 };
 use trunkline_pool::options::SignInOptions;
 
+use super::clients::{Clients, Place, Registered};
 use super::credentials::Credentials;
 use super::discovery::{Discovered, discover, quiet};
 use super::fetch::Fetch;
@@ -29,9 +29,6 @@ const BEGIN_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Sign-ins under way; of more the oldest is over.
 const UNDER_WAY_MAX: usize = 64;
 
-/// Registered clients that are remembered, one for each authorization server and redirect.
-const REGISTERED_MAX: usize = 256;
-
 /// The name by which a client is registered that gives none.
 const CLIENT_NAME: &str = "trunkline";
 
@@ -46,25 +43,13 @@ pub(crate) struct SignIns {
     /// How often a sign-in or a sign-out was asked for.
     asked: AtomicU64,
     under_way: Mutex<Vec<SignIn>>,
-    registered: Mutex<HashMap<Place, Registered>>,
+    registered: Clients,
 }
 
 /// When a sign-in or a sign-out was asked for. They may take how long they like, and nobody may wait for one any more: what was asked for last
 /// stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ordinal(u64);
-
-/// The authorization server that a client is known to, and the redirect that it is known by.
-type Place = (String, String);
-
-/// A client that an authorization server knows; never told to another (S-33).
-#[derive(Clone)]
-struct Registered {
-    id: String,
-    secret: Option<String>,
-    /// What it may ask for (RFC 7591).
-    scopes: Vec<String>,
-}
 
 /// A sign-in that waits for its redirect.
 struct SignIn {
@@ -90,7 +75,7 @@ impl Default for SignIns {
             patience: BEGIN_WAIT_MAX,
             asked: AtomicU64::new(0),
             under_way: Mutex::default(),
-            registered: Mutex::default(),
+            registered: Clients::default(),
         }
     }
 }
@@ -158,10 +143,13 @@ impl SignIns {
         found.flows.set_credential_store(held.clone());
         let session = self.session(&credentials, found, host, (&redirect_uri, &scopes)).await;
         let (session, registered) = session.map_err(named)?;
-        let secret = registered.as_ref().and_then(|known| known.secret.clone());
         let place = (redirect.issuer.clone(), redirect_uri.clone());
-        let client = Client { secret, redirect_uri };
-        let url = fetch.guard().check_endpoint(&session.auth_url, "the address to sign in at");
+        let client = match &registered {
+            Some(known) => known.client(redirect_uri),
+            None => Client { redirect_uri, ..Client::default() },
+        };
+        let url = redirect::for_resource(&session.auth_url, fetch.resource().as_deref());
+        let url = fetch.guard().check_endpoint(&url, "the address to sign in at");
         let url = url.map_err(named)?;
         let (state, asked) = redirect::asked(&url);
         credentials.asks_for(&asked);
@@ -203,6 +191,7 @@ impl SignIns {
                 let name = spec.client_name.as_deref().or(host.client_name.as_deref());
                 let wanted = (redirect_uri, scopes);
                 let client = self.registered(credentials, &mut found, name, wanted).await?;
+                found.prove_by(client.authentication);
                 let request = with_client(request, &client.id, client.secret.as_deref());
                 registered = Some(client);
                 request
@@ -225,21 +214,22 @@ impl SignIns {
         let key = (found.issuer.clone(), redirect_uri.to_owned());
         let is_forgotten = credentials.grant().is_some_and(|grant| grant.is_of_unknown_client());
         self.forget_unfinished(credentials);
-        let known = lock(&self.registered).get(&key).filter(|_| !is_forgotten).cloned();
-        let suffices = |known: &Registered| scopes.iter().all(|one| known.scopes.contains(one));
-        if let Some(known) = known.filter(suffices) {
+        if let Some(known) = self.registered.known(&key, scopes).filter(|_| !is_forgotten) {
             return Ok(known);
         }
         let words: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let name = name.unwrap_or(CLIENT_NAME);
         let made = quiet(found.flows.register_client(name, redirect_uri, &words)).await;
         let made = made.map_err(|error| failure::of(error, &found.fetch))?;
-        let (id, secret) = (made.client_id, made.client_secret);
-        let client = Registered { id, secret, scopes: scopes.to_vec() };
-        let mut registered = lock(&self.registered);
-        if registered.len() < REGISTERED_MAX || registered.contains_key(&key) {
-            registered.insert(key, client.clone());
-        }
+        let said = found.fetch.take_registered();
+        let client = Registered {
+            id: made.client_id,
+            secret: made.client_secret,
+            authentication: said.as_ref().and_then(|said| said.authentication),
+            expires_at: said.and_then(|said| said.expires_at),
+            scopes: scopes.to_vec(),
+        };
+        self.registered.keep(key, client.clone());
         Ok(client)
     }
 
@@ -265,7 +255,7 @@ impl SignIns {
         let named = |error: Error| error.with_server(&*server);
         if let Err(refusal) = answered {
             if failure::names_unknown_client(&refusal) {
-                self.forget(sign_in.registered.as_ref());
+                self.registered.forget(sign_in.registered.as_ref());
             }
             return Err(named(refusal));
         }
@@ -285,7 +275,7 @@ impl SignIns {
         let redeemed = quiet(session.handle_callback_url(url)).await;
         let answer = redeemed.map_err(|error| {
             if failure::is_of_unknown_client(&error) {
-                self.forget(registered.as_ref());
+                self.registered.forget(registered.as_ref());
             }
             failure::of(error, &fetch)
         })?;
@@ -321,7 +311,7 @@ impl SignIns {
             let is_its = Arc::ptr_eq(&sign_in.credentials, credentials);
             let is_over = is_its && sign_in.ordinal < ordinal;
             if is_over {
-                self.forget(sign_in.registered.as_ref());
+                self.registered.forget(sign_in.registered.as_ref());
             }
             !is_over
         });
@@ -341,7 +331,7 @@ impl SignIns {
         let is_its = |other: &SignIn| Arc::ptr_eq(&other.credentials, &sign_in.credentials);
         let is_followed = |other: &SignIn| is_its(other) && other.ordinal > sign_in.ordinal;
         if sign_in.credentials.is_signed_out_since(sign_in.ordinal) {
-            self.forget(sign_in.registered.as_ref());
+            self.registered.forget(sign_in.registered.as_ref());
             return;
         }
         let is_late = sign_in.credentials.is_signed_in_since(sign_in.ordinal);
@@ -351,26 +341,16 @@ impl SignIns {
         under_way.retain(|other| !is_its(other));
         if under_way.len() >= UNDER_WAY_MAX {
             let oldest = under_way.remove(0);
-            self.forget(oldest.registered.as_ref());
+            self.registered.forget(oldest.registered.as_ref());
         }
         under_way.push(sign_in);
-    }
-
-    /// Forgets a client that was registered: the authorization server may have forgotten it too.
-    fn forget(&self, registered: Option<&(Place, String)>) {
-        let mut known = lock(&self.registered);
-        if let Some((place, id)) = registered
-            && known.get(place).is_some_and(|known| known.id == *id)
-        {
-            known.remove(place);
-        }
     }
 
     /// Forgets the client of a sign-in that is under way: of one that is not known nobody is sent back, and the person asks again.
     fn forget_unfinished(&self, credentials: &Credentials) {
         let under_way = self.under_way();
         let unfinished = under_way.iter().filter(|it| std::ptr::eq(&*it.credentials, credentials));
-        unfinished.for_each(|sign_in| self.forget(sign_in.registered.as_ref()));
+        unfinished.for_each(|sign_in| self.registered.forget(sign_in.registered.as_ref()));
     }
 
     /// Those under way, without those that took too long.
@@ -380,7 +360,7 @@ impl SignIns {
         under_way.retain(|sign_in| {
             let is_over = sign_in.until <= now;
             if is_over {
-                self.forget(sign_in.registered.as_ref());
+                self.registered.forget(sign_in.registered.as_ref());
             }
             !is_over
         });
@@ -406,11 +386,12 @@ pub(super) async fn find(credentials: &Credentials) -> Result<Discovered> {
         ));
     }
     let refusal = credentials.refusal();
-    let found = discover(&credentials.server, &credentials.spec, home, refusal.as_deref()).await?;
+    let found = discover(credentials, home, refusal.as_deref()).await?;
     match credentials.known_issuer() {
         Some(issuer) if issuer != found.issuer => {
             let message = "the authorization server is another than the one that knows the client";
-            Err(failure::broken(message, "issuer").with_server(&*credentials.server))
+            let error = failure::differs(message, "issuer", &issuer, Some(&found.issuer));
+            Err(error.with_server(&*credentials.server))
         }
         _ => Ok(found),
     }
@@ -465,7 +446,7 @@ mod tests {
     use trunkline_pool::config::ServerSpec;
 
     use super::*;
-    use crate::auth::Context;
+    use crate::auth::{Author, Context};
 
     /// SPEC 15.3, S-31: whoever answers nothing, or much, holds up a sign-in no longer than its bound.
     #[test]
@@ -473,7 +454,7 @@ mod tests {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/mcp", silent.local_addr().unwrap());
         let spec = ServerSpec::from_value("s", &json!({ "type": "http", "url": url })).unwrap();
-        let credentials = Context::default_of_tests().of(&"s".into(), &spec).unwrap();
+        let credentials = Context::default_of_tests().of(&"s".into(), &spec, Author::Host).unwrap();
         let sign_ins = SignIns { patience: Duration::from_millis(200), ..SignIns::default() };
         let begun = Instant::now();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

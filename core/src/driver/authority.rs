@@ -10,6 +10,7 @@ use trunkline_pool::state::Gate;
 
 use crate::Result;
 use crate::apart::OneByOne;
+use crate::auth::Author;
 use crate::lookup::Found;
 
 /// On whose word a connection is made. It is part of what a connection is: what runs by another word shares nothing, so that no word
@@ -75,6 +76,14 @@ impl Authority {
         match self {
             Authority::Host => Gate::Open,
             Authority::Warrant(warrant) => warrant.gate(),
+        }
+    }
+
+    /// Who wrote what runs by it, as far as it decides what its sign-ins may reach.
+    pub(crate) fn author(&self) -> Author {
+        match self.warrant().is_some_and(|warrant| warrant.is_approval()) {
+            true => Author::Source,
+            false => Author::Host,
         }
     }
 

@@ -23,7 +23,7 @@ use super::log_levels::LogLevels;
 use super::resources::Resources;
 use super::roots::ToldRoots;
 use crate::api::SessionCore;
-use crate::auth::Context;
+use crate::auth::{Author, Context, Credentials};
 use crate::client::{Connection, Kill, Provided};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
@@ -52,8 +52,9 @@ pub(crate) struct EntryCell {
     pub owner: Option<SessionId>,
     /// The server itself, when the host provides it.
     pub host: Option<Provided>,
-    /// Whose credentials the connection is made with.
+    /// Whose credentials the connection is made with, and who wrote the configuration that they are for.
     pub context: Arc<Context>,
+    pub author: Author,
     /// What a remote server set, over all connections.
     pub cookies: Arc<Jar>,
     published: ArcSwap<Published>,
@@ -142,6 +143,7 @@ impl EntryCell {
             offered: keyed.offered,
             owner: keyed.owner,
             host: keyed.host,
+            author: keyed.authority.author(),
             context: keyed.context,
             cookies: Arc::default(),
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
@@ -157,6 +159,11 @@ impl EntryCell {
             errors: AtomicU64::new(0),
             usage: keyed.usage,
         }
+    }
+
+    /// Whether its connections are made with these credentials.
+    pub(crate) fn has(&self, credentials: &Arc<Credentials>) -> bool {
+        self.context.has(credentials, &self.server, (&self.spec, self.author))
     }
 
     /// An entry that is connected and lists this.

@@ -317,7 +317,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> Conn
         handler_timeout: options.handler_timeout,
         call_idle_timeout: spec.call_idle_timeout.unwrap_or(options.call_idle_timeout),
         inherit_env: options.inherit_env.clone(),
-        credentials: cell.context.of(&cell.server, spec),
+        credentials: cell.context.of(&cell.server, spec, cell.author),
         cookies: cell.cookies.clone(),
         host: cell.host.clone(),
         program_check: None,

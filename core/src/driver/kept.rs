@@ -60,7 +60,7 @@ impl Driver {
         // Half of what a server has is not what the next process should start from.
         let is_whole = catalog.unlisted.is_empty();
         if let Some(written) = written.filter(|_| is_whole) {
-            let scope = match cell.context.is_passing(&cell.server, &cell.spec) {
+            let scope = match cell.context.is_passing(&cell.server, &cell.spec, cell.author) {
                 true => CacheScope::Private,
                 false => scope,
             };

@@ -186,6 +186,8 @@ impl Driver {
             }
         };
         driver.catalogs.on_warning(warning(words::warning_code::CACHE));
+        let of_tokens = warning(words::warning_code::TOKEN_TYPE);
+        driver.context.warnings().on_warning(of_tokens);
         if let Some(store) = store {
             store.on_warning(warning(words::warning_code::TOKENS));
         }
@@ -286,8 +288,7 @@ impl Driver {
     /// that comes meanwhile begins with the new ones.
     pub(crate) fn credentials_changed(self: &Arc<Self>, changed: &Arc<Credentials>) {
         let entries = self.entries().into_iter();
-        let made_with =
-            entries.filter(|(_, cell)| cell.context.has(changed, &cell.server, &cell.spec));
+        let made_with = entries.filter(|(_, cell)| cell.has(changed));
         let entries: Vec<EntryId> = made_with.map(|(status, _)| status.entry).collect();
         self.step(Input::CredentialsChanged { entries });
     }

@@ -11,11 +11,16 @@ mod remote;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
 
+#[path = "../http/auth/person.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod person;
+
 mod approved;
 mod detect;
 mod front;
 mod proxies;
 mod proxy;
+mod signing_in;
 mod trust;
 
 use std::net::SocketAddr;
@@ -31,7 +36,7 @@ use crate::rig::{Rig, acquire, text};
 const SCENARIO: &str = "TRUNKLINE_SCENARIO";
 
 /// A scenario and its name.
-const SCENARIOS: [(&str, fn()); 9] = [
+const SCENARIOS: [(&str, fn()); 12] = [
     ("a_server_whose_authority_is_trusted_is_reached_over_tls", trust::trusted),
     ("a_certificate_that_is_not_trusted_says_why", trust::untrusted),
     ("without_any_authority_only_plain_addresses_are_reached", trust::no_authority),
@@ -39,6 +44,9 @@ const SCENARIOS: [(&str, fn()); 9] = [
     ("what_is_not_encrypted_is_passed_on_by_the_proxy", proxies::passes_on),
     ("no_proxy_is_used_where_none_is_to_be", proxies::no_proxy),
     ("a_proxy_that_refuses_or_is_gone_is_named", proxies::refuses),
+    ("a_sign_in_goes_through_the_proxy", signing_in::through_the_proxy),
+    ("a_sign_in_is_kept_off_the_proxy", signing_in::kept_off_the_proxy),
+    ("no_proxy_is_asked_for_names_of_the_network", signing_in::names_that_no_proxy_is_asked_for),
     ("settings_files_that_exist_are_detected", detect::lists_what_exists),
     ("another_value_of_a_variable_asks_for_approval_again", approved::another_value_asks_again),
 ];

@@ -12,13 +12,13 @@ use crate::rig::Rig;
 use crate::{address, config, set, use_it};
 
 /// A name that nobody but a proxy resolves, and for which there is a certificate.
-const NAME: &str = "server.test";
+pub const NAME: &str = "server.test";
 
 /// What a proxy is told of who asks; nobody may show it.
 const USER: &str = "user:canary-proxy";
 
 /// The place of a proxy that is named by these variables from now on.
-fn named_by(variables: &[&str]) -> TcpListener {
+pub fn named_by(variables: &[&str]) -> TcpListener {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{USER}@{}", listener.local_addr().unwrap());
     let pairs: Vec<_> = variables.iter().map(|name| (*name, url.as_str())).collect();

@@ -45,6 +45,9 @@ fn put(
     name: String,
     value: Value,
 ) -> Result<()> {
+    if name == "proxy" && !value.is_null() && value != "direct" {
+        return Err(fields.error(path, &format!("`{path}` is not `direct`")));
+    }
     let value = match (name.as_str(), value) {
         (_, Value::Null) => return Ok(()),
         (set, value) if SETS.contains(&set) => sorted(fields, path, value)?,
@@ -90,6 +93,7 @@ const TEXTS: &[&str] = &[
     "client_name",
     "grant_type",
     "issuer",
+    "proxy",
     "token_param_name",
 ];
 

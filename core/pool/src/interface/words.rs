@@ -115,6 +115,7 @@ words! {
         TOKENS "tokens" "credentials could not be kept, or those that were kept could not be read";
         LIST_FAILED "list_failed" "one list of a server could not be had; the others stand";
         NOTHING_LISTED "nothing_listed" "a server is connected, and lists nothing";
+        TOKEN_TYPE "token_type" "a token of no known kind is sent as a bearer token";
         SUBSCRIPTION "subscription" "a server took no new subscription to a resource after a reconnect";
         FILTER "filter" "a filter or mark does nothing: its pattern matches nothing that the server lists, or its server is none";
     }

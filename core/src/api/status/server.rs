@@ -182,11 +182,15 @@ impl Server {
         let mut need = driver::auth_need(error);
         // Of what the error is about, as [`error`](Self::error) has it.
         let credentials = match self.entries.last() {
-            Some((_, cell)) => cell.context.of(&cell.server, &cell.spec),
+            Some((_, cell)) => cell.context.of(&cell.server, &cell.spec, cell.author),
             // No session is asked: whoever holds the last handle of one closes it, which a look at the status must not do.
             None => {
                 let configured = pool.configured(name).ok();
-                configured.and_then(|it| pool.driver.context.of(&name.into(), it.spec()))
+                let of = |it: Arc<Configured>| {
+                    let context = &pool.driver.context;
+                    context.of(&name.into(), it.spec(), it.authority.author())
+                };
+                configured.and_then(of)
             }
         };
         let url = credentials.and_then(|credentials| pool.driver.sign_ins.url_of(&credentials));

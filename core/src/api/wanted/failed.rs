@@ -15,11 +15,15 @@ use crate::auth::Credentials;
 use crate::driver::{EntryCell, Keyed};
 
 impl SessionCore {
+    fn lets_in(&self, credentials: &Arc<Credentials>, server: &str, it: &Configured) -> bool {
+        self.context.has(credentials, &server.into(), (it.spec(), it.authority.author()))
+    }
+
     /// A want that failed for want of these credentials is over, so that its server is asked for anew.
     pub(in crate::api) fn want_again(&self, credentials: &Arc<Credentials>) {
         let lacked = |server: &str, want: &Want| {
             matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired)
-                && self.context.has(credentials, &server.into(), want.configured.spec())
+                && self.lets_in(credentials, server, &want.configured)
         };
         self.end_failed(lacked);
     }

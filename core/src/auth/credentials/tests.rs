@@ -8,7 +8,7 @@ use trunkline_pool::options::{HandlerKind, Handlers};
 
 use super::super::tests::{Issuer, granted};
 use super::*;
-use crate::auth::Context;
+use crate::auth::{Author, Context};
 use crate::folder::Folder;
 
 /// A token that lives for so many seconds.
@@ -24,7 +24,7 @@ fn file(folder: &Folder) -> Arc<Store> {
 /// The credentials of a pool that begins.
 fn of_pool(issuer: &Issuer, handlers: &Handlers, store: Option<Arc<Store>>) -> Arc<Credentials> {
     let context = Context::of_pool(handlers, Duration::from_secs(5), store);
-    context.of(&"s".into(), &issuer.spec()).unwrap()
+    context.of(&"s".into(), &issuer.spec(), Author::Host).unwrap()
 }
 
 async fn signed_in(credentials: &Credentials, token: Value) {
@@ -169,8 +169,8 @@ async fn what_is_listed_for_a_sign_in_that_was_not_kept_is_passing() {
     let folder = Folder::new();
     let context = Context::of_pool(&Handlers::new(), Duration::ZERO, Some(file(&folder)));
     let spec = issuer.spec();
-    let credentials = context.of(&"s".into(), &spec).unwrap();
-    let is_passing = || context.is_passing(&"s".into(), &spec);
+    let credentials = context.of(&"s".into(), &spec, Author::Host).unwrap();
+    let is_passing = || context.is_passing(&"s".into(), &spec, Author::Host);
     assert!(!is_passing(), "it is let in by nothing");
     let blocked = block(&folder);
     let (grant, kept) = granted(&credentials, &[], token("first", 3600)).await;
@@ -195,8 +195,8 @@ async fn what_is_listed_for_a_token_of_the_host_is_passing_after_a_sign_in_too()
     let host = with_token("of-the-host");
     let context = Context::of_pool(&host, Duration::from_secs(5), Some(file(&folder)));
     let spec = issuer.spec();
-    let credentials = context.of(&"s".into(), &spec).unwrap();
-    let is_passing = || context.is_passing(&"s".into(), &spec);
+    let credentials = context.of(&"s".into(), &spec, Author::Host).unwrap();
+    let is_passing = || context.is_passing(&"s".into(), &spec, Author::Host);
     signed_in(&credentials, token("first", 3600)).await;
     assert!(!is_passing());
     assert!(has_other(&credentials).await);
@@ -215,10 +215,10 @@ async fn what_is_listed_for_a_client_of_the_configuration_is_not_passing() {
     let of_client =
         json!({ "grant_type": "client_credentials", "client_id": "c", "client_secret": "s" });
     let spec = issuer.spec_with(of_client);
-    let credentials = context.of(&"s".into(), &spec).unwrap();
+    let credentials = context.of(&"s".into(), &spec, Author::Host).unwrap();
     assert!(has_other(&credentials).await);
     assert_eq!(credentials.header().unwrap(), "Bearer own");
-    assert!(!context.is_passing(&"s".into(), &spec));
+    assert!(!context.is_passing(&"s".into(), &spec, Author::Host));
 }
 
 /// Two processes that share a file, of which the first signed in, and renewed that without being able to keep it.

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::*;
-use crate::auth::guard::Lookup;
+use crate::auth::client::ClientSpec;
+use crate::auth::guard::{Author, Lookup};
 
 /// Who answers for names, and how often it was asked.
 struct Names {
@@ -34,9 +35,13 @@ impl Names {
     }
 
     fn fetch(&self, home: &str) -> Fetch {
-        let guard = Guard::new(Url::parse(home).unwrap(), Vec::new());
-        Fetch::with(&"s".into(), guard, self.lookup.clone()).unwrap()
+        fetch(home, self.lookup.clone())
     }
+}
+
+fn fetch(home: &str, lookup: Lookup) -> Fetch {
+    let guard = Guard::new(Url::parse(home).unwrap(), &ClientSpec::default(), Author::Host);
+    Fetch::with(&"s".into(), (guard, Route::Direct), lookup, &Arc::default()).unwrap()
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
@@ -122,8 +127,7 @@ fn an_exchange_has_ten_seconds() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let of_names: Lookup = Arc::new(|_| Box::pin(std::future::pending()));
-    let guard = || Guard::new(Url::parse("http://localhost:1/mcp").unwrap(), Vec::new());
-    let slow_names = Fetch::with(&"s".into(), guard(), of_names).unwrap();
+    let slow_names = fetch("http://localhost:1/mcp", of_names);
     let slow_server = Names::new(&[&["127.0.0.1"]]).fetch("http://localhost:1/mcp");
     let url = format!("http://login.localhost:{port}/");
     let begun = Instant::now();

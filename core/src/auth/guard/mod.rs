@@ -1,7 +1,9 @@
 //! Which addresses a flow may reach (S-30, S-31): a server, or whoever answers in its name, chooses them.
 //!
-//! The server's own origin was configured, so it may be anything. Whatever else is named must be public, and reached by https.
-//! A server on this machine may name others on this machine, as in development and in tests.
+//! The server's own origin was configured, so it may be anything. Whatever else is named must be public, and reached by https. What the
+//! user or the host configures beside it may be anything too, and their server on this machine may name others on this machine, as in
+//! development and in tests. A source whose servers need approval chooses neither (SPEC 12.9): whoever approved it saw its addresses, and
+//! not what they lead to.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,8 +12,10 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use trunkline_pool::oauth::{Way, is_public_name};
 use url::Host;
 
+use super::client::{self, ClientSpec};
 use crate::{Error, ErrorCode};
 
 /// Longer addresses are refused: nobody needs them, and they are shown to people.
@@ -23,11 +27,31 @@ pub(super) struct Guard {
     home: Url,
     /// Addresses of the configuration itself.
     configured: Vec<Url>,
+    author: Author,
+    way: Way,
+}
+
+/// Who wrote a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Author {
+    /// The user or the host.
+    Host,
+    /// A source whose servers need approval.
+    Source,
 }
 
 impl Guard {
-    pub(super) fn new(home: Url, configured: Vec<Url>) -> Guard {
-        Guard { home, configured }
+    pub(super) fn new(home: Url, spec: &ClientSpec, author: Author) -> Guard {
+        let way = match spec.way {
+            client::Way::Code => Way::Person,
+            client::Way::ClientCredentials => Way::Client,
+        };
+        Guard { home, configured: spec.addresses(), author, way }
+    }
+
+    /// How a token is come by.
+    pub(super) fn way(&self) -> Way {
+        self.way
     }
 
     /// The server's address.
@@ -35,10 +59,31 @@ impl Guard {
         &self.home
     }
 
-    /// Whether an address has the origin of one that was configured.
+    /// Whether an address has an origin that may be anything: the server's own, or one that the user or the host configured.
     pub(super) fn is_configured(&self, url: &Url) -> bool {
-        let mut known = std::iter::once(&self.home).chain(&self.configured);
-        known.any(|known| known.origin() == url.origin())
+        let is_its = |known: &Url| known.origin() == url.origin();
+        is_its(&self.home) || (self.author == Author::Host && self.configured.iter().any(is_its))
+    }
+
+    /// Checks what is asked of a proxy, which resolves names where nobody here sees what they lead to. For a source whose servers need
+    /// approval no more is asked than what the approval showed.
+    ///
+    /// # Errors
+    /// `protocol`, with `detail.refused`.
+    pub(super) fn check_proxied(&self, url: &Url) -> Result<(), Error> {
+        if self.is_configured(url) {
+            return Ok(());
+        }
+        let is_shown = || self.configured.iter().any(|known| known.origin() == url.origin());
+        if self.author == Author::Source && !is_shown() {
+            return Err(refusal("an address that it leads to", "is none that the approval showed"));
+        }
+        match url.domain() {
+            Some(name) if !is_public_name(name) => {
+                Err(refusal("the name of a host", "is no public one, and a proxy would resolve it"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks what can be seen of an address before its name is resolved; `what` says whose it is.
@@ -101,7 +146,7 @@ impl Guard {
 
     /// Whether names may lead to this machine.
     pub(super) fn admits_loopback(&self) -> bool {
-        self.home.host().is_some_and(|host| is_loopback(&host))
+        self.author == Author::Host && self.home.host().is_some_and(|host| is_loopback(&host))
     }
 }
 

@@ -4,10 +4,19 @@ use std::net::{IpAddr, SocketAddr};
 
 use reqwest::Url;
 
-use super::{Guard, admitted, is_public};
+use serde_json::json;
+
+use super::{Author, ClientSpec, Guard, admitted, is_public};
+
+/// A guard of a configuration that names an address of its own.
+fn of(home: &str, author: Author) -> Guard {
+    let oauth = json!({ "token_url": "https://10.1.1.1/token", "issuer": "https://login.example" });
+    let spec = ClientSpec::of(oauth.as_object().unwrap());
+    Guard::new(Url::parse(home).unwrap(), &spec, author)
+}
 
 fn guard(home: &str) -> Guard {
-    Guard::new(Url::parse(home).unwrap(), vec![Url::parse("https://10.1.1.1/token").unwrap()])
+    of(home, Author::Host)
 }
 
 /// S-30: other schemes, words for a shell, and what a parser would mend.
@@ -126,6 +135,67 @@ fn a_server_elsewhere_names_nothing_on_this_machine() {
     assert!(
         guard("http://server.example/mcp").check_endpoint("http://server.example/a", "it").is_err()
     );
+}
+
+/// SPEC 12.9, S-31: a source whose servers need approval reaches its server's origin and what is public, whatever else it names.
+#[test]
+fn a_source_names_nothing_that_is_not_public() {
+    for (home, url, is_of_host, is_of_source) in [
+        ("https://server.example/mcp", "https://10.1.1.1/token", true, false),
+        ("https://server.example/mcp", "https://login.example/token", true, true),
+        ("https://10.2.2.2/mcp", "https://10.2.2.2/token", true, true),
+        ("https://10.2.2.2/mcp", "https://10.2.2.2:8443/token", false, false),
+        ("http://127.0.0.1:1/mcp", "http://127.0.0.1:1/token", true, true),
+        ("http://127.0.0.1:1/mcp", "http://127.0.0.1:2/token", true, false),
+        ("http://127.0.0.1:1/mcp", "https://localhost:2/token", true, true),
+    ] {
+        let may = |author| of(home, author).check_endpoint(url, "it").is_ok();
+        let found = (may(Author::Host), may(Author::Source));
+        assert_eq!(found, (is_of_host, is_of_source), "{home} {url}");
+    }
+    let admits = |author| of("http://127.0.0.1:1/mcp", author).admits_loopback();
+    assert!(
+        admits(Author::Host) && !admits(Author::Source),
+        "names are judged by what they lead to"
+    );
+}
+
+/// SPEC 18.7, S-31: what a proxy is asked for is judged as a name; for a source it is what the approval showed.
+#[test]
+fn what_a_proxy_is_asked_for_is_judged_by_its_name() {
+    for (url, is_of_host, is_of_source) in [
+        ("https://server.example/x", true, true),
+        ("https://login.example/token", true, true),
+        ("https://elsewhere.example/token", true, false),
+        ("https://login.corp.internal/token", false, false),
+        ("https://printer.local./token", false, false),
+        ("https://intranet/token", false, false),
+        ("https://localhost/token", false, false),
+        ("https://a.localhost./token", false, false),
+        ("https://nas.home.arpa/token", false, false),
+        ("https://metadata.google.internal/x", false, false),
+    ] {
+        let url = Url::parse(url).unwrap();
+        let may = |author| of("https://server.example/mcp", author).check_proxied(&url).is_ok();
+        assert_eq!((may(Author::Host), may(Author::Source)), (is_of_host, is_of_source), "{url}");
+    }
+    // Every form of an address is one, proxy or none.
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "0x7f000001",
+        "2130706433",
+        "0177.0.0.1",
+        "127.0.0.1.",
+        "１２７.0.0.1",
+        "[::ffff:10.0.0.1]",
+        "[::1]",
+        "10.1",
+    ] {
+        let url = format!("https://{host}/token");
+        let refused = of("https://server.example/mcp", Author::Host).check_endpoint(&url, "it");
+        assert!(refused.is_err(), "{url}");
+    }
 }
 
 /// What a hostile authorization server may call the address to sign in at.

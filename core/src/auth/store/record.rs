@@ -36,6 +36,14 @@ pub(in crate::auth) struct Kept {
     /// Of a client that was registered; a configured one's is in the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
+    /// How a client that was registered proves who it is, where its registration said so, and until when its secret is good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_authentication: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_expires_at: Option<u64>,
+    /// Whether the server said that it takes bearer tokens, whatever its authorization server calls them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_bearer: bool,
     pub redirect_uri: String,
     pub scopes: Vec<String>,
     /// Milliseconds since 1970 when the token came.
@@ -60,9 +68,16 @@ impl std::fmt::Debug for Kept {
 }
 
 impl Kept {
-    /// Whether it is this, whoever wrote it again: a process without `signed_in_ms` leaves that out.
+    /// Whether it is this, whoever wrote it again: a process of an earlier version leaves out what it does not know.
     pub fn is(&self, other: &Kept) -> bool {
-        Kept { signed_in_ms: other.signed_in_ms, ..self.clone() } == *other
+        let same = Kept {
+            signed_in_ms: other.signed_in_ms,
+            client_authentication: other.client_authentication.clone(),
+            client_expires_at: other.client_expires_at,
+            takes_bearer: other.takes_bearer,
+            ..self.clone()
+        };
+        same == *other
     }
 
     /// When the token came, in milliseconds since 1970: not later than now, since a clock that was set back makes no token live longer.

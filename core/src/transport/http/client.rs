@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -78,7 +78,7 @@ pub(super) struct Clients {
 
 /// What is between here and the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Road {
+pub(crate) enum Road {
     /// The network alone.
     Direct,
     /// A proxy of the environment.
@@ -118,9 +118,14 @@ impl Target {
     }
 }
 
-/// Whether the environment names a proxy for this address. This machine is never reached through one: it would look for the server
-/// on another, and see what is sent.
+/// Whether the environment names a proxy for this address.
 pub(crate) fn is_proxied(address: &Url) -> bool {
+    proxy_of(address).is_some()
+}
+
+/// The proxy that the environment names for this address. This machine is never reached through one: it would look for the server
+/// on another, and see what is sent.
+pub(crate) fn proxy_of(address: &Url) -> Option<Intercept> {
     let is_here = match address.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.to_canonical().is_loopback(),
@@ -130,8 +135,8 @@ pub(crate) fn is_proxied(address: &Url) -> bool {
         }
         None => false,
     };
-    let proxied = |uri| Matcher::from_env().intercept(&uri).is_some();
-    !is_here && address.as_str().parse::<http::Uri>().is_ok_and(proxied)
+    let uri = address.as_str().parse::<http::Uri>().ok().filter(|_| !is_here)?;
+    Matcher::from_env().intercept(&uri)
 }
 
 /// What the Unix socket leads to is the server, whatever host the address names.

@@ -46,26 +46,31 @@ impl<'a> Causes<'a> {
 }
 
 /// A kind for machines, words, and what to do about it.
-type Sorted = (&'static str, String, &'static str);
+pub(crate) type Sorted = (&'static str, String, &'static str);
 
 /// The server could not be reached, or the way to it broke.
 pub(super) fn network(channel: &Channel, error: &reqwest::Error) -> Error {
-    let causes = Causes::of(error);
-    // What TLS says comes from the server, at the other end of a tunnel.
-    let is_below = error.is_connect() && causes.tls.is_none();
-    let io = causes.io;
-    let sorted = sort(error, causes);
-    let (kind, what, hint) = match channel.road() {
-        Road::Proxy if is_below => of_proxy(&sorted.1),
-        Road::Socket if is_below => of_socket(io, sorted.1),
-        Road::Direct | Road::Proxy | Road::Socket => sorted,
-    };
+    let (kind, what, hint) = why_unreached(error, channel.road());
     let address = channel.shown_address();
     Error::new(ErrorCode::ConnectFailed, format!("{address} cannot be reached: {what}"))
         .with_server(channel.server.as_ref())
         .with_detail("kind", kind)
         .with_detail("address", address)
         .with_hint(hint)
+}
+
+/// Why what is at the end of that road could not be reached, or the way to it broke.
+pub(crate) fn why_unreached(error: &reqwest::Error, road: Road) -> Sorted {
+    let causes = Causes::of(error);
+    // What TLS says comes from the server, at the other end of a tunnel.
+    let is_below = error.is_connect() && causes.tls.is_none();
+    let io = causes.io;
+    let sorted = sort(error, causes);
+    match road {
+        Road::Proxy if is_below => of_proxy(&sorted.1),
+        Road::Socket if is_below => of_socket(io, sorted.1),
+        Road::Direct | Road::Proxy | Road::Socket => sorted,
+    }
 }
 
 /// Whether a request was sent by a socket that was closed before an answer came, as idle ones are without a word.

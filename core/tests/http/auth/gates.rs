@@ -6,6 +6,7 @@ use trunkline::{Error, ErrorCode, EventMask, GateLists};
 use super::person::{self, guarded, options, visit};
 use crate::remote::{Remote, host};
 use crate::rig::{Folder, HANG, Rig, until};
+use crate::trap::Trap;
 
 /// How many requests went to the server or to its authorization server.
 fn asked(remote: &Remote) -> usize {
@@ -88,6 +89,28 @@ fn a_server_that_waits_for_approval_is_not_signed_in_to() {
         assert_eq!(reason(rig.pool.sign_in("s", &options()).await), "rejected");
         assert_eq!(asked(&remote), before);
     });
+}
+
+/// SPEC 12.9, S-31: whoever approved a project's server gave away no port of this machine, though its `oauth` names one.
+#[test]
+fn a_source_sends_no_credentials_to_another_port_of_this_machine() {
+    let trap = Trap::new();
+    let oauth = json!({
+        "grant_type": "client_credentials", "client_id": "docs", "client_secret": "secret-canary",
+        "authorization_url": format!("{}/authorize", trap.origin()), "token_url": format!("{}/token", trap.origin()),
+    });
+    let rig = Rig::in_workspace(json!({ "trusted": true, "approvals": "memory" }));
+    host(async {
+        let (_remote, config) = guarded(&rig, &json!({}), oauth);
+        in_project(&rig, &config);
+        let hash = hash(&rig).await;
+        rig.pool.approve("s", &hash).await.unwrap();
+        let error = person::refusal(&rig.session("a")).await;
+        assert_eq!(error.code(), ErrorCode::AuthRequired, "{error:?}");
+        let cause = error.cause().expect("why no token was issued");
+        assert_eq!(cause.detail()["refused"], "address", "{error:?}");
+    });
+    assert!(trap.is_untouched(), "the port was gone to");
 }
 
 /// S-13, SPEC 11.5, 12.6: what another host decided meanwhile counts before anything is sent.

@@ -114,7 +114,7 @@ fn check(case: &Value) -> Result<(), String> {
 }
 
 /// Signs in and calls a tool; where it ended otherwise. Looks while the person is away at the authorization server, and when they are back.
-async fn attempt(
+pub(super) async fn attempt(
     rig: &Rig,
     config: Value,
     case: &Value,

@@ -72,6 +72,9 @@ fn wrong_oauth_fields_are_refused() {
         (json!({"clientId": 5}), "oauth.clientId"),
         (json!({"client_secret": ""}), "oauth.client_secret"),
         (json!({"tokenUrl": ["x"]}), "oauth.tokenUrl"),
+        (json!({"proxy": "http://proxy.example"}), "oauth.proxy"),
+        (json!({"proxy": ""}), "oauth.proxy"),
+        (json!({"proxy": true}), "oauth.proxy"),
         (json!({"scopes": 5}), "oauth.scopes"),
         (json!({"audiences": ["a", 1]}), "oauth.audiences[1]"),
     ] {

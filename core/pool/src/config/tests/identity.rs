@@ -29,7 +29,7 @@ fn full_oauth() -> Value {
     json!({
         "client_id": "id", "client_secret": "secret", "scopes": ["s1", "s2"], "audiences": ["a1", "a2"],
         "authorization_url": "https://a", "token_url": "https://t", "registration_url": "https://r",
-        "redirect_uri": "http://localhost", "token_param_name": "n", "later_field": {"x": 1},
+        "redirect_uri": "http://localhost", "token_param_name": "n", "proxy": "direct", "later_field": {"x": 1},
     })
 }
 

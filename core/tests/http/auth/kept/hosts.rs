@@ -217,3 +217,54 @@ fn a_sign_in_is_later_than_what_it_replaces() {
         assert!(grant["signed_in_ms"].as_u64().unwrap() > ahead, "{}", grant["signed_in_ms"]);
     });
 }
+
+/// SPEC 18.7: how a registered client proves who it is outlives the host, also where the metadata say otherwise.
+#[test]
+fn what_a_registration_says_outlives_the_host() {
+    let home = Home::new(json!({
+        "client": ["x", "secret-canary"], "uses": [0, 1000],
+        "server": { "token_endpoint_auth_methods_supported": ["client_secret_basic"] },
+        "registration": {
+            "client_id": "x", "client_secret": "secret-canary", "token_endpoint_auth_method": "client_secret_post",
+            "client_secret_expires_at": "4000000000",
+        },
+    }));
+    let first = home.pool();
+    host(async {
+        let _session = home.session(&first).await;
+        sign_in(&first, "s").await.unwrap();
+        let [grant] = &home.grants()[..] else { panic!("one grant") };
+        assert_eq!(grant["client_authentication"], "client_secret_post");
+        assert_eq!(grant["client_expires_at"], 4_000_000_000_u64);
+    });
+    drop(first);
+    let second = home.pool();
+    host(async {
+        let session = home.session(&second).await;
+        call(&acquire(&session, "s").await).await.unwrap();
+        assert_eq!(home.issued(), 2, "the sign-in, and a renewal");
+        assert_shows_no_secret(&second, None);
+    });
+}
+
+/// SPEC 18.7: a client whose secret has expired renews nothing, and the next sign-in registers another.
+#[test]
+fn a_client_whose_registration_is_over_is_registered_anew() {
+    let home = Home::new(json!({
+        "uses": [0, 0, 1000],
+        "registration": { "client_secret": "secret-canary", "client_secret_expires_at": 1 },
+    }));
+    let pool = home.pool();
+    let registered = || {
+        let requests = home.remote.requests();
+        requests.iter().filter(|request| request["path"] == "/register").count()
+    };
+    host(async {
+        let session = home.session(&pool).await;
+        sign_in(&pool, "s").await.unwrap();
+        assert_eq!(refusal(&session).await.code(), ErrorCode::AuthRequired);
+        assert_eq!((home.issued(), registered()), (1, 1), "nothing was renewed");
+        sign_in(&pool, "s").await.unwrap();
+        assert_eq!(registered(), 2);
+    });
+}

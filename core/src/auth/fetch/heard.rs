@@ -1,0 +1,222 @@
+//! What comes back, as the flows of rmcp want it, and what of it counts later (SPEC 18.2, 18.7).
+
+use http::{Response, StatusCode};
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, Url};
+use serde_json::{Map, Value, json};
+use trunkline_pool::oauth::{self, Challenge, Issued, Refusal, Registered, is_resource_of};
+
+use super::{Answered, Fetch};
+use crate::Error;
+use crate::auth::failure;
+
+/// What the answers so far said.
+#[derive(Default)]
+pub(super) struct Heard {
+    /// Whether the resource takes bearer tokens, as it said itself.
+    pub is_bearer: bool,
+    /// What the server's document calls its resource.
+    pub resource: Option<String>,
+    /// What a document calls its resource that is not the server's.
+    pub foreign: Option<String>,
+    /// The client that was registered last.
+    pub registered: Option<Registered>,
+}
+
+/// What a request wants.
+pub(super) enum Wanted {
+    Document,
+    Token,
+    /// A client for this redirect.
+    Client(String),
+}
+
+impl Wanted {
+    pub(super) fn of(request: &http::Request<Vec<u8>>) -> Wanted {
+        if request.method() != Method::POST {
+            return Wanted::Document;
+        }
+        let is_json =
+            request.headers().get(CONTENT_TYPE).is_some_and(|it| it == "application/json");
+        if !is_json {
+            return Wanted::Token;
+        }
+        let asked = serde_json::from_slice::<Value>(request.body()).unwrap_or_default();
+        let redirect = asked["redirect_uris"][0].as_str().unwrap_or_default();
+        Wanted::Client(redirect.to_owned())
+    }
+}
+
+/// A form, or the query of an address, in which this stands for the resource.
+pub(in crate::auth) fn for_resource(form: &[u8], resource: &str) -> String {
+    let mut written = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in url::form_urlencoded::parse(form) {
+        let value = if name == "resource" { resource } else { &value };
+        written.append_pair(&name, value);
+    }
+    written.finish()
+}
+
+impl Fetch {
+    /// An answer that a flow can read.
+    ///
+    /// # Errors
+    /// What is wrong with it, where the flow would not say.
+    pub(super) fn read(
+        &self,
+        wanted: Wanted,
+        url: &Url,
+        response: Response<Vec<u8>>,
+    ) -> Result<Response<Vec<u8>>, Error> {
+        let is_issued = response.status().is_success();
+        match wanted {
+            Wanted::Document if response.status() != StatusCode::OK => Ok(response),
+            Wanted::Document => Ok(self.document(url, response)),
+            Wanted::Token if is_issued => self.token(response),
+            Wanted::Client(redirect) if is_issued => self.client(&redirect, response),
+            Wanted::Token => Ok(self.refused(response)),
+            // What a refused registration says is repeated as it came.
+            Wanted::Client(_) => {
+                let error = code_of(oauth::said(response.body()).as_ref());
+                self.note(response.status(), error);
+                Ok(response)
+            }
+        }
+    }
+
+    /// Metadata. The resource that they are of is judged here, and the flow is told the server's own address for it.
+    fn document(&self, url: &Url, response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+        let home = self.guard.home();
+        let members = oauth::document(response.body(), self.guard.way());
+        let Some(mut members) = members else { return response };
+        if url != home && oauth::is_of_resource(&members) {
+            let written = members.remove("resource");
+            let written = written.as_ref().and_then(Value::as_str).map(str::to_owned);
+            let mut heard = self.heard();
+            match written {
+                Some(written) if is_resource_of(home, &written) => {
+                    members.insert("resource".to_owned(), home.as_str().into());
+                    heard.resource = Some(written);
+                }
+                Some(written) => heard.foreign = Some(written),
+                None => {}
+            }
+        }
+        with_members(response, members)
+    }
+
+    fn token(&self, response: Response<Vec<u8>>) -> Result<Response<Vec<u8>>, Error> {
+        let challenge = if self.is_bearer() { Challenge::Bearer } else { Challenge::Unknown };
+        let read = oauth::issued(response.body(), challenge);
+        self.note(response.status(), code_of(read.as_ref().err()));
+        match read {
+            Ok(Issued { members, called }) => {
+                called.iter().for_each(|called| self.warnings.of_kind(&self.server, called));
+                Ok(with_members(response, members))
+            }
+            Err(Refusal::Said { code, description }) => {
+                Ok(saying(response, &code, description.as_deref()))
+            }
+            Err(Refusal::Kind(kind)) => {
+                let kind = failure::shown(&self.redact(&kind));
+                let message = format!("the token is of a kind that is not supported: `{kind}`");
+                Err(failure::broken(message, "token").with_detail("found", kind))
+            }
+            Err(_) => {
+                let message = "the answer of the authorization server is no token";
+                Err(failure::broken(message, "token"))
+            }
+        }
+    }
+
+    fn client(
+        &self,
+        redirect: &str,
+        response: Response<Vec<u8>>,
+    ) -> Result<Response<Vec<u8>>, Error> {
+        let read = oauth::registered(response.body(), redirect);
+        self.note(response.status(), code_of(read.as_ref().err()));
+        match read {
+            Ok(registered) => {
+                registered.secret.iter().for_each(|secret| self.redactor.learn(secret));
+                let members = registered.members.clone();
+                self.heard().registered = Some(registered);
+                Ok(with_members(response, members))
+            }
+            Err(refusal) => Err(self.unregistered(refusal)),
+        }
+    }
+
+    fn unregistered(&self, refusal: Refusal) -> Error {
+        let shown = |text: &str| failure::shown(&self.redact(text));
+        match refusal {
+            Refusal::Said { code, description } => {
+                let code = shown(&code);
+                let words = description.map(|words| format!(": {}", shown(&words)));
+                let why = format!("{code}{}", words.unwrap_or_default());
+                failure::unregistered(&why).with_detail("error", code)
+            }
+            Refusal::Redirect { asked, registered } => {
+                let message = "the authorization server registered another redirect";
+                failure::differs(message, "redirect", &asked, Some(&registered.join(" ")))
+            }
+            Refusal::Authentication(name) => {
+                let name = shown(&name);
+                let message =
+                    format!("the client is to prove itself by `{name}`, which is not supported");
+                failure::broken(message, "registration").with_detail("found", name)
+            }
+            Refusal::Lacks(what) => failure::unregistered(&format!("the answer has no `{what}`")),
+            _ => failure::unregistered("the answer cannot be read"),
+        }
+    }
+
+    /// A refusal of a token, in whatever form it says why.
+    fn refused(&self, response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+        let said = oauth::said(response.body());
+        self.note(response.status(), code_of(said.as_ref()));
+        match said {
+            Some(Refusal::Said { code, description }) => {
+                saying(response, &code, description.as_deref())
+            }
+            _ => response,
+        }
+    }
+
+    /// Remembers how it was answered. A code is somebody else's words, in which a secret may be said back.
+    fn note(&self, status: StatusCode, error: Option<String>) {
+        let error = error.map(|code| self.redact(&code));
+        let mut answered = self.answered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *answered = Some(Answered { status, error });
+    }
+}
+
+/// The code of a refusal in the server's own words.
+fn code_of(refusal: Option<&Refusal>) -> Option<String> {
+    match refusal {
+        Some(Refusal::Said { code, .. }) => Some(code.clone()),
+        _ => None,
+    }
+}
+
+/// The same answer, with these members.
+fn with_members(mut response: Response<Vec<u8>>, members: Map<String, Value>) -> Response<Vec<u8>> {
+    *response.body_mut() = Value::from(members).to_string().into_bytes();
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if response.status().is_success() {
+        *response.status_mut() = StatusCode::OK;
+    }
+    response
+}
+
+/// A refusal as RFC 6749 5.2 writes it, whatever status it came with.
+fn saying(response: Response<Vec<u8>>, code: &str, description: Option<&str>) -> Response<Vec<u8>> {
+    let mut members = Map::new();
+    members.insert("error".to_owned(), code.into());
+    members.extend(description.map(|words| ("error_description".to_owned(), json!(words))));
+    let mut response = with_members(response, members);
+    if response.status().is_success() {
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
+    response
+}
