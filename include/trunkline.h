@@ -221,6 +221,10 @@ enum trunkline_status
      * A fault of the library itself; `detail.place` says where.
      */
     TRUNKLINE_STATUS_INTERNAL = 28,
+    /**
+     * The server came back and was lost again, until no attempt was left; it is tried again after a while.
+     */
+    TRUNKLINE_STATUS_UNSTABLE = 29,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

@@ -78,7 +78,8 @@ export type ErrorCode =
   | 'TRUNKLINE_CRASH_LOOP'
   | 'TRUNKLINE_STORE'
   | 'TRUNKLINE_WRONG_THREAD'
-  | 'TRUNKLINE_INTERNAL';
+  | 'TRUNKLINE_INTERNAL'
+  | 'TRUNKLINE_UNSTABLE';
 
 /** Thrown by a handler: the server gets this JSON-RPC error in place of an answer. */
 export class Refusal extends Error {

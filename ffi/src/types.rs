@@ -108,6 +108,8 @@ pub enum Status {
     WrongThread = 27,
     /// A fault of the library itself; `detail.place` says where.
     Internal = 28,
+    /// The server came back and was lost again, until no attempt was left; it is tried again after a while.
+    Unstable = 29,
 }
 
 impl From<ErrorCode> for Status {
@@ -138,6 +140,7 @@ impl From<ErrorCode> for Status {
             ErrorCode::ServerError => Status::ServerError,
             ErrorCode::Declined => Status::Declined,
             ErrorCode::CrashLoop => Status::CrashLoop,
+            ErrorCode::Unstable => Status::Unstable,
             ErrorCode::Store => Status::Store,
             ErrorCode::WrongThread => Status::WrongThread,
             // Codes of a newer core that this interface has no number for yet are faults of the

@@ -65,7 +65,8 @@ impl Exit {
             | ErrorCode::Protocol
             | ErrorCode::Unavailable
             | ErrorCode::CallInterrupted
-            | ErrorCode::CrashLoop => Exit::Unreachable,
+            | ErrorCode::CrashLoop
+            | ErrorCode::Unstable => Exit::Unreachable,
             ErrorCode::AuthRequired => Exit::SignIn,
             ErrorCode::Timeout => Exit::TimedOut,
             ErrorCode::ToolNotFound => Exit::NotFound,

@@ -10,6 +10,7 @@ use crate::explain::Reason;
 pub use crate::interface::ErrorCode;
 use crate::interface::{Retry, remedies};
 use crate::nearest::nearest;
+use crate::repeat::may_repeat;
 use crate::text::escaped;
 
 /// What an operation of the library returns.
@@ -47,7 +48,9 @@ struct Body {
     message: String,
     server: Option<String>,
     session: Option<String>,
-    retryable: bool,
+    retry: Retry,
+    /// It is of a call that may be repeated.
+    is_safe: bool,
     outcome: Option<Outcome>,
     detail: Map<String, Value>,
     hint: Option<String>,
@@ -63,7 +66,8 @@ impl Error {
             message: message.into(),
             server: None,
             session: None,
-            retryable: code.is_retryable(),
+            retry: code.row().retry,
+            is_safe: false,
             outcome: None,
             detail: Map::new(),
             hint: None,
@@ -89,23 +93,17 @@ impl Error {
 
     /// Says whether the call can have run, and with it whether repeating it is safe.
     pub fn with_outcome(self, outcome: Outcome) -> Self {
-        self.with(|body| {
-            body.outcome = Some(outcome);
-            if body.code == ErrorCode::CallInterrupted {
-                body.retryable = outcome == Outcome::NotSent;
-            }
-        })
+        self.with(|body| body.outcome = Some(outcome))
+    }
+
+    /// Says that the call may be repeated though it may have run: its tool's definition says so, and its server is trusted (SPEC 5.7).
+    pub fn of_safe_tool(self) -> Self {
+        self.with(|body| body.is_safe = true)
     }
 
     /// Says whether the same may succeed later, where that is not what its code says.
     pub fn with_retry(self, retry: Retry) -> Self {
-        self.with(|body| {
-            body.retryable = match retry {
-                Retry::Never => false,
-                Retry::Later => true,
-                Retry::ByOutcome => body.outcome == Some(Outcome::NotSent),
-            };
-        })
+        self.with(|body| body.retry = retry)
     }
 
     /// Adds one member to `detail`.
@@ -160,9 +158,10 @@ impl Error {
         self.0.session.as_deref()
     }
 
-    /// Whether the same operation may succeed later without a change by the user.
+    /// Whether the same operation may succeed later without a change by the user, and may be repeated: never what may have run, unless
+    /// that is safe (SPEC 18.12).
     pub fn is_retryable(&self) -> bool {
-        self.0.retryable
+        may_repeat(self.0.retry, self.0.outcome, self.0.is_safe)
     }
 
     /// What another error itself says can be done about it; nothing when it has the advice of its reason or its code alone.
@@ -221,7 +220,7 @@ impl Error {
             "code": body.code.name(),
             "number": body.code as i32,
             "message": body.message,
-            "retryable": body.retryable,
+            "retryable": self.is_retryable(),
         });
         let optional = [
             ("server", body.server.clone().map(Value::from)),

@@ -64,6 +64,7 @@ pub mod options;
 pub mod pattern;
 pub mod plan;
 pub mod reader_role;
+mod repeat;
 pub mod revision;
 mod scope;
 pub mod settings;

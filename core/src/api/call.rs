@@ -17,11 +17,13 @@ use trunkline_pool::view::View;
 use super::calls::Started;
 use super::held::{Held, Seen, Standing};
 use super::log_level;
+use super::no_tool::server_has_failed;
 use super::operation::Operation;
 use super::params::{check_members, object, tool_params, with_meta};
 use super::progress;
 use super::retry;
 use super::session::SessionCore;
+use super::times::timeouts;
 use super::unlisted::{self, Owed};
 use crate::client::{Attempts, Connection, OnProgress, Reply, Request};
 use crate::driver::{EntryCell, Published};
@@ -364,9 +366,15 @@ impl Call {
         self.session.call_ended((self.number, self.began), counted, ended);
     }
 
+    /// Whether its tool may be called twice, by its definition in force and by a session that trusts the server (SPEC 5.7).
+    fn is_safe(&self) -> bool {
+        self.held.view().trust && retry::is_declared_safe(self, &self.cell().load_full())
+    }
+
     /// The call ends with this error.
     pub(super) fn failed(&self, error: Error) -> Error {
         self.cell().count_error();
+        let error = if self.is_safe() { error.of_safe_tool() } else { error };
         error.with_server(&*self.cell().server).with_session(&*self.session.id)
     }
 }
@@ -404,8 +412,12 @@ pub(super) fn not_connected(published: &Published) -> Error {
     let error = match slot.state {
         EntryState::Closed => Error::new(ErrorCode::Closed, "the server is closed"),
         EntryState::AuthRequired => return lacks_credentials(slot),
-        EntryState::Failed => Error::new(ErrorCode::Unavailable, "the server has failed")
-            .with_hint("acquire it again to try once more"),
+        EntryState::Failed => {
+            let cause = slot.error.clone();
+            let cause =
+                cause.unwrap_or_else(|| Error::new(ErrorCode::Internal, "nothing is known"));
+            return server_has_failed(cause).with_detail("state", slot.state.as_str());
+        }
         EntryState::Reconnecting => {
             Error::new(ErrorCode::Unavailable, "the connection was lost, and is being made again")
         }
@@ -424,19 +436,6 @@ fn lacks_credentials(slot: &Slot) -> Error {
     let lack = slot.error.clone().filter(|error| error.code() == ErrorCode::AuthRequired);
     let wanting = || Error::new(ErrorCode::AuthRequired, "the server wants credentials");
     lack.unwrap_or_else(wanting).with_detail("state", slot.state.as_str())
-}
-
-/// The time in all and the time without progress: the call's own, else the server's, else the pool's.
-fn timeouts(
-    session: &SessionCore,
-    cell: &EntryCell,
-    options: &CallOptions,
-) -> (Duration, Duration) {
-    let pool = &session.driver.options;
-    let total = options.timeout.or(cell.spec.call_timeout).unwrap_or(pool.call_timeout);
-    let idle = options.idle_timeout.or(cell.spec.call_idle_timeout);
-    let idle = idle.unwrap_or(pool.call_idle_timeout);
-    (total, idle.min(total))
 }
 
 /// The method that calls a tool.

@@ -13,7 +13,7 @@ use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
 
-use super::no_tool::{tool_among, tool_not_found};
+use super::no_tool::{tool_among, tool_is_down, tool_not_found};
 use super::pool::{Pool, PoolCore};
 use super::session::{Session, SessionCore};
 use super::sources::Over;
@@ -222,6 +222,14 @@ impl SessionCore {
     pub(super) fn no_such_tool(&self, view: &Lists, exposed: &str) -> Error {
         let found = self.why_no_tool(view, exposed);
         let reason = found.why.0.unwrap_or(Reason::Unknown);
+        if let Some(failure) = self.failure_of(reason, found.server.as_deref()) {
+            let error = tool_is_down(exposed, reason, failure);
+            let error = error.with_detail("explanation", found.to_json(exposed));
+            return match &found.server {
+                Some(server) => error.with_server(&**server),
+                None => error,
+            };
+        }
         let error = tool_not_found(exposed, reason.as_str());
         let error = error.with_detail("explanation", found.to_json(exposed));
         // Of a tool that there is more is known than what its name is like.
@@ -235,6 +243,13 @@ impl SessionCore {
             Some(server) => error.with_server(&**server),
             None => error,
         }
+    }
+
+    /// With what a server failed whose tool is not there for that reason.
+    fn failure_of(&self, reason: Reason, server: Option<&str>) -> Option<Error> {
+        let server = server.filter(|_| matches!(reason, Reason::Failed | Reason::AuthRequired))?;
+        let wanted = self.why_wanted_in_vain(server).and_then(|(_, error)| error);
+        wanted.or_else(|| self.pool.seen(server).error)
     }
 
     /// The same error with what explains it, where it is that of a tool that is not there.

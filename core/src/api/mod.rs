@@ -44,6 +44,7 @@ mod sign_in;
 mod sources;
 mod started;
 mod status;
+mod times;
 mod told;
 mod unlisted;
 mod untold;

@@ -4,6 +4,7 @@ use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::explain::Reason;
 use trunkline_pool::interface::words;
+use trunkline_pool::interface::words::entry_state;
 use trunkline_pool::naming::Naming;
 use trunkline_pool::text::escaped;
 use trunkline_pool::view::View;
@@ -41,6 +42,27 @@ pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
     Error::new(ErrorCode::ToolNotFound, message)
         .with_detail("tool", tool)
         .with_detail("reason", reason)
+}
+
+/// The tool is of a server that failed, or lacks credentials: that is what is wrong, and not the tool's name (SPEC 18.12).
+pub(super) fn tool_is_down(tool: &str, reason: Reason, failure: Error) -> Error {
+    let error = match failure.code() {
+        ErrorCode::AuthRequired => failure.with_detail("state", entry_state::AUTH_REQUIRED),
+        _ => server_has_failed(failure).with_detail("state", entry_state::FAILED),
+    };
+    error.with_detail("tool", tool).with_detail("reason", reason.as_str())
+}
+
+/// Of a server that failed, by what it failed of.
+pub(super) fn server_has_failed(cause: Error) -> Error {
+    let message = format!("the server has failed: {}", cause.message());
+    let error = Error::new(ErrorCode::Unavailable, message);
+    let hint = cause.hint().map(str::to_owned);
+    let error = match hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    };
+    error.with_cause(cause)
 }
 
 /// The tool was kept from an earlier list of the server, which has it no more.

@@ -270,7 +270,7 @@ impl LastingCall {
         if let Err(error) = self.call.check_listed(published) {
             return end(error);
         }
-        if sent && !(self.is_trusted() && self.is_declared_safe(published)) {
+        if sent && !(self.is_trusted() && is_declared_safe(&self.call, published)) {
             return end(call::not_connected(published));
         }
         Some(Ok((connection.clone(), generation)))
@@ -278,13 +278,6 @@ impl LastingCall {
 
     fn is_trusted(&self) -> bool {
         self.call.held.view().trust
-    }
-
-    /// Whether the tool's definition says that a repetition changes nothing.
-    fn is_declared_safe(&self, published: &Published) -> bool {
-        let tool = self.call.tool();
-        let definition = tool.and_then(|tool| published.slot.catalog.tool(tool));
-        definition.is_some_and(|item| declares_safe(&item.definition))
     }
 
     /// The call's own time is over before a connection came.
@@ -348,6 +341,13 @@ pub(super) fn comes_back(state: EntryState) -> bool {
 
 fn cancelled() -> Error {
     Error::new(ErrorCode::Cancelled, "the call was cancelled")
+}
+
+/// Whether the definition of a call's tool says that a repetition changes nothing.
+pub(super) fn is_declared_safe(call: &Call, published: &Published) -> bool {
+    let tool = call.tool();
+    let definition = tool.and_then(|tool| published.slot.catalog.tool(tool));
+    definition.is_some_and(|item| declares_safe(&item.definition))
 }
 
 /// Whether a tool's definition declares it read-only or idempotent; what cannot be read declares nothing.

@@ -29,7 +29,7 @@ impl Session {
 }
 
 impl SessionCore {
-    async fn started(&self) -> Result<Value> {
+    async fn started(self: &std::sync::Arc<Self>) -> Result<Value> {
         let gate = self.opened + self.driver.options.start_gate;
         let left = gate.saturating_duration_since(Instant::now());
         match self.ready(None, Some(left)).await {

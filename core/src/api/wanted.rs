@@ -1,12 +1,12 @@
 //! The servers that a session wants without asking for them by name.
 
 mod failed;
+mod ready;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
-use std::time::Duration;
 
 use trunkline_pool::gates::Shuts;
 use trunkline_pool::interface::EventKind;
@@ -17,12 +17,10 @@ use trunkline_pool::view::Viewed;
 
 use super::acquire::answer_with;
 use super::configured::{Configured, Origin};
-use super::deadline::Deadline;
 use super::follow::ToWant;
-use super::held::{Standing, disabled};
 use super::holds::{HoldId, Kind};
 use super::session::SessionCore;
-use crate::driver::{About, LeaseHold, Wish};
+use crate::driver::{About, LeaseHold, Wait, Wish};
 use crate::{Error, ErrorCode, Result};
 
 /// The wanted servers by name.
@@ -136,9 +134,12 @@ impl SessionCore {
             }
         });
         let (session, name) = (Arc::downgrade(self), server.clone());
-        let deferred = Box::new(move |error: Error| {
-            if let Some(session) = session.upgrade() {
-                session.wait_for_room(&name, id, error.with_server(&*name));
+        let deferred = Arc::new(move |wait: Wait, error: Error| {
+            let Some(session) = session.upgrade() else { return };
+            let error = error.with_server(&*name);
+            match wait {
+                Wait::Room => session.wait_for_room(&name, id, error),
+                Wait::Server => session.fail_for_now(&name, id, error),
             }
         });
         Wish { ask: Box::new(self.question(server, configured)), answer, deferred }
@@ -148,8 +149,10 @@ impl SessionCore {
     pub(super) fn wished(&self, Added { server, want, .. }: &Added, ticket: Ticket) {
         let mut wants = self.wants();
         match wants.of(server, *want) {
-            Some(want) => want.ticket = Some(ticket),
-            None => {
+            Some(want) if want.is_answerable() || want.hold().is_some() => {
+                want.ticket = Some(ticket);
+            }
+            _ => {
                 drop(wants);
                 self.driver.step(Input::CancelAcquire { ticket });
             }
@@ -169,11 +172,12 @@ impl SessionCore {
         };
         // The hold is added under the lock of the wants: whoever ends the want meanwhile finds it, or is found by it.
         let mut wants = self.wants();
-        let Some(want) = wants.of(name, id).filter(|want| want.is_open()) else {
+        let Some(want) = wants.of(name, id).filter(|want| want.is_answerable()) else {
             drop(wants);
             drop(result);
             return;
         };
+        let had_failed = want.has_failed();
         let (mut added, mut rests, mut over) = (None, None, None);
         let held_for = (want.hold_kind(), Origin::Pool);
         let news = match result {
@@ -197,7 +201,7 @@ impl SessionCore {
             },
             Err(error) => {
                 let field = ("error", error.to_json());
-                let is_news = want.has_failed_anew(&error);
+                let is_news = !had_failed && want.has_failed_anew(&error);
                 over = self.fail(name, want, error);
                 is_news.then_some((EventKind::Failed, field))
             }
@@ -209,6 +213,36 @@ impl SessionCore {
         drop(rests);
         if let Some((kind, field)) = news {
             self.driver.hub.publish(kind, Some(self), &about, &[field]);
+        }
+        if let Some(want) = over {
+            // The event comes first, and then its tools go.
+            self.holds.forget_deferred(self, want);
+        }
+        self.holds.tell(self);
+        self.settled.notify_waiters();
+    }
+
+    /// The server of a want failed, and is tried again quietly: for now that is its answer. One that runs for calls only waits for no such
+    /// attempt.
+    fn fail_for_now(self: &Arc<Self>, name: &str, id: WantId, error: Error) {
+        let mut wants = self.wants();
+        let Some(want) = wants.of(name, id).filter(|want| want.is_answerable()) else { return };
+        if want.has_failed() {
+            // Nobody is told of an attempt in vain, and who looks sees the newest.
+            want.state = WantState::Failed(error);
+            return;
+        }
+        let field = ("error", error.to_json());
+        let is_news = want.has_failed_anew(&error);
+        let over = self.fail(name, want, error);
+        let ticket = if want.lazy.is_some() { want.ticket.take() } else { None };
+        drop(wants);
+        if let Some(ticket) = ticket {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
+        if is_news {
+            let about = About::server(name);
+            self.driver.hub.publish(EventKind::Failed, Some(self), &about, &[field]);
         }
         if let Some(want) = over {
             // The event comes first, and then its tools go.
@@ -241,88 +275,6 @@ impl SessionCore {
         }
         drop(wants);
         self.settled.notify_waiters();
-    }
-
-    /// See [`Session::ready`](super::Session::ready).
-    pub(super) async fn ready(
-        &self,
-        server: Option<&str>,
-        timeout: Option<Duration>,
-    ) -> Result<()> {
-        let deadline = Deadline::after(timeout);
-        loop {
-            let settled = self.settled.notified();
-            let mut settled = std::pin::pin!(settled);
-            // Registered before the look, so that nothing is missed between the look and the wait.
-            settled.as_mut().enable();
-            self.check()?;
-            let pending = match self.unsettled(server)? {
-                None => return Ok(()),
-                Some(pending) => pending,
-            };
-            deadline
-                .before(&self.driver, settled)
-                .await
-                .map_err(|error| error.with_session(&*self.id).with_detail("servers", pending))?;
-        }
-    }
-
-    /// The servers that are not settled; `None` when all that are asked for are.
-    fn unsettled(&self, server: Option<&str>) -> Result<Option<Vec<String>>> {
-        let wants = self.wants();
-        let Some(name) = server else {
-            let pending = self.pending(&wants);
-            return Ok((!pending.is_empty()).then_some(pending));
-        };
-        match wants.servers.get(name).map(|want| &want.state) {
-            Some(_) if self.has_connected(name) => Ok(None),
-            Some(WantState::Pending | WantState::Looking | WantState::Over) => {
-                Ok(Some(vec![name.to_owned()]))
-            }
-            Some(WantState::Ready(_) | WantState::Asleep(_)) => Ok(None),
-            Some(WantState::Failed(error) | WantState::Waiting(error)) => {
-                Err(error.clone().with_session(&*self.id))
-            }
-            None => match self.holds.lease_on(name).map(|held| (held.standing(), held)) {
-                _ if self.has_disabled(name) => Err(self.named(name, disabled())),
-                None if self.pool.awaits_the_host(name) => Ok(Some(vec![name.to_owned()])),
-                None => {
-                    let configured = self.spec(name, Origin::Pool);
-                    let gate = self.gate_by(name, configured.as_deref().ok());
-                    gate.check().map_err(|error| self.named(name, error))?;
-                    match configured {
-                        Ok(configured) => self.check_switched_on(name, &configured)?,
-                        Err(error) if error.code() == ErrorCode::InvalidConfig => {
-                            return Err(error);
-                        }
-                        Err(_) => {}
-                    }
-                    Err(self.unwanted(name))
-                }
-                Some((Standing::Returning, _)) => Ok(Some(vec![name.to_owned()])),
-                Some((_, held)) => held.check().map(|()| None).map_err(|e| self.named(name, e)),
-            },
-        }
-    }
-
-    /// The servers that are wanted and not settled. What the session holds connected is, whatever has come of its want.
-    fn pending(&self, wants: &Wants) -> Vec<String> {
-        let awaited = wants.servers.iter().filter(|(_, want)| want.is_awaited());
-        let awaited: Vec<&str> = awaited.map(|(name, _)| &**name).collect();
-        if awaited.is_empty() {
-            return Vec::new();
-        }
-        let held = self.holds.newest();
-        let is_pending = |name: &&str| !held.get(*name).is_some_and(|held| held.is_connected());
-        awaited.into_iter().filter(is_pending).map(str::to_owned).collect()
-    }
-
-    fn unwanted(&self, name: &str) -> Error {
-        let message = "the session does not want a server of that name";
-        let error = Error::new(ErrorCode::InvalidArgument, message)
-            .with_detail("path", "server")
-            .with_hint("name it in `servers` of the session, or acquire it");
-        self.named(name, error)
     }
 
     pub(super) fn wants(&self) -> MutexGuard<'_, Wants> {
@@ -416,12 +368,17 @@ impl Want {
         if let WantState::Ready(hold) = self.state { Some(hold) } else { None }
     }
 
+    /// Whether an answer to it would be taken: that of a server which failed comes when it is there after all.
+    fn is_answerable(&self) -> bool {
+        self.is_open() || (self.has_failed() && self.lazy.is_none())
+    }
+
     /// Whether its answer is still to come.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.state, WantState::Pending | WantState::Waiting(_))
     }
 
     pub(super) fn open_ticket(&self) -> Option<Ticket> {
-        self.ticket.filter(|_| self.is_open())
+        self.ticket.filter(|_| self.is_answerable())
     }
 }

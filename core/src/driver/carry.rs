@@ -12,7 +12,7 @@ use trunkline_pool::state::{
 use super::entry::Control;
 use super::executor::{self, Queued};
 use super::listings::ListingEnd;
-use super::{Answered, Core, Driver, EntryCell, Work, incarnation};
+use super::{Answered, Core, Driver, EntryCell, Wait, Work, incarnation};
 use crate::api::{ListChange, SessionCore};
 use crate::client::Listed;
 use crate::wakes::Batch;
@@ -70,7 +70,8 @@ impl Driver {
             Effect::ListCatalog { connection, number } => self.list(connection, number),
             Effect::Publish { entry, slot } => self.publish(entry, slot),
             Effect::Grant { ticket, lease, entry } => self.grant(ticket, lease, entry),
-            Effect::Defer { ticket, error } => self.defer(ticket, error),
+            Effect::Defer { ticket, error } => self.defer(ticket, Wait::Room, error),
+            Effect::Postpone { ticket, error } => self.defer(ticket, Wait::Server, error),
             Effect::Refuse { ticket, error } => self.answer(ticket, Answered::Refused(error)),
             Effect::Restarted { ticket, reports } => {
                 self.answer(ticket, Answered::Restarted(reports));

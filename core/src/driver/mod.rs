@@ -52,7 +52,7 @@ pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
 pub(crate) use intern::{Interner, Keyed, Wanted};
 pub(crate) use notices::{Differing, auth_need};
-pub(crate) use questions::{Acquired, Answer, Answered, Wish};
+pub(crate) use questions::{Acquired, Answer, Answered, Wait, Wish};
 pub(crate) use resources::{Asker, Asking};
 pub(crate) use starts::Turn;
 pub(crate) use subscriber::{BYTES_MAX as EVENT_BYTES_MAX, Subscriber};

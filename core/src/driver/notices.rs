@@ -91,6 +91,7 @@ impl Driver {
             Notice::Failed { generation, error, .. } => {
                 let fields = [("error", error.to_json())];
                 self.tell(EventKind::Failed, session, cell, *generation, &fields);
+                session.into_iter().for_each(SessionCore::wake_who_waits);
             }
             other => tracing::error!(?other, "a notice that this version does not know"),
         }

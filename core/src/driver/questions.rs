@@ -42,21 +42,30 @@ pub(crate) struct Wish<'a> {
     pub ask: AskWith<'a>,
     /// Gets the answer.
     pub answer: Answer,
-    /// Is told, at most once and before the answer, when it has to wait for room.
+    /// Is told before the answer when it has to wait: at most once for room, and each time that its server failed.
     pub deferred: Deferred,
 }
 
 /// Makes a question of a ticket.
 pub(crate) type AskWith<'a> = Box<dyn FnOnce(Ticket, &mut Interner) -> Ask + 'a>;
 
-/// Hears that a wish has to wait.
-pub(crate) type Deferred = Box<dyn FnOnce(Error) + Send>;
+/// Hears that a wish has to wait, and why.
+pub(crate) type Deferred = Arc<dyn Fn(Wait, Error) + Send + Sync>;
+
+/// What a wish waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// For room.
+    Room,
+    /// For its server, which failed and is tried again.
+    Server,
+}
 
 /// The open questions.
 #[derive(Default)]
 pub(super) struct Questions {
     open: IdMap<Ticket, Asked>,
-    /// Wishes that wait for room. They are not bounded by a limit of their own: each stands in the list of wants of its session.
+    /// Wishes that wait. They are not bounded by a limit of their own: each stands in the list of wants of its session.
     waiting: IdMap<Ticket, Asked>,
     last_ticket: u64,
 }
@@ -203,16 +212,16 @@ impl Driver {
     }
 
     /// A wish has to wait.
-    pub(super) fn defer(&self, ticket: Ticket, error: Error) {
+    pub(super) fn defer(&self, ticket: Ticket, wait: Wait, error: Error) {
         let deferred = {
             let questions = &mut self.core().questions;
-            let Some(mut asked) = questions.open.remove(&ticket) else { return };
-            let deferred = asked.deferred.take();
+            let Some(asked) = questions.remove(ticket) else { return };
+            let deferred = asked.deferred.clone();
             questions.waiting.insert(ticket, asked);
             deferred
         };
         if let Some(deferred) = deferred {
-            deferred(error);
+            deferred(wait, error);
         }
     }
 
@@ -340,7 +349,7 @@ mod tests {
 
         let ask =
             Box::new(move |ticket, interner: &mut Interner| ask_of(session, ticket, interner));
-        driver.want(vec![Wish { ask, answer: answer(), deferred: Box::new(drop) }]);
+        driver.want(vec![Wish { ask, answer: answer(), deferred: Arc::new(|_, _| ()) }]);
         assert_eq!(code_of(&answers.try_recv().unwrap()), Some(ErrorCode::Limit));
         assert!(driver.core().interner.keyed(KeyId(0)).is_none(), "its key is kept");
 

@@ -271,6 +271,7 @@ fn reconnect_fields(reconnect: &ServerReconnect) -> Value {
         breaker_losses,
         breaker_window,
         healthy_after,
+        revive,
     } = reconnect;
     let times = |times: &Option<Vec<Duration>>| {
         let times = times.as_ref().map(|times| times.iter().map(|one| time(Some(*one))).collect());
@@ -282,6 +283,7 @@ fn reconnect_fields(reconnect: &ServerReconnect) -> Value {
         "breaker_losses": breaker_losses,
         "breaker_window": time(*breaker_window),
         "healthy_after": time(*healthy_after),
+        "revive": times(revive),
     })
 }
 

@@ -63,6 +63,8 @@ pub enum ErrorCode {
     WrongThread = 27,
     /// A fault of the library itself.
     Internal = 28,
+    /// The server came back and was lost again, until no attempt was left.
+    Unstable = 29,
 }
 
 /// One error code, as all languages know it.
@@ -252,6 +254,9 @@ errors! {
     Internal "internal" "TRUNKLINE_INTERNAL" Never Options "InternalError"
         "a fault of the library itself; `detail.place`"
         => "tell the makers of the library, with `detail`";
+    Unstable "unstable" "TRUNKLINE_UNSTABLE" Later Options "ConnectError"
+        "the server came back and was lost again, until no attempt was left; it is tried again after a while"
+        => "look at what ends the server: its stderr and the cause say it; `ready` with its name tries it at once";
 }
 
 impl ErrorCode {

@@ -181,11 +181,17 @@ pub(super) const RECONNECT: &[OptionRow] = &[
     row(
         "delays_ms",
         DurationLists(&["local", "remote"]),
-        r#"{"local":[5000,5000,5000],"remote":[1000,2000,4000,8000,16000]}"#,
+        r#"{"local":[0,5000,5000,5000],"remote":[0,1000,2000,4000,8000,16000]}"#,
         "waits before each attempt: `local` for stdio and websocket, `remote` for http, sse and host",
     ),
     row("breaker", Object(BREAKER), "", "when a server that is lost again and again is given up"),
     row("healthy_after_ms", duration(0, DAY), "30000", "health that forgives earlier attempts"),
+    row(
+        "revive_ms",
+        Durations { min: 100 },
+        "[60000,120000,240000,300000]",
+        "waits before each quiet attempt of a server that has failed and is still wanted; the last repeats, `[]` is no such attempt",
+    ),
 ];
 
 const BREAKER: &[OptionRow] = &[

@@ -110,6 +110,11 @@ pub enum OptionKind {
     },
     /// An object of lists of durations, one list for each of these names.
     DurationLists(&'static [&'static str]),
+    /// A list of durations, each of this many milliseconds at least.
+    Durations {
+        /// The least, in milliseconds.
+        min: u64,
+    },
     /// A string that is not empty.
     Text,
     /// One of these words.
@@ -142,6 +147,7 @@ impl OptionKind {
             OptionKind::Integer { .. } => "integer",
             OptionKind::Duration { .. } => "duration",
             OptionKind::DurationLists(_) => "lists of durations",
+            OptionKind::Durations { .. } => "list of durations",
             OptionKind::Text => "string",
             OptionKind::Word(_) => "word",
             OptionKind::Texts => "array of strings",
@@ -172,6 +178,10 @@ impl OptionKind {
             }
             OptionKind::DurationLists(names) => {
                 out.insert("names".into(), (*names).into());
+                out.insert("unit".into(), "milliseconds".into());
+            }
+            OptionKind::Durations { min } => {
+                out.insert("min".into(), (*min).into());
                 out.insert("unit".into(), "milliseconds".into());
             }
             OptionKind::Word(words) | OptionKind::Words(words) => {

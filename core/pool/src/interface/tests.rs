@@ -109,8 +109,12 @@ fn option_names_follow_the_rules() {
         each_row(options(*scope), &mut |row| {
             let is_snake = |c: char| c.is_ascii_lowercase() || c == '_';
             assert!(row.name.chars().all(is_snake), "{}", row.name);
-            let is_duration =
-                matches!(row.kind, OptionKind::Duration { .. } | OptionKind::DurationLists(_));
+            let is_duration = matches!(
+                row.kind,
+                OptionKind::Duration { .. }
+                    | OptionKind::DurationLists(_)
+                    | OptionKind::Durations { .. }
+            );
             assert_eq!(row.name.ends_with("_ms"), is_duration, "{}", row.name);
             assert!(!row.doc.is_empty(), "{}", row.name);
             if let OptionKind::Object(members) = row.kind {

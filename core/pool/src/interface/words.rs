@@ -60,7 +60,7 @@ words! {
     status_reason {
         ACQUIRE "acquire" "somebody asked for the server";
         CONNECTED "connected" "an attempt succeeded";
-        CONNECT_FAILED "connect_failed" "the first attempt failed";
+        CONNECT_FAILED "connect_failed" "an attempt failed";
         HELD "held" "somebody holds it again";
         RELEASED "released" "nobody holds it any more";
         DRAIN_DELAY "drain_delay" "nobody held it for the drain delay";
@@ -69,6 +69,7 @@ words! {
         LOST "lost" "the connection was lost";
         ATTEMPTS_USED_UP "attempts_used_up" "every attempt of the schedule failed";
         CRASH_LOOP "crash_loop" "it was lost too often";
+        UNSTABLE "unstable" "it came back and was lost again, until no attempt was left";
         CREDENTIALS "credentials" "there are other credentials than it was tried with";
         AUTH_REQUIRED "auth_required" "the server wants credentials";
         RESTART "restart" "a restart was asked for";

@@ -111,6 +111,7 @@ fn check_value(kind: &OptionKind, value: &Value, path: &str) -> Result<()> {
             _ => must(&format!("a whole number of milliseconds from {min} to {max}")),
         },
         OptionKind::DurationLists(names) => check_duration_lists(names, value, path),
+        OptionKind::Durations { min } => check_durations(*min, value, path),
         OptionKind::Text => check_text(value, path),
         OptionKind::Word(words) => match value.as_str() {
             Some(word) if words.contains(&word) => Ok(()),
@@ -141,15 +142,7 @@ fn check_value(kind: &OptionKind, value: &Value, path: &str) -> Result<()> {
 }
 
 fn check_duration_lists(names: &[&str], value: &Value, path: &str) -> Result<()> {
-    by_name(value, path, |list, path| {
-        each(list, path, |item, path| check_value(&RETRY_DELAY, item, path))?;
-        match list.as_array() {
-            Some(list) if list.len() > RETRIES_MAX => {
-                Err(wrong(path, &format!("option `{path}` has more than {RETRIES_MAX} items")))
-            }
-            _ => Ok(()),
-        }
-    })?;
+    by_name(value, path, |list, path| check_durations(0, list, path))?;
     let unknown = value
         .as_object()
         .and_then(|lists| lists.keys().find(|name| !names.contains(&name.as_str())));
@@ -164,10 +157,19 @@ fn check_duration_lists(names: &[&str], value: &Value, path: &str) -> Result<()>
     }
 }
 
+fn check_durations(min: u64, list: &Value, path: &str) -> Result<()> {
+    let delay = OptionKind::Duration { min, max: RETRY_DELAY_MS_MAX };
+    each(list, path, |item, path| check_value(&delay, item, path))?;
+    match list.as_array() {
+        Some(list) if list.len() > RETRIES_MAX => {
+            Err(wrong(path, &format!("option `{path}` has more than {RETRIES_MAX} items")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// An hour.
 pub(super) const RETRY_DELAY_MS_MAX: u64 = 3_600_000;
-
-const RETRY_DELAY: OptionKind = OptionKind::Duration { min: 0, max: RETRY_DELAY_MS_MAX };
 
 /// Attempts in a row: more is a loop.
 const RETRIES_MAX: usize = 100;
@@ -242,7 +244,11 @@ impl Given {
     }
 
     pub(super) fn durations(&self, name: &str, list: &str) -> Option<Vec<Duration>> {
-        let list = self.value(name)?.get(list)?.as_array()?;
+        self.object(name).list_of_durations(list)
+    }
+
+    pub(super) fn list_of_durations(&self, name: &str) -> Option<Vec<Duration>> {
+        let list = self.value(name)?.as_array()?;
         Some(list.iter().filter_map(whole).map(Duration::from_millis).collect())
     }
 

@@ -9,7 +9,7 @@ use crate::interface::{OptionKind, Scope, options};
 
 /// These options with no time that is longer than its option takes in JSON, so that what is made of two of them is still a time of a clock.
 pub fn within_bounds(mut options: PoolOptions) -> PoolOptions {
-    let Reconnect { local_delays, remote_delays, breaker_window, healthy_after, .. } =
+    let Reconnect { local_delays, remote_delays, breaker_window, healthy_after, revive, .. } =
         &mut options.reconnect;
     let times = [
         ("drain_delay_ms", Some(&mut options.drain_delay)),
@@ -30,7 +30,7 @@ pub fn within_bounds(mut options: PoolOptions) -> PoolOptions {
         time.into_iter().for_each(|time| *time = longest.min(*time));
     }
     let longest = Duration::from_millis(RETRY_DELAY_MS_MAX);
-    for delay in local_delays.iter_mut().chain(remote_delays) {
+    for delay in local_delays.iter_mut().chain(remote_delays).chain(revive) {
         *delay = longest.min(*delay);
     }
     options

@@ -10,9 +10,9 @@ use crate::interface::Scope;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Reconnect {
-    /// Waits before each attempt, for stdio and websocket: 5 s, three times.
+    /// Waits before each attempt, for stdio and websocket: none, then 5 s, three times.
     pub local_delays: Vec<Duration>,
-    /// Waits before each attempt, for http and sse: 1, 2, 4, 8, 16 s.
+    /// Waits before each attempt, for http and sse: none, then 1, 2, 4, 8, 16 s.
     pub remote_delays: Vec<Duration>,
     /// More losses than this within the window open the breaker: 5.
     pub breaker_losses: u32,
@@ -20,6 +20,8 @@ pub struct Reconnect {
     pub breaker_window: Duration,
     /// Health that forgives earlier attempts: 30 s.
     pub healthy_after: Duration,
+    /// Waits before each quiet attempt of what was given up and is still wanted, of which the last repeats: 1, 2, 4, 5 minutes.
+    pub revive: Vec<Duration>,
 }
 
 /// What a server's configuration says of how its lost connection comes back; the rest is the pool's.
@@ -36,6 +38,8 @@ pub struct ServerReconnect {
     pub breaker_window: Option<Duration>,
     /// Health that forgives earlier attempts.
     pub healthy_after: Option<Duration>,
+    /// Waits before each quiet attempt of what was given up.
+    pub revive: Option<Vec<Duration>>,
 }
 
 impl ServerReconnect {
@@ -48,6 +52,7 @@ impl ServerReconnect {
             breaker_losses: self.breaker_losses.unwrap_or(pools.breaker_losses),
             breaker_window: self.breaker_window.unwrap_or(pools.breaker_window),
             healthy_after: self.healthy_after.unwrap_or(pools.healthy_after),
+            revive: delays(&self.revive, &pools.revive),
         }
     }
 
@@ -69,6 +74,7 @@ impl ServerReconnect {
             breaker_losses: breaker.count("losses"),
             breaker_window: breaker.duration("window_ms"),
             healthy_after: given.duration("healthy_after_ms"),
+            revive: given.list_of_durations("revive_ms"),
         }
     }
 }
@@ -76,11 +82,12 @@ impl ServerReconnect {
 impl Default for Reconnect {
     fn default() -> Self {
         Reconnect {
-            local_delays: vec![Duration::from_secs(5); 3],
-            remote_delays: [1, 2, 4, 8, 16].map(Duration::from_secs).to_vec(),
+            local_delays: [0, 5, 5, 5].map(Duration::from_secs).to_vec(),
+            remote_delays: [0, 1, 2, 4, 8, 16].map(Duration::from_secs).to_vec(),
             breaker_losses: 5,
             breaker_window: Duration::from_secs(30),
             healthy_after: Duration::from_secs(30),
+            revive: [60, 120, 240, 300].map(Duration::from_secs).to_vec(),
         }
     }
 }

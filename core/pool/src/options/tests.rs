@@ -102,6 +102,7 @@ fn every_pool_option_is_read() {
             breaker_losses: 10,
             breaker_window: ms(11),
             healthy_after: ms(12),
+            revive: vec![ms(24)],
         },
         budget: Some(Budget { limit: 21, mode: BudgetMode::Enforce }),
         limits: Limits {
@@ -335,6 +336,10 @@ fn value_for(kind: &OptionKind, random: &mut Random, right: bool) -> Value {
                     json!({"remote": vec![1; 101]}),
                 ],
             ),
+            OptionKind::Durations { min } => wrong(
+                random,
+                &[json!(1), json!([min - 1]), json!([3_600_001]), json!(vec![1_000; 101])],
+            ),
             OptionKind::Object(_) | OptionKind::AnyObject => {
                 wrong(random, &[json!([]), json!("{}"), json!(1)])
             }
@@ -353,6 +358,7 @@ fn value_for(kind: &OptionKind, random: &mut Random, right: bool) -> Value {
         OptionKind::BoolByServer => json!({"s": true, "t": null}),
         OptionKind::PatternsByServer => json!({"s": [], "t": null}),
         OptionKind::DurationLists(names) => json!({random.pick(names).to_owned(): [0, 3_600_000]}),
+        OptionKind::Durations { min } => json!([min, 3_600_000]),
         OptionKind::Object(rows) => object(rows, random, &mut None, ""),
         OptionKind::AnyObject => json!({"any": [1, {"thing": null}]}),
         OptionKind::Text | OptionKind::TextMap => json!("text"),

@@ -59,6 +59,7 @@ impl PoolState {
         let Some(id) = entry else { return };
         if let Some(entry) = self.entries.get_mut(id) {
             entry.waiters.remove(&ticket);
+            entry.wishes.remove(&ticket);
         }
         self.settle(id, out);
     }
@@ -68,6 +69,7 @@ impl PoolState {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
+        entry.wishes.clear();
         for ticket in std::mem::take(&mut entry.waiters) {
             self.close_ticket(ticket);
             out.push(Effect::Refuse { ticket, error: error.clone() });
@@ -81,6 +83,7 @@ impl PoolState {
             return granted;
         };
         let waiters = std::mem::take(&mut entry.waiters);
+        entry.wishes.clear();
         for ticket in waiters {
             let Some(session) = self.close_ticket(ticket) else { continue };
             let (lease, newcomer) = self.hold(session, id);
@@ -137,7 +140,7 @@ impl PoolState {
             Phase::Connecting { .. } | Phase::Waiting { .. } | Phase::Backoff { .. } => {
                 self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
             }
-            Phase::Failed => {
+            Phase::Failed { .. } => {
                 self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
             }
             Phase::Unauthorized { .. } => self.keep_unauthorized(id, out),
@@ -194,10 +197,11 @@ impl PoolState {
                 self.end(id, End { reason: reason::IDLE_CAP, error: None, how: NOW }, out);
             }
             Phase::Backoff { .. } => self.attempt(id, Why::Retry, out),
+            Phase::Failed { until: Some(_) } => self.revive(id, out),
             Phase::Connected { .. }
             | Phase::Waiting { .. }
             | Phase::Connecting { .. }
-            | Phase::Failed
+            | Phase::Failed { until: None }
             | Phase::Unauthorized { .. }
             | Phase::Ended { .. } => debug_assert!(false, "a deadline in a phase that has none"),
         }
@@ -220,6 +224,7 @@ impl PoolState {
     /// An acquire of an entry that there is.
     fn join(&mut self, id: EntryId, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
         let (ticket, session) = (ask.ticket, ask.session);
+        let is_wish = if_full == IfFull::Wait;
         if let Some(entry) = self.entries.get_mut(id) {
             entry.reconnect.clone_from(&ask.reconnect);
         }
@@ -232,14 +237,15 @@ impl PoolState {
         match entry.phase {
             Phase::Connected { .. } => self.attach(id, ticket, session, out),
             Phase::Waiting { .. } | Phase::Connecting { .. } | Phase::Backoff { .. } => {
-                self.wait_for(id, ticket, session);
+                self.wait_for(id, (ticket, session), is_wish);
+                self.speak_up(id, out);
             }
             Phase::Unauthorized { .. } if !entry.credentials.has_others() => {
                 let error = entry.error.clone().unwrap_or_else(effects::ended_silently);
                 out.push(Effect::Refuse { ticket, error });
             }
-            Phase::Failed | Phase::Unauthorized { .. } => {
-                self.wait_for(id, ticket, session);
+            Phase::Failed { .. } | Phase::Unauthorized { .. } => {
+                self.wait_for(id, (ticket, session), is_wish);
                 self.attempt(id, Why::Fresh, out);
                 self.announce(id, reason::ACQUIRE, out);
             }
@@ -281,7 +287,7 @@ impl PoolState {
         }
         self.make_way(ask.server, out);
         let id = self.make_entry(&ask);
-        self.wait_for(id, ask.ticket, ask.session);
+        self.wait_for(id, (ask.ticket, ask.session), if_full == IfFull::Wait);
         self.attempt(id, Why::First, out);
         self.announce(id, reason::ACQUIRE, out);
     }
@@ -320,7 +326,7 @@ impl PoolState {
             share: ask.share,
             reconnect: ask.reconnect.clone(),
             generation: Generation(0),
-            phase: Phase::Failed,
+            phase: Phase::Failed { until: None },
             wire: None,
             shown: None,
             fingerprint: ask.fingerprint,
@@ -330,6 +336,7 @@ impl PoolState {
             error: None,
             holders: Default::default(),
             waiters: Default::default(),
+            wishes: Default::default(),
             restarts: Vec::new(),
             is_outdated: false,
             is_hurried: false,
@@ -342,13 +349,30 @@ impl PoolState {
         id
     }
 
-    fn wait_for(&mut self, id: EntryId, ticket: Ticket, session: SessionId) {
+    /// Somebody asks for what is tried quietly: from now on it is an attempt like any other.
+    fn speak_up(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else { return };
+        let (why, wire) = (Why::Fresh, entry.wire);
+        let phase = match entry.phase {
+            Phase::Waiting { why: Why::Revive, turn } => Phase::Waiting { why, turn },
+            Phase::Connecting { why: Why::Revive } => Phase::Connecting { why },
+            _ => return,
+        };
+        self.place(id, phase, wire);
+        self.publish(id, out);
+        self.announce(id, reason::ACQUIRE, out);
+    }
+
+    fn wait_for(&mut self, id: EntryId, (ticket, session): (Ticket, SessionId), is_wish: bool) {
         self.tickets.insert(ticket, Open::Acquire { session, entry: id });
         if let Some(record) = self.sessions.get_mut(session) {
             record.tickets.insert(ticket);
         }
         if let Some(entry) = self.entries.get_mut(id) {
             entry.waiters.insert(ticket);
+            if is_wish {
+                entry.wishes.insert(ticket);
+            }
         }
     }
 }

@@ -112,7 +112,7 @@ impl PoolState {
             return self.obstacle((ask.server, ask.key), ask.family, None);
         };
         match entry.phase {
-            Phase::Failed => self.obstacle_of(entry),
+            Phase::Failed { .. } => self.obstacle_of(entry),
             Phase::Unauthorized { .. } if entry.credentials.has_others() => self.obstacle_of(entry),
             Phase::Unauthorized { .. }
             | Phase::Waiting { .. }

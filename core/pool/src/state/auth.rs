@@ -31,7 +31,7 @@ impl PoolState {
                 | Phase::Waiting { .. }
                 | Phase::Connecting { .. }
                 | Phase::Backoff { .. }
-                | Phase::Failed
+                | Phase::Failed { .. }
                 | Phase::Ended { .. } => {}
             }
         }

@@ -99,11 +99,12 @@ impl PoolState {
             _ if error.code() == ErrorCode::AuthRequired && awaited => {
                 self.lacked_credentials(id, why, error, out);
             }
-            _ if !wanted || why == Why::First => {
+            _ if !wanted => {
                 let reason = reason::CONNECT_FAILED;
                 self.end(id, End { reason, error: Some(error), how: NOW }, out);
             }
             Why::Retry => self.schedule(id, error, None, out),
+            Why::Revive => self.fail_quietly(id, error, out),
             Why::First | Why::Fresh | Why::Restart => {
                 self.fail(id, error, reason::CONNECT_FAILED, None, out);
             }
@@ -180,7 +181,7 @@ impl PoolState {
                 self.place(id, phase, None);
                 self.open_wire(id, out);
             }
-            Phase::Backoff { .. } | Phase::Failed | Phase::Unauthorized { .. } => {
+            Phase::Backoff { .. } | Phase::Failed { .. } | Phase::Unauthorized { .. } => {
                 self.place(id, phase, None);
             }
             Phase::Waiting { .. } | Phase::Connected { .. } => {

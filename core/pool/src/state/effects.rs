@@ -75,6 +75,16 @@ pub(super) fn crash_loop(cause: Error) -> Error {
     error.with_cause(cause)
 }
 
+/// It came back each time, and was lost again before it was healthy.
+pub(super) fn unstable(cause: Error) -> Error {
+    let message = format!("lost again soon after it came back, the last time: {}", cause.message());
+    let mut error = Error::new(ErrorCode::Unstable, message);
+    if let Some(server) = cause.server() {
+        error = error.with_server(server);
+    }
+    error.with_cause(cause)
+}
+
 /// A connection ended without a word about why.
 pub(super) fn ended_silently() -> Error {
     Error::new(ErrorCode::Exited, "the server ended without a word about why")

@@ -45,6 +45,8 @@ pub(super) struct Entry {
     pub(super) error: Option<Error>,
     pub(super) holders: BTreeSet<SessionId>,
     pub(super) waiters: BTreeSet<Ticket>,
+    /// Those of them that are wishes: they wait on when it has failed.
+    pub(super) wishes: BTreeSet<Ticket>,
     pub(super) restarts: Vec<Ticket>,
     /// The pool's configuration of the server is another now.
     pub(super) is_outdated: bool,
@@ -67,8 +69,8 @@ pub(super) enum Phase {
     Connected { since: Moment, planned: Option<Planned>, listing: Listing },
     /// Lost; the next attempt begins then.
     Backoff { until: Moment },
-    /// Lost for good, until somebody asks.
-    Failed,
+    /// Given up until somebody asks, or until that moment, when it is tried quietly.
+    Failed { until: Option<Moment> },
     /// It wants other credentials than it was tried with. While nobody holds it, it ends at that moment.
     Unauthorized { until: Option<Moment> },
     /// Over. The record stays while something of it lives outside.
@@ -84,6 +86,8 @@ pub(super) enum Why {
     Retry,
     /// Somebody asked for a failed entry.
     Fresh,
+    /// It failed a while ago and is still wanted: nobody is told before it succeeds.
+    Revive,
     /// Somebody asked for a restart.
     Restart,
 }
@@ -167,7 +171,7 @@ impl Place {
             | Phase::Connecting { .. }
             | Phase::Connected { .. }
             | Phase::Backoff { .. } => true,
-            Phase::Failed | Phase::Unauthorized { .. } | Phase::Ended { .. } => false,
+            Phase::Failed { .. } | Phase::Unauthorized { .. } | Phase::Ended { .. } => false,
         };
         let live = entry.wire.is_some_and(|wire| wire.stage != Stage::Attempting);
         Place { held: staying || entry.wire.is_some(), live, staying }
@@ -211,8 +215,10 @@ impl Entry {
             Phase::Connecting { .. } => (true, None, None),
             Phase::Connected { planned, .. } => (true, None, planned.map(|planned| planned.at)),
             Phase::Backoff { until } => (true, None, Some(*until)),
-            Phase::Unauthorized { until } => (self.wire.is_some(), None, *until),
-            Phase::Failed | Phase::Ended { .. } => (self.wire.is_some(), None, None),
+            Phase::Failed { until } | Phase::Unauthorized { until } => {
+                (self.wire.is_some(), None, *until)
+            }
+            Phase::Ended { .. } => (self.wire.is_some(), None, None),
         };
         let leaving = process && slot && matches!(self.phase, Phase::Ended { .. });
         let list_at = if let Phase::Connected { listing, .. } = self.phase
@@ -233,13 +239,16 @@ impl Entry {
             Phase::Waiting { why: Why::First, .. } | Phase::Connecting { why: Why::First } => {
                 EntryState::Spawning
             }
+            Phase::Waiting { why: Why::Revive, .. } | Phase::Connecting { why: Why::Revive } => {
+                EntryState::Failed
+            }
             Phase::Waiting { .. } | Phase::Connecting { .. } | Phase::Backoff { .. } => {
                 EntryState::Reconnecting
             }
             Phase::Connected { .. } if self.holders.is_empty() => EntryState::Draining,
             Phase::Connected { .. } => EntryState::Active,
             Phase::Unauthorized { .. } => EntryState::AuthRequired,
-            Phase::Failed => EntryState::Failed,
+            Phase::Failed { .. } => EntryState::Failed,
             Phase::Ended { .. } if self.wire.is_none() => EntryState::Closed,
             // What is still dying is not closed, and nobody holds it.
             Phase::Ended { .. } => match self.shown {

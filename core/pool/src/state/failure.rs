@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::ask::{End, NOW};
 use super::effects::{self, reason};
-use super::entry::Phase;
+use super::entry::{Entry, Phase, Why};
 use super::health::Verdict;
 use super::notice::Notice;
 use super::protocol::Effect;
@@ -13,7 +13,7 @@ use super::terms::{Family, LossReason};
 use super::{PoolState, RestartRefusal};
 use crate::acceptance::Held;
 use crate::error::{Error, ErrorCode};
-use crate::ids::{ConnectionId, EntryId};
+use crate::ids::{ConnectionId, EntryId, Moment};
 
 /// The longest wait that a server can ask for before it is connected to again.
 const ASKED_WAIT_MAX: Duration = Duration::from_secs(300);
@@ -21,6 +21,19 @@ const ASKED_WAIT_MAX: Duration = Duration::from_secs(300);
 /// How long the server asks to be left alone, by the error of the attempt or loss (SPEC 8.4).
 fn asked_wait(error: &Error) -> Duration {
     error.retry_after().unwrap_or_default().min(ASKED_WAIT_MAX)
+}
+
+/// Whether what failed so may be well later without anybody's doing (SPEC 8.1): what a person has to mend is tried again when that person
+/// has done something.
+fn may_pass(error: &Error) -> bool {
+    !matches!(
+        error.code(),
+        ErrorCode::InvalidConfig
+            | ErrorCode::InvalidArgument
+            | ErrorCode::NotAdmitted
+            | ErrorCode::AuthRequired
+            | ErrorCode::Store
+    )
 }
 
 impl PoolState {
@@ -87,8 +100,8 @@ impl PoolState {
         let (family, own) = (entry.family, entry.reconnect.clone());
         let policy = own.as_deref().unwrap_or(&self.options.reconnect);
         let Some(delay) = entry.health.next_delay(family, policy) else {
-            if entry.health.is_crash_loop() {
-                self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, first, out);
+            if entry.health.is_unstable() {
+                self.fail(id, effects::unstable(error), reason::UNSTABLE, first, out);
             } else {
                 self.fail(id, error, reason::ATTEMPTS_USED_UP, first, out);
             }
@@ -97,7 +110,7 @@ impl PoolState {
         let delay = delay.max(asked_wait(&error));
         let delay = match family {
             Family::Local => delay,
-            Family::Remote => self.jitter.spread(delay),
+            Family::Remote => self.jitter.spread_remote(delay),
         };
         self.place_backoff(id, delay, error, first, out);
     }
@@ -124,8 +137,8 @@ impl PoolState {
         }
     }
 
-    /// Gives up on an entry until somebody asks. One that nobody holds ends instead: nothing is
-    /// stored but the error.
+    /// Gives up on an entry until somebody asks, or a quiet attempt is due. One that nobody holds, and that no wish waits for, ends
+    /// instead: nothing is stored but the error.
     pub(super) fn fail(
         &mut self,
         id: EntryId,
@@ -138,12 +151,85 @@ impl PoolState {
             return;
         };
         let server = entry.server;
-        if entry.holders.is_empty() {
+        let until = self.next_revival(id, &error);
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        if entry.holders.is_empty() && (until.is_none() || entry.wishes.is_empty()) {
             self.remember_error(server, &error);
             self.end(id, End { reason: why, error: Some(error), how: NOW }, out);
             return;
         }
-        self.give_up(id, Phase::Failed, (error, why), first, out);
+        self.give_up(id, Phase::Failed { until }, (error, why), first, out);
+    }
+
+    /// A quiet attempt is due: it is made where there is room for it, and else when the next one is.
+    pub(super) fn revive(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        if self.obstacle_of(entry).is_none() {
+            return self.attempt(id, Why::Revive, out);
+        }
+        let (error, wire) =
+            (entry.error.clone().unwrap_or_else(effects::ended_silently), entry.wire);
+        let until = self.next_revival(id, &error);
+        self.place(id, Phase::Failed { until }, wire);
+    }
+
+    /// A quiet attempt failed: who looks sees the newest error, and nobody is told of it.
+    pub(super) fn fail_quietly(&mut self, id: EntryId, error: Error, out: &mut Vec<Effect>) {
+        let until = self.next_revival(id, &error);
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        if until.is_none() && entry.holders.is_empty() {
+            return self.fail(id, error, reason::CONNECT_FAILED, None, out);
+        }
+        entry.error = Some(error.clone());
+        let wire = entry.wire;
+        self.place(id, Phase::Failed { until }, wire);
+        self.publish(id, out);
+        self.refuse_or_postpone(id, &error, out);
+        self.announce(id, reason::CONNECT_FAILED, out);
+    }
+
+    /// When a quiet attempt of an entry that has failed so is due; never, for what time does not mend.
+    fn next_revival(&mut self, id: EntryId, error: &Error) -> Option<Moment> {
+        let entry = self.entries.get_mut(id)?;
+        let own = entry.reconnect.clone();
+        let policy = own.as_deref().unwrap_or(&self.options.reconnect);
+        let crashes = error.code() == ErrorCode::CrashLoop;
+        let delay =
+            may_pass(error).then(|| entry.health.next_revival(crashes, policy)).flatten()?;
+        let delay = delay.max(asked_wait(error));
+        Some(self.now.after(self.jitter.spread(delay)))
+    }
+
+    /// Whether a failed entry is tried again unasked.
+    pub(super) fn may_revive(&self, entry: &Entry) -> bool {
+        let policy = entry.reconnect.as_deref().unwrap_or(&self.options.reconnect);
+        !policy.revive.is_empty() && entry.error.as_ref().is_some_and(may_pass)
+    }
+
+    /// Answers who waits for an entry that has failed. The wishes among them hear of it, and wait on for the next attempt.
+    fn refuse_or_postpone(&mut self, id: EntryId, error: &Error, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        if !matches!(entry.phase, Phase::Failed { until: Some(_) }) {
+            return self.refuse_waiters(id, error, out);
+        }
+        let wishes = entry.wishes.clone();
+        for ticket in std::mem::replace(&mut entry.waiters, wishes.clone()) {
+            let error = error.clone();
+            if wishes.contains(&ticket) {
+                out.push(Effect::Postpone { ticket, error });
+            } else {
+                self.close_ticket(ticket);
+                out.push(Effect::Refuse { ticket, error });
+            }
+        }
     }
 
     /// Leaves an entry in a phase without a connection and without lists, and tells everybody.
@@ -165,7 +251,7 @@ impl PoolState {
         self.remember_error(server, &error);
         self.place(id, phase, wire);
         self.publish(id, out);
-        self.refuse_waiters(id, &error, out);
+        self.refuse_or_postpone(id, &error, out);
         self.report_restarts(id, &Err(RestartRefusal::Failed(error.clone())), out);
         self.announce(id, why, out);
         // The holders hear of the failure first, and then that the tools are gone (SPEC 5.8).

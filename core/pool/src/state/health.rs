@@ -18,6 +18,8 @@ pub(super) struct Health {
     used: usize,
     /// Whether an attempt succeeded since the last forgiveness.
     came_back: bool,
+    /// Quiet attempts that were due since the last forgiveness.
+    revivals: usize,
     /// Whether the attempt that a lost session has at once was used since the last forgiveness.
     at_once: bool,
     /// When the present absence began.
@@ -80,8 +82,19 @@ impl Health {
     }
 
     /// Whether the attempts were used up by successes that did not last.
-    pub(super) fn is_crash_loop(&self) -> bool {
+    pub(super) fn is_unstable(&self) -> bool {
         self.came_back
+    }
+
+    /// The wait before the next quiet attempt of what was given up; `None` where there is none.
+    pub(super) fn next_revival(&mut self, crashes: bool, policy: &Reconnect) -> Option<Duration> {
+        let last = policy.revive.last()?;
+        if crashes {
+            return Some(CRASH_LOOP_PAUSE);
+        }
+        let delay = policy.revive.get(self.revivals).unwrap_or(last);
+        self.revivals = self.revivals.saturating_add(1);
+        Some(*delay)
     }
 
     /// An attempt begins.
@@ -106,6 +119,7 @@ impl Health {
         self.used = 0;
         self.came_back = false;
         self.at_once = false;
+        self.revivals = 0;
     }
 }
 
@@ -122,6 +136,15 @@ impl Jitter {
         delay.saturating_add(delay.mul_f64(fraction * JITTER_SHARE))
     }
 
+    /// The same; a delay of nothing becomes a moment, so that many clients of one server that
+    /// restarts do not come back together (SPEC 8.1).
+    pub(super) fn spread_remote(&mut self, delay: Duration) -> Duration {
+        if !delay.is_zero() {
+            return self.spread(delay);
+        }
+        AT_ONCE_REMOTE.mul_f64((self.next() >> 11) as f64 / (1u64 << 53) as f64)
+    }
+
     /// SplitMix64: one addition and a mix, every seed has the full period.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -134,6 +157,12 @@ impl Jitter {
 
 /// The most that jitter adds to a delay, as a share of it.
 const JITTER_SHARE: f64 = 0.25;
+
+/// How late a remote server is connected to at most when that is to be at once.
+const AT_ONCE_REMOTE: Duration = Duration::from_millis(250);
+
+/// The wait before each quiet attempt of a server that was lost too often (SPEC 8.2).
+const CRASH_LOOP_PAUSE: Duration = Duration::from_secs(300);
 
 #[cfg(test)]
 mod tests {

@@ -54,7 +54,7 @@ impl PoolState {
                 None => entry.waits_for_replaced() && self.must_wait_for_replaced(entry.server),
             },
             Phase::Connected { .. } => stage == Some(Stage::Established) && newest,
-            Phase::Backoff { .. } | Phase::Failed | Phase::Unauthorized { .. } => {
+            Phase::Backoff { .. } | Phase::Failed { .. } | Phase::Unauthorized { .. } => {
                 stage.is_none() || stage == Some(Stage::Ending)
             }
             Phase::Ended { .. } => stage == Some(Stage::Ending),
@@ -66,10 +66,13 @@ impl PoolState {
         }
         match entry.phase {
             Phase::Backoff { .. } => hold!(entry.is_wanted(), "coming back for nobody"),
-            Phase::Failed => {
-                hold!(!entry.holders.is_empty(), "a failed entry that nobody holds");
-                hold!(entry.waiters.is_empty(), "a waiter on a failed entry");
+            Phase::Failed { until } => {
+                hold!(entry.is_wanted(), "a failed entry that nobody wants");
+                hold!(entry.waiters == entry.wishes, "a waiter on a failed entry");
+                hold!(until.is_some() || entry.wishes.is_empty(), "a wish that waits for nothing");
                 hold!(entry.error.is_some(), "a failure without an error");
+                let due = self.may_revive(entry);
+                hold!(until.is_some() == due, "a failed entry is tried again: {due}, {until:?}");
             }
             Phase::Unauthorized { until } => {
                 hold!(until.is_some() == entry.holders.is_empty(), "a timer on a held entry");
@@ -86,6 +89,7 @@ impl PoolState {
             }
             Phase::Connecting { .. } => {}
         }
+        hold!(entry.wishes.is_subset(&entry.waiters), "a wish that does not wait");
         hold!(entry.shown == Some(entry.visible()), "shown as {:?}", entry.shown);
         hold!(entry.idle.is_held() != entry.holders.is_empty(), "a hold without holders");
         let restarting = matches!(entry.phase, Phase::Waiting { .. } | Phase::Connecting { .. });

@@ -230,6 +230,14 @@ pub enum Effect {
         /// What is in the way.
         error: Error,
     },
+    /// Tell who wished for something that its server failed, and is tried again unasked. The answer follows; until then the ticket
+    /// is open, and this may be told again.
+    Postpone {
+        /// The ticket.
+        ticket: Ticket,
+        /// Why it failed.
+        error: Error,
+    },
     /// Answer any ticket: no.
     Refuse {
         /// The ticket.

@@ -102,7 +102,7 @@ impl PoolState {
             Phase::Waiting { .. }
             | Phase::Connecting { .. }
             | Phase::Backoff { .. }
-            | Phase::Failed
+            | Phase::Failed { .. }
             | Phase::Unauthorized { .. }
             | Phase::Ended { .. } => None,
         }

@@ -109,7 +109,7 @@ impl PoolState {
             }
             Phase::Ended { .. } => Some(RestartRefusal::Superseded),
             _ if entry.is_superseded() => Some(RestartRefusal::Superseded),
-            Phase::Failed | Phase::Unauthorized { .. } => {
+            Phase::Failed { .. } | Phase::Unauthorized { .. } => {
                 let obstacle = self.obstacle_of(entry)?;
                 Some(match obstacle {
                     Obstacle::Gate(_) => RestartRefusal::NotAdmitted,

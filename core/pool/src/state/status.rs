@@ -92,7 +92,7 @@ impl PoolState {
             Phase::Waiting { .. }
             | Phase::Connecting { .. }
             | Phase::Backoff { .. }
-            | Phase::Failed
+            | Phase::Failed { .. }
             | Phase::Unauthorized { .. }
             | Phase::Ended { .. } => None,
         };
@@ -158,9 +158,9 @@ impl PoolState {
             },
             Phase::Backoff { .. } if ending => Situation::BackoffEnding,
             Phase::Backoff { .. } => Situation::Backoff,
-            Phase::Failed | Phase::Unauthorized { .. } if ending => Situation::FailedEnding,
+            Phase::Failed { .. } | Phase::Unauthorized { .. } if ending => Situation::FailedEnding,
             Phase::Unauthorized { .. } => Situation::Unauthorized,
-            Phase::Failed => Situation::Failed,
+            Phase::Failed { .. } => Situation::Failed,
             Phase::Ended { .. } => Situation::Ending,
         })
     }

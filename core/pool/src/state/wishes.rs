@@ -109,7 +109,7 @@ impl PoolState {
             first = turn;
             for ask in self.take_wishes(server, |ask| ask.key == key) {
                 self.close_ticket(ask.ticket);
-                self.acquire(ask, IfFull::Refuse, out);
+                self.acquire(ask, IfFull::Wait, out);
             }
         }
     }

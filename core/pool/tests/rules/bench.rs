@@ -20,14 +20,14 @@ pub struct Bench {
     pub now: u64,
 }
 
-/// Options with round delays: drain 1 s, idle cap 5 s, reconnect after 1 and 2 s, healthy after 30
-/// s.
+/// Options with round delays: drain 1 s, idle cap 5 s, reconnect after 1 and 2 s, healthy after 30 s, and no quiet attempts.
 pub fn options() -> PoolOptions {
     let mut options = PoolOptions::default();
     options.drain_delay = ms(1_000);
     options.idle_cap = ms(5_000);
     options.reconnect.local_delays = vec![ms(1_000), ms(2_000)];
     options.reconnect.remote_delays = vec![ms(1_000), ms(2_000)];
+    options.reconnect.revive = Vec::new();
     options
 }
 
@@ -115,6 +115,11 @@ pub fn unauthorized() -> Error {
 
 pub fn crash_loop() -> Error {
     Error::new(ErrorCode::CrashLoop, "lost too often, the last time: it ended").with_cause(exited())
+}
+
+pub fn unstable() -> Error {
+    let message = "lost again soon after it came back, the last time: it ended";
+    Error::new(ErrorCode::Unstable, message).with_cause(exited())
 }
 
 pub fn closing() -> Error {

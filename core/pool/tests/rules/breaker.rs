@@ -48,7 +48,7 @@ fn losses_outside_the_window_do_not_count() {
 
 /// SPEC 8.2
 #[test]
-fn running_out_of_attempts_after_short_lived_successes_is_a_crash_loop() {
+fn running_out_of_attempts_after_short_lived_successes_is_unstable() {
     let mut bench = held();
     for (generation, now) in [(1, 1_000), (2, 3_000)] {
         bench.step(disconnected(0, generation));
@@ -59,10 +59,10 @@ fn running_out_of_attempts_after_short_lived_successes_is_a_crash_loop() {
     assert_eq!(
         bench.step(disconnected(0, 3)),
         [
-            publish_error(0, 3, Failed, 0, crash_loop()),
-            status(0, 3, Active, Failed, "crash_loop"),
+            publish_error(0, 3, Failed, 0, unstable()),
+            status(0, 3, Active, Failed, "unstable"),
             lost(0, 0, 3, LossReason::TransportClosed),
-            failed(0, 0, 3, crash_loop()),
+            failed(0, 0, 3, unstable()),
             changed(0, 0, 3, 1, 0),
         ]
     );
@@ -84,7 +84,7 @@ fn attempts_are_forgiven_after_a_time_of_health() {
     bench.step(connect_failed(0, 3, exited()));
     bench.wait_until(34_000);
     bench.step(connect_failed(0, 4, exited()));
-    // The success before the time of health no longer makes this a crash loop.
+    // The success before the time of health no longer makes this unstable.
     assert_eq!(bench.row(0).error, Some(exited()));
 }
 

@@ -16,6 +16,7 @@ mod quarantine;
 mod refresh;
 mod replaced;
 mod restart;
+mod revival;
 mod session;
 mod status;
 mod superseded;

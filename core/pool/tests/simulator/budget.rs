@@ -168,6 +168,11 @@ impl Books {
             if matches!(shown, Some(Spawning | Active | Draining | Reconnecting)) {
                 staying.insert(row.server);
             }
+            // What is tried quietly has a place, and is shown as failed.
+            let tries = [Situation::Queued, Situation::Replacing, Situation::Connecting];
+            if shown == Some(EntryState::Failed) && tries.contains(&row.situation) {
+                staying.insert(row.server);
+            }
         }
         self.names = staying.clone();
         // A connection is there for the pool until it hears that it is not.

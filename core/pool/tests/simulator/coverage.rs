@@ -48,7 +48,6 @@ const ENTRY_INPUTS: [(&str, &[&str]); 25] = [
             "listing-due",
             "listing",
             "listing-outdated",
-            "failed",
             "failed-ending",
             "unauthorized",
             "ending",
@@ -77,7 +76,7 @@ const ENTRY_INPUTS: [(&str, &[&str]); 25] = [
             "ending",
         ],
     ),
-    ("deadline", &["queued", "replacing", "connecting", "failed", "ending"]),
+    ("deadline", &["queued", "replacing", "connecting", "ending"]),
     ("connected", &["queued", "backoff", "failed", "unauthorized"]),
     (
         "connect-failed",

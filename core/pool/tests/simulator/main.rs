@@ -18,6 +18,7 @@ mod model;
 mod reconcile;
 mod replaced;
 mod restarts;
+mod revival;
 mod rules;
 mod run;
 #[path = "../../../tests/rig/score.rs"]

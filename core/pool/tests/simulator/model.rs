@@ -14,6 +14,7 @@ use trunkline_pool::state::{
 };
 
 use crate::definitions::{Definitions, held as digests};
+use crate::revival;
 use crate::world::{World, connection_of};
 
 /// What an open acquire asked for.
@@ -51,6 +52,9 @@ pub struct Model {
     pub acquires: BTreeMap<Ticket, Asked>,
     /// Those of them that are wishes and wait for room.
     pub waiting: BTreeMap<Ticket, Ask>,
+    /// All wishes that are open, and those whose server failed, and is tried again unasked.
+    pub wishes: BTreeSet<Ticket>,
+    pub failed: BTreeSet<Ticket>,
     pub restarts: BTreeMap<Ticket, ServerId>,
     pub drains: BTreeSet<Ticket>,
     pub entries: BTreeMap<EntryId, Told>,
@@ -138,6 +142,7 @@ impl Model {
             Input::Want { asks } => {
                 let asked = |ask: &Ask| Asked { session: ask.session, key: ask.key };
                 self.acquires.extend(asks.iter().map(|ask| (ask.ticket, asked(ask))));
+                self.wishes.extend(asks.iter().map(|ask| ask.ticket));
             }
             Input::Release { lease } => {
                 self.leases.remove(lease);
@@ -224,6 +229,8 @@ impl Model {
             }
             Effect::Publish { entry, slot } => self.published(*entry, slot)?,
             Effect::Grant { ticket, lease, entry } => {
+                self.failed.remove(ticket);
+                self.wishes.remove(ticket);
                 self.granted(*ticket, *lease, *entry, world)?
             }
             Effect::Defer { ticket, error } => {
@@ -231,9 +238,12 @@ impl Model {
                 let right = self.may_wait(*ticket) && full.contains(&error.code());
                 check!(right, "{ticket:?} deferred: {error:?}");
             }
+            Effect::Postpone { ticket, error } => revival::is_postponed(self, *ticket, error)?,
             // `definitions` has looked at it.
             Effect::Refuse { .. } if matches!(cause, Cause::Input(Input::AcceptTool { .. })) => {}
             Effect::Refuse { ticket, error } => {
+                self.failed.remove(ticket);
+                self.wishes.remove(ticket);
                 if let Some(asked) = self.acquires.remove(ticket) {
                     let right = match error.code() {
                         ErrorCode::Closed => !self.is_open(asked.session),
@@ -276,7 +286,7 @@ impl Model {
         Ok(())
     }
 
-    fn may_wait(&self, ticket: Ticket) -> bool {
+    pub fn may_wait(&self, ticket: Ticket) -> bool {
         self.acquires.get(&ticket).is_some_and(|asked| self.is_open(asked.session))
     }
 
@@ -409,7 +419,10 @@ impl Model {
             let newly_held = digests(&slot.held)
                 .iter()
                 .any(|(name, digest)| last_held.get(name) != Some(digest));
-            let gone = failed && slot.state != EntryState::Closed;
+            // What was tried quietly, and failed again, is no news.
+            let was = published.get(entry).map(|last| last.state);
+            let again = was == Some(EntryState::Failed) && slot.state == EntryState::Failed;
+            let gone = failed && !again;
             for session in held.get(entry).into_iter().flatten() {
                 if self.sessions.get(session) != Some(&None)
                     || (closed && self.drain_deadline.is_none() && !by_gate)

@@ -15,6 +15,7 @@ use trunkline_pool::state::{
 
 use crate::budget::{self, Books};
 use crate::model::{Cause, Holds, is_current};
+use crate::revival::Revival;
 use crate::setup::Setup;
 use crate::world::connection_of;
 
@@ -29,6 +30,7 @@ struct Past {
     came_back: bool,
     at_once: bool,
     losses: Vec<Moment>,
+    revival: Revival,
     retry_from: Option<(Moment, Moment)>,
     /// The credentials that the last attempt began with.
     tried: u64,
@@ -44,6 +46,7 @@ enum Why {
     First,
     Retry,
     Fresh,
+    Revive,
     Restart,
 }
 
@@ -118,6 +121,7 @@ impl Rules {
             past.note_holds(step, &row, was, setup);
             past.note_cause(step.cause, &row, was);
             past.expect_outcome(step, &row, was, setup)?;
+            past.revival.expect(step, &row, was, setup)?;
             past.expect_idle_deadline(step.now, &row, setup)?;
             expect_no_error(&row, was, pool)?;
         }
@@ -235,7 +239,8 @@ impl Past {
         } else if matches!(was.situation, Backoff | BackoffEnding) {
             self.why = Why::Retry;
         } else if matches!(was.situation, Failed | FailedEnding | Unauthorized) {
-            self.why = Why::Fresh;
+            let by_time = matches!(cause, Cause::Timeout);
+            self.why = if by_time { Why::Revive } else { Why::Fresh };
         }
     }
 
@@ -263,7 +268,7 @@ impl Past {
         if !is_up(was) && is_up(row) {
             match self.why {
                 Why::First => {}
-                Why::Retry | Why::Fresh => self.came_back = true,
+                Why::Retry | Why::Fresh | Why::Revive => self.came_back = true,
                 Why::Restart => self.came_back = false,
             }
         }
@@ -299,9 +304,12 @@ impl Past {
                 return Ok(());
             }
             match self.why {
-                Why::First => return Err(format!("a first failure left {row:?}")),
+                Why::First => {
+                    let waits = row.state == EntryState::Failed && row.waiters > 0;
+                    check!(waits, "a first failure left {row:?}");
+                }
                 Why::Retry => return self.expect_schedule(now, row, setup, false, code),
-                Why::Fresh | Why::Restart => {
+                Why::Fresh | Why::Revive | Why::Restart => {
                     check!(row.state == EntryState::Failed, "after a failed attempt {row:?}");
                 }
             }
@@ -323,6 +331,7 @@ impl Past {
         self.used = 0;
         self.came_back = false;
         self.at_once = false;
+        self.revival.forgive();
     }
 
     fn expect_schedule(
@@ -341,12 +350,16 @@ impl Past {
         let remote = setup.family_of(row.key) == Family::Remote;
         let reconnect = setup.reconnect_of(row.key);
         let delays = if remote { &reconnect.remote_delays } else { &reconnect.local_delays };
-        let is_loop = row.error.as_ref().is_some_and(|e| e.code() == ErrorCode::CrashLoop);
         if broken {
+            let is_loop = row.error.as_ref().is_some_and(|it| it.code() == ErrorCode::CrashLoop);
             check!(row.state == EntryState::Failed && is_loop, "breaker, but {row:?}");
         } else if let Some(delay) = delays.get(self.used) {
             self.used += 1;
-            let most = if remote { *delay / 4 + Duration::from_nanos(1) } else { Duration::ZERO };
+            let most = match remote {
+                true if delay.is_zero() => Duration::from_millis(250),
+                true => *delay / 4 + Duration::from_nanos(1),
+                false => Duration::ZERO,
+            };
             let (from, until) = (now.after(*delay), now.after(*delay).after(most));
             let due = row.due_at.unwrap_or_default();
             check!(
@@ -356,7 +369,8 @@ impl Past {
             self.retry_from = Some((from, until));
         } else {
             check!(row.state == EntryState::Failed, "attempts used up, but {row:?}");
-            check!(is_loop == self.came_back, "came back: {}, but {row:?}", self.came_back);
+            let is_unstable = row.error.as_ref().is_some_and(|it| it.code() == ErrorCode::Unstable);
+            check!(is_unstable == self.came_back, "came back: {}, but {row:?}", self.came_back);
         }
         Ok(())
     }

@@ -421,7 +421,15 @@ impl Run {
                 matches!(row.situation, Situation::Backoff | Situation::ListingDue)
             };
             let waits = self.pool.entries().any(waits);
-            let asked = !self.model.acquires.is_empty() || !self.model.drains.is_empty();
+            let asked = self.model.acquires.len() > self.model.failed.len();
+            let asked = asked || !self.model.drains.is_empty();
+            // Quiet attempts without room are put off for ever, and nobody is answered by that.
+            let fails = |row: &EntryStatus| {
+                matches!(row.situation, Situation::Failed | Situation::FailedEnding)
+            };
+            let due = self.pool.entries().any(|row| row.due_at.is_some() && !fails(&row));
+            let kept = self.model.sessions.values().any(Option::is_some);
+            let asked = asked && (due || kept || !self.model.drains.is_empty());
             match self.pool.next_deadline().filter(|_| late || waits || asked) {
                 Some(at) => {
                     self.now = self.now.max(at);
@@ -436,8 +444,11 @@ impl Run {
     fn everybody_has_an_answer(&self) -> Result<(), String> {
         let model = &self.model;
         let open = (&model.acquires, &model.restarts, &model.drains);
-        // A wish may wait for as long as the budget is used up.
-        if open.0.len() == model.waiting.len() && open.1.is_empty() && open.2.is_empty() {
+        // A wish may wait for as long as the budget is used up, or its server is not there.
+        if open.0.len() == model.waiting.len() + model.failed.len()
+            && open.1.is_empty()
+            && open.2.is_empty()
+        {
             return Ok(());
         }
         Err(format!("no answer for {open:?}"))

@@ -204,5 +204,7 @@ fn draw_reconnect(chance: &mut Chance) -> Reconnect {
     reconnect.breaker_losses = chance.pick(&[0, 1, 2, 5]);
     reconnect.breaker_window = chance.millis(&[0, 200, 30_000]);
     reconnect.healthy_after = chance.millis(&[0, 100, 30_000]);
+    let count = chance.below(4);
+    reconnect.revive = (0..count).map(|_| chance.millis(&[200, 1_000, 60_000])).collect();
     reconnect
 }

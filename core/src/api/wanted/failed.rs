@@ -4,15 +4,18 @@
 use std::sync::Arc;
 
 use trunkline_pool::config::Share;
+use trunkline_pool::state::{EntryState, Input};
 
 use super::{Want, WantState};
-use crate::ErrorCode;
-use crate::api::configured::Configured;
+use crate::api::configured::{Configured, Origin};
+use crate::api::deadline::Deadline;
 use crate::api::follow::follow_together;
+use crate::api::held::Held;
 use crate::api::pool::PoolCore;
 use crate::api::session::SessionCore;
 use crate::auth::Credentials;
 use crate::driver::{EntryCell, Keyed};
+use crate::{ErrorCode, Result};
 
 impl SessionCore {
     fn lets_in(&self, credentials: &Arc<Credentials>, server: &str, it: &Configured) -> bool {
@@ -47,14 +50,54 @@ impl SessionCore {
     /// These wants that failed are over; whether there were some. They stay in the list until the next plan, which asks for them anew: who
     /// looks meanwhile finds what is still to come.
     pub(super) fn end_failed(&self, which: impl Fn(&str, &Want) -> bool) -> bool {
-        let mut ended = false;
+        let (mut ended, mut tickets) = (false, Vec::new());
         for (server, want) in &mut self.wants().servers {
             if want.has_failed() && which(server, want) {
-                want.state = WantState::Over;
+                tickets.extend(want.open_ticket());
+                (want.state, want.ticket) = (WantState::Over, None);
                 ended = true;
             }
         }
+        for ticket in tickets {
+            self.driver.step(Input::CancelAcquire { ticket });
+        }
         ended
+    }
+
+    /// A server that failed is tried once more for whoever waits for it by name, whatever is remembered of it (SPEC 3.2, 8.1).
+    pub(super) async fn try_afresh(self: &Arc<Self>, name: &str, deadline: Deadline) -> Result<()> {
+        let Some((origin, configured)) = self.failed_now(name) else { return Ok(()) };
+        let hold = self.acquire(name, (origin, &configured), deadline).await?;
+        // What came of the earlier question is over, whether or not anybody has noted that yet.
+        if self.end_failed(|server, _| server == name) {
+            self.follow();
+        }
+        drop(hold);
+        Ok(())
+    }
+
+    /// By what a server would be asked for that the session has, or wants, and that has failed.
+    fn failed_now(&self, name: &str) -> Option<(Origin, Arc<Configured>)> {
+        let is_down = |held: &Held| {
+            let state = held.cell().load().slot.state;
+            matches!(state, EntryState::Failed | EntryState::AuthRequired)
+        };
+        let wants = self.wants();
+        if let Some(want) = wants.servers.get(name) {
+            let held = want.hold().and_then(|hold| self.holds.held(hold));
+            let has_failed = want.has_failed() || held.is_some_and(|held| is_down(&held));
+            let is_asked_for = has_failed && want.lazy.is_none();
+            return is_asked_for.then(|| (Origin::Pool, want.configured.clone()));
+        }
+        drop(wants);
+        let held =
+            self.holds.lease_on(name).filter(|held| held.check().is_ok() && is_down(held))?;
+        Some((held.origin, self.spec(name, held.origin).ok()?))
+    }
+
+    /// Something of a server that it holds is different: who waits looks again.
+    pub(crate) fn wake_who_waits(&self) {
+        self.settled.notify_waiters();
     }
 
     /// Whether that is the connection that the session has, or would have, by a configuration.

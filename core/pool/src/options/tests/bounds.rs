@@ -77,6 +77,7 @@ fn longer_times_count_as_the_longest() {
             OptionKind::DurationLists(names) => {
                 Some(names.iter().map(|name| (*name, json!([3_600_000]))).collect())
             }
+            OptionKind::Durations { .. } => Some(json!([3_600_000])),
             OptionKind::Object(members) => Some(times(members)),
             _ => None,
         };
@@ -103,6 +104,7 @@ fn longer_times_count_as_the_longest() {
     longer.connect_timeout = Some(Duration::MAX);
     longer.reconnect.local_delays = vec![Duration::MAX];
     longer.reconnect.remote_delays = vec![Duration::MAX];
+    longer.reconnect.revive = vec![Duration::MAX];
     assert_eq!(within_bounds(longer), longest);
     assert_eq!(within_bounds(longest.clone()), longest);
     assert_eq!(within_bounds(PoolOptions::default()), PoolOptions::default());

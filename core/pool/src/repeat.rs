@@ -1,0 +1,58 @@
+//! Whether a failed operation may be repeated: the one answer to it, by what its error says (SPEC 18.12).
+
+use crate::error::Outcome;
+use crate::interface::Retry;
+
+/// Whether repeating may help, and does nothing twice that must not be done twice.
+///
+/// `is_safe` says that the call was one of a tool that may be repeated, by its definition and by the trust in its server (SPEC 5.7).
+pub(crate) fn may_repeat(retry: Retry, outcome: Option<Outcome>, is_safe: bool) -> bool {
+    match (retry, outcome) {
+        (Retry::Never, _) | (Retry::ByOutcome, None) => false,
+        (Retry::Later, None) | (Retry::Later | Retry::ByOutcome, Some(Outcome::NotSent)) => true,
+        (Retry::Later | Retry::ByOutcome, Some(Outcome::Unknown)) => is_safe,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, ErrorCode};
+
+    const SENT_NOT: Option<Outcome> = Some(Outcome::NotSent);
+    const UNKNOWN: Option<Outcome> = Some(Outcome::Unknown);
+
+    /// SPEC 18.12: what may have run is repeated only where that is safe.
+    #[test]
+    fn what_may_have_run_is_repeated_only_where_that_is_safe() {
+        for (retry, outcome, is_safe, expected) in [
+            (Retry::Never, None, true, false),
+            (Retry::Never, SENT_NOT, true, false),
+            (Retry::Never, UNKNOWN, true, false),
+            (Retry::Later, None, false, true),
+            (Retry::Later, SENT_NOT, false, true),
+            (Retry::Later, UNKNOWN, false, false),
+            (Retry::Later, UNKNOWN, true, true),
+            (Retry::ByOutcome, None, true, false),
+            (Retry::ByOutcome, SENT_NOT, false, true),
+            (Retry::ByOutcome, UNKNOWN, false, false),
+            (Retry::ByOutcome, UNKNOWN, true, true),
+        ] {
+            let told = may_repeat(retry, outcome, is_safe);
+            assert_eq!(told, expected, "{retry:?}, {outcome:?}, safe: {is_safe}");
+        }
+    }
+
+    /// SPEC 18.12: no error contradicts itself, whatever its code is, and in whichever order it was told of what.
+    #[test]
+    fn no_error_says_that_what_may_have_run_may_be_repeated() {
+        for &code in ErrorCode::ALL {
+            let unsafe_one = Error::new(code, "it").with_outcome(Outcome::Unknown);
+            assert!(!unsafe_one.is_retryable(), "{code:?}");
+            let later =
+                Error::new(code, "it").with_outcome(Outcome::Unknown).with_retry(Retry::Later);
+            assert!(!later.is_retryable(), "{code:?}");
+            assert!(later.of_safe_tool().is_retryable(), "{code:?}");
+        }
+    }
+}
