@@ -63,7 +63,6 @@ mod tests {
         for text in [
             "c:\temp\u{8}uild\new.js",
             "--dir=C:\temp",
-            "-Ic:\new",
             "src\\main\test.c",
             "C:/work\temp",
         ] {
