@@ -112,9 +112,12 @@ fn every_challenge_of_a_refusal_is_told() {
         "missing": "token", "scope": "read write", "resource_metadata": "https://h.example/m",
     });
     assert_eq!(row(&rig)["auth_need"], needs);
-    let told = std::iter::from_fn(|| events.try_next())
-        .find(|event| event.kind() == EventKind::AuthRequired)
-        .expect("it is told");
+    let mut told = None;
+    until(|| {
+        told = events.try_next().filter(|event| event.kind() == EventKind::AuthRequired);
+        told.is_some()
+    });
+    let told = told.expect("it is told");
     let told: Value = serde_json::from_str(told.json()).unwrap();
     for (name, value) in needs.as_object().unwrap() {
         assert_eq!(&told[name], value, "{told}");
