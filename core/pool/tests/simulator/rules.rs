@@ -273,24 +273,7 @@ impl Past {
             }
         }
         if is_up(was) && !is_up(row) {
-            self.lose(now, was, setup);
-            let bound = setup.reconnect_of(row.key).breaker_losses as usize;
-            let broken = self.losses.len() > bound;
-            let is_auth = error_code(input) == Some(ErrorCode::AuthRequired);
-            let by_session =
-                matches!(input, Input::Disconnected { reason: LossReason::SessionLost, .. });
-            if by_session && !broken && !is_auth && !std::mem::replace(&mut self.at_once, true) {
-                check!(row.due_at == Some(now), "not at once after a lost session: {row:?}");
-                self.retry_from = Some((now, now));
-                return Ok(());
-            }
-            if is_auth && self.has_others && !broken {
-                check!(row.due_at == Some(now), "not at once with other credentials: {row:?}");
-                self.retry_from = Some((now, now));
-                return Ok(());
-            }
-            let is_lack = is_auth && !self.has_others;
-            return self.expect_schedule(now, row, setup, broken && !is_lack, error_code(input));
+            return self.expect_loss(now, input, row, was, setup);
         }
         let failed = matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
         if failed && was.situation == Situation::Connecting {
@@ -315,6 +298,34 @@ impl Past {
             }
         }
         Ok(())
+    }
+
+    fn expect_loss(
+        &mut self,
+        now: Moment,
+        input: &Input,
+        row: &EntryStatus,
+        was: &EntryStatus,
+        setup: &Setup,
+    ) -> Result<(), String> {
+        self.lose(now, was, setup);
+        let bound = setup.reconnect_of(row.key).breaker_losses as usize;
+        let broken = self.losses.len() > bound;
+        let is_auth = error_code(input) == Some(ErrorCode::AuthRequired);
+        let by_session =
+            matches!(input, Input::Disconnected { reason: LossReason::SessionLost, .. });
+        if by_session && !broken && !is_auth && !std::mem::replace(&mut self.at_once, true) {
+            check!(row.due_at == Some(now), "not at once after a lost session: {row:?}");
+            self.retry_from = Some((now, now));
+            return Ok(());
+        }
+        if is_auth && self.has_others && !broken {
+            check!(row.due_at == Some(now), "not at once with other credentials: {row:?}");
+            self.retry_from = Some((now, now));
+            return Ok(());
+        }
+        let is_lack = is_auth && !self.has_others;
+        self.expect_schedule(now, row, setup, broken && !is_lack, error_code(input))
     }
 
     fn lose(&mut self, now: Moment, was: &EntryStatus, setup: &Setup) {

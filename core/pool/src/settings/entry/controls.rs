@@ -60,12 +60,8 @@ mod tests {
 
     #[test]
     fn a_path_that_lost_its_backslashes_is_told_from_a_text_of_several_lines() {
-        for text in [
-            "c:\temp\u{8}uild\new.js",
-            "--dir=C:\temp",
-            "src\\main\test.c",
-            "C:/work\temp",
-        ] {
+        for text in ["c:\temp\u{8}uild\new.js", "--dir=C:\temp", "src\\main\test.c", "C:/work\temp"]
+        {
             assert!(is_broken_path(text), "{text:?}");
         }
         for text in [
