@@ -94,11 +94,11 @@ pub fn heard_in_general(text: &[u8]) -> Heard<'_> {
     }
 }
 
-/// What a text is of which only the beginning is there, since it is too long.
+/// What a text is of which only the beginning is there, since it is too long. It is noise only where its first name says so.
 pub fn heard_of(beginning: &[u8]) -> Heard<'_> {
     let beginning = beginning.trim_ascii_start();
     let outer = outer::members(beginning);
-    match beginning.first() == Some(&b'{') && (outer.has_version || outer.begins_as_message) {
+    match beginning.first() == Some(&b'{') && (outer.has_version || !outer.begins_as_another) {
         true => Heard::Broken { id: outer.id },
         false => Heard::Noise,
     }

@@ -9,8 +9,8 @@ pub(super) struct Outer {
     pub id: Option<u64>,
     /// Whether `jsonrpc` stands among the members.
     pub has_version: bool,
-    /// Whether its first name is that of a member of a message.
-    pub begins_as_message: bool,
+    /// Whether its first name is that of no member of a message.
+    pub begins_as_another: bool,
 }
 
 /// Follows a text that begins with a brace.
@@ -26,7 +26,7 @@ pub(super) fn members(text: &[u8]) -> Outer {
                 let Some(length) = string_length(&text[at + 1..]) else { break };
                 let (name, rest) = (&text[at + 1..at + 1 + length], &text[at + 2 + length..]);
                 if std::mem::take(&mut is_first) {
-                    outer.begins_as_message = depth == 1 && OF_MESSAGES.contains(&name);
+                    outer.begins_as_another = !(depth == 1 && OF_MESSAGES.contains(&name));
                 }
                 outer.has_version |= depth == 1 && name == b"jsonrpc";
                 if depth == 1 && name == b"id" && outer.id.is_none() {

@@ -203,7 +203,8 @@ fn of_what_is_too_long_the_first_members_count() {
         ("broken", r#"{"trace":"x","jsonrpc":"2.0","result":{"#),
         ("noise", r#"{"level":"info","msg":"xxx"#),
         ("noise", r#"{"a":{"jsonrpc":"2.0","id":7"#),
-        ("noise", "{\"xxx"),
+        ("broken", "{\"xxx"),
+        ("broken", "{{{{"),
         ("noise", "xxx {\"jsonrpc\":\"2.0\",\"id\":7"),
     ] {
         assert_eq!(said(&heard_of(beginning.as_bytes())), expected, "{beginning}");
