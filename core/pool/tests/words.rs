@@ -12,7 +12,9 @@ const SOURCES: [&str; 5] =
     ["core/src", "core/pool/src", "ffi/src", "bindings/python/src", "bindings/node/src"];
 
 /// What is handed on where an error is made, by file: a word that the registry gave somewhere else.
-const HANDED_ON: [(&str, &str); 14] = [
+const HANDED_ON: [(&str, &str); 16] = [
+    ("core/src/auth/fetch/road.rs", "kind"),
+    ("core/src/api/no_tool.rs", "reason.as_str()"),
     ("core/src/auth/fetch.rs", "name"),
     ("core/src/api/call.rs", "slot.state.as_str()"),
     ("core/src/api/call.rs", "reason"),
@@ -44,7 +46,8 @@ const HANDS_ON: [&str; 7] = [
 ];
 
 /// Names that texts have in backticks and that are the same in every language, beside those of events: the last are of a configuration.
-const SAME_EVERYWHERE: [&str; 5] = ["_meta", "not_sent", "client_id", "client_secret", "env_file"];
+const SAME_EVERYWHERE: [&str; 6] =
+    ["_meta", "not_sent", "client_id", "client_secret", "token_type", "env_file"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

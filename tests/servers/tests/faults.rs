@@ -134,6 +134,13 @@ fn badly_asked(row: &Value) -> String {
     let plain = |lease: &str| json!({ "call": [lease, "plain", {}, patient], "text": "plain" });
     match row.get("connect") {
         Some(refused) => steps.push(with(json!({ "acquire": ["a", "s"] }), refused)),
+        // A list that is lost costs itself alone.
+        None if row["lost"] == true => {
+            steps.push(json!({ "acquire": ["a", "s"], "as": "one" }));
+            let warning = json!({ "code": "list_failed", "server": "s" });
+            steps.push(json!({ "wait_event": ["a", "warning", warning] }));
+            steps.push(plain("one"));
+        }
         None => {
             steps.push(json!({ "acquire": ["a", "s"], "as": "one" }));
             steps.extend(asked(place));

@@ -62,11 +62,12 @@ fn a_bare_error_has_nothing_else() {
     assert_eq!(error.to_json(), expected);
 }
 
-/// SPEC 5.6: an outcome decides about repeating an interrupted call, and about nothing else.
+/// SPEC 5.6, 18.12: what may have run is not to be repeated; that it did not run makes nothing else better.
 #[test]
-fn an_outcome_changes_only_interrupted_calls() {
+fn an_outcome_never_makes_an_error_better_than_its_code() {
     let unavailable = Error::new(ErrorCode::Unavailable, "reconnecting");
-    assert!(unavailable.with_outcome(Outcome::Unknown).is_retryable());
+    assert!(unavailable.is_retryable());
+    assert!(!unavailable.with_outcome(Outcome::Unknown).is_retryable());
     let closed = Error::new(ErrorCode::Closed, "closed").with_outcome(Outcome::NotSent);
     assert!(!closed.is_retryable());
     assert_eq!((Outcome::NotSent.as_str(), Outcome::Unknown.as_str()), ("not_sent", "unknown"));

@@ -73,7 +73,7 @@ fn every_pool_option_is_read() {
         "workspace": "/w", "workers": 3, "shared_transports": ["http"], "drain_delay_ms": 1, "idle_cap_ms": 2,
         "exit_grace_ms": 3, "kill_grace_ms": 4, "connect_timeout_ms": 100, "call_timeout_ms": 6,
         "call_idle_timeout_ms": 5, "keepalive_ms": 70, "keepalive_misses": 8, "handler_timeout_ms": 22,
-        "reconnect": {"delays_ms": {"local": [9], "remote": []}, "breaker": {"losses": 10, "window_ms": 11}, "healthy_after_ms": 12},
+        "reconnect": {"delays_ms": {"local": [9], "remote": []}, "breaker": {"losses": 10, "window_ms": 11}, "healthy_after_ms": 12, "revive_ms": [100]},
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
@@ -102,7 +102,7 @@ fn every_pool_option_is_read() {
             breaker_losses: 10,
             breaker_window: ms(11),
             healthy_after: ms(12),
-            revive: vec![ms(24)],
+            revive: vec![ms(100)],
         },
         budget: Some(Budget { limit: 21, mode: BudgetMode::Enforce }),
         limits: Limits {

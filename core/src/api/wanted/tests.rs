@@ -179,7 +179,7 @@ async fn a_failed_want_is_started_by_a_restart_and_by_a_reload() {
                 report.unwrap()["reconnected"]["s"].clone()
             }
         };
-        assert_eq!(rows[0]["reason"], "in_flight", "{rows}");
+        assert_eq!(rows[0]["restarted"], true, "{rows}");
         session.ready(Some("s"), Some(HANG)).await.unwrap();
         assert!(is_listed(&session));
         pool.close().await.unwrap();

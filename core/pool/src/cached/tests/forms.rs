@@ -148,7 +148,7 @@ fn a_file_is_believed_no_more_than_a_server() {
         assert_eq!(parsed(&name(hostile)), None, "{hostile}");
     }
     for (from, to) in [
-        ("\"inputSchema\":{}", "\"inputSchema\":[]"),
+        ("\"inputSchema\":{}", "\"inputSchema\":7"),
         ("\"inputSchema\":{}", "\"inputSchema\":{},\"inputSchema\":{}"),
         ("\"tasks\":[\"task\"]", "\"tasks\":[\"other\"]"),
         ("\"tasks\":[\"task\"]", "\"tasks\":7"),

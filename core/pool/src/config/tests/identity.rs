@@ -260,7 +260,9 @@ fn order_never_counts_and_every_byte_does() {
             let Some(members) = value.get_mut(member).and_then(Value::as_object_mut) else {
                 continue;
             };
-            let names: Vec<String> = members.keys().cloned().collect();
+            // That one has a single value.
+            let names = members.keys().filter(|name| *name != "proxy").cloned();
+            let names: Vec<String> = names.collect();
             let Some(Value::String(text)) = members.get_mut(random.pick(&names)) else { continue };
             text.push(*random.pick(&['x', ' ', '\u{301}', '"', '}']));
             assert_ne!(print(value), base);
