@@ -72,7 +72,7 @@ export interface EventPayloads {
   log: { level: string; logger?: string; data: unknown };
   stderr: { line: string };
   approval_needed: { requests: ApprovalRequest[] };
-  auth_required: { url?: string; missing?: string; scope?: string; resource_metadata?: string };
+  auth_required: { url?: string; missing?: string; scope?: string; resourceMetadata?: string };
   budget_warning: BudgetFigures & { ratio: number };
   refused_batch: BudgetFigures & { refused: RefusedServer[] };
   source_changed: { source: string; accepted: boolean; findings?: Finding[] };

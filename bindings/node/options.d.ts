@@ -208,6 +208,8 @@ export interface ReconnectOptions {
   breaker?: { losses?: number; windowMs?: number };
   /** Health that forgives earlier attempts; default 30000. */
   healthyAfterMs?: number;
+  /** Waits before quiet attempts of a server that has failed and is wanted, the last of which repeats; none for `[]`. Default one to five minutes. */
+  reviveMs?: number[];
 }
 
 /** How many servers may run. All connections of one name count once. */

@@ -2,13 +2,13 @@
 // Spelling: the registry's snake_case in JavaScript's camelCase, and back.
 //
 // Names of our own are translated, in texts of ours as well; names of others never are: those of servers (the members of `servers` and
-// `reconnected`), and whatever a server or the host wrote (`data`, `definition`, `difference`, `meta`).
+// `reconnected`), and whatever a server or the host wrote (`data`, `definition`, `difference`, `meta`, and the arguments in `renamed`).
 
 /** Members whose own members are names of servers. */
 const NAMED_BY_HOST = new Set(['servers', 'reconnected']);
 
 /** Members that are not ours. */
-const FOREIGN = new Set(['data', 'definition', 'difference', 'meta']);
+const FOREIGN = new Set(['data', 'definition', 'difference', 'meta', 'renamed']);
 
 /** `entry_index` → `entryIndex`; what begins with underscores is no name of ours, and begins with them here too. */
 function toCamel(name) {
