@@ -49,6 +49,11 @@ class Result {
     return (this.#value ??= JSON.parse(withWholeCharacters(this.#raw)));
   }
 
+  /** Its `_meta`. */
+  get meta() {
+    return this.value._meta;
+  }
+
   toJSON() {
     return this.value;
   }
