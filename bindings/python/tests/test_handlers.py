@@ -191,7 +191,7 @@ def test_handlers_that_cannot_be_used_are_refused(log: Log) -> None:
         with pytest.raises(trunkline.InvalidArgumentError) as refused:
             trunkline.sync.Pool(handlers=handlers)
         assert refused.value.detail["path"] == path
-    with pytest.raises(trunkline.InvalidArgumentError, match="event loop"):
+    with pytest.raises(trunkline.InvalidArgumentError, match="asyncio loop"):
         trunkline.Pool(handlers={"sampling": print})
 
 
