@@ -293,9 +293,9 @@ fn a_call_after_the_drain_says_closed() {
     });
 }
 
-/// SPEC 3.3, 9.4: what failed leaves its error behind, and nothing else.
+/// SPEC 3.3, 8.1, 9.4: what failed and is wanted leaves its error behind, and an entry that is tried again.
 #[test]
-fn status_tells_the_last_error_of_a_server_without_an_entry() {
+fn status_tells_the_last_error_of_a_server_that_never_came() {
     let rig = Rig::new(json!({}));
     host(async {
         rig.configure(json!({ "s": { "command": "/nowhere/to/be/found" } })).await;
@@ -303,7 +303,9 @@ fn status_tells_the_last_error_of_a_server_without_an_entry() {
         let failed = session.ready(Some("s"), Some(HANG)).await.err().unwrap();
         let status = rig.pool.status();
         let server = &status["servers"]["s"];
-        assert_eq!((&server["entries"], &server["state"]), (&json!([]), &json!("disconnected")));
+        let states: Vec<_> =
+            server["entries"].as_array().unwrap().iter().map(|it| &it["state"]).collect();
+        assert_eq!((states, &server["state"]), (vec!["failed"], &json!("disconnected")));
         assert_eq!(server["error_code"], failed.code().name());
         assert_eq!(server["last_error"]["message"], failed.message());
     });
