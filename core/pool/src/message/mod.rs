@@ -3,7 +3,7 @@
 //! One test for every transport: a line of a pipe, the body of an answer, an event of a stream, a message of a websocket.
 //!
 //! 1. A message is an object with `jsonrpc` and a `method`, or with an `id` and a `result` or an `error` that is an object. Without
-//!    `jsonrpc` a `method` counts that is in [`methods`], and a `result` that is an object: loggers write `id` and `result` too.
+//!    `jsonrpc` a `method` counts that is in the table of methods, and a `result` that is an object: loggers write `id` and `result` too.
 //! 2. Bytes before the first `{` of a text that holds a message are dropped.
 //! 3. What cannot be read, or is no message, but has `jsonrpc` and the `id` of a reply, is a broken reply.
 //! 4. Everything else is noise. A text that cannot be read and has `jsonrpc` is broken even without an id: somebody waits for it.
