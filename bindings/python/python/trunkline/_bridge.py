@@ -181,7 +181,7 @@ async def submit(start: Callable[..., _trunkline.Operation], *args: Any) -> Any:
             del args
             raise refused from error.__cause__
         raise
-    # The loop alone keeps it, however long whoever waits here is kept; and an error keeps no arguments.
+    # The loop alone keeps the bridge. The traceback of an error keeps this frame, and so it gives up the arguments.
     del bridge, args
     try:
         return await future

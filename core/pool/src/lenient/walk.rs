@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Passes what is of another kind.
+    /// Passes values of other kinds.
     fn misfit(&mut self, place: Place<'_>) -> bool {
         let value = self.skip();
         let stays = place.in_schema || matches!(place.kind, Kind::Schema);

@@ -83,7 +83,7 @@ def error_text(result: trunkline.CallResult) -> str:
     return "\n".join(texts(result)) or stands_in or WORDLESS
 
 
-#: What is told of an error that the server says nothing of.
+#: Words for an error that has none from the server.
 WORDLESS = "the tool reports an error without a text"
 
 
