@@ -303,9 +303,9 @@ fn status_tells_the_last_error_of_a_server_that_never_came() {
         let failed = session.ready(Some("s"), Some(HANG)).await.err().unwrap();
         let status = rig.pool.status();
         let server = &status["servers"]["s"];
-        let states: Vec<_> =
-            server["entries"].as_array().unwrap().iter().map(|it| &it["state"]).collect();
-        assert_eq!((states, &server["state"]), (vec!["failed"], &json!("disconnected")));
+        let entries = server["entries"].as_array().unwrap();
+        let states: Vec<_> = entries.iter().map(|entry| &entry["state"]).collect();
+        assert_eq!((states, &server["state"]), (vec![&json!("failed")], &json!("disconnected")));
         assert_eq!(server["error_code"], failed.code().name());
         assert_eq!(server["last_error"]["message"], failed.message());
     });

@@ -186,9 +186,14 @@ impl Place {
     }
 }
 
-/// SPEC 12.5: what a person is shown is what would run, byte by byte, and nothing of it reaches their terminal.
+/// SPEC 12.5, 18.9: what a person is shown is what would run, byte by byte, and nothing of it reaches their terminal. A program below the
+/// home folder is shown with that folder.
 fn is_exact(number: usize, request: &Value, hostile: &Hostile) {
     if let (Some(argv), true) = (&hostile.argv, request["exact"]["argv"].is_array()) {
+        let mut argv = argv.clone();
+        if let Some(below_home) = argv.first().and_then(|program| program.strip_prefix("~/")) {
+            argv[0] = format!("{}/{below_home}", std::env::var("HOME").unwrap());
+        }
         assert_eq!(request["exact"]["argv"], json!(argv), "{number}");
     }
     let line = request["escaped"]["line"].as_str().unwrap();
