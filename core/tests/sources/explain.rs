@@ -22,7 +22,9 @@ fn why(pool: &Pool, name: &str) -> Value {
 async fn refused_call(session: &Session, exposed: &str) -> Value {
     let called = session.call_tool(exposed, "{}", &CallOptions::default()).await;
     let error = called.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::ToolNotFound, "{error:?}");
+    let is_down = error.detail()["reason"] == "failed";
+    let expected = if is_down { ErrorCode::Unavailable } else { ErrorCode::ToolNotFound };
+    assert_eq!(error.code(), expected, "{error:?}");
     let explanation = error.detail()["explanation"].clone();
     assert_eq!(explanation, explained(session.explain(exposed)));
     assert_eq!(explanation["reason"], error.detail()["reason"]);

@@ -5,7 +5,7 @@ use super::own_id;
 /// What is known of such a text.
 #[derive(Debug, Default)]
 pub(super) struct Outer {
-    /// The `id`, where it can be one of ours and no other stands beside it.
+    /// The first `id` that can be one of ours.
     pub id: Option<u64>,
     /// Whether `jsonrpc` stands among the members.
     pub has_version: bool,
@@ -17,7 +17,7 @@ pub(super) struct Outer {
 pub(super) fn members(text: &[u8]) -> Outer {
     const OF_MESSAGES: [&[u8]; 6] = [b"jsonrpc", b"id", b"method", b"params", b"result", b"error"];
     let mut outer = Outer::default();
-    let (mut depth, mut at, mut is_first, mut has_id) = (0_usize, 0, true, false);
+    let (mut depth, mut at, mut is_first) = (0_usize, 0, true);
     while at < text.len() {
         match text[at] {
             b'{' | b'[' => depth += 1,
@@ -29,10 +29,8 @@ pub(super) fn members(text: &[u8]) -> Outer {
                     outer.begins_as_another = !(depth == 1 && OF_MESSAGES.contains(&name));
                 }
                 outer.has_version |= depth == 1 && name == b"jsonrpc";
-                if depth == 1 && name == b"id" {
-                    let id = id_after(rest);
-                    let is_other = std::mem::replace(&mut has_id, true) && id != outer.id;
-                    outer.id = id.filter(|_| !is_other);
+                if depth == 1 && name == b"id" && outer.id.is_none() {
+                    outer.id = id_after(rest);
                 }
                 at += 1 + length;
             }

@@ -159,7 +159,6 @@ const TEXTS: &[(&str, &[&str])] = &[
     (
         "broken",
         &[
-            r#"{"jsonrpc":"2.0","id":1,"id":7,"result":{}}"#,
             r#"{"jsonrpc""#,
             r#"{"jsonrpc":"2.0","id":7"#,
             r#"{"jsonrpc":"2.0","id":"7-a","result":nope}"#,
