@@ -184,6 +184,20 @@ def test_any_mapping_is_an_object(kind: Any) -> None:
         assert list(pool.reconcile(kind({"s": given}))["servers"]) == ["s"]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "written"),
+    [([60, 0.1], [60000, 100]), ((5,), [5000]), (5, [5000]), ([], []), ([0.05], None), ([1, 4000], None), (["1"], None)],
+)
+def test_a_list_of_waits_is_in_seconds(seconds: Any, written: list[int] | None) -> None:
+    """SPEC 8.1, 16.5: each of them is within its range."""
+    if written is not None:
+        assert encoded("pool", reconnect={"revive": seconds}) == {"reconnect": {"revive_ms": written}}
+        return
+    with pytest.raises(trunkline.InvalidArgumentError) as refused:
+        encoded("pool", reconnect={"revive": seconds})
+    assert refused.value.detail["path"] == "reconnect.revive"
+
+
 def test_arguments_that_contain_themselves_are_refused() -> None:
     loop: dict[str, Any] = {}
     loop["again"] = loop

@@ -102,6 +102,8 @@ def _value(row: dict[str, Any], value: Any, path: str) -> Any:
                 name: [milliseconds(one, f"{path}.{name}") for one in _listed(times)]
                 for name, times in value.items()
             }
+    if row.get("is_list"):
+        return [_within(row, one, path) for one in _listed(value)]
     if "names" not in row and row.get("unit") == "milliseconds":
         return _within(row, value, path)
     if isinstance(value, (set, frozenset)):

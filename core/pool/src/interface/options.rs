@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::names::{node_name, python_name};
+use crate::options::check::RETRY_DELAY_MS_MAX;
 
 /// What takes the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -182,6 +183,8 @@ impl OptionKind {
             }
             OptionKind::Durations { min } => {
                 out.insert("min".into(), (*min).into());
+                out.insert("max".into(), RETRY_DELAY_MS_MAX.into());
+                out.insert("is_list".into(), true.into());
                 out.insert("unit".into(), "milliseconds".into());
             }
             OptionKind::Word(words) | OptionKind::Words(words) => {

@@ -169,7 +169,7 @@ fn check_durations(min: u64, list: &Value, path: &str) -> Result<()> {
 }
 
 /// An hour.
-pub(super) const RETRY_DELAY_MS_MAX: u64 = 3_600_000;
+pub(crate) const RETRY_DELAY_MS_MAX: u64 = 3_600_000;
 
 /// Attempts in a row: more is a loop.
 const RETRIES_MAX: usize = 100;

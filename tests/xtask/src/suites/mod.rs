@@ -43,7 +43,7 @@ impl Suite {
     }
 }
 
-/// In the order of running: what fails fastest comes first. With those beside them the minutes add up to 38.
+/// In the order of running: what fails fastest comes first. With those beside them the minutes add up to 46.
 static SUITES: [Suite; 13] = [
     Suite { name: "fmt", what: "the formatting", minutes: 1, run: rust::fmt },
     Suite {
@@ -56,27 +56,27 @@ static SUITES: [Suite; 13] = [
     Suite {
         name: "core",
         what: "the Rust crates, the simulator, the behaviour cases",
-        minutes: 8,
+        minutes: 9,
         run: rust::core,
     },
     Suite { name: "header", what: "include/trunkline.h is current", minutes: 1, run: rust::header },
     Suite {
         name: "c",
         what: "C99 and C++17: plain, sanitizers, valgrind, behaviour",
-        minutes: 3,
+        minutes: 5,
         run: c::c,
     },
     Suite {
         name: "python",
         what: "pytest, mypy, stubtest, behaviour",
-        minutes: 3,
+        minutes: 6,
         run: python::python,
     },
-    Suite { name: "node", what: "node --test, tsc, behaviour", minutes: 3, run: node::node },
+    Suite { name: "node", what: "node --test, tsc, behaviour", minutes: 4, run: node::node },
     Suite {
         name: "runtimes",
         what: "the Node package in Bun and Deno, and in single executables",
-        minutes: 3,
+        minutes: 4,
         run: runtimes::runtimes,
     },
     Suite {
@@ -294,6 +294,6 @@ mod tests {
 
     #[test]
     fn the_default_run_stays_within_its_budget() {
-        assert!(minutes_of_all() <= 38);
+        assert!(minutes_of_all() <= 46);
     }
 }
