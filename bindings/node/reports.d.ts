@@ -23,7 +23,17 @@ export interface ServerReport {
 export interface ReconcileReport {
   v: number;
   servers: Record<string, ServerReport>;
+  findings?: UnknownMember[];
   [name: string]: unknown;
+}
+
+/** A member of a server's configuration that no rule knows; it has no effect. */
+export interface UnknownMember {
+  kind: 'unknown';
+  server: string;
+  path: string;
+  /** The known member that was probably meant. */
+  nearest?: string;
 }
 
 /** What a change of the gates did: the servers about which it changed. */
@@ -80,6 +90,7 @@ export interface RuntimeReport<Result extends string> {
   result: Result;
   /** Why it was refused. */
   reason?: string;
+  findings?: UnknownMember[];
 }
 
 /** A server that waits for approval, in exact and in escaped form: `docs/approvals.md`. */

@@ -18,7 +18,8 @@ use crate::types::{DestroyFn, DoneFn, Status, Str, TRUNKLINE_EVERY_ENTRY};
 /// `WRONG_THREAD` inside a callback.
 ///
 /// `servers_json`: a JSON object of servers by name, with or without a `mcpServers` around it.
-/// `out`: the report, `{v, servers: {name: {action, error?}}}`; free it with `trunkline_buf_free`.
+/// `out`: the report, `{v, servers: {name: {action, error?}}, findings?}`, with the members that no
+/// rule knows as `[{kind, server, path, nearest?}]`; free it with `trunkline_buf_free`.
 ///
 /// Errors: `INVALID_CONFIG` when the text is no such object (a server that is wrong spoils itself
 /// alone, in the report); `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.

@@ -143,8 +143,9 @@ pub unsafe extern "C" fn trunkline_pool_switch_source(
 /// are taken as they are. Returns at once, as `trunkline_pool_set_source`.
 ///
 /// `config_json`: the JSON object of one server (`{"command": ...}`). `out`:
-/// `{v, server, result, reason?}` with the result `added`, `replaced`, `unchanged` or `refused`,
-/// which starts when what refuses it is gone; free it with `trunkline_buf_free`.
+/// `{v, server, result, reason?, findings?}` with the result `added`, `replaced`, `unchanged` or
+/// `refused`, which starts when what refuses it is gone, and with the members that no rule knows,
+/// as `[{kind, server, path, nearest?}]`; free it with `trunkline_buf_free`.
 ///
 /// Errors: `INVALID_CONFIG`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
 #[unsafe(no_mangle)]

@@ -130,8 +130,9 @@ impl Pool {
 
     /// Makes these servers the pool's run-time source: what is new starts in the sessions that want it, what is gone is
     /// released, what is equal is not touched. Returns as soon as that is under way, with the report
-    /// `{v, servers: {name: {action: added | removed | replaced | reviewed | unchanged | invalid | refused, reason?, error?}}}`.
-    /// Dropping the future does not take back a change that was begun.
+    /// `{v, servers: {name: {action: added | removed | replaced | reviewed | unchanged | invalid | refused, reason?, error?}},
+    /// findings?}`. Members that no rule knows are `findings: [{kind: "unknown", server, path, nearest?}]`, with the known member that was
+    /// probably meant. Dropping the future does not take back a change that was begun.
     ///
     /// # Errors
     /// `closing`, `closed`, `forked`. A bad server is an entry of the report, and keeps what it had.

@@ -75,7 +75,8 @@ class Pool(PoolBase):
         return Acquiring(_acquire(self, *start))
 
     async def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
-        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone.
+        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone. Members that
+        no rule knows are ``findings`` of the report, each with the ``nearest`` known one.
 
         To cancel it does not take back a change that was begun.
         """

@@ -50,7 +50,7 @@ class SourcesBase:
         """Adds a server to the run-time source, which beats every other, or replaces it there.
 
         ``result`` of the report is ``added``, ``replaced``, ``unchanged``, or ``refused`` with a ``reason``: then it starts when what
-        refuses it is gone.
+        refuses it is gone. Members that no rule knows are ``findings``, each with the ``nearest`` known one.
         """
         return report_of(self._native.add_server, server, config_text(config))
 

@@ -75,7 +75,8 @@ class Pool(PoolBase):
         return Lease(self, block(self._native.acquire, server, text, session, encode("acquire", options)))
 
     def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
-        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone.
+        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone. Members that
+        no rule knows are ``findings`` of the report, each with the ``nearest`` known one.
 
         To cancel it does not take back a change that was begun.
         """

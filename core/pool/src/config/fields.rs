@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, ErrorCode, Result};
 use crate::interface::{OptionKind, OptionRow, Scope, options};
 use crate::json::{joined, whole};
+use crate::nearest::nearest;
 use crate::text::escaped;
 
 /// The most items of `args`, `env`, `headers` and the like.
@@ -84,6 +85,16 @@ impl<'a> Fields<'a> {
     pub(super) fn take_false(&mut self, spelling: &str) -> bool {
         let is_false = self.left.get(spelling) == Some(&Value::Bool(false));
         is_false && self.left.shift_remove(spelling).is_some()
+    }
+
+    /// An error for members that are missing, with the member that somebody probably meant as one of them.
+    pub(super) fn missing(&self, names: &[&str], message: &str) -> Error {
+        let error = self.error(names[0], message);
+        let meant = |left: &String| nearest(left, names.iter().copied()).is_some();
+        match self.left.keys().find(|left| meant(left)) {
+            Some(left) => error.with_nearest(left, names.iter().copied()),
+            None => error,
+        }
     }
 
     pub(super) fn has(&self, spelling: &str) -> bool {
@@ -181,6 +192,12 @@ pub(super) fn invalid(server: &str, path: &str, message: &str) -> Error {
 }
 
 /// The registry's fields of a server, by every way to write one. Made once: a settings file asks some hundred times per server.
+/// The name that somebody probably meant by a member that no rule knows.
+pub(super) fn nearest_known(name: &str) -> Option<&'static str> {
+    let known = &LazyLock::force(&KNOWN).fields;
+    nearest(name, known.iter().flat_map(|field| &field.spellings).map(String::as_str))
+}
+
 static KNOWN: LazyLock<Known> = LazyLock::new(Known::new);
 
 struct Known {

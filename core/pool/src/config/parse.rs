@@ -133,7 +133,8 @@ fn transport(fields: &mut Fields<'_>) -> Result<Transport> {
         (None, Some(Stated::Remote(_))) => Err(fields.error("url", "`url` is missing")),
         (None, Some(Stated::Stdio)) => Err(fields.error("command", "`command` is missing")),
         (None, None) => {
-            Err(fields.error("command", "a server needs a `command` or a `url`; both are missing"))
+            let message = "a server needs a `command` or a `url`; both are missing";
+            Err(fields.missing(&["command", "url"], message))
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trunkline_pool::layers::{Contents, Granted, Scope, SourceName};
 use trunkline_pool::settings::{FINDINGS_MAX, FindingKind, Place, ReadOptions, Source, read_again};
 
-use crate::Result;
+use crate::{Result, ServerSpec};
 
 /// What a text says that is a source, or becomes one.
 #[derive(Default)]
@@ -139,6 +139,24 @@ impl Finding {
         }
         row
     }
+}
+
+/// The members without effect of servers that the host itself configures: `[{kind, server, path, nearest?}]`, at most as many as are kept
+/// of a file.
+pub(super) fn unknown_of<'a>(
+    servers: impl IntoIterator<Item = (&'a str, &'a ServerSpec)>,
+) -> Vec<Value> {
+    let of = |(server, spec): (&'a str, &'a ServerSpec)| {
+        spec.unknown_members().map(move |(path, nearest)| {
+            let kind = FindingKind::Unknown.as_str();
+            let mut row = json!({ "kind": kind, "server": cut(server), "path": cut(path) });
+            if let Some(nearest) = nearest {
+                row["nearest"] = nearest.into();
+            }
+            row
+        })
+    };
+    servers.into_iter().flat_map(of).take(FINDINGS_MAX).collect()
 }
 
 /// A text, or the beginning of a longer one.

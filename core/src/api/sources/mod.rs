@@ -47,7 +47,7 @@ use trunkline_pool::state::GateReason;
 use self::accepted::Accepted;
 use self::desired::Desired;
 use self::entry::Fresh;
-use self::findings::{Findings, Said};
+use self::findings::{Findings, Said, unknown_of};
 pub(super) use self::over::Over;
 use self::pass::{Passed, Shape};
 pub(super) use self::running::{Named, Origin, Running, Standing};
@@ -157,9 +157,10 @@ impl Pool {
         Ok(report(Some(source), &passed))
     }
 
-    /// Adds a server to the run-time source, which beats every other, or replaces it there: `{v, server, result, reason?}` with the
-    /// result `added`, `replaced`, `unchanged` or `refused`. One that is refused, with the reason of SPEC 11.6, stays in the source and
-    /// starts when what refuses it is gone.
+    /// Adds a server to the run-time source, which beats every other, or replaces it there: `{v, server, result, reason?, findings?}` with
+    /// the result `added`, `replaced`, `unchanged` or `refused`. One that is refused, with the reason of SPEC 11.6, stays in the source
+    /// and starts when what refuses it is gone. Members that no rule knows are `findings: [{kind: "unknown", server, path, nearest?}]`,
+    /// with the known member that was probably meant.
     ///
     /// # Errors
     /// `invalid_config` for a name that no server can have, `closing`, `closed`, `forked`.
@@ -176,7 +177,7 @@ impl Pool {
         if let Some(reason) = reason {
             report["reason"] = reason.into();
         }
-        Ok(report)
+        Ok(with_unknown(report, [(server, spec)]))
     }
 
     /// Takes a server out of the run-time source: `{v, server, result}` with the result `removed` or `not_present`. What another source says
@@ -267,6 +268,8 @@ impl PoolCore {
 
     /// Replaces the run-time source. Subscribers of the pool hear of it, unless it changed nothing.
     pub(super) async fn reconcile(self: &Arc<Self>, servers: Servers) -> Result<Value> {
+        let valid = servers.0.iter().filter_map(|(name, spec)| Some((&**name, spec.as_ref().ok()?)));
+        let mut report = with_unknown(json!({ "v": 1 }), valid);
         let replace = |desired: &mut Desired| {
             let now = Contents::literal(servers.0);
             let name = SourceName::of_scope(Scope::Runtime);
@@ -277,7 +280,8 @@ impl PoolCore {
             mentioned
         };
         let passed = self.change_apart(Fresh::No, replace).await?;
-        Ok(json!({ "v": 1, "servers": passed.rows_to_json(Shape::Plain) }))
+        report["servers"] = passed.rows_to_json(Shape::Plain);
+        Ok(report)
     }
 
     /// Sets the host's lists.
@@ -309,6 +313,18 @@ impl PoolCore {
 
 fn names(contents: Option<&Contents>) -> BTreeSet<Box<str>> {
     contents.into_iter().flat_map(|contents| contents.servers.keys().cloned()).collect()
+}
+
+/// The report, with `findings` where members of these servers have no effect.
+fn with_unknown<'a>(
+    mut report: Value,
+    servers: impl IntoIterator<Item = (&'a str, &'a ServerSpec)>,
+) -> Value {
+    let findings = unknown_of(servers);
+    if !findings.is_empty() {
+        report["findings"] = findings.into();
+    }
+    report
 }
 
 /// `{v, source, servers, findings}`.

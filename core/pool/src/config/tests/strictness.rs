@@ -1,6 +1,6 @@
 //! Texts that two readers could understand differently.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::ErrorCode;
 use crate::config::{ServerSpec, Transport, parse_servers};
@@ -178,6 +178,26 @@ fn reserved_names_survive_the_whole_chain() {
         let without = parse_servers(&format!(r#"{{"{name}":{{"command":"c"}}}}"#)).unwrap();
         let without = without[name].as_ref().unwrap();
         assert_ne!(spec.fingerprint("", &[]), without.fingerprint("", &[]), "{name}");
+    }
+}
+
+/// SPEC 16.5: a member that is written wrong is said beside what was probably meant.
+#[test]
+fn what_was_probably_meant_is_said() {
+    for (written, meant) in [
+        (json!({ "comand": "x" }), Some("command")),
+        (json!({ "commnad": "x", "args": [] }), Some("command")),
+        (json!({ "ulr": "http://h" }), Some("url")),
+        (json!({ "program": "x" }), None),
+    ] {
+        let error = ServerSpec::from_value("s", &written).unwrap_err();
+        let nearest = error.detail().get("nearest").and_then(Value::as_str);
+        assert_eq!(nearest, meant, "{written}: {error}");
+    }
+    for (written, meant) in [("arg", Some("args")), ("enviroment", None), ("notes", None)] {
+        let spec = spec(json!({ "command": "x", written: ["--local-timezone"] }));
+        let unknown: Vec<_> = spec.unknown_members().collect();
+        assert_eq!(unknown, [(written, meant)]);
     }
 }
 
