@@ -106,12 +106,12 @@ usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain othe
 
 --listen http|https|ws|wss
                    listens on the loopback instead, and prints its address; there is no TLS
---sends TEXT       the bytes that it answers with, whatever it is asked
+--sends TEXT       the bytes that it answers with, whatever it is asked; {id} is the id of what it answers
 --then close|hang|repeat=TEXT|drip=TEXT
                    what comes after them
---to everything|calls|first|comers
-                   it answers so to calls alone, or to the first request alone, and is a small server to all else; or to whoever comes,
-                   before anything is asked";
+--to everything|calls|first|comers|METHOD|first:METHOD
+                   it answers so to calls alone, to the first request alone, or to requests of a method (of HTTP or of the protocol) or the
+                   first of them, and is a small server to all else; or to whoever comes, before anything is asked";
 
 #[cfg(test)]
 mod tests {
@@ -125,9 +125,13 @@ mod tests {
     fn flags_are_read_and_slips_are_refused() {
         let flags = parse(&["--silent", "--helper", "group", "--frame", "bom"]).unwrap();
         assert!(flags.silent && flags.companions.len() == 1 && flags.frame.is_some());
-        for slip in
-            [&["--nope", "1"][..], &["--frame", "nope"], &["--helper"], &["--slow-exit-ms", "x"]]
-        {
+        for slip in [
+            &["--nope", "1"][..],
+            &["--frame", "nope"],
+            &["--helper"],
+            &["--slow-exit-ms", "x"],
+            &["--to", "first:nope"],
+        ] {
             assert!(parse(slip).is_err(), "{slip:?}");
         }
     }

@@ -36,7 +36,7 @@ pub enum Then {
 }
 
 /// When it sends that.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum To {
     /// To everything.
     #[default]
@@ -47,6 +47,8 @@ pub enum To {
     First,
     /// To whoever comes: what is asked there is not read.
     Comers,
+    /// To requests of this method, of the protocol or of HTTP, or to the first of them alone. To all else it is a small server.
+    Method { name: String, first_alone: bool },
 }
 
 impl To {
@@ -57,9 +59,32 @@ impl To {
             ("first", To::First),
             ("comers", To::Comers),
         ];
-        words.into_iter().find_map(|(name, to)| (name == word).then_some(to))
+        let known = words.into_iter().find_map(|(name, to)| (name == word).then_some(to));
+        let (name, first_alone) = match word.strip_prefix("first:") {
+            Some(name) => (name, true),
+            None => (word, false),
+        };
+        let is_method = METHODS.contains(&name);
+        known.or_else(|| is_method.then(|| To::Method { name: name.to_owned(), first_alone }))
+    }
+
+    /// Whether a request is one that it sends this to.
+    fn is_meant(&self, http: &str, method: &Value, is_first: &AtomicBool) -> bool {
+        let first = || is_first.swap(false, Ordering::AcqRel);
+        match self {
+            To::Everything | To::Comers => true,
+            To::Calls => method == "tools/call",
+            To::First => first(),
+            To::Method { name, first_alone } => {
+                (http == name || method == name.as_str()) && (!first_alone || first())
+            }
+        }
     }
 }
+
+/// The methods that a small server is asked with.
+pub const METHODS: [&str; 6] =
+    ["GET", "DELETE", "initialize", "notifications/initialized", "tools/list", "tools/call"];
 
 /// How an address begins. Nothing here speaks TLS.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,6 +133,13 @@ impl Answer {
         };
         Answer { bytes: text.into_bytes(), then }
     }
+
+    /// The same, for the id that a message has.
+    fn to_message(&self, message: &Value) -> Answer {
+        let Ok(text) = std::str::from_utf8(&self.bytes) else { return self.clone() };
+        let bytes = text.replace("{id}", &message["id"].to_string()).into_bytes();
+        Answer { bytes, then: self.then.clone() }
+    }
 }
 
 /// Answers so until the input ends, and prints its address. Whoever follows a redirect finds a server there, and is found out.
@@ -140,7 +172,7 @@ impl Rogue {
                         return;
                     }
                     // A client that goes is an end like any other.
-                    scope.spawn(|| drop(serve(stream, to, &is_first, &answer)));
+                    scope.spawn(|| drop(serve(stream, &to, &is_first, &answer)));
                 }
             });
         });
@@ -159,11 +191,11 @@ impl Drop for Rogue {
 
 fn serve(
     mut out: TcpStream,
-    to: To,
+    to: &To,
     is_first: &AtomicBool,
     answer: &Answer,
 ) -> std::io::Result<()> {
-    if to == To::Comers {
+    if *to == To::Comers {
         // What was not read when the connection ends would take the answer with it.
         let _ = out.read(&mut [0; READ_BYTES])?;
         return send(&mut out, answer);
@@ -171,13 +203,8 @@ fn serve(
     let mut input = BufReader::new(out.try_clone()?);
     while let Some((method, body)) = request(&mut input) {
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let is_meant = match to {
-            To::Everything | To::Comers => true,
-            To::Calls => message["method"] == "tools/call",
-            To::First => is_first.swap(false, Ordering::AcqRel),
-        };
-        if is_meant {
-            return send(&mut out, answer);
+        if to.is_meant(&method, &message["method"], is_first) {
+            return send(&mut out, &answer.to_message(&message));
         }
         let (status, body) = match (method.as_str(), small(&message)) {
             ("POST", Some(result)) => {
@@ -204,10 +231,11 @@ fn small(message: &Value) -> Option<Value> {
             "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} },
         }),
         "initialize" => json!({
-            "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
+            "protocolVersion": message["params"]["protocolVersion"], "capabilities": { "tools": {} },
             "serverInfo": { "name": "small", "version": "1" },
         }),
         "tools/list" => json!({ "tools": tools }),
+        "tools/call" => json!({ "content": [{ "type": "text", "text": "any" }] }),
         _ => return None,
     })
 }

@@ -14,7 +14,8 @@
 //! | `uses` | how many messages a token is good for; a list says it of the first tokens, one by one |
 //! | `refresh` | false: what renews a token is refused; `"invalid_client"`: as from a client that is not known |
 //! | `renewal_ms`, `registration_ms` | how long these take |
-//! | `client` | `[id, secret]` of the one client that is known |
+//! | `client` | `[id, secret]` of the one client that is known, who says so in the body |
+//! | `by` | `"client_secret_basic"`: that client says so in the header, and the body names none |
 //! | `echoes` | calls of tools are answered with what they were let in with: `"messages"`, a log message and an error; `"status"`, an error of HTTP |
 //! | `accepts` | by token: its scopes; tokens that it never issued and takes all the same |
 //!
@@ -220,11 +221,18 @@ impl Authority {
             return Err("invalid_target");
         }
         let known = self.ways["client"].as_array();
+        let mut named = text("client_id");
         if let Some([id, secret]) = known.map(Vec::as_slice) {
-            let matches = text("client_id") == *id && text("client_secret") == *secret;
-            if !matches || request.header("authorization").is_some() {
+            let texts = [id, secret].map(|it| it.as_str().unwrap_or_default());
+            let header = request.header("authorization");
+            let matches = match self.ways["by"] == "client_secret_basic" {
+                true => header == Some(&basic(texts)) && named.is_empty(),
+                false => header.is_none() && [&named, &*text("client_secret")] == texts,
+            };
+            if !matches {
                 return Err("invalid_client");
             }
+            named = texts[0].to_owned();
         }
         let mut issued = lock(&self.issued);
         match text("grant_type").as_str() {
@@ -233,7 +241,8 @@ impl Authority {
                 let is_same = |name: &str| begun.get(name) == asked.get(name);
                 let challenge = base64url(&Sha256::digest(text("code_verifier").as_bytes()));
                 let proves = begun.get("code_challenge") == Some(&challenge);
-                let same = is_same("redirect_uri") && is_same("client_id") && is_same("resource");
+                let same = is_same("redirect_uri") && is_same("resource");
+                let same = same && begun.get("client_id") == Some(&named);
                 if !proves || !same {
                     return Err("invalid_grant");
                 }
@@ -368,6 +377,13 @@ fn encoded(text: &str) -> String {
         other => format!("%{other:02X}"),
     };
     text.bytes().map(byte).collect()
+}
+
+/// What a client shows in the header.
+fn basic(id_and_secret: [&str; 2]) -> String {
+    let text = base64url(id_and_secret.join(":").as_bytes());
+    let padding = "=".repeat(text.len().wrapping_neg() % 4);
+    format!("Basic {}{padding}", text.replace('-', "+").replace('_', "/"))
 }
 
 fn base64url(bytes: &[u8]) -> String {
