@@ -8,6 +8,7 @@
 //! | all but `mcp` | a number beyond a float of 64 bits, more than a hundred or so levels | the schema says no more than that it is an object |
 //! | OpenAI, any | `oneOf`, `anyOf`, `allOf`, `enum`, `const`, `not` at the top | taken out; the properties of branches are put beside the others |
 //! | OpenAI, any | an array without `items` anywhere | an empty one is added, which says the same |
+//! | OpenAI, any | `true` or `false` for a schema, but for what may stand beside the rest | `{}` or `{"not": {}}`, which say the same |
 //! | Anthropic | `oneOf`, `anyOf`, `allOf` at the top | as above |
 //! | Anthropic, any | an argument at the top whose name is not of `[a-zA-Z0-9_.-]{1,64}` | it gets another name |
 //! | Gemini, any | `$schema` at the top | taken out |
@@ -85,7 +86,8 @@ fn without_refused(
     let dialect = says_dialect && schema.shift_remove("$schema").is_some();
     let object = as_object(schema);
     let items = is_openai && with_items(schema);
-    surfaced || others || dialect || object || items
+    let booleans = is_openai && without_booleans(schema);
+    surfaced || others || dialect || object || items || booleans
 }
 
 fn as_object(schema: &mut Map<String, Value>) -> bool {
@@ -99,6 +101,26 @@ fn as_object(schema: &mut Map<String, Value>) -> bool {
     }
     !is_one || !has_properties
 }
+
+/// Writes each schema that is `true` or `false` as an object. What compatible servers read has no place for another; they know both
+/// where it is said what may stand beside the rest.
+fn without_booleans(schema: &mut Map<String, Value>) -> bool {
+    let mut changed = false;
+    each_inner(schema, "", &mut |path, inner| match inner {
+        Value::Bool(_) if BESIDE_THE_REST.contains(&path) => {}
+        Value::Bool(takes_all) => {
+            *inner = if *takes_all { json!({}) } else { json!({ "not": {} }) };
+            changed = true;
+        }
+        Value::Object(inner) => changed |= without_booleans(inner),
+        _ => {}
+    });
+    changed
+}
+
+/// The keywords, right below a schema, that say whether there may be more than it names.
+const BESIDE_THE_REST: [&str; 4] =
+    ["/additionalProperties", "/unevaluatedProperties", "/additionalItems", "/unevaluatedItems"];
 
 /// Gives each array that does not say what it holds an empty `items`.
 fn with_items(schema: &mut Map<String, Value>) -> bool {

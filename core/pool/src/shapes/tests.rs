@@ -133,8 +133,24 @@ fn what_a_target_refuses_is_fitted() {
             } }),
             json!({ "type": "object", "properties": {
                 "type": { "type": "array", "items": {} }, "two": { "type": ["array", "null"], "default": { "type": "array" }, "items": {} },
-                "deep": { "anyOf": [{ "items": { "type": "array", "items": {} } }, { "type": "array", "items": true }] }
+                "deep": { "anyOf": [{ "items": { "type": "array", "items": {} } }, { "type": "array", "items": {} }] }
             } }),
+        ),
+        // A schema that is no object, wherever one can be; what says whether there may be more is none that is asked for.
+        (
+            Shape::Any,
+            json!({
+                "type": "object", "additionalProperties": false, "properties": {
+                    "additionalProperties": true, "never": false,
+                    "deep": { "type": "object", "properties": { "any": true }, "additionalProperties": true, "default": { "x": true } }
+                }
+            }),
+            json!({
+                "type": "object", "additionalProperties": false, "properties": {
+                    "additionalProperties": {}, "never": { "not": {} },
+                    "deep": { "type": "object", "properties": { "any": {} }, "additionalProperties": true, "default": { "x": true } }
+                }
+            }),
         ),
     ];
     for (shape, schema, expected) in cases {
