@@ -90,13 +90,13 @@ pub(super) enum Unread {
     Cut(reqwest::Error),
 }
 
-/// A whole body of at most `limit` bytes.
+/// A whole body of at most `limit` bytes, of which `body` was read already.
 pub(super) async fn read(
     response: &mut reqwest::Response,
+    mut body: Vec<u8>,
     limit: usize,
     inbound: &dyn Inbound,
 ) -> Result<Vec<u8>, Unread> {
-    let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(Unread::Cut)? {
         inbound.heard();
         if body.len() + chunk.len() > limit {
@@ -105,6 +105,12 @@ pub(super) async fn read(
         body.extend_from_slice(&chunk);
     }
     Ok(body)
+}
+
+/// The first bytes of a body; nothing where none come.
+pub(super) async fn first(response: &mut reqwest::Response) -> Vec<u8> {
+    let chunk = response.chunk().await.ok().flatten();
+    chunk.map(Vec::from).unwrap_or_default()
 }
 
 /// The beginning of a body that is read for what it says, whatever becomes of the rest.

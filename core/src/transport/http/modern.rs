@@ -16,7 +16,7 @@ use super::mirror::{Doubled, Mirrors, encoded};
 use super::post::{self, Post};
 use super::refusal::{self, Refusal};
 use super::standing::Purpose;
-use super::{said, stream};
+use super::stream;
 
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -106,7 +106,7 @@ pub(super) async fn ask(
     match post::media_type(&response).as_deref() {
         Some("application/json") => stream::take_body(channel, &mut response, id).await,
         Some("text/event-stream") => stream::take_once(channel, response, id).await,
-        _ => Err(Failure::Message(said::no_answer(channel, response).await)),
+        _ => stream::take_untyped(channel, response, id).await,
     }
 }
 

@@ -230,7 +230,7 @@ async fn ask_by_post(
             let message = "the server took a request and sent no answer to it";
             Err(Failure::Message(failure::protocol(&channel.server, message)))
         }
-        _ => Err(Failure::Message(said::no_answer(channel, response).await)),
+        _ => stream::take_untyped(channel, response, id).await,
     }
 }
 

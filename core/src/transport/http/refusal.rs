@@ -158,8 +158,12 @@ impl Refusal {
 
 /// The beginning of what came in the place of an answer, as far as it comes at once.
 pub(super) async fn beginning(response: &mut Response) -> Vec<u8> {
-    let head = body::read_head(response, REFUSAL_BYTES_MAX);
-    tokio::time::timeout(REFUSAL_WAIT, head).await.unwrap_or_default()
+    in_time(body::read_head(response, REFUSAL_BYTES_MAX)).await
+}
+
+/// What is read of what is no answer, as long as that may take.
+pub(super) async fn in_time(read: impl Future<Output = Vec<u8>>) -> Vec<u8> {
+    tokio::time::timeout(REFUSAL_WAIT, read).await.unwrap_or_default()
 }
 
 /// Takes an error for the answer to a request. Servers need not repeat the id when they refuse by the headers alone.

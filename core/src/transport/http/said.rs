@@ -76,13 +76,22 @@ pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 /// What it is, where it is no MCP. Its beginning is read for its words.
-pub(super) async fn no_answer(channel: &Channel, mut response: Response) -> Error {
-    let body = refusal::beginning(&mut response).await;
+pub(super) async fn no_answer(channel: &Channel, response: Response) -> Error {
+    no_answer_after(channel, response, Vec::new()).await
+}
+
+/// The same, where so much of it was read already.
+pub(super) async fn no_answer_after(
+    channel: &Channel,
+    mut response: Response,
+    mut body: Vec<u8>,
+) -> Error {
+    body.extend(refusal::beginning(&mut response).await);
     let said = Said { status: response.status(), headers: response.headers(), body: &body };
     no_mcp(channel, &said)
 }
 
-fn no_mcp(channel: &Channel, said: &Said<'_>) -> Error {
+pub(super) fn no_mcp(channel: &Channel, said: &Said<'_>) -> Error {
     let found = said.media_type().filter(|found| !found.is_empty());
     let what = match found {
         _ if said.is_page() => "the address answers with a web page, not with MCP".to_owned(),

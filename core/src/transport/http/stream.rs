@@ -15,8 +15,8 @@ use super::inbox;
 use super::network;
 use super::pace::Pace;
 use super::post;
-use super::refusal::Refusal;
-use super::said;
+use super::refusal::{self, Refusal};
+use super::said::{self, Said};
 use super::standing::Purpose;
 use crate::transport::{Inbound, Line, Via};
 use crate::{ErrorCode, Outcome};
@@ -47,15 +47,50 @@ pub(super) async fn take_body(
     response: &mut Response,
     id: u64,
 ) -> Result<(), Failure> {
+    let body = whole(channel, response, Vec::new()).await?;
+    take_text(channel, &body, id)
+}
+
+/// Takes an answer that does not say that it is JSON, or says something else: a message where it is one all the same.
+pub(super) async fn take_untyped(
+    channel: &Arc<Channel>,
+    mut response: Response,
+    id: u64,
+) -> Result<(), Failure> {
+    let first = refusal::in_time(body::first(&mut response)).await;
+    if !first.trim_ascii_start().starts_with(b"{") {
+        return Err(Failure::Message(said::no_answer_after(channel, response, first).await));
+    }
+    let (status, headers) = (response.status(), response.headers().clone());
+    let body = whole(channel, &mut response, first).await?;
+    match heard(body.trim_ascii()) {
+        Heard::Noise => {
+            let said = Said { status, headers: &headers, body: &body };
+            Err(Failure::Message(said::no_mcp(channel, &said)))
+        }
+        Heard::Message(_) | Heard::Broken { .. } => take_text(channel, &body, id),
+    }
+}
+
+/// A whole body, of which this was read already.
+async fn whole(
+    channel: &Channel,
+    response: &mut Response,
+    begun: Vec<u8>,
+) -> Result<Vec<u8>, Failure> {
     let inbound = channel.inbound()?;
-    let refused = |message: &str| Failure::Message(failure::protocol(&channel.server, message));
-    let body = body::read(response, channel.frame_bytes, &*inbound).await;
-    let body = body.map_err(|unread| {
+    let body = body::read(response, begun, channel.frame_bytes, &*inbound).await;
+    body.map_err(|unread| {
         Failure::Message(match unread {
             Unread::TooLong => failure::too_long(&channel.server),
             Unread::Cut(error) => network::network(channel, &error),
         })
-    })?;
+    })
+}
+
+fn take_text(channel: &Channel, body: &[u8], id: u64) -> Result<(), Failure> {
+    let inbound = channel.inbound()?;
+    let refused = |message: &str| Failure::Message(failure::protocol(&channel.server, message));
     let text = body.trim_ascii();
     if !text.is_empty() {
         inbound.take(Line::Whole(text), Via::Response(id)).map_err(Failure::Message)?;
