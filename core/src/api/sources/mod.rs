@@ -268,7 +268,8 @@ impl PoolCore {
 
     /// Replaces the run-time source. Subscribers of the pool hear of it, unless it changed nothing.
     pub(super) async fn reconcile(self: &Arc<Self>, servers: Servers) -> Result<Value> {
-        let valid = servers.0.iter().filter_map(|(name, spec)| Some((&**name, spec.as_ref().ok()?)));
+        let valid =
+            servers.0.iter().filter_map(|(name, spec)| Some((&**name, spec.as_ref().ok()?)));
         let mut report = with_unknown(json!({ "v": 1 }), valid);
         let replace = |desired: &mut Desired| {
             let now = Contents::literal(servers.0);

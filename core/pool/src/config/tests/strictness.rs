@@ -195,7 +195,9 @@ fn what_was_probably_meant_is_said() {
         assert_eq!(nearest, meant, "{written}: {error}");
     }
     for (written, meant) in [("arg", Some("args")), ("enviroment", None), ("notes", None)] {
-        let spec = spec(json!({ "command": "x", written: ["--local-timezone"] }));
+        let spec =
+            ServerSpec::from_value("s", &json!({ "command": "x", written: ["--local-timezone"] }))
+                .unwrap();
         let unknown: Vec<_> = spec.unknown_members().collect();
         assert_eq!(unknown, [(written, meant)]);
     }
