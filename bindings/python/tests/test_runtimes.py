@@ -9,8 +9,9 @@ import asyncio
 import copy
 import json
 import pickle
+import traceback
 import tracemalloc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -171,3 +172,35 @@ def test_kept_errors_keep_no_arguments(log: Log, refused: Any) -> None:
         tracemalloc.stop()
     assert len(errors) == REFUSED and all(error.__traceback__ is not None for error in errors)
     assert kept < REFUSED * ARGUMENT_BYTES / 10, f"{kept} bytes are kept by {REFUSED} errors"
+
+
+#: Calls that are refused, each with arguments of its own; by one who has a lease and one who has a session.
+REFUSALS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "a tool": lambda lease, session, given: lease.call_tool("none", given),
+    "an exposed tool": lambda lease, session, given: session.call_tool("none", given),
+    "a request": lambda lease, session, given: lease.request("none/such", given),
+    "a prompt": lambda lease, session, given: lease.get_prompt("none", given),
+    "a completion": lambda lease, session, given: (lease.release(), lease.complete(given))[1],
+    "an option": lambda lease, session, given: lease.call_tool("none", given, nonsense=1),
+    "progress": lambda lease, session, given: lease.call_tool("none", given, progress=print),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=list(REFUSALS))
+@pytest.mark.parametrize("on_loop", [False, True])
+def test_a_kept_error_keeps_no_arguments(log: Log, refusal: Callable[[Any, Any, Any], Any], on_loop: bool) -> None:
+    """The traceback keeps the library's frames, which have given theirs up."""
+
+    def by_thread() -> None:
+        with trunkline.sync.Pool(cache="off") as pool, pool.session("a", servers=[]) as session:
+            refusal(session.acquire("s", log.server()), session, {"a": "x" * ARGUMENT_BYTES})
+
+    async def by_loop() -> None:
+        async with trunkline.Pool(cache="off") as pool, pool.session("a", servers=[]) as session:
+            await refusal(await session.acquire("s", log.server()), session, {"a": "x" * ARGUMENT_BYTES})
+
+    with pytest.raises(trunkline.TrunklineError) as raised:
+        asyncio.run(by_loop()) if on_loop else by_thread()
+    own = [frame for frame, _ in traceback.walk_tb(raised.tb) if "/python/trunkline/" in frame.f_code.co_filename]
+    assert own
+    assert [frame.f_code.co_name for frame in own if "x" * ARGUMENT_BYTES in repr(frame.f_locals)] == []

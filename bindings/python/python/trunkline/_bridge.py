@@ -199,8 +199,13 @@ def submit_call(
     try:
         text, callback = call_options(options)
     except TrunklineError as error:
-        raise not_sent(error) from None
+        # Raised once it is awaited: nobody who has the arguments is in its traceback.
+        return _refused(not_sent(error).with_traceback(None))
     return submit(start, *args, text) if callback is None else _told(callback, start, *args, text)
+
+
+async def _refused(error: TrunklineError) -> Any:
+    raise error from None
 
 
 async def _told(

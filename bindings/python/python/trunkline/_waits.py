@@ -75,6 +75,7 @@ def block_call(
         text, callback = call_options(options)
         receiver = None if callback is None else receiver_of(callback)
     except TrunklineError as error:
+        del args  # The traceback keeps this frame.
         raise not_sent(error) from None
     try:
         return block(start, *args, text if receiver is None else (text, 0), receiver=receiver)

@@ -10,7 +10,7 @@ import threading
 import time
 
 from . import _trunkline
-from ._errors import TimeoutError, TrunklineError, leaving, told
+from ._errors import TimeoutError, leaving, told
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
 from ._results import CallResult, Event
 from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
@@ -187,6 +187,11 @@ def _reported(start: Callable[..., _trunkline.Operation], *args: Any) -> dict[st
     return report
 
 
+def _called(start: Callable[..., _trunkline.Operation], options: Mapping[str, Any], held: list[str], *named: str) -> CallResult:
+    """A call whose last argument is what is held: nothing holds it once it ends, for the traceback of an error keeps all frames."""
+    return CallResult(block_call(start, options, *named, held.pop()))
+
+
 class Session(SessionBase):
     """One conversation: its holds on servers, and its view of their tools. It may have ``handlers`` of its own."""
 
@@ -233,13 +238,9 @@ class Session(SessionBase):
 
     def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name."""
-        text = arguments_text(arguments)
+        held = [arguments_text(arguments)]
         del arguments
-        try:
-            return CallResult(block_call(self._native.call_tool, options, tool, text))
-        except TrunklineError:
-            del text  # The traceback keeps this frame.
-            raise
+        return _called(self._native.call_tool, options, held, tool)
 
     def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
         """Events of this session, from now on; ``kinds`` are their types, all by default."""
@@ -258,13 +259,9 @@ class Lease(LeaseBase):
         server that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``), ``shape`` (the one of
         ``tools_for`` that a model was given the tool in: arguments that have other names there go to the server under its own).
         """
-        text = arguments_text(arguments)
+        held = [arguments_text(arguments)]
         del arguments
-        try:
-            return CallResult(block_call(self._native.call_tool, options, tool, text))
-        except TrunklineError:
-            del text  # The traceback keeps this frame.
-            raise
+        return _called(self._native.call_tool, options, held, tool)
 
     def request(
         self, method: str, params: Mapping[str, Any] | None = None, **options: Any
@@ -273,13 +270,9 @@ class Lease(LeaseBase):
 
         Calls of tools and subscriptions have methods of their own, and are an `InvalidArgumentError` here.
         """
-        text = arguments_text(params)
+        held = [arguments_text(params)]
         del params
-        try:
-            return CallResult(block_call(self._native.request, options, method, text))
-        except TrunklineError:
-            del text
-            raise
+        return _called(self._native.request, options, held, method)
 
     def read_resource(self, uri: str, **options: Any) -> CallResult:
         """Reads a resource."""
@@ -287,23 +280,15 @@ class Lease(LeaseBase):
 
     def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
         """Gets a prompt."""
-        text = arguments_text(arguments)
+        held = [arguments_text(arguments)]
         del arguments
-        try:
-            return CallResult(block_call(self._native.get_prompt, options, name, text))
-        except TrunklineError:
-            del text
-            raise
+        return _called(self._native.get_prompt, options, held, name)
 
     def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
         """Asks for completions, with the params of the request."""
-        text = arguments_text(params)
+        held = [arguments_text(params)]
         del params
-        try:
-            return CallResult(block_call(self._native.complete, options, text))
-        except TrunklineError:
-            del text
-            raise
+        return _called(self._native.complete, options, held)
 
     def subscribe_resource(self, uri: str) -> None:
         """Subscribes the session to updates of a resource, which come as ``resource_updated`` events.
