@@ -68,9 +68,9 @@
 
 /** Options of a call, all defaults. */
 #ifdef __cplusplus
-#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {nullptr, 0}, nullptr, 0, 0}
+#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {nullptr, 0}, nullptr, 0, 0, 0}
 #else
-#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {NULL, 0}, NULL, 0, 0}
+#define TRUNKLINE_CALL_OPTIONS_INIT {sizeof(trunkline_call_options), 0, 0, 0, 0, {NULL, 0}, NULL, 0, 0, 0}
 #endif
 
 /**
@@ -662,6 +662,11 @@ typedef struct {
      * 6: `any`.
      */
     uint32_t shape;
+    /**
+     * 1: a tool that the server does not list is asked of the server all the same; never one that a filter, a gate or
+     * a quarantine keeps from the session. 0: it is refused.
+     */
+    uint32_t unlisted;
 } trunkline_call_options;
 
 /**

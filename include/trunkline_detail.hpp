@@ -171,6 +171,11 @@ struct call_options {
     bool wait = false;
     /** The shape that a model was given the tool in: arguments that have other names there go to the server under its own. */
     tool_shape shape = tool_shape::none;
+    /**
+     * Whether a tool that the server does not list is asked of the server all the same, by a lease; never one that a filter, a gate or a
+     * quarantine keeps from the session.
+     */
+    bool unlisted = false;
 
     /** The same for the C interface, good as long as these options. */
     trunkline_call_options raw() const noexcept {
@@ -182,6 +187,7 @@ struct call_options {
         options.retry = static_cast<std::uint32_t>(retry);
         options.wait = wait ? 1 : 0;
         options.shape = static_cast<std::uint32_t>(shape);
+        options.unlisted = unlisted ? 1 : 0;
         options.out_call = out_call;
         return options;
     }

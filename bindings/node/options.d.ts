@@ -295,6 +295,11 @@ export interface CallOptions extends Abortable {
    * where each has its own.
    */
   shape?: Shape;
+  /**
+   * Whether a tool that the server does not list is asked of the server all the same, by a lease; default false. Never one that a filter, a gate or
+   * a quarantine keeps from the session.
+   */
+  unlisted?: boolean;
 }
 
 /** Options of an acquire. */

@@ -177,6 +177,7 @@ pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<C
         0 => None,
         number => Some(shape(number)?),
     };
+    typed.unlisted = switch(known.unlisted, "unlisted")?;
     // SAFETY: as the function's own.
     let meta = unsafe { optional_text(known.meta_json, "options.meta_json") }?;
     typed.meta = meta.map(str::to_owned);

@@ -280,6 +280,9 @@ pub struct CallOptionsStruct {
     /// under its own. 0: none. 1: `mcp`. 2: `openai`. 3: `openai_responses`. 4: `anthropic`. 5: `gemini`.
     /// 6: `any`.
     pub shape: u32,
+    /// 1: a tool that the server does not list is asked of the server all the same; never one that a filter, a gate or
+    /// a quarantine keeps from the session. 0: it is refused.
+    pub unlisted: u32,
 }
 
 /// Called once, on a thread of the library, when an operation ended. `item` is the library's, and

@@ -103,7 +103,8 @@ static void a_number_that_an_option_does_not_have_is_refused_by_its_name(void)
     scene s = open_scene("", "");
     uint64_t lease = acquire(&s);
     trunkline_call_options odd[] = {TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT,
-                                    TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT};
+                                    TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT, TRUNKLINE_CALL_OPTIONS_INIT,
+                                    TRUNKLINE_CALL_OPTIONS_INIT};
     odd[0].progress = 2;
     odd[1].retry = 3;
     odd[2].wait = 2;
@@ -112,8 +113,10 @@ static void a_number_that_an_option_does_not_have_is_refused_by_its_name(void)
     odd[4].timeout_ms = 100;
     odd[4].idle_timeout_ms = 101;
     odd[5].timeout_ms = UINT64_MAX;
+    odd[6].unlisted = 2;
     const char *const paths[] = {"\"path\":\"progress\"", "\"path\":\"retry\"", "\"path\":\"wait\"",
-                                 "\"path\":\"shape\"", "\"path\":\"idle_timeout_ms\"", "\"path\":\"timeout_ms\""};
+                                 "\"path\":\"shape\"", "\"path\":\"idle_timeout_ms\"", "\"path\":\"timeout_ms\"",
+                                 "\"path\":\"unlisted\""};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         trunkline_buf *buf = NULL;
         trunkline_error *err = NULL;

@@ -6,7 +6,7 @@
 #if UINTPTR_MAX == UINT64_MAX
 HOLDS(str_size, sizeof(trunkline_str) == 16);
 HOLDS(str_len, offsetof(trunkline_str, len) == 8);
-HOLDS(options_size, sizeof(trunkline_call_options) == 64);
+HOLDS(options_size, sizeof(trunkline_call_options) == 72);
 HOLDS(options_timeout, offsetof(trunkline_call_options, timeout_ms) == 8);
 HOLDS(options_idle_timeout, offsetof(trunkline_call_options, idle_timeout_ms) == 16);
 HOLDS(options_progress, offsetof(trunkline_call_options, progress) == 24);
@@ -15,6 +15,7 @@ HOLDS(options_call, offsetof(trunkline_call_options, out_call) == 48);
 HOLDS(options_meta, offsetof(trunkline_call_options, meta_json) == 32);
 HOLDS(options_wait, offsetof(trunkline_call_options, wait) == 56);
 HOLDS(options_shape, offsetof(trunkline_call_options, shape) == 60);
+HOLDS(options_unlisted, offsetof(trunkline_call_options, unlisted) == 64);
 HOLDS(item_size, sizeof(trunkline_item) == 64);
 HOLDS(item_handle, offsetof(trunkline_item, handle) == 8);
 HOLDS(item_kind, offsetof(trunkline_item, kind) == 16);

@@ -40,6 +40,8 @@ static bool read_call_options(const json *from, trunkline_call_options *options,
             options->wait = json_is(value, JSON_TRUE);
         else if (strcmp(from->names[i], "shape") == 0)
             options->shape = shape_number(value);
+        else if (strcmp(from->names[i], "unlisted") == 0)
+            options->unlisted = json_is(value, JSON_TRUE);
         else if (strcmp(from->names[i], "meta") == 0)
             options->meta_json = text_of(*meta = json_write(value));
         else

@@ -218,6 +218,8 @@ enum What {
     Tool {
         name: Arc<str>,
         arguments: Range<usize>,
+        /// Whether the server is asked for it though it lists none.
+        unlisted: bool,
     },
     Method(Box<str>),
 }
@@ -241,9 +243,11 @@ impl Call {
         let given = object("arguments", &arguments)?;
         let (what, params) = match callee {
             Callee::Tool(tool) => {
-                let name = listed((held, &seen.view), published, tool)?;
+                let unlisted = options.unlisted;
+                let asks = || unlisted && may_ask(session, cell, published);
+                let name = callable((held, &seen.view), published, tool, asks)?;
                 let (params, arguments) = tool_params(tool, &given);
-                (What::Tool { name, arguments }, params)
+                (What::Tool { name, arguments, unlisted }, params)
             }
             Callee::Method(method) => {
                 check_members(&given)?;
@@ -273,11 +277,14 @@ impl Call {
         })
     }
 
-    /// Whether the session sees the tool in what is published now.
+    /// Whether the session may call the tool by what is published now.
     pub(super) fn check_listed(&self, published: &Published) -> Result<()> {
-        match self.tool() {
-            Some(tool) => listed((&self.held, &self.held.view()), published, tool).map(drop),
-            None => Ok(()),
+        match &self.what {
+            What::Tool { name, unlisted, .. } => {
+                let asks = || *unlisted && may_ask(&self.session, self.cell(), published);
+                callable((&self.held, &self.held.view()), published, name, asks).map(drop)
+            }
+            What::Method(_) => Ok(()),
         }
     }
 
@@ -343,7 +350,7 @@ impl Call {
                 .with_detail("entry_index", self.cell().index)
                 .with_detail("generation", generation.0);
             match &self.what {
-                What::Tool { name, arguments } => {
+                What::Tool { name, arguments, .. } => {
                     let arguments = self.params[arguments.clone()].into();
                     error.with_detail("tool", &**name).with_arguments(arguments)
                 }
@@ -392,8 +399,13 @@ fn own_arguments<'a>(
     }
 }
 
-/// The name of a tool that the session sees.
-fn listed((held, view): (&Held, &View), published: &Published, tool: &str) -> Result<Arc<str>> {
+/// The name of a tool that the session sees; or, where a call `asks`, of one that nothing but the server's list lacks.
+fn callable(
+    (held, view): (&Held, &View),
+    published: &Published,
+    tool: &str,
+    asks: impl FnOnce() -> bool,
+) -> Result<Arc<str>> {
     // What was given up has no lists, also on its way back, and says what became of it instead.
     let has_none = |slot: &Slot| !slot.state.is_connected() && slot.catalog.tools.is_empty();
     let is_over = |slot: &Slot| slot.state == EntryState::Closed || has_none(slot);
@@ -402,8 +414,16 @@ fn listed((held, view): (&Held, &View), published: &Published, tool: &str) -> Re
         Err(_) if is_over(&published.slot) && held.standing() != Standing::Disabled => {
             Ok(tool.into())
         }
+        Err(error) if unlisted::is_unknown(&error) && view.admits(tool) && asks() => {
+            Ok(tool.into())
+        }
         Err(error) => Err(error),
     }
+}
+
+/// Whether a server may be asked for what it does not list: a list that is owed may have it, and it may be held back then (SPEC 7.9).
+fn may_ask(session: &SessionCore, cell: &EntryCell, published: &Published) -> bool {
+    !session.driver.owes_lists(cell, published.slot.generation)
 }
 
 /// Why an entry takes no calls (SPEC 5.8).

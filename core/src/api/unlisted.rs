@@ -89,7 +89,7 @@ impl Owed {
 }
 
 /// Whether a tool is refused since nobody lists it, and for no other reason.
-fn is_unknown(error: &Error) -> bool {
+pub(super) fn is_unknown(error: &Error) -> bool {
     let reason = error.detail().get("reason");
     error.code() == ErrorCode::ToolNotFound
         && reason.is_some_and(|reason| reason == Hidden::Unknown.as_str())

@@ -338,6 +338,13 @@ pub(super) const CALL: &[OptionRow] = &[
         "the shape that a model was given the tool in: arguments that have other names there go to the server under its own",
     ),
     row(
+        "unlisted",
+        Bool,
+        "false",
+        "whether a tool that the server does not list is asked of the server all the same, by the server's own name; never one that \
+         a filter, a gate or a quarantine keeps from the session",
+    ),
+    row(
         "meta",
         AnyObject,
         "none",

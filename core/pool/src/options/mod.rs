@@ -289,6 +289,9 @@ pub struct CallOptions {
     /// The shape that a model was given the tool in: arguments that have other names there go to the server under its own. Of calls of
     /// tools; others take no notice.
     pub shape: Option<Shape>,
+    /// Whether a tool that the server does not list is asked of the server all the same: never one that the session is kept from (SPEC 5.2).
+    /// Of calls of tools by the server's own names; others take no notice.
+    pub unlisted: bool,
     /// Whether the thread that starts the call reads its answer itself: right after, by `Operation::read_here`. Of the functions that
     /// start a call without a future; the others take no notice. Who forgets to read waits for milliseconds more.
     pub reads_here: bool,

@@ -277,6 +277,7 @@ impl CallOptions {
             wait: given.bool("wait").unwrap_or(false),
             // The check let no other word pass.
             shape: given.text("shape").and_then(|word| Shape::from_word(&word).ok()),
+            unlisted: given.bool("unlisted").unwrap_or(false),
             ..CallOptions::default()
         };
         options.with_times(given.duration("timeout_ms"), given.duration("idle_timeout_ms"))

@@ -225,8 +225,9 @@ fn options_of_operations_are_read() {
     assert_eq!(options.timeout, Some(Duration::from_millis(9)));
     assert_eq!(options.idle_timeout, Some(Duration::from_millis(9)));
     assert_eq!((options.progress, options.retry, options.wait), (Progress::On, Retry::Safe, true));
-    let not_sent = CallOptions::from_json(r#"{"retry":"not_sent"}"#).unwrap();
+    let not_sent = CallOptions::from_json(r#"{"retry":"not_sent","unlisted":true}"#).unwrap();
     assert_eq!((not_sent.retry, not_sent.wait), (Retry::NotSent, false));
+    assert_eq!((options.unlisted, not_sent.unlisted), (false, true));
     assert_eq!(options.meta.as_deref(), Some(r#"{ "b":1.50,"a":18446744073709551616}"#));
     let drain = DrainOptions::from_json(r#"{"force":true,"timeout_ms":0}"#).unwrap();
     assert_eq!((drain.mode, drain.timeout), (DrainMode::Force, Duration::ZERO));
