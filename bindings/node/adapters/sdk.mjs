@@ -252,7 +252,8 @@ function asked({ signal, onprogress, ...options } = {}, meta) {
 
 /** What calls of tools have besides. */
 function ofTools({ wait = false, retry = 'never' } = {}, shape) {
-  return { wait, retry, shape };
+  // What is not listed is for the server to refuse, as the SDK has it.
+  return { wait, retry, shape, unlisted: true };
 }
 
 /** The SDK has one time, which progress begins anew where that is asked for, and then perhaps one in all, where 0 is none. */

@@ -85,6 +85,7 @@ it('errors are those of the SDK, from typed ones', async (t) => {
   const requests = [
     (one) => one.callTool({ name: 'error', arguments: { code: -32050, message: 'as asked', data: { why: 1 } } }),
     (one) => one.readResource({ uri: 'test://nowhere' }),
+    (one) => one.callTool({ name: 'no_such_tool' }),
   ];
   for (const request of requests) {
     const [mine, its] = await Promise.all([client, sdk].map((one) => request(one).then(assert.fail, (error) => error)));
@@ -96,6 +97,16 @@ it('errors are those of the SDK, from typed ones', async (t) => {
   const signal = AbortSignal.timeout(50);
   await assert.rejects(client.callTool({ name: 'sleep', arguments: { ms: 600_000 } }, undefined, { signal }), { name: 'TimeoutError' });
   await assert.rejects(new Client((await opened(t)), 'no such server').connect(), McpError);
+});
+
+// SPEC 5.2: the server is asked, unless the session is kept from the tool.
+it('a tool that is not listed is asked of the server', async (t) => {
+  const { client } = await connected(t, { flags: ['--no-tools'], session: { exclude: { s: ['echo'] } } });
+  assert.deepEqual((await client.listTools()).tools, []);
+  const { content } = await client.callTool({ name: 'add', arguments: { a: 2, b: 3 } });
+  assert.equal(content[0].text, '5');
+  const error = await client.callTool({ name: 'echo', arguments: { message: 'x' } }).then(assert.fail, (error) => error);
+  assert.equal(error.cause.code, 'TRUNKLINE_TOOL_NOT_FOUND');
 });
 
 it('progress and notifications reach their handlers', async (t) => {

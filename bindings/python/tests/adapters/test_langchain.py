@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import trunkline
 import trunkline.sync
-from trunkline.adapters.langchain import LiveTools, ToolError, tools
+from trunkline.adapters.langchain import LiveTools, ToolError, prompt, resources, tools
 
 from host import Log, run
 from pages import examples, run_example
@@ -30,6 +30,7 @@ from served import (
     MALFORMED,
     ODD_NAMES,
     PIXEL,
+    SMELL,
     changed,
     is_cancelled,
     kinds,
@@ -42,6 +43,7 @@ from served import (
     serve_malformed,
     serve_named,
     serve_odd,
+    serve_unfit,
 )
 
 
@@ -286,6 +288,44 @@ def test_tools_of_some_servers_and_of_a_blocking_session(log: Log) -> None:
             answer = create_agent(model, offered).invoke({"messages": [("user", "go on")]})
             assert [message.text for message in of_tools(answer)] == ["blocking"]
             assert json.dumps([tool.metadata for tool in offered])
+
+
+def test_prompts_are_messages_and_resources_blobs(log: Log) -> None:
+    """FAULTS P11."""
+
+    async def main() -> None:
+        async with opened(log) as session:
+            name = session.prompts()[0].own_name
+            said = await prompt(session, "s", name, timeout=60)
+            assert said and isinstance(said[0], HumanMessage) and isinstance(said[0].content, str)
+            listed = [row.own_name for row in session.resources()]
+            every = await resources(session, "s")
+            assert [blob.metadata["uri"] for blob in every] == listed
+            one = await resources(session, "s", uris=listed[0], timeout=60)
+            assert [blob.as_bytes() for blob in one] == [every[0].as_bytes()]
+            with pytest.raises(trunkline.ServerError):
+                await resources(session, "s", uris=["file:///nobody/has/this"])
+        async with kinds(serve_unfit) as session:
+            human, assistant = await prompt(session, "kinds", "odd")
+            assert (human.content, type(assistant)) == ("before", AIMessage)
+            assert isinstance(assistant.content, list) and json.loads(assistant.content[0]["text"]) == SMELL  # type: ignore[index]
+            before, odd = await resources(session, "kinds")
+            assert (before.as_string(), before.mimetype) == ("before", None)
+            assert json.loads(odd.as_string()) == {"uri": "file:///a", "smell": "roses"}
+
+    run(main())
+
+
+@pytest.mark.parametrize("option", ["tool_interceptors", "callbacks", "tool_name_prefix", "handle_tool_errors"])
+def test_an_option_that_is_none_is_refused_at_once(option: str) -> None:
+    """FAULTS P11."""
+
+    async def main() -> None:
+        async with kinds() as session:
+            with pytest.raises(trunkline.InvalidArgumentError, match=option):
+                tools(session, **{option: True})
+
+    run(main())
 
 
 @pytest.mark.parametrize(("name", "program"), examples("docs/migrate/langchain.md"), ids=lambda value: value.splitlines()[0])

@@ -123,7 +123,7 @@ def test_errors_are_the_packages_own_from_typed_ones(log: Log) -> None:
             assert raised.value.error.code == getattr(types, "REQUEST_TIMEOUT", 408)
             with pytest.raises(MCPError) as raised:
                 await session.call_tool("no_such_tool")
-            assert isinstance(raised.value.__cause__, trunkline.ToolNotFoundError)
+            assert (raised.value.error.code, raised.value.error.message) == (-32602, "unknown tool no_such_tool")
 
     run(main())
 
@@ -131,10 +131,11 @@ def test_errors_are_the_packages_own_from_typed_ones(log: Log) -> None:
 def test_a_lost_connection_has_the_code_of_the_package(log: Log) -> None:
     async def main() -> None:
         async with opened(log, pool={"reconnect": {"delays": {"local": [60.0]}}}) as chat, ClientSession(chat, "s") as session:
-            for tool, kind in (("crash", trunkline.CallInterruptedError), ("pid", trunkline.UnavailableError)):
+            lost = trunkline.CallInterruptedError, trunkline.UnavailableError
+            for tool in ("crash", "pid"):
                 with pytest.raises(MCPError) as raised:
                     await session.call_tool(tool)
-                assert (raised.value.error.code, type(raised.value.__cause__)) == (-32000, kind)
+                assert raised.value.error.code == -32000 and isinstance(raised.value.__cause__, lost)
         async with opened(log) as chat, ClientSession(chat, "s", wait=True, retry="not_sent") as session:
             assert (await session.call_tool("pid")).content
 
@@ -227,7 +228,7 @@ def test_progress_is_told_in_order_and_ends_with_the_call(log: Log, monkeypatch:
         async with opened(log) as chat, ClientSession(chat, "s") as session:
             await session.call_tool("progress", {"steps": 3}, progress_callback=slower_at_first)
             assert steps == [1, 2, 3]
-            monkeypatch.setattr("trunkline.adapters.mcp._TOLD_WITHIN", 0.01)
+            monkeypatch.setattr("trunkline.adapters._mcp_messages.TOLD_WITHIN", 0.01)
             result = await session.call_tool("progress", {"steps": 1, "interval_ms": 1}, progress_callback=hanging)
             assert result.content[0].text == "done"
             await asyncio.wait_for(ended.wait(), HANG)
@@ -407,7 +408,7 @@ def test_a_message_that_cannot_be_decoded_ends_no_callback() -> None:
         stream: Any = Stream()
         session = ClientSession(nobody, "s", message_handler=on_message)
         session._acquired = stream
-        await session._hear(stream)
+        await session._messages.hear(stream)
         assert [type(message) for message in messages] == [types.ToolListChangedNotification]
 
     run(main())

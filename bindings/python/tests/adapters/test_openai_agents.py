@@ -17,7 +17,7 @@ from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessa
 import trunkline
 from trunkline.adapters.openai_agents import SessionServer
 
-from host import Log, run
+from host import HANG, Log, run
 from pages import examples, run_example
 from served import (
     ENDLESS,
@@ -208,11 +208,37 @@ def test_prompts_resources_progress_and_typed_errors(log: Log) -> None:
                 resources = (await server.list_resources()).resources
                 assert (await server.read_resource(str(resources[0].uri))).contents
                 assert isinstance(await server.list_resource_templates(), types.ListResourceTemplatesResult)
-                with pytest.raises(LookupError):
-                    await server.read_resource("file:///nobody/lists/this")
+                for one, error in ((server, trunkline.ServerError), (SessionServer(session, servers=["s", "t"]), LookupError)):
+                    with pytest.raises(error):
+                        await one.read_resource("file:///nobody/lists/this")
+                    with pytest.raises(error):
+                        await one.get_prompt("nobody lists this")
             with pytest.raises(trunkline.TimeoutError):
                 await SessionServer(session, timeout=0.05).call_tool("mcp__s__sleep", {"ms": 600_000})
             assert (await SessionServer(session, servers=["other"]).list_tools()) == []
+
+    run(main())
+
+
+def test_a_message_handler_is_told_between_connect_and_cleanup(log: Log) -> None:
+    """FAULTS P11."""
+
+    async def main() -> None:
+        told: list[Any] = []
+        heard = asyncio.Event()
+
+        async def on_message(message: Any) -> None:
+            told.append(type(getattr(message, "root", message)))
+            heard.set()
+
+        async with opened(log, "--list-changes") as session:
+            others = SessionServer(session, servers=["other"], message_handler=on_message)
+            async with SessionServer(session, message_handler=on_message) as server, others:
+                await server.connect()
+                await changed(session, "fresh")
+                await asyncio.wait_for(heard.wait(), HANG)
+            await changed(session, "later")
+        assert told == [types.ToolListChangedNotification]
 
     run(main())
 

@@ -276,6 +276,18 @@ def test_a_cancelled_task_cancels_the_call(log: Log) -> None:
     run(main())
 
 
+@pytest.mark.parametrize("option", ["sampling_model", "message_handler", "cache_tools", "include_instructions"])
+def test_an_option_that_is_none_is_refused_at_once(option: str) -> None:
+    """FAULTS P11."""
+
+    async def main() -> None:
+        async with kinds() as session:
+            with pytest.raises(trunkline.InvalidArgumentError, match=option):
+                SessionToolset(session, **{option: True})
+
+    run(main())
+
+
 @pytest.mark.parametrize(("name", "program"), examples("docs/migrate/pydantic-ai.md"), ids=lambda value: value.splitlines()[0])
 def test_the_page_runs(name: str, program: str, tmp_path: Path) -> None:
     assert run_example(name, program, tmp_path)

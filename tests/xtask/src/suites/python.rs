@@ -17,7 +17,7 @@ pub fn python(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let allowed = ["--allowlist", "bindings/python/tests/stubtest.txt"];
     run.command(within(&["-m", "mypy.stubtest", "trunkline"]).args(allowed))?;
     // The servers are made with the package `mcp`, whose users one of the adapters is for.
-    super::adapters::python(machine, run, &real?, "test_mcp.py")
+    super::adapters::python(machine, run, &real?, super::adapters::OF_MCP)
 }
 
 /// The tests of one module.

@@ -17,6 +17,7 @@ from .._errors import (
     CallInterruptedError,
     ClosedError,
     ConnectError,
+    DeclinedError,
     ServerError,
     TimeoutError,
     TrunklineError,
@@ -130,6 +131,8 @@ def as_mcp() -> Iterator[None]:
 def _error(error: TrunklineError) -> Exception:
     if isinstance(error, ServerError):
         code, message, about = error.detail["code"], error.detail["message"], error.detail.get("data")
+    elif isinstance(error, DeclinedError) and "code" in error.detail:  # What a callback refused in the call's own rounds.
+        code, message, about = error.detail["code"], error.detail["reason"], None
     else:
         lost = CONNECTION_CLOSED if isinstance(error, _LOST) else INTERNAL_ERROR
         code = REQUEST_TIMEOUT if isinstance(error, TimeoutError) else lost

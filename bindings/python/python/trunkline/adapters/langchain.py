@@ -9,14 +9,18 @@ middleware of ``create_agent`` that has the session's tools of the moment at eac
 
 from __future__ import annotations
 
+import base64
 import inspect
 import json
 import logging
 from typing import Any  # LangGraph evaluates the annotations of a tool's function.
 
+from .._progress import call_options
 from . import Malformed, encoded, error_text, hints, member, mime_type, missing, shaped, shown
 
 try:
+    from langchain_core.documents.base import Blob
+    from langchain_core.messages import AIMessage, HumanMessage
     from langchain_core.messages import content as blocks
     from langchain_core.tools import BaseTool, StructuredTool, ToolException
     from langchain_core.utils.json_schema import dereference_refs
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
     _Audience = Callable[[str, trunkline.Event], object]
     _AnySession = trunkline.Session | trunkline.sync.Session
 
-__all__ = ["LiveTools", "ToolError", "tools"]
+__all__ = ["LiveTools", "ToolError", "prompt", "resources", "tools"]
 
 _log = logging.getLogger("trunkline")
 
@@ -68,9 +72,51 @@ def tools(
     go to the server under its own names. Further options are those of each call, such as ``timeout``.
     """
     asked = {"shape": shape, **options}
+    call_options(asked)  # What is none is refused here, and not amid a run.
     offered = ((tool, {**definition, "inputSchema": _named(definition["inputSchema"])}) for tool, definition in shaped(session, servers, shape))
     followed = (each for each in offered if _is_followed(each[0], each[1]["inputSchema"]))
     return [_tool(session, *each, on_progress, raise_errors, asked) for each in followed]
+
+
+async def prompt(
+    session: trunkline.Session, server: str, name: str, arguments: dict[str, str] | None = None, **options: Any
+) -> list[HumanMessage | AIMessage]:
+    """A prompt of a server, as messages. What is no text in it is a list of LangChain's standard blocks. Options are those of the request, such as ``timeout``."""
+    async with session.acquire(server) as lease:
+        decoded = (await lease.get_prompt(name, arguments, **options)).decoded
+    said = decoded.get("messages")
+    return [_message(each) for each in said if isinstance(each, dict)] if isinstance(said, list) else []
+
+
+def _message(said: dict[str, Any]) -> HumanMessage | AIMessage:
+    kind, content = AIMessage if said.get("role") == "assistant" else HumanMessage, said.get("content")
+    text = content.get("text") if isinstance(content, dict) and content.get("type") == "text" else None
+    return kind(text if isinstance(text, str) else [_block(content)])
+
+
+async def resources(
+    session: trunkline.Session, server: str, *, uris: str | Iterable[str] | None = None, **options: Any
+) -> list[Blob]:
+    """What is read at some addresses of a server, as blobs with their ``uri`` as metadata; at each that it lists, unless ``uris`` are given."""
+    listed = [row.own_name for row in session.resources() if row.server == server]
+    wanted = listed if uris is None else [uris] if isinstance(uris, str) else list(uris)
+    read: list[Blob] = []
+    async with session.acquire(server) as lease:
+        for uri in wanted:
+            contents = (await lease.read_resource(uri, **options)).decoded.get("contents")
+            read += [_blob(each, uri) for each in contents] if isinstance(contents, list) else []
+    return read
+
+
+def _blob(contents: Any, uri: str) -> Blob:
+    """One that is not as the protocol has it is a text, which is its JSON."""
+    try:
+        mime = mime_type(contents) if isinstance(contents, dict) else None
+        is_text = isinstance(contents, dict) and "text" in contents
+        data: str | bytes = member(contents, "text") if is_text else base64.b64decode(encoded(contents, "blob"))
+    except Malformed:
+        data, mime = json.dumps(contents, ensure_ascii=False), "application/json"
+    return Blob.from_data(data, mime_type=mime, metadata={"uri": uri})
 
 
 class _Names(dict[str, Any]):

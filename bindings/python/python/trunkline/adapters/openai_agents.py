@@ -13,6 +13,7 @@ try:
     from mcp import types
 
     from ._mcp import call_result, models, prompt_result, resource_result
+    from ._mcp_messages import Messages
 except ImportError as error:
     raise missing("openai_agents", "openai-agents", error) from error
 
@@ -31,7 +32,7 @@ class SessionServer(MCPServer):
 
     ``connect`` waits until each server is ready, has failed or sleeps; ``cleanup`` ends nothing of the session or pool. The tools are read at each turn, so that
     what changes is there at the next. ``on_progress`` gets the name of the tool and each ``progress`` event; ``timeout`` is the seconds of each call, ``wait`` and ``retry`` are
-    those of ``call_tool``, and ``shape`` is that of the model's API (``Session.tools_for``), by default what all of them take; arguments go to the server under its own names. Further options are
+    those of ``call_tool``, ``message_handler`` gets the notifications of ``mcp`` of what lists, resources and logs tell, and ``shape`` is that of the model's API (``Session.tools_for``), by default what all of them take; arguments go to the server under its own names. Further options are
     those of the SDK's ``MCPServer``, such as ``require_approval``. What the pool raises goes through the SDK's ``failure_error_function``.
     """
 
@@ -46,6 +47,7 @@ class SessionServer(MCPServer):
         wait: bool = False,
         retry: str = "never",
         shape: str = "any",
+        message_handler: Callable[[Any], Any] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -53,6 +55,8 @@ class SessionServer(MCPServer):
         self._session, self._timeout, self._on_progress = session, timeout, on_progress
         self._servers = None if servers is None else set(servers)
         self._name = name or session.id
+        wanted = self._servers
+        self._messages = Messages(None, message_handler, lambda server: wanted is None or server in wanted)
 
     @property
     def name(self) -> str:
@@ -60,11 +64,13 @@ class SessionServer(MCPServer):
         return self._name
 
     async def connect(self) -> None:
-        """Waits for the servers of the session."""
+        """Waits for the servers of the session, of which ``message_handler`` is told from now on."""
         await self._session.ready()
+        self._messages.begin(self._session)
 
     async def cleanup(self) -> None:
-        """There is nothing of its own."""
+        """The session stays as it is; ``message_handler`` is told no more."""
+        await self._messages.end()
 
     async def __aenter__(self) -> SessionServer:
         await self.connect()
@@ -97,7 +103,7 @@ class SessionServer(MCPServer):
         return types.ListPromptsResult.model_validate({"prompts": models(types.Prompt, prompts)})
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
-        """Gets a prompt of the first server that has it."""
+        """Gets a prompt of the first server that lists it; one that none lists, of the only server."""
         async with self._holder(self._session.prompts(), name) as lease:
             result = await lease.get_prompt(name, arguments)
         return prompt_result(result.decoded)
@@ -114,7 +120,7 @@ class SessionServer(MCPServer):
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
 
     async def read_resource(self, uri: str) -> Any:
-        """Reads a resource that a server lists."""
+        """Reads a resource of the first server that lists it; one that none lists, of the only server."""
         async with self._holder(self._session.resources(), uri) as lease:
             result = await lease.read_resource(uri)
         return resource_result(result.decoded, uri)
@@ -126,7 +132,14 @@ class SessionServer(MCPServer):
         return [definition for _, definition in defined(self._of(rows))]
 
     def _holder(self, rows: list[trunkline.Listed], own_name: str) -> trunkline.Acquiring:
-        found = next((row.server for row in self._of(rows) if row.own_name == own_name), None)
+        found = next((row.server for row in self._of(rows) if row.own_name == own_name), None) or self._only_one()
         if found is None:
             raise LookupError(f"no server of the session lists {own_name!r}")
         return self._session.acquire(found)
+
+    def _only_one(self) -> str | None:
+        """The server that is asked for what nobody lists, where there is but one."""
+        session = self._session
+        lists = session.tools(), session.prompts(), session.resources(), session.resource_templates()
+        servers = self._servers or {row.server for rows in lists for row in rows}
+        return next(iter(servers)) if len(servers) == 1 else None

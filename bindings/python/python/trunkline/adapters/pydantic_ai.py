@@ -9,6 +9,7 @@ import base64
 import logging
 
 from .._errors import CallInterruptedError, ServerError, TimeoutError, ToolNotFoundError, UnavailableError
+from .._progress import call_options
 from . import Malformed, content, encoded, error_text, member, mime_type, missing, shaped, shown
 
 try:
@@ -63,6 +64,7 @@ class SessionToolset(AbstractToolset):
     ) -> None:
         if tool_error_behavior not in ("retry", "error"):
             raise UserError(f"tool_error_behavior is {tool_error_behavior!r}, not 'retry' or 'error'")
+        call_options(options)  # What is none is refused here, and not amid a run.
         self._session, self._options = session, options
         self._lets_retry, self._process = tool_error_behavior == "retry", process_tool_call
         self._servers = None if servers is None else set(servers)

@@ -1,0 +1,337 @@
+"""The ``ClientSession`` of the PyPI package ``mcp``, for one server of a session."""
+
+# The framework is optional, and then nothing is known of its types.
+# mypy: disable-error-code="import-not-found,misc,unused-ignore"
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+from mcp import types
+
+from .._errors import TrunklineError, leaving
+from .._handlers import Refusal
+from .._results import defined
+from . import has_plain_names, shaped
+from ._mcp import (
+    INTERNAL_ERROR,
+    REQUEST_TIMEOUT,
+    as_mcp,
+    call_result,
+    model,
+    models,
+    prompt_result,
+    raised_as,
+    resource_result,
+)
+from ._mcp_messages import Messages, Progress
+from ._mcp_options import configuration, refuse
+from ._pydantic import written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
+    from typing import Any
+
+    import trunkline
+
+
+class ClientSession:
+    """One server of a session, with the methods of ``mcp.ClientSession``.
+
+    ``async with`` acquires the server and releases it at the end; the session and the pool stay. Names are the server's own.
+    Lists are those of the session's view, whole, in one page. Sampling and elicitation belong to the session: ``handlers`` makes the handlers
+    that it is opened with out of ``mcp``'s callbacks. ``wait`` and ``retry`` are those of each call of a tool. Tools are listed as the server sent them, but for
+    arguments whose names a model API refuses: these have others, and go to the server under its own. ``shape="mcp"`` leaves these as well; with the shape of
+    one API (``Session.tools_for``) all schemas are as that takes them.
+    """
+
+    def __init__(
+        self,
+        session: trunkline.Session,
+        server: str,
+        config: Any = None,
+        *,
+        read_timeout_seconds: Any = None,
+        logging_callback: Callable[[Any], Any] | None = None,
+        message_handler: Callable[[Any], Any] | None = None,
+        wait: bool = False,
+        retry: str = "never",
+        shape: str = "any",
+        **elsewhere: Any,
+    ) -> None:
+        refuse("ClientSession", elsewhere)
+        self._session, self._server, self._config = session, server, configuration(config)
+        # What is not listed is for the server to refuse, as the package has it.
+        self._shape, self._of_calls = shape, {"wait": wait, "retry": retry, "shape": shape, "unlisted": True}
+        self._timeout, self._message_handler = read_timeout_seconds, message_handler
+        self._messages = Messages(logging_callback, message_handler, lambda name: name == server)
+        self._acquired: trunkline.Lease | None = None
+        self._initialized: Any = None
+
+    async def __aenter__(self) -> ClientSession:
+        with as_mcp():
+            self._acquired = await self._session.acquire(self._server, self._config)
+            try:
+                self._messages.begin(self._session)
+            except BaseException:
+                self._release()
+                raise
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        # First, since what follows waits, and may be cancelled.
+        with leaving(exception):
+            self._release()
+        await self._messages.end()
+
+    def _release(self) -> None:
+        if self._acquired is not None:
+            self._acquired.release()
+            self._acquired = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it has a hold on the server."""
+        return self._acquired is not None
+
+    @property
+    def lease(self) -> trunkline.Lease:
+        """The hold that it has on the server."""
+        if self._acquired is None:
+            raise RuntimeError("use it in `async with`")
+        return self._acquired
+
+    async def initialize(self) -> Any:
+        """What the server said of itself, as far as the pool keeps it: its capabilities are made of what it lists."""
+        lease = self.lease
+        with as_mcp():
+            entry = self._entry()
+        if entry is None:
+            raise raised_as(INTERNAL_ERROR, f"{lease.server}: not connected", None)
+        capabilities: dict[str, Any] = {"tools": {"listChanged": True}}
+        if self._listed(self._session.prompts()):
+            capabilities["prompts"] = {"listChanged": True}
+        if self._listed(self._session.resources()) or self._listed(self._session.resource_templates()):
+            capabilities["resources"] = {"listChanged": True, "subscribe": True}
+        info = {"name": entry.get("server_name") or lease.server, "version": entry.get("server_version") or ""}
+        self._initialized = model(
+            types.InitializeResult,
+            {"protocolVersion": entry["protocol_version"], "capabilities": capabilities, "serverInfo": info},
+        )
+        return self._initialized
+
+    def _entry(self) -> Any:
+        """The status of what is held, while it is connected."""
+        lease = self.lease
+        entries = self._session._pool.status()["servers"].get(lease.server, {"entries": []})["entries"]
+        of_lease = (each for each in entries if each["entry_index"] == lease.entry_index)
+        return next((each for each in of_lease if each["protocol_version"] is not None), None)
+
+    @property
+    def initialize_result(self) -> Any:
+        """Of ``initialize``; None before it."""
+        return self._initialized
+
+    @property
+    def protocol_version(self) -> str | None:
+        """That of the connection, as ``initialize`` found it; None before."""
+        return None if self._initialized is None else _dumped(self._initialized)["protocolVersion"]
+
+    @property
+    def server_info(self) -> Any:
+        """The server's name and version, of ``initialize``; None before it."""
+        if self._initialized is None:
+            return None
+        return types.Implementation.model_validate(_dumped(self._initialized)["serverInfo"])
+
+    @property
+    def instructions(self) -> str | None:
+        """None: the pool does not keep what a server says of its use."""
+        return None
+
+    @property
+    def server_capabilities(self) -> Any:
+        """Of ``initialize``; None before it."""
+        return None if self._initialized is None else self._initialized.capabilities
+
+    def get_server_capabilities(self) -> Any:
+        """The same, as version 1 of ``mcp`` has it."""
+        return self.server_capabilities
+
+    async def list_tools(self, cursor: str | None = None, **_: Any) -> Any:
+        """The server's tools in the session's view."""
+        with as_mcp():
+            definitions = [definition for _, definition in defined(self.lease.tools())]
+            if self._shape != "mcp":
+                definitions = self._fitted(definitions)
+        return types.ListToolsResult.model_validate({"tools": models(types.Tool, definitions)})
+
+    def _fitted(self, definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The same as model APIs take them."""
+        if self._shape == "any" and all(map(has_plain_names, definitions)):
+            return definitions
+        tools = shaped(self._session, [self.lease.server], self._shape)
+        fitted = {tool.own_name: {**definition, "name": tool.own_name} for tool, definition in tools}
+        stay = has_plain_names if self._shape == "any" else lambda _: False
+        return [each if stay(each) else fitted.get(each["name"], each) for each in definitions]
+
+    async def list_prompts(self, cursor: str | None = None, **_: Any) -> Any:
+        """The server's prompts in the session's view."""
+        with as_mcp():
+            prompts = self._listed(self._session.prompts())
+        return types.ListPromptsResult.model_validate({"prompts": models(types.Prompt, prompts)})
+
+    async def list_resources(self, cursor: str | None = None, **_: Any) -> Any:
+        """The server's resources in the session's view."""
+        with as_mcp():
+            resources = self._listed(self._session.resources())
+        return types.ListResourcesResult.model_validate({"resources": models(types.Resource, resources)})
+
+    async def list_resource_templates(self, cursor: str | None = None, **_: Any) -> Any:
+        """The server's resource templates in the session's view."""
+        with as_mcp():
+            templates = self._listed(self._session.resource_templates())
+        listed = models(types.ResourceTemplate, templates)
+        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
+
+    def _listed(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
+        return [definition for _, definition in defined(row for row in rows if row.server == self.lease.server)]
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        read_timeout_seconds: Any = None,
+        progress_callback: Callable[[float, float | None, str | None], Any] | None = None,
+        *,
+        meta: Mapping[str, Any] | None = None,
+        **elsewhere: Any,
+    ) -> Any:
+        """Calls a tool. An error that the tool reports is a result, as ever; of a tool that it does not list the server says so."""
+        refuse("call_tool", elsewhere)
+        options = self._options(read_timeout_seconds, meta)
+        progress = self._progress(progress_callback, meta)
+        try:
+            with as_mcp():
+                options = {**options, **self._of_calls}
+                result = await self.lease.call_tool(name, written(arguments), progress=progress, **options)
+            if progress is not None:
+                await progress.told()
+        finally:
+            if progress is not None:
+                progress.end()
+        with as_mcp():
+            decoded = result.decoded
+        return call_result(decoded)
+
+    def _progress(self, callback: Callable[..., Any] | None, meta: Mapping[str, Any] | None) -> Progress | None:
+        """Who is told of a call's progress: its callback, and ``message_handler`` of what is asked for by a callback or a token."""
+        token = None if meta is None else meta.get("progressToken")
+        handler = None if callback is None and token is None else self._message_handler
+        return None if callback is None and handler is None else Progress(callback, handler, token)
+
+    async def read_resource(self, uri: Any, *, meta: Mapping[str, Any] | None = None, **elsewhere: Any) -> Any:
+        """Reads a resource."""
+        refuse("read_resource", elsewhere)
+        with as_mcp():
+            decoded = (await self.lease.read_resource(str(uri), **self._options(None, meta))).decoded
+        return resource_result(decoded, str(uri))
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, str] | None = None, *, meta: Mapping[str, Any] | None = None, **elsewhere: Any
+    ) -> Any:
+        """Gets a prompt."""
+        refuse("get_prompt", elsewhere)
+        with as_mcp():
+            decoded = (await self.lease.get_prompt(name, arguments, **self._options(None, meta))).decoded
+        return prompt_result(decoded)
+
+    async def complete(
+        self, ref: Any, argument: dict[str, str], context_arguments: dict[str, str] | None = None
+    ) -> Any:
+        """Asks for completions."""
+        params: dict[str, Any] = {"ref": _dumped(ref), "argument": argument}
+        if context_arguments is not None:
+            params["context"] = {"arguments": context_arguments}
+        with as_mcp():
+            decoded = (await self.lease.complete(params, **self._options(None, None))).decoded
+        return model(types.CompleteResult, decoded)
+
+    async def subscribe_resource(self, uri: Any) -> Any:
+        """From now on ``message_handler`` is told of updates of the resource; counted by session."""
+        await self._bounded(self.lease.subscribe_resource(str(uri)))
+        return types.EmptyResult()
+
+    async def unsubscribe_resource(self, uri: Any) -> Any:
+        """The counterpart of ``subscribe_resource``: with the last the session hears of no more updates."""
+        await self._bounded(self.lease.unsubscribe_resource(str(uri)))
+        return types.EmptyResult()
+
+    async def send_ping(self, **_: Any) -> Any:
+        """Asks the server whether it is there."""
+        with as_mcp():
+            await self.lease.request("ping", None, **self._options(None, None))
+        return types.EmptyResult()
+
+    async def set_logging_level(self, level: str, **_: Any) -> Any:
+        """From now on the server tells what it logs from a level on: this session, or all who share it in the older era."""
+        with as_mcp():
+            await self.lease.request("logging/setLevel", {"level": level}, **self._options(None, None))
+        return types.EmptyResult()
+
+    async def _bounded(self, subscribing: Coroutine[Any, Any, None]) -> None:
+        """Waits as long as a request may take; what is then under way is cancelled."""
+        seconds = self._options(None, None)["timeout"]
+        with as_mcp():
+            try:
+                await asyncio.wait_for(subscribing, seconds)
+            except TrunklineError:
+                raise
+            except asyncio.TimeoutError as error:
+                raise raised_as(REQUEST_TIMEOUT, f"{self._server}: no answer within {seconds} s", None) from error
+
+    def _options(self, timeout: Any, meta: Mapping[str, Any] | None) -> dict[str, Any]:
+        timeout = self._timeout if timeout is None else timeout
+        if hasattr(timeout, "total_seconds"):
+            timeout = timeout.total_seconds()
+        # It is the only time that there is, so progress does not count.
+        return {"timeout": timeout, "idle_timeout": timeout, "meta": None if meta is None else dict(meta)}
+
+
+def handlers(
+    *,
+    sampling_callback: Callable[[Any, Any], Any] | None = None,
+    sampling_capabilities: Any = None,
+    elicitation_callback: Callable[[Any, Any], Any] | None = None,
+) -> dict[str, Callable[..., Any]]:
+    """The ``handlers`` of a pool or session, of the callbacks of ``mcp.ClientSession``."""
+    out: dict[str, Callable[..., Any]] = {}
+    if sampling_callback is not None:
+        out["sampling"] = _answered(types.CreateMessageRequestParams, sampling_callback)
+        if getattr(sampling_capabilities, "tools", None) is not None:
+            out["sampling_tools"] = out["sampling"]
+    if elicitation_callback is not None:
+        # A union in version 2, of which a form is one. A callback is asked both, as the package's own client has it.
+        form = getattr(types, "ElicitRequestFormParams", None) or types.ElicitRequestParams
+        out["elicitation"] = _answered(form, elicitation_callback)
+        url = getattr(types, "ElicitRequestURLParams", None)
+        if url is not None:
+            out["elicitation_url"] = _answered(url, elicitation_callback)
+    return out
+
+
+def _answered(params: Any, callback: Callable[[Any, Any], Any]) -> Callable[[trunkline.ServerRequest], Any]:
+    async def answer(request: trunkline.ServerRequest) -> Any:
+        context = SimpleNamespace(session=None, request_id=None, meta=request.params.get("_meta"), request=request)
+        given = await callback(context, params.model_validate(request.params))
+        if isinstance(given, types.ErrorData):
+            raise Refusal(given.code, given.message)
+        return _dumped(given)
+
+    return answer
+
+
+def _dumped(value: Any) -> Any:
+    return value.model_dump(by_alias=True, mode="json", exclude_none=True) if hasattr(value, "model_dump") else value
