@@ -55,7 +55,7 @@ const PYTHON: [(&str, &[&str], &[&str]); 2] = [
     (
         "adapters-venv",
         &[
-            "langchain==1.4.7",
+            "langchain==1.5.2",
             "openai-agents==0.24.0",
             "pydantic-ai-slim==2.68.0",
             "mcp==2.3.0",
