@@ -170,9 +170,10 @@ impl ServerSpec {
         }
     }
 
-    /// The members that no rule knows, each with the known one that was probably meant.
+    /// The members that no rule knows, by name, each with the known one that was probably meant.
     pub fn unknown_members(&self) -> impl Iterator<Item = (&str, Option<&'static str>)> {
-        self.unknown.keys().map(|name| (name.as_str(), fields::nearest_known(name)))
+        let names: BTreeSet<&String> = self.unknown.keys().collect();
+        names.into_iter().map(|name| (name.as_str(), fields::nearest_known(name)))
     }
 
     /// The word for its transport in `status` and options: `stdio`, `http`, `sse`, `websocket`, `host`.
