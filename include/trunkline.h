@@ -1474,7 +1474,8 @@ trunkline_status trunkline_pool_metrics(trunkline_pool *pool,
  * `WRONG_THREAD` inside a callback.
  *
  * `servers_json`: a JSON object of servers by name, with or without a `mcpServers` around it.
- * `out`: the report, `{v, servers: {name: {action, error?}}}`; free it with `trunkline_buf_free`.
+ * `out`: the report, `{v, servers: {name: {action, error?}}, findings?}`, with the members that no
+ * rule knows as `[{kind, server, path, nearest?}]`; free it with `trunkline_buf_free`.
  *
  * Errors: `INVALID_CONFIG` when the text is no such object (a server that is wrong spoils itself
  * alone, in the report); `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
@@ -2159,8 +2160,9 @@ trunkline_status trunkline_pool_switch_source(trunkline_pool *pool,
  * are taken as they are. Returns at once, as `trunkline_pool_set_source`.
  *
  * `config_json`: the JSON object of one server (`{"command": ...}`). `out`:
- * `{v, server, result, reason?}` with the result `added`, `replaced`, `unchanged` or `refused`,
- * which starts when what refuses it is gone; free it with `trunkline_buf_free`.
+ * `{v, server, result, reason?, findings?}` with the result `added`, `replaced`, `unchanged` or
+ * `refused`, which starts when what refuses it is gone, and with the members that no rule knows,
+ * as `[{kind, server, path, nearest?}]`; free it with `trunkline_buf_free`.
  *
  * Errors: `INVALID_CONFIG`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
  */
