@@ -73,7 +73,7 @@ it('a server of any name is configured, asked about, approved, shown and removed
   for (const { server, hash } of requests) await pool.approve(server, hash);
   const session = pool.session('__proto__');
   assert.equal(session.id, '__proto__');
-  await within(session.started(), 'started');
+  await within(session.ready(), 'ready');
   const { servers } = pool.status();
   for (const name of RESERVED) {
     assert.equal(Object.getOwnPropertyDescriptor(servers, name).value.state, 'connected', name);
