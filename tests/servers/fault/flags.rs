@@ -110,8 +110,8 @@ usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain othe
 --then close|hang|repeat=TEXT|drip=TEXT
                    what comes after them
 --to everything|calls|first|comers|METHOD|first:METHOD
-                   it answers so to calls alone, to the first request alone, or to requests of a method (of HTTP or of the protocol) or the
-                   first of them, and is a small server to all else; or to whoever comes, before anything is asked";
+                   what gets that answer: calls, the first request, requests of a method (of HTTP or of the protocol), or the first of those. All
+                   other requests get the answers of a small server. `comers`: every connection gets it at once";
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::names::{node_name, python_name};
-use crate::options::check::RETRY_DELAY_MS_MAX;
+
+/// The longest wait before an attempt, in milliseconds: an hour.
+pub(crate) const RETRY_DELAY_MS_MAX: u64 = 3_600_000;
 
 /// What takes the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::interface::{OptionKind, OptionRow, Scope, options};
+use crate::interface::{OptionKind, OptionRow, RETRY_DELAY_MS_MAX, Scope, options};
 use crate::json::{self, DefectKind, Step, dotted, joined, whole};
 use crate::nearest::nearest;
 use crate::text::escaped;
@@ -167,9 +167,6 @@ fn check_durations(min: u64, list: &Value, path: &str) -> Result<()> {
         _ => Ok(()),
     }
 }
-
-/// An hour.
-pub(crate) const RETRY_DELAY_MS_MAX: u64 = 3_600_000;
 
 /// Attempts in a row: more is a loop.
 const RETRIES_MAX: usize = 100;

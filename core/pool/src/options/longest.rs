@@ -3,9 +3,8 @@
 
 use std::time::Duration;
 
-use super::check::RETRY_DELAY_MS_MAX;
 use super::{PoolOptions, Reconnect};
-use crate::interface::{OptionKind, Scope, options};
+use crate::interface::{OptionKind, RETRY_DELAY_MS_MAX, Scope, options};
 
 /// These options with no time that is longer than its option takes in JSON, so that what is made of two of them is still a time of a clock.
 pub fn within_bounds(mut options: PoolOptions) -> PoolOptions {

@@ -1,7 +1,7 @@
 //! Typed options, parsed once from JSON; their names and defaults are those of the registry.
 
 mod cache;
-pub(crate) mod check;
+mod check;
 mod drain;
 mod files;
 mod handlers;

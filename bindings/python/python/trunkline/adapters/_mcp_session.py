@@ -227,7 +227,7 @@ class ClientSession:
         return call_result(decoded)
 
     def _progress(self, callback: Callable[..., Any] | None, meta: Mapping[str, Any] | None) -> Progress | None:
-        """Who is told of a call's progress: its callback, and ``message_handler`` of what is asked for by a callback or a token."""
+        """What gets a call's progress: its callback. ``message_handler`` gets it too, where the call has a callback or a token."""
         token = None if meta is None else meta.get("progressToken")
         handler = None if callback is None and token is None else self._message_handler
         return None if callback is None and handler is None else Progress(callback, handler, token)
@@ -260,7 +260,7 @@ class ClientSession:
         return model(types.CompleteResult, decoded)
 
     async def subscribe_resource(self, uri: Any) -> Any:
-        """From now on ``message_handler`` is told of updates of the resource; counted by session."""
+        """From now on ``message_handler`` gets the updates of the resource. The session counts its subscriptions."""
         await self._bounded(self.lease.subscribe_resource(str(uri)))
         return types.EmptyResult()
 
