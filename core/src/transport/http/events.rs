@@ -23,6 +23,8 @@ pub(super) enum Event {
     Message(Vec<u8>),
     /// Where messages are to be posted: an event of the type `endpoint`.
     Endpoint(Vec<u8>),
+    /// An event with data, of any other type.
+    Other(Vec<u8>),
     /// An event above the limit: the beginning of its data. The rest is passed over.
     Oversized(Vec<u8>),
     /// From here on the stream can be resumed, after this id; empty: it cannot.
@@ -109,6 +111,19 @@ impl EventReader {
         self.ready.pop_front()
     }
 
+    /// The data of the event that the stream ended in. The format drops it, since nobody knows whether it is whole.
+    pub(super) fn unended(&mut self) -> Option<Vec<u8>> {
+        if self.passing.is_some() {
+            return None;
+        }
+        let line = std::mem::take(&mut self.line);
+        if !line.is_empty() {
+            self.take_line(&line);
+        }
+        let data = std::mem::take(&mut self.data);
+        Some(data).filter(|data| !data.is_empty() && !matches!(self.kind, Kind::Endpoint))
+    }
+
     /// Bounds what is kept of an event that has not ended yet.
     fn take_text(&mut self, text: &[u8]) -> Result<(), TooLong> {
         if let Some(left) = self.passing {
@@ -193,6 +208,7 @@ impl EventReader {
         match std::mem::take(&mut self.kind) {
             Kind::Message if is_whole => self.ready.push_back(Event::Message(data)),
             Kind::Endpoint if is_whole => self.ready.push_back(Event::Endpoint(data)),
+            Kind::Other if is_whole => self.ready.push_back(Event::Other(data)),
             Kind::Message | Kind::Endpoint | Kind::Other => {}
         }
         self.ready.extend(self.id.take().map(Event::Id));
@@ -249,10 +265,35 @@ mod tests {
     #[test]
     fn ids_and_waits_are_told_apart_from_messages() {
         let events = read(&[b"id: 1\ndata:\n\nretry: 250\nretry: soon\nevent: ping\ndata: x\n\n"]);
-        assert_eq!(events, [id("1"), Event::Retry(Duration::from_millis(250))]);
+        let ping = Event::Other("x".into());
+        assert_eq!(events, [id("1"), Event::Retry(Duration::from_millis(250)), ping]);
         let endpoint = Event::Endpoint("/post?s=1".into());
         assert_eq!(read(&[b"event: endpoint\ndata: /post?s=1\n\n"]), [endpoint]);
         assert_eq!(read(&[b"data: {} and then the end\n"]), []);
+    }
+
+    /// SPEC 18.1: what an event says that the stream ended in is there for who can tell whether it is whole.
+    #[test]
+    fn what_a_stream_ended_in_is_told_once() {
+        let cases = [
+            ("data: {}", Some("{}")),
+            ("data: {}\n", Some("{}")),
+            ("event: error\ndata: {\ndata: }", Some("{\n}")),
+            ("data: {}\n\n", None),
+            ("data: {}\n\nretry: 2", None),
+            ("event: endpoint\ndata: /post", None),
+            ("data:", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            let mut reader = EventReader::new(64);
+            reader.feed(text.as_bytes()).unwrap();
+            let expected = expected.map(|text| text.as_bytes().to_vec());
+            assert_eq!((reader.unended(), reader.unended()), (expected, None), "{text:?}");
+        }
+        let mut reader = EventReader::new(4);
+        reader.feed(b"data: 12345").unwrap();
+        assert_eq!(reader.unended(), None);
     }
 
     /// The format: digits alone are a time.

@@ -16,6 +16,10 @@ pub enum Event {
     Message(Vec<u8>),
     /// Where messages go.
     Endpoint(Vec<u8>),
+    /// The text of an event of another type.
+    Other(Vec<u8>),
+    /// What the stream ended in.
+    Unended(Vec<u8>),
     /// The beginning of what is too long.
     Oversized(Vec<u8>),
     /// The id to go on after.
@@ -28,14 +32,20 @@ pub enum Event {
 pub fn events(pieces: &[&[u8]], limit: usize) -> (Vec<Event>, bool) {
     let mut reader = EventReader::new(limit);
     let is_whole = pieces.iter().all(|piece| reader.feed(piece).is_ok());
-    let events = std::iter::from_fn(|| reader.next()).map(|event| match event {
+    let mut events: Vec<Event> = std::iter::from_fn(|| reader.next()).map(shown).collect();
+    events.extend(reader.unended().map(Event::Unended));
+    (events, is_whole)
+}
+
+fn shown(event: events::Event) -> Event {
+    match event {
         events::Event::Message(text) => Event::Message(text),
         events::Event::Endpoint(text) => Event::Endpoint(text),
+        events::Event::Other(text) => Event::Other(text),
         events::Event::Oversized(head) => Event::Oversized(head),
         events::Event::Id(id) => Event::Id(id.as_bytes().to_vec()),
         events::Event::Retry(wait) => Event::Retry(wait.as_millis() as u64),
-    });
-    (events.collect(), is_whole)
+    }
 }
 
 /// What came over a websocket.

@@ -234,20 +234,33 @@ pub(super) async fn follow(
         }
     }
     place.pace.stood(begun.elapsed());
+    // The last event of some servers is not ended: it counts where it is a message, which none is that was cut.
+    if let Some(text) = events.unended().filter(|text| is_message(text)) {
+        take_event(&*channel.inbound()?, Event::Message(text), place)?;
+    }
     Ok(())
+}
+
+fn is_message(text: &[u8]) -> bool {
+    matches!(heard(text.trim_ascii()), Heard::Message(_))
 }
 
 fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<(), Failure> {
     let via = place.via;
+    // Some servers send answers in events of types of their own.
+    let event = match event {
+        Event::Other(text) if is_message(&text) => Event::Message(text),
+        event => event,
+    };
     match &event {
         Event::Id(_) => place.pace.placed(),
-        Event::Retry(_) => {}
+        Event::Retry(_) | Event::Other(_) => {}
         Event::Endpoint(_) | Event::Oversized(_) | Event::Message(_) => place.pace.forgive(),
     }
     let take = |line: Line<'_>| inbound.take(line, via).map_err(Failure::Message);
     match event {
         Event::Id(id) => place.last = Some(id).filter(|id| !id.is_empty()),
-        Event::Endpoint(_) => {}
+        Event::Endpoint(_) | Event::Other(_) => {}
         Event::Oversized(head) => take(Line::Oversized(&head))?,
         Event::Retry(wait) => place.pace.ask(wait),
         Event::Message(text) => {

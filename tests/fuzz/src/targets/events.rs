@@ -47,7 +47,8 @@ fn read(stream: &[u8]) -> Vec<Event> {
             match (whole, std::mem::take(&mut kind).as_slice()) {
                 (Some(text), b"" | b"message") => out.push(Event::Message(text)),
                 (Some(text), b"endpoint") => out.push(Event::Endpoint(text)),
-                _ => {}
+                (Some(text), _) => out.push(Event::Other(text)),
+                (None, _) => {}
             }
             out.extend(id.take().map(Event::Id));
             continue;
@@ -74,6 +75,18 @@ fn read(stream: &[u8]) -> Vec<Event> {
     out
 }
 
+/// The same, and what the stream ended in: what a blank line would make an event of.
+fn read_to_the_end(stream: &[u8]) -> Vec<Event> {
+    let mut out = read(stream);
+    let closed = read(&[stream, b"\n\n"].concat());
+    let last = closed.into_iter().skip(out.len()).find_map(|event| match event {
+        Event::Message(text) | Event::Other(text) => Some(Event::Unended(text)),
+        _ => None,
+    });
+    out.extend(last);
+    out
+}
+
 fn can_be_in_a_header(byte: &u8) -> bool {
     *byte == b'\t' || *byte >= b' ' && *byte != 0x7f
 }
@@ -83,13 +96,14 @@ pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let seed = input.byte();
     let stream = input.rest();
-    let expected = read(stream);
+    let expected = read_to_the_end(stream);
     for pieces in [vec![stream], pieces(stream, seed)] {
         assert_eq!(events(&pieces, stream.len()), (expected.clone(), true));
         let (given, _) = events(&pieces, SMALL);
         for event in &given {
             match event {
                 Event::Message(text) | Event::Endpoint(text) => assert!(text.len() <= SMALL),
+                Event::Other(text) | Event::Unended(text) => assert!(text.len() <= SMALL),
                 Event::Oversized(head) => assert!(head.len() <= HEAD_BYTES),
                 Event::Id(_) | Event::Retry(_) => {}
             }
