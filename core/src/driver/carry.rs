@@ -60,13 +60,12 @@ impl Driver {
         match effect {
             Effect::Connect { connection, key, .. } => self.connect(connection, key),
             Effect::Close { connection, how } => {
-                let told = self
-                    .entry(connection.entry)
-                    .is_some_and(|cell| cell.control(connection.generation, Control::Close(how)));
-                if !told {
+                if !self.order(connection, Control::Close(how)) {
                     tracing::error!(%connection, "close of a connection that is not there");
                 }
             }
+            // An attempt that is over has told so.
+            Effect::Forgo { connection } => drop(self.order(connection, Control::Forgo)),
             Effect::ListCatalog { connection, number } => self.list(connection, number),
             Effect::Publish { entry, slot } => self.publish(entry, slot),
             Effect::Grant { ticket, lease, entry } => self.grant(ticket, lease, entry),
@@ -91,6 +90,12 @@ impl Driver {
             Some(cell) => incarnation::start(self.clone(), cell, connection),
             None => tracing::error!(%connection, ?key, "a connect of an entry that is not there"),
         }
+    }
+
+    /// Tells the task of a connection; `false` when it is gone.
+    fn order(&self, connection: ConnectionId, order: Control) -> bool {
+        let cell = self.entry(connection.entry);
+        cell.is_some_and(|cell| cell.control(connection.generation, order))
     }
 
     /// Lists again, beside the connection's task, which ends it when the connection goes.

@@ -12,7 +12,8 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{
-    CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, LossReason, SessionId, Slot,
+    CloseExit, CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, LossReason,
+    SessionId, Slot,
 };
 
 use super::event_text;
@@ -109,16 +110,27 @@ pub(crate) enum Control {
     Close(CloseMode),
     /// It was lost; clean up.
     Lost(LossReason),
+    /// Nobody wants it: end it if nothing of it has begun.
+    Forgo,
 }
 
 impl Control {
-    /// How an attempt that is told this ends.
-    pub(super) fn patience(&self) -> Kill {
+    /// How an attempt that is told this ends, if it does.
+    pub(super) fn patience(&self) -> Option<Kill> {
         match self {
-            Control::Close(CloseMode::Kill) => Kill::Now,
+            Control::Close(CloseMode::Kill) => Some(Kill::Now),
             Control::Close(CloseMode::Graceful { .. } | CloseMode::Now) | Control::Lost(_) => {
-                Kill::AfterGraces
+                Some(Kill::AfterGraces)
             }
+            Control::Forgo => None,
+        }
+    }
+
+    /// How an attempt that is told this before it has begun is over.
+    pub(super) fn exit_of_unbegun(&self) -> CloseExit {
+        match self {
+            Control::Forgo => CloseExit::Unbegun,
+            Control::Close(_) | Control::Lost(_) => CloseExit::Clean,
         }
     }
 }

@@ -199,7 +199,7 @@ async fn turn(
     };
     tokio::select! {
         biased;
-        _ = orders.recv() => Err(Input::Closed { connection: ended.id, exit: CloseExit::Clean }),
+        order = orders.recv() => Err(recheck::over(ended, order)),
         () = place.given() => Ok((Some(place), None)),
     }
 }
@@ -238,7 +238,9 @@ async fn attempt(
             outcome = &mut attempt => break outcome,
             // The attempt ends by itself once it is told, and only when nothing of it is left.
             Some(order) = orders.recv() => {
-                give_up.send_replace(Some(order.patience()));
+                if let Some(patience) = order.patience() {
+                    give_up.send_replace(Some(patience));
+                }
             }
         }
     };
@@ -277,6 +279,7 @@ async fn until_closed(
                 Some(Control::Close(CloseMode::Now)) | None => {
                     return close(connection, orders).await;
                 }
+                Some(Control::Forgo) => {}
             },
         }
     }
@@ -339,7 +342,7 @@ fn connect_timeout(driver: &Driver, cell: &EntryCell) -> Duration {
 }
 
 /// Orders that wait for the task. The reducer gives one incarnation five at most: to end it for a restart, or with its entry; to hurry,
-/// once something is to take its place, and once the pool drains by force; and to kill. Its own loss makes six.
+/// once something is to take its place, and once the pool drains by force; and to kill. Its own loss makes six, and that nobody wants it seven.
 const ORDERS_MAX: usize = 8;
 
 /// Connect and list together, for a process on this machine (SPEC 4.2).

@@ -3,7 +3,7 @@
 use super::admission::Obstacle;
 use super::ask::{Ask, End, IfFull, NOW};
 use super::effects::{self, reason};
-use super::entry::{Credentials, Entry, Phase, Why};
+use super::entry::{Credentials, Entry, Phase, Why, Wire};
 use super::health::Health;
 use super::idle::Idle;
 use super::protocol::Effect;
@@ -135,7 +135,7 @@ impl PoolState {
             }
             Phase::Connected { .. } => self.go_idle(id, out),
             // An attempt under way goes on, and what comes up goes straight to drain (SPEC 3.4).
-            Phase::Connecting { .. } if entry.live_connection(id).is_some() => {}
+            Phase::Connecting { .. } if entry.live_connection(id).is_some() => self.forgo(id, out),
             Phase::Connecting { .. } | Phase::Waiting { .. } if restarting => {}
             Phase::Connecting { .. } | Phase::Waiting { .. } | Phase::Backoff { .. } => {
                 self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
@@ -145,6 +145,19 @@ impl PoolState {
             }
             Phase::Unauthorized { .. } => self.keep_unauthorized(id, out),
             Phase::Ended { .. } => {}
+        }
+    }
+
+    /// Drops an attempt that nobody wants if it has not begun, as when others are in front of it.
+    fn forgo(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id).filter(|entry| !entry.is_awaited()) else {
+            return;
+        };
+        let Some(connection) = entry.live_connection(id) else { return };
+        if let Some(wire) = entry.wire.filter(|wire| !wire.is_forgone) {
+            let phase = entry.phase.clone();
+            self.place(id, phase, Some(Wire { is_forgone: true, ..wire }));
+            out.push(Effect::Forgo { connection });
         }
     }
 

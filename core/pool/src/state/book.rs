@@ -148,7 +148,11 @@ impl PoolState {
         entry.health.try_once();
         entry.credentials.try_newest();
         let (generation, phase) = (entry.generation, entry.phase.clone());
-        self.place(id, phase, Some(Wire { generation, stage: Stage::Attempting }));
+        self.place(
+            id,
+            phase,
+            Some(Wire { generation, stage: Stage::Attempting, is_forgone: false }),
+        );
         let connection = ConnectionId { entry: id, generation };
         out.push(Effect::Connect { connection, key, admitted });
     }

@@ -52,7 +52,8 @@ impl PoolState {
             self.tell_news(id, news, &mut told);
         }
         let since = self.now;
-        let wire = Some(Wire { generation: connection.generation, stage: Stage::Established });
+        let generation = connection.generation;
+        let wire = Some(Wire { generation, stage: Stage::Established, is_forgone: false });
         let listing = Listing::default();
         self.place(id, Phase::Connected { since, planned: None, listing }, wire);
         let Granted { grants, newcomers } = self.grant_waiters(id);
@@ -91,8 +92,7 @@ impl PoolState {
             debug_assert!(false, "an attempt that nobody wants");
             return;
         };
-        let (server, wanted) = (entry.server, entry.is_wanted());
-        let awaited = wanted || !entry.restarts.is_empty();
+        let (server, wanted, awaited) = (entry.server, entry.is_wanted(), entry.is_awaited());
         self.remember_error(server, &error);
         self.place(id, Phase::Connecting { why }, None);
         match why {
@@ -133,6 +133,9 @@ impl PoolState {
     ) {
         match self.current(connection) {
             Some(Stage::Ending) => self.gone(connection.entry, exit, out),
+            Some(Stage::Attempting) if exit == CloseExit::Unbegun => {
+                self.unbegun(connection.entry, out);
+            }
             // It ended without saying so first.
             Some(Stage::Attempting) => {
                 self.connect_failed(connection, effects::ended_silently(), out);
@@ -143,6 +146,24 @@ impl PoolState {
                 self.gone(connection.entry, exit, out);
             }
             None => {}
+        }
+    }
+
+    /// An attempt that nobody wanted ended before it had begun. Whoever asked for it meanwhile gets another.
+    fn unbegun(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+        let Some(entry) = self.entries.get(id) else {
+            return;
+        };
+        let Phase::Connecting { why } = entry.phase else {
+            debug_assert!(false, "an attempt that nobody wants");
+            return;
+        };
+        let is_awaited = entry.is_awaited();
+        self.place(id, Phase::Connecting { why }, None);
+        if is_awaited {
+            self.attempt(id, why, out);
+        } else {
+            self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
         }
     }
 

@@ -131,7 +131,7 @@ impl PoolState {
     pub(super) fn count_exit(&mut self, exit: CloseExit) {
         if let Some(closing) = &mut self.closing {
             match exit {
-                CloseExit::Clean => closing.drained += 1,
+                CloseExit::Clean | CloseExit::Unbegun => closing.drained += 1,
                 CloseExit::Forced => closing.forced += 1,
             }
         }

@@ -97,6 +97,8 @@ pub(super) enum Why {
 pub(super) struct Wire {
     pub(super) generation: Generation,
     pub(super) stage: Stage,
+    /// It was told to end if it has not begun, since nobody wants it.
+    pub(super) is_forgone: bool,
 }
 
 /// How far an incarnation has come.
@@ -283,6 +285,11 @@ impl Entry {
     /// Whether anybody waits for it or holds it.
     pub(super) fn is_wanted(&self) -> bool {
         !self.holders.is_empty() || !self.waiters.is_empty()
+    }
+
+    /// Whether anybody waits for it, holds it or asked for its restart.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.is_wanted() || !self.restarts.is_empty()
     }
 
     /// Whether something newer took its place: it is of an old configuration, and of use to nobody.

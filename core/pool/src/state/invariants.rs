@@ -60,6 +60,9 @@ impl PoolState {
             Phase::Ended { .. } => stage == Some(Stage::Ending),
         };
         hold!(fits, "{:?} with {:?}", entry.phase, entry.wire);
+        let is_dropped = entry.wire.is_some_and(|wire| wire.is_forgone);
+        let goes_on = stage == Some(Stage::Attempting) && !is_dropped;
+        hold!(!goes_on || entry.is_awaited(), "an attempt that nobody wants goes on");
         if let Phase::Connected { planned, .. } = entry.phase {
             hold!(planned.is_some() == entry.holders.is_empty(), "an idle timer on a held entry");
             hold!(entry.waiters.is_empty(), "a waiter on a connected entry");

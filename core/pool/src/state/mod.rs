@@ -44,7 +44,8 @@
 //! 11. What is of an old configuration is restarted only while somebody holds or awaits it.
 //! 12. A first attempt without a wire waits for what it replaces or for a process slot, and what it replaces is hurried; nothing else
 //!     waits for that, and nobody waits for nothing.
-//! 13. What is held and lacks credentials while there are some that it was not tried with is noted, and nothing else; there is no room for it.
+//! 13. An attempt that nobody awaits was told to end if it has not begun.
+//! 14. What is held and lacks credentials while there are some that it was not tried with is noted, and nothing else; there is no room for it.
 
 mod acquire;
 mod admission;

@@ -199,6 +199,12 @@ pub enum Effect {
         /// How much patience.
         how: CloseMode,
     },
+    /// Nobody wants an attempt any more. Answered by `Closed` with `Unbegun` if nothing of it has begun, which ends it; else by nothing,
+    /// and it goes on. There is one at most for each attempt.
+    Forgo {
+        /// Which.
+        connection: ConnectionId,
+    },
     /// List everything again. Answered by `CatalogListed`, unless the connection goes first.
     ListCatalog {
         /// Which connection.

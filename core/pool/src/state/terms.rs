@@ -131,6 +131,8 @@ pub enum CloseExit {
     Clean,
     /// Only after a signal.
     Forced,
+    /// There was nothing to end: the attempt had not begun.
+    Unbegun,
 }
 
 /// How much of the budget is taken, in names of servers.

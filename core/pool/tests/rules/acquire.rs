@@ -103,13 +103,56 @@ fn a_cancelled_acquire_is_answered_once() {
     assert_eq!(bench.step(cancel(1)), []);
 }
 
+/// SPEC 3.4: nothing is started for nobody. An attempt that has not begun ends with its last wish, however that went.
+#[test]
+fn an_attempt_that_has_not_begun_goes_with_its_last_wish() {
+    let ways: [(&str, Input, Vec<Effect>); 2] = [
+        ("cancelled", cancel(1), vec![refuse(1, cancelled()), forgo(0, 1)]),
+        ("closed", close(1), vec![refuse(1, closed_session()), forgo(0, 1)]),
+    ];
+    for (way, last, told) in ways {
+        let mut bench = Bench::new();
+        bench.step(open(0));
+        bench.step(open(1));
+        bench.step(acquire(0, 0, 0));
+        bench.step(acquire(1, 1, 0));
+        assert_eq!(bench.step(cancel(0)), [refuse(0, cancelled())], "{way}");
+        assert_eq!(bench.step(last), told, "{way}");
+        assert_eq!(
+            bench.step(unbegun(0, 1)),
+            [publish(0, 1, Closed, 0), status(0, 1, Spawning, Closed, "unwanted")],
+            "{way}"
+        );
+        assert_eq!(bench.pool.last_error(ServerId(0)), None, "{way}");
+        assert!(bench.step(acquire(2, 0, 0)).contains(&connect(1, 1, 0)), "{way}");
+    }
+}
+
+/// SPEC 3.4: who asks before the word of that is there gets an attempt of its own, and the word is asked for once.
+#[test]
+fn who_asks_while_an_attempt_is_dropped_gets_another() {
+    let mut bench = Bench::new();
+    bench.step(open(0));
+    bench.step(acquire(0, 0, 0));
+    assert_eq!(bench.step(cancel(0)), [refuse(0, cancelled()), forgo(0, 1)]);
+    assert_eq!(bench.step(acquire(1, 0, 0)), []);
+    assert_eq!(bench.step(cancel(1)), [refuse(1, cancelled())]);
+    assert_eq!(bench.step(acquire(2, 0, 0)), []);
+    assert_eq!(bench.step(unbegun(0, 1)), [publish(0, 2, Spawning, 0), connect(0, 2, 0)]);
+    assert_eq!(bench.step(unbegun(0, 1)), []);
+    assert_eq!(
+        bench.step(connected(0, 2, 1)),
+        [publish(0, 2, Active, 1), grant(2, 0, 0), status(0, 2, Spawning, Active, "connected")]
+    );
+}
+
 /// SPEC 3.4, I-04
 #[test]
 fn a_server_whose_last_waiter_went_comes_up_into_its_drain() {
     let mut bench = Bench::new();
     bench.step(open(0));
     bench.step(acquire(0, 0, 0));
-    assert_eq!(bench.step(cancel(0)), [refuse(0, cancelled())]);
+    assert_eq!(bench.step(cancel(0)), [refuse(0, cancelled()), forgo(0, 1)]);
     assert_eq!(
         bench.step(connected(0, 1, 1)),
         [publish(0, 1, Draining, 1), status(0, 1, Spawning, Draining, "connected")]

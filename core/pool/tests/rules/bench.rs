@@ -275,6 +275,11 @@ pub fn killed(entry: u32, generation: u32) -> Input {
     Input::Closed { connection: id(entry, generation), exit: CloseExit::Forced }
 }
 
+/// What was told by [`forgo`] had not begun.
+pub fn unbegun(entry: u32, generation: u32) -> Input {
+    Input::Closed { connection: id(entry, generation), exit: CloseExit::Unbegun }
+}
+
 pub fn stale(entry: u32, generation: u32) -> Input {
     Input::CatalogStale { connection: id(entry, generation) }
 }
@@ -311,6 +316,10 @@ fn an_admission() -> Admitted {
 
 pub fn end(entry: u32, generation: u32, how: CloseMode) -> Effect {
     Effect::Close { connection: id(entry, generation), how }
+}
+
+pub fn forgo(entry: u32, generation: u32) -> Effect {
+    Effect::Forgo { connection: id(entry, generation) }
 }
 
 /// The `number`th listing of an incarnation begins.

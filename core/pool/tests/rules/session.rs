@@ -13,6 +13,7 @@ fn closing_a_session_answers_its_acquires_and_releases_its_holds() {
         bench.step(close(0)),
         [
             refuse(1, closed_session()),
+            forgo(1, 1),
             publish(0, 1, Draining, 1),
             status(0, 1, Active, Draining, "released"),
         ]
@@ -64,7 +65,7 @@ fn an_entry_stays_while_another_session_holds_it() {
 fn a_closed_session_keeps_its_holds_for_a_while() {
     let mut bench = held();
     bench.step(acquire(1, 0, 1));
-    assert_eq!(bench.step(close_keeping(0, 500)), [refuse(1, closed_session())]);
+    assert_eq!(bench.step(close_keeping(0, 500)), [refuse(1, closed_session()), forgo(1, 1)]);
     assert_eq!(bench.step(acquire(2, 0, 0)), [refuse(2, closed_session())]);
     assert_eq!(bench.deadline(), Some(500));
     assert_eq!(bench.row(0).refs, 1);

@@ -88,7 +88,7 @@ impl Ending {
             }
             Input::Closed { exit, .. } if self.deadline.is_some() && current == Some(true) => {
                 match exit {
-                    CloseExit::Clean => self.clean += 1,
+                    CloseExit::Clean | CloseExit::Unbegun => self.clean += 1,
                     CloseExit::Forced => self.forced += 1,
                 }
             }

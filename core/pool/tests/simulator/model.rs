@@ -267,7 +267,7 @@ impl Model {
             }
             // What everybody is told is held against the budget.
             Effect::Notify { audience: Audience::Everybody, .. } => {}
-            Effect::ToolAccepted { .. } | Effect::KeepAccepted { .. } => {}
+            Effect::ToolAccepted { .. } | Effect::KeepAccepted { .. } | Effect::Forgo { .. } => {}
             Effect::Notify { audience, notice } => self.notified(audience, notice, held)?,
             _ => return Err(format!("an effect that nobody expects: {effect:?}")),
         }

@@ -23,6 +23,8 @@ pub struct Reality {
     pub stage: Stage,
     /// A `Close` came for it.
     pub closing: Option<CloseMode>,
+    /// A `Forgo` came for it, and it has not looked whether it has begun.
+    forgone: bool,
     /// A `ListCatalog` is not answered yet: which, and it began to read when these were the lists.
     pub listing: Option<(ListingNumber, u32)>,
     /// A change was announced that this listing may not show.
@@ -95,6 +97,15 @@ impl World {
                 reality.closing = Some(*how);
                 Ok(())
             }
+            Effect::Forgo { connection } => {
+                let Some(reality) = self.connections.get_mut(connection) else {
+                    return Err(format!("drop of {connection}, which is not there"));
+                };
+                if std::mem::replace(&mut reality.forgone, true) {
+                    return Err(format!("{connection} is dropped twice"));
+                }
+                Ok(())
+            }
             Effect::ListCatalog { connection, number } => {
                 let Some(reality) = self.connections.get_mut(connection) else {
                     return Err(format!("listing of {connection}, which is not there"));
@@ -130,6 +141,7 @@ impl World {
             key,
             stage: Stage::Attempting,
             closing: None,
+            forgone: false,
             listing: None,
             announced: false,
             version: connection.generation.0,
@@ -181,6 +193,10 @@ impl World {
         match reality.stage {
             Stage::Attempting if reality.closing.is_some() => {
                 reality.end_attempt(connection, chance)
+            }
+            Stage::Attempting if reality.forgone && chance.percent(50) => {
+                reality.stage = Stage::Gone;
+                reality.say(Input::Closed { connection, exit: CloseExit::Unbegun });
             }
             Stage::Attempting if fails => {
                 reality.stage = Stage::Gone;
@@ -325,6 +341,10 @@ impl Reality {
     /// first.
     fn end_attempt(&mut self, connection: ConnectionId, chance: &mut Chance) {
         match chance.below(4) {
+            _ if self.forgone && chance.percent(50) => {
+                self.stage = Stage::Gone;
+                self.say(Input::Closed { connection, exit: CloseExit::Unbegun });
+            }
             0 => {
                 self.stage = Stage::Up;
                 let catalog = catalog(self.version);

@@ -26,19 +26,18 @@ pub(super) async fn before_connecting(
 ) -> Result<Option<Arc<dyn Warrant>>, Input> {
     let Some(warrant) = ended.driver.warrant(ended.cell.key) else { return Ok(None) };
     let failed = |error| Input::ConnectFailed { connection: ended.id, error };
-    let over = || Input::Closed { connection: ended.id, exit: CloseExit::Clean };
     let limit = super::connect_timeout(&ended.driver, &ended.cell);
     let deadline = Instant::now() + limit;
     loop {
         let gate = tokio::select! {
             biased;
-            _ = orders.recv() => return Err(over()),
+            order = orders.recv() => return Err(over(ended, order)),
             gate = tokio::time::timeout_at(deadline, recheck(&warrant)) => gate,
         };
         return match gate {
             Ok(Some(Ok(Gate::Open))) => Ok(Some(warrant)),
             Ok(Some(Ok(Gate::Shut(_)))) => match is_shut(ended, orders).await {
-                true => Err(over()),
+                true => Err(over(ended, None)),
                 false => continue,
             },
             // Nobody decided anything: who holds it goes on, and it is tried again as after any failure.
@@ -50,6 +49,12 @@ pub(super) async fn before_connecting(
             Err(_) => Err(failed(out_of_reach(&ended.cell.server, limit))),
         };
     }
+}
+
+/// What ends an attempt of which nothing has begun.
+pub(super) fn over(ended: &Ended, order: Option<Control>) -> Input {
+    let exit = order.map_or(CloseExit::Clean, |order| order.exit_of_unbegun());
+    Input::Closed { connection: ended.id, exit }
 }
 
 /// The question whether a program is the one that was approved, asked of the file that is started next.
@@ -77,8 +82,6 @@ pub(super) async fn is_refused(
 /// for, so that it finds somebody.
 async fn is_shut(ended: &Ended, orders: &mut mpsc::Receiver<Control>) -> bool {
     let is_shut = ended.driver.shut_key(ended.cell.key);
-    if is_shut {
-        orders.recv().await;
-    }
+    while is_shut && matches!(orders.recv().await, Some(Control::Forgo)) {}
     is_shut
 }

@@ -230,6 +230,32 @@ async fn what_is_said_of_resources_waits_until_the_connection_is_announced() {
     pool.close().await.unwrap();
 }
 
+/// SPEC 3.4: what waits for its turn is dropped with the last that wanted it, whoever that was, and nothing of it is started.
+#[tokio::test]
+async fn what_waits_for_its_turn_goes_with_who_wanted_it() {
+    let (pool, session) = pool_with(SERVER, json!({ "start_parallel": 1 })).await;
+    let first = pool.driver().starts.queue(Turn::Late, NOBODY);
+    let wants = |server: &str| {
+        let wants = json!({ "id": server, "servers": [server] }).to_string();
+        pool.session(SessionOptions::from_json(&wants).unwrap()).unwrap()
+    };
+    let sessions = ["s", "t"].map(wants);
+    let waits = AcquireOptions::default();
+    let mut acquire = Box::pin(session.acquire("t", None, &waits));
+    assert!(acquire.as_mut().now_or_never().is_none());
+    until_waiting(&pool, 2).await;
+    sessions.into_iter().for_each(drop);
+    until_waiting(&pool, 1).await;
+    drop(acquire);
+    until_waiting(&pool, 0).await;
+    let entries = || pool.driver().entries();
+    assert!(entries().iter().all(|(_, cell)| cell.pid().is_none()), "started for nobody");
+    drop(first);
+    session.acquire("t", None, &waits).await.expect("who comes later is served");
+    assert_eq!(entries().iter().filter(|(_, cell)| cell.pid().is_some()).count(), 1);
+    pool.close().await.unwrap();
+}
+
 /// A lease on a server once there is a place for its process.
 async fn acquired_when_there_is_room(session: &Session, server: &str) -> Lease {
     let begun = Instant::now();
