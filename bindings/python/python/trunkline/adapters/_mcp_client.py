@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from .. import Pool
 from .._errors import invalid
 from . import _mcp_listen
-from ._mcp_options import refuse
+from ._mcp_options import Explained, check_name, check_session, refuse
 from ._mcp_session import ClientSession, handlers
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import trunkline
 
 
-class Client:
+class Client(Explained):
     """One server of a pool or session, with the methods of ``mcp.Client``.
 
     ``Client(pool, "server")`` opens a session of its own, which the callbacks belong to; ``Client(session, "server")`` is a second hand on a
@@ -60,11 +60,11 @@ class Client:
             refuse("Client", answering)
         self._owner, self._server, self._config = owner, server, config
         self._handlers = handlers(**answering)
-        self._log_level = log_level
         self._of_session = {
             "read_timeout_seconds": read_timeout_seconds,
             "logging_callback": logging_callback,
             "message_handler": message_handler,
+            "log_level": log_level,
             "wait": wait,
             "retry": retry,
             "shape": shape,
@@ -80,6 +80,9 @@ class Client:
         self._is_entered = True
         async with AsyncExitStack() as stack:
             chat = self._owner
+            if not isinstance(chat, Pool):
+                check_session("owner", chat)
+            check_name(self._server)
             if isinstance(chat, Pool):
                 chat = chat.session(f"mcp-{uuid.uuid4().hex}", servers=[self._server], handlers=self._handlers)
                 stack.callback(chat.close)
@@ -87,8 +90,6 @@ class Client:
             session = ClientSession(chat, self._server, self._config, **self._of_session)
             await stack.enter_async_context(session)
             await session.initialize()
-            if self._log_level is not None:
-                await session.set_logging_level(self._log_level)
             self._session, self._stack = session, stack.pop_all()
         return self
 

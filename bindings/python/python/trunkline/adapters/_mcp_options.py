@@ -1,4 +1,4 @@
-"""Options of the clients of the PyPI package ``mcp`` that are said elsewhere here, and servers as its users write them down."""
+"""What the clients of the PyPI package ``mcp`` have and those here refuse, with the reason; and servers as its users write them down."""
 
 # The framework is optional, and then nothing is known of its types.
 # mypy: disable-error-code="import-not-found,misc,unused-ignore"
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mcp import StdioServerParameters
 
+from .. import Pool, sync
 from .._errors import invalid
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ _HANDLERS = "it belongs to the conversation: `pool.session(id, handlers=handlers
 _NEGOTIATED = "the pool negotiates the revision, once for all who share the server"
 _EXTENSIONS = "extensions of the protocol are not supported, and the server is not told of any"
 _ROUNDS = "the pool answers what a call needs by the handlers, within its own bound; a round cannot be begun by hand"
+_TASKS = "tasks are not supported, and the server is not told of any"
 
 #: Each option: the value that asks for nothing, and why no other is taken.
 _ELSEWHERE: dict[str, tuple[Any, str]] = {
@@ -39,7 +41,50 @@ _ELSEWHERE: dict[str, tuple[Any, str]] = {
     "cache": (None, "lists come from the session's view, and what is read is kept nowhere"),
     "raise_exceptions": (False, "no server runs in this process; `session.provide` has one of the host's own"),
     "dispatcher": (None, "the connection is the pool's"),
+    "experimental_task_handlers": (None, _TASKS),
 }
+
+#: Each attribute of theirs that is not there, and why.
+_ABSENT = {
+    "discover": _NEGOTIATED,
+    "discover_result": _NEGOTIATED,
+    "send_discover": _NEGOTIATED,
+    "adopt": _NEGOTIATED,
+    "dispatch_input_request": _ROUNDS,
+    "validate_tool_result": "structured content is not checked against the tool's output schema",
+    "send_request": "`session.lease.request` sends what has no method here",
+    "send_notification": "the pool sends what a server must be told",
+    "send_progress_notification": "a handler tells its progress by the request that it answers",
+    "send_roots_list_changed": "`set_roots` tells the servers",
+    "experimental": _TASKS,
+    "add_response_router": _TASKS,
+}
+
+
+class Explained:
+    """Says why an attribute of the package's is not there."""
+
+    if not TYPE_CHECKING:  # Else every name were one to a checker of types.
+
+        def __getattr__(self, name: str) -> Any:
+            kind = type(self).__name__
+            if name in _ABSENT:
+                raise AttributeError(f"{kind} has no {name}: {_ABSENT[name]}", name=name, obj=self)
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=self)
+
+
+def check_session(path: str, session: Any) -> None:
+    """Refuses what is no session of asyncio, such as a transport or an address."""
+    if isinstance(session, (type, Pool, sync.Pool, sync.Session)) or not hasattr(session, "acquire"):
+        kind = session if isinstance(session, type) else type(session)
+        wanted = "session" if path == "session" else "pool or session"
+        raise invalid(f"{path}: a {wanted} of trunkline is needed, on asyncio, and not {kind.__module__}.{kind.__qualname__}", path=path)
+
+
+def check_name(server: Any) -> None:
+    """Refuses what names no server, such as its configuration, which follows the name."""
+    if not isinstance(server, str):
+        raise invalid(f"server: a name is needed, and not {type(server).__qualname__}: the configuration follows it", path="server")
 
 
 def refuse(whose: str, given: Mapping[str, Any]) -> None:

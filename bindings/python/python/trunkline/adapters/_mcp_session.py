@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from types import SimpleNamespace
 
 from mcp import types
 
-from .._errors import TrunklineError, leaving
+from .._errors import ServerError, TrunklineError, leaving
 from .._handlers import Refusal
 from .._results import defined
 from . import has_plain_names, shaped
@@ -26,7 +27,7 @@ from ._mcp import (
     resource_result,
 )
 from ._mcp_messages import Messages, Progress
-from ._mcp_options import configuration, refuse
+from ._mcp_options import Explained, check_name, check_session, configuration, refuse
 from ._pydantic import written
 
 TYPE_CHECKING = False
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     import trunkline
 
 
-class ClientSession:
+class ClientSession(Explained):
     """One server of a session, with the methods of ``mcp.ClientSession``.
 
     ``async with`` acquires the server and releases it at the end; the session and the pool stay. Names are the server's own.
@@ -56,6 +57,7 @@ class ClientSession:
         read_timeout_seconds: Any = None,
         logging_callback: Callable[[Any], Any] | None = None,
         message_handler: Callable[[Any], Any] | None = None,
+        log_level: str | None = None,
         wait: bool = False,
         retry: str = "never",
         shape: str = "any",
@@ -65,20 +67,33 @@ class ClientSession:
         self._session, self._server, self._config = session, server, configuration(config)
         # What is not listed is for the server to refuse, as the package has it.
         self._shape, self._of_calls = shape, {"wait": wait, "retry": retry, "shape": shape, "unlisted": True}
+        self._log_level = log_level
         self._timeout, self._message_handler = read_timeout_seconds, message_handler
         self._messages = Messages(logging_callback, message_handler, lambda name: name == server)
         self._acquired: trunkline.Lease | None = None
         self._initialized: Any = None
 
     async def __aenter__(self) -> ClientSession:
+        check_session("session", self._session)
+        check_name(self._server)
         with as_mcp():
             self._acquired = await self._session.acquire(self._server, self._config)
             try:
                 self._messages.begin(self._session)
-            except BaseException:
-                self._release()
+                await self._begin_logs()
+            except BaseException as error:
+                await self.__aexit__(type(error), error, error.__traceback__)
                 raise
         return self
+
+    async def _begin_logs(self) -> None:
+        """Asks for the level of ``log_level``. A server that takes none is used without."""
+        if self._log_level is None:
+            return
+        try:
+            await self.lease.request("logging/setLevel", {"level": self._log_level}, **self._options(None, None))
+        except ServerError as error:
+            _log.info("%s takes no level of logs: %s", self._server, error)
 
     async def __aexit__(self, *exception: object) -> None:
         # First, since what follows waits, and may be cancelled.
@@ -259,12 +274,12 @@ class ClientSession:
             decoded = (await self.lease.complete(params, **self._options(None, None))).decoded
         return model(types.CompleteResult, decoded)
 
-    async def subscribe_resource(self, uri: Any) -> Any:
+    async def subscribe_resource(self, uri: Any, **_: Any) -> Any:
         """From now on ``message_handler`` gets the updates of the resource. The session counts its subscriptions."""
         await self._bounded(self.lease.subscribe_resource(str(uri)))
         return types.EmptyResult()
 
-    async def unsubscribe_resource(self, uri: Any) -> Any:
+    async def unsubscribe_resource(self, uri: Any, **_: Any) -> Any:
         """The counterpart of ``subscribe_resource``: with the last the session hears of no more updates."""
         await self._bounded(self.lease.unsubscribe_resource(str(uri)))
         return types.EmptyResult()
@@ -335,3 +350,6 @@ def _answered(params: Any, callback: Callable[[Any, Any], Any]) -> Callable[[tru
 
 def _dumped(value: Any) -> Any:
     return value.model_dump(by_alias=True, mode="json", exclude_none=True) if hasattr(value, "model_dump") else value
+
+
+_log = logging.getLogger("trunkline")
