@@ -1,13 +1,24 @@
 //! What a server's configuration says of the client that it is signed in with.
 
+use std::sync::Arc;
+
 use reqwest::Url;
 use serde_json::{Map, Value, json};
+use trunkline_pool::config::ValueOfFiles;
+
+use crate::apart::OneByOne;
+use crate::lookup::value_of_files;
+use crate::{Error, ErrorCode};
 
 /// The `oauth` fields of a configuration, in the spelling that the configuration's reader gives them.
 #[derive(Clone, Default)]
 pub(super) struct ClientSpec {
     pub client_id: Option<String>,
+    /// As the configuration has it; [`secret`](ClientSpec::secret) is what is sent.
     pub client_secret: Option<String>,
+    /// What the secret is made of where files say it.
+    pub secret_of_files: Option<ValueOfFiles>,
+    reads_secret: OneByOne,
     pub client_metadata_url: Option<String>,
     pub client_name: Option<String>,
     pub redirect_uri: Option<String>,
@@ -59,6 +70,8 @@ impl ClientSpec {
         ClientSpec {
             client_id: text("client_id"),
             client_secret: text("client_secret"),
+            secret_of_files: None,
+            reads_secret: OneByOne::default(),
             client_metadata_url: text("client_metadata_url"),
             client_name: text("client_name"),
             redirect_uri: text("redirect_uri"),
@@ -70,6 +83,21 @@ impl ClientSpec {
             token_url: text("token_url"),
             registration_url: text("registration_url"),
         }
+    }
+
+    /// The client's secret; one that a file says is read anew each time (SPEC 18.9).
+    ///
+    /// # Errors
+    /// `invalid_config` for a file that is no value.
+    pub(super) async fn secret(&self, server: &Arc<str>) -> Result<Option<String>, Error> {
+        let Some(value) = self.secret_of_files.clone() else {
+            return Ok(self.client_secret.clone());
+        };
+        let named = server.clone();
+        let read = self.reads_secret.run(move || value_of_files(&named, &value)).await;
+        let message = "the file that the client's secret is taken from could not be read";
+        let lost = || Error::new(ErrorCode::Internal, message).with_server(&**server);
+        read.unwrap_or_else(|| Err(lost())).map(Some)
     }
 
     /// The addresses that it names itself.
@@ -95,5 +123,31 @@ impl ClientSpec {
             // Whoever writes the addresses down answers for the server that is there.
             "code_challenge_methods_supported": ["S256"],
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trunkline_pool::config::Piece;
+
+    use super::*;
+    use crate::folder::Folder;
+
+    /// SPEC 18.9: the secret is what its file says whenever it is sent; a file that is away is told with its field.
+    #[tokio::test]
+    async fn a_secret_is_read_anew_each_time() {
+        let folder = Folder::new();
+        let file = folder.join("secret");
+        let piece = Piece::File(file.to_str().unwrap().to_owned());
+        let mut client = ClientSpec::of(&Map::new());
+        client.secret_of_files = Some(ValueOfFiles::new("oauth.client_secret", [piece]));
+        let server = Arc::from("s");
+        let error = client.secret(&server).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidConfig);
+        assert_eq!(error.detail()["path"], "oauth.client_secret");
+        for said in ["first", "second"] {
+            std::fs::write(&file, said).unwrap();
+            assert_eq!(client.secret(&server).await.unwrap().as_deref(), Some(said));
+        }
     }
 }

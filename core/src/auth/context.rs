@@ -202,7 +202,8 @@ impl Context {
         // What a session offers a server is no part of what lets it in.
         let fingerprint = &spec.fingerprint(&self.id, &[]);
         let new = || {
-            let client = ClientSpec::of(&spec.oauth);
+            let mut client = ClientSpec::of(&spec.oauth);
+            client.secret_of_files = spec.secret_of_files().cloned();
             let (source, store) = (self.source.clone(), self.store.clone());
             let of = (server.clone(), *fingerprint, author);
             Credentials::new(of, remote, client, (source, store, self.warnings.clone()))

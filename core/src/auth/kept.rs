@@ -235,8 +235,8 @@ impl Credentials {
         }
         let slow = |_| failure::slow(&self.server, FIND_WAIT_MAX);
         let found = tokio::time::timeout(FIND_WAIT_MAX, find(self)).await.map_err(slow)??;
-        let secret = self.spec.client_secret.as_deref();
-        Grant::restore(kept, found, secret).await.map(Arc::new)
+        let secret = self.spec.secret(&self.server).await?;
+        Grant::restore(kept, found, secret.as_deref()).await.map(Arc::new)
     }
 }
 

@@ -185,7 +185,10 @@ impl SignIns {
         let mut registered = None;
         let document = spec.client_metadata_url.clone().or(host.client_metadata_url.clone());
         request = match (&spec.client_id, document.filter(|_| found.takes_documents)) {
-            (Some(id), _) => with_client(request, id, spec.client_secret.as_deref()),
+            (Some(id), _) => {
+                let secret = spec.secret(&credentials.server).await?;
+                with_client(request, id, secret.as_deref())
+            }
             (None, Some(document)) => request.with_client_metadata_url(document),
             (None, None) => {
                 let name = spec.client_name.as_deref().or(host.client_name.as_deref());
@@ -404,7 +407,8 @@ pub(super) async fn find(credentials: &Credentials) -> Result<Discovered> {
 pub(super) async fn client_credentials(credentials: &Credentials) -> Result<(Grant, Token)> {
     let Discovered { mut flows, fetch, issuer, .. } = find(credentials).await?;
     let spec = &credentials.spec;
-    let (Some(id), Some(secret)) = (spec.client_id.clone(), spec.client_secret.clone()) else {
+    let secret = spec.secret(&credentials.server).await?;
+    let (Some(id), Some(secret)) = (spec.client_id.clone(), secret) else {
         return Err(failure::required("`oauth` needs `client_id` and `client_secret`"));
     };
     let scopes = credentials.scopes()?;

@@ -23,6 +23,7 @@ use super::listings::Listings;
 use super::log_levels::LogLevels;
 use super::resources::Resources;
 use super::roots::ToldRoots;
+use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::{Author, Context, Credentials};
 use crate::client::{Connection, Kill, Provided};
@@ -58,6 +59,8 @@ pub(crate) struct EntryCell {
     pub author: Author,
     /// What a remote server set, over all connections.
     pub cookies: Arc<Jar>,
+    /// Whoever reads the files that its values are taken from.
+    pub reads_values: OneByOne,
     published: ArcSwap<Published>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
@@ -158,6 +161,7 @@ impl EntryCell {
             author: keyed.authority.author(),
             context: keyed.context,
             cookies: Arc::default(),
+            reads_values: OneByOne::default(),
             published: ArcSwap::from_pointee(Published { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),

@@ -3,13 +3,14 @@
 mod recheck;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use trunkline_pool::catalog::ListKind;
-use trunkline_pool::config::{ServerSpec, Transport};
+use trunkline_pool::config::Transport;
 use trunkline_pool::interface::{EventKind, Scope};
 use trunkline_pool::options::{Handling, Refusal, longest};
 use trunkline_pool::reader_role::Lending;
@@ -227,8 +228,8 @@ async fn attempt(
         None => recheck::before_connecting(ended, orders).await?,
     };
     let events = Arc::new(Events::new(ended));
-    let spec = ended.cell.spec.clone();
-    let mut options = connect_options(&ended.driver, &ended.cell, &spec);
+    let spec = values::in_place(ended, orders).await?;
+    let mut options = connect_options(&ended.driver, &ended.cell);
     options.program_check = warrant.as_ref().map(recheck::of_program);
     let (give_up, given_up) = watch::channel(None);
     let attempt = Connection::connect(&spec, options, events.clone(), given_up);
@@ -300,8 +301,8 @@ async fn close(connection: &Connection, orders: &mut mpsc::Receiver<Control>) ->
     }
 }
 
-fn connect_options(driver: &Driver, cell: &EntryCell, spec: &ServerSpec) -> ConnectOptions {
-    let options = &driver.options;
+fn connect_options(driver: &Driver, cell: &EntryCell) -> ConnectOptions {
+    let (options, spec) = (&driver.options, &*cell.spec);
     ConnectOptions {
         server: cell.server.clone(),
         opening: driver.eras.opening(&cell.fingerprint, spec.era),

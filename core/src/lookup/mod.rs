@@ -1,7 +1,7 @@
 //! What of this process and its file system goes into a server: variables, folders, programs (SPEC 10.5, 10.6).
 //!
 //! Everything but [`run_command`] and [`runners::make`] only looks, so that it may be done for a server that nobody has admitted; a file of variables is
-//! read, and a command run, once the server is admitted.
+//! read, and a command run, once the server is admitted; files of values are read when it connects.
 
 mod commands;
 mod env_file;
@@ -13,6 +13,7 @@ mod program;
 pub(crate) mod runners;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
+mod value_files;
 mod withheld;
 
 pub(crate) use self::commands::run_command;
@@ -22,4 +23,5 @@ pub(crate) use self::host::HostVariables;
 pub(crate) use self::interpreter::check_interpreter;
 pub(crate) use self::looked_up::looked_up_program;
 pub(crate) use self::program::{Found, Lookups, Sought, check_folder, failure, folder, program};
+pub(crate) use self::value_files::{value_of_files, with_values};
 pub(crate) use self::withheld::{with_withheld, withheld};

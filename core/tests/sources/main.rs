@@ -18,6 +18,7 @@ mod reports;
 mod requests;
 mod scale;
 mod swapped;
+mod values;
 mod waits;
 
 use rig::{Folder, HANG, Rig, until};

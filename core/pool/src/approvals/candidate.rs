@@ -22,6 +22,8 @@ pub struct Candidate<'a> {
     /// What a file says beside it; nothing of one whose texts are what they say.
     template: Option<(&'a Template, &'a Declared)>,
     shown: &'a Shown,
+    /// Files outside of the project whose texts are values.
+    secret_files: &'a [String],
 }
 
 /// What would run, as far as that can be looked up without doing anything: environment and folder variables are in place, what only an
@@ -99,12 +101,22 @@ impl<'a> Candidate<'a> {
         shown: &'a Shown,
     ) -> Candidate<'a> {
         let (spec, _) = template.behaviour();
-        Candidate { spec, template: Some((template, declared)), shown }
+        Candidate { spec, template: Some((template, declared)), shown, secret_files: &[] }
     }
 
     /// The candidate of a configuration whose texts are literal.
     pub fn of_spec(spec: &'a ServerSpec, shown: &'a Shown) -> Candidate<'a> {
-        Candidate { spec, template: None, shown }
+        Candidate { spec, template: None, shown, secret_files: &[] }
+    }
+
+    /// The same, some values of which are what these files outside of the project say. They are no part of what is decided.
+    #[must_use]
+    pub fn with_secret_files(self, secret_files: &'a [String]) -> Candidate<'a> {
+        Candidate { secret_files, ..self }
+    }
+
+    pub(super) fn secret_files(&self) -> &'a [String] {
+        self.secret_files
     }
 
     /// What a decision about it is about.
@@ -148,7 +160,7 @@ impl<'a> Candidate<'a> {
 
     /// Everything that it does, by field: what is written, and what that turned out to be.
     pub(super) fn fields(&self) -> BTreeMap<&'static str, Value> {
-        let Candidate { spec, template, shown } = self;
+        let Candidate { spec, template, shown, secret_files: _ } = self;
         let texts = if template.is_some() { "variables" } else { "literal" };
         let mut fields = BTreeMap::from([
             ("env_file", json!(self.env_file())),
@@ -203,6 +215,8 @@ fn spec_fields(spec: &ServerSpec) -> Vec<(&'static str, Value)> {
         disabled,
         oauth,
         unknown,
+        // They are said of a template by its texts.
+        value_files: _,
     } = spec;
     let share = share.map(|share| match share {
         Share::Pool => "pool",

@@ -46,6 +46,8 @@ pub enum RiskKind {
     LoaderVariable,
     /// A file of variables, which may hold such a one.
     EnvFile,
+    /// A file outside of the project whose text the server gets as a value.
+    SecretFile,
     /// A pattern that gives the server variables of the host.
     InheritsEnvironment,
     /// The program is a file of the project.
@@ -92,6 +94,7 @@ impl RiskKind {
             RiskKind::Shell => "shell",
             RiskKind::LoaderVariable => "loader_variable",
             RiskKind::EnvFile => "env_file",
+            RiskKind::SecretFile => "secret_file",
             RiskKind::InheritsEnvironment => "inherits_environment",
             RiskKind::ProgramInWorkspace => "program_in_workspace",
             RiskKind::ProgramNotFound => "program_not_found",
@@ -157,6 +160,8 @@ pub(super) fn marks(candidate: &Candidate<'_>, root: &Root) -> Vec<Risk> {
     }
     marks.extend(remote::marks(candidate));
     marks.extend(candidate.env_file().map(|file| Risk::new(RiskKind::EnvFile, file)));
+    let secret_files = candidate.secret_files().iter().take(MARKS_MAX);
+    marks.extend(secret_files.map(|file| Risk::new(RiskKind::SecretFile, file)));
     marks
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport};
+use super::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport, ValueOfFiles};
 use crate::json::canonical;
 use crate::text::{digest_from_hex, escaped, hex};
 
@@ -93,6 +93,7 @@ impl ServerSpec {
             description: _,
             disabled: _,
             unknown: _,
+            value_files,
         } = self;
         let mut capabilities = capabilities.to_vec();
         capabilities.sort_unstable();
@@ -109,6 +110,9 @@ impl ServerSpec {
         // One that is found out is no part of the identity, and the form of most servers stays what it was.
         if let Some(era) = era {
             identity["era"] = era.as_str().into();
+        }
+        if !value_files.is_empty() {
+            identity["value_files"] = value_files.iter().map(ValueOfFiles::hashed).collect();
         }
         // A value that this crate serialised has no double members and is not deep, since what is parsed is neither;
         // should it ever be, its plain text still tells every difference.

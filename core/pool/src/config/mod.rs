@@ -8,11 +8,13 @@ mod parse;
 mod servers;
 #[cfg(test)]
 mod tests;
+mod value_files;
 
 pub use fingerprint::{Fingerprint, PoolKey};
 pub use parse::check_name;
 pub(crate) use parse::{ADDRESSES, check_address};
 pub use servers::parse_servers;
+pub use value_files::{Piece, ValueOfFiles};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -55,6 +57,8 @@ pub struct ServerSpec {
     pub oauth: Map<String, Value>,
     /// Members that no rule knows; kept and reported. Not hashed.
     pub unknown: Map<String, Value>,
+    /// Values of `env`, `headers` and the client's secret that are what files say when a connection begins; no text has them. Hashed.
+    pub value_files: Vec<ValueOfFiles>,
 }
 
 /// How a server is reached.
@@ -167,6 +171,7 @@ impl ServerSpec {
             disabled: false,
             oauth: Map::new(),
             unknown: Map::new(),
+            value_files: Vec::new(),
         }
     }
 

@@ -72,6 +72,11 @@ pub(crate) fn is_address(name: &str) -> bool {
     ADDRESSES.contains(&plain(name).as_str())
 }
 
+/// Whether a member of that name is a secret by itself, however it is spelled.
+pub(crate) fn is_secret(name: &str) -> bool {
+    plain(name) == "client_secret"
+}
+
 /// Its name here.
 fn plain(name: &str) -> String {
     match snake_case(name) {

@@ -60,6 +60,7 @@ impl ServerSpec {
             disabled: disabled(&mut fields)?,
             oauth: oauth::take(&mut fields)?,
             unknown: fields.into_unknown(),
+            value_files: Vec::new(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::config::oauth::is_address;
+use crate::config::oauth::{is_address, is_secret};
 use crate::error::Result;
 use crate::json::joined;
 
@@ -17,6 +17,8 @@ pub(super) enum Role {
     Target,
     /// It is given to what runs, or sent there; nobody looks at it before it is admitted.
     Value,
+    /// The same, where it may be a secret that stands in a file of its own.
+    Secret,
 }
 
 impl Role {
@@ -24,8 +26,13 @@ impl Role {
     pub(super) fn is_path(self) -> bool {
         match self {
             Role::Program | Role::Path => true,
-            Role::Target | Role::Value => false,
+            Role::Target | Role::Value | Role::Secret => false,
         }
+    }
+
+    /// Whether nothing is known of it before it is admitted.
+    pub(super) fn is_value(self) -> bool {
+        matches!(self, Role::Value | Role::Secret)
     }
 }
 
@@ -37,9 +44,15 @@ fn role(spelling: &str) -> Option<Role> {
         "args" | "url" | "serverUrl" | "httpUrl" | "tcp" | "socket_path" | "socketPath" => {
             Some(Role::Target)
         }
-        "env" | "headers" | "oauth" | "auth" => Some(Role::Value),
+        "env" | "headers" => Some(Role::Secret),
+        "oauth" | "auth" => Some(Role::Value),
         _ => None,
     }
+}
+
+/// Whether variables in a member of that spelling become anything.
+pub(crate) fn holds_variables(spelling: &str) -> bool {
+    role(spelling).is_some()
 }
 
 /// A configuration with each text that may hold variables as `change` makes it, given its path and role. Numbers and all else
@@ -68,7 +81,11 @@ pub(super) fn rewritten(
 
 /// The role of the texts in a member of `oauth`: where a sign-in leads to is shown before anybody approves it.
 fn role_in_oauth(name: &str) -> Role {
-    if is_address(name) { Role::Target } else { Role::Value }
+    match name {
+        name if is_address(name) => Role::Target,
+        name if is_secret(name) => Role::Secret,
+        _ => Role::Value,
+    }
 }
 
 fn rewrite(

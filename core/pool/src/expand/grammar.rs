@@ -25,6 +25,8 @@ pub(super) enum Means<'a> {
     Secret(&'a str),
     /// What a program prints.
     Command(CommandLine),
+    /// What a file says.
+    File(&'a str),
 }
 
 /// What the host knows without being asked.
@@ -104,7 +106,7 @@ fn at_dollar(text: &str) -> Result<(&str, Means<'_>), Malformed<'_>> {
 }
 
 /// How much stands before the brace that closes; what stands between may have pairs of its own.
-fn length_of_braces(text: &str) -> Option<usize> {
+pub(crate) fn length_of_braces(text: &str) -> Option<usize> {
     let mut depth = 1_usize;
     for (offset, byte) in text.bytes().enumerate() {
         match byte {
@@ -124,6 +126,7 @@ fn in_braces(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
     match first {
         Some(("input", id)) => named(id).map(Means::Input),
         Some(("secret", name)) => named(name).map(Means::Secret),
+        Some(("file", path)) => named(path).map(Means::File),
         Some(("env", rest)) => {
             let (name, default) = with_default(rest)?;
             named(name).map(|name| Means::Known(Known::Env(name), default))

@@ -52,14 +52,15 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 pub use self::dotenv::{DOTENV_BYTES_MAX, DotenvFault, parse_dotenv};
+pub(crate) use self::fields::holds_variables;
 pub use self::grammar::PREDEFINED;
-pub(crate) use self::grammar::length_of_name;
-pub use self::needs::{Needs, TakenKind, needs, takes};
+pub(crate) use self::grammar::{length_of_braces, length_of_name};
+pub use self::needs::{Needs, TakenKind, needs, takes, value_files};
 pub use self::words::CommandLine;
 
 use self::fields::Role;
 use self::texts::Texts;
-use crate::config::{ServerSpec, Transport};
+use crate::config::{ServerSpec, Transport, ValueOfFiles};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::joined;
 use crate::settings::Template;
@@ -123,6 +124,8 @@ pub struct LookedUp {
     pub own_path: BTreeMap<String, Option<String>>,
     /// Whether the working directory has to be asked for, so that it is not known yet.
     pub folder_waits: bool,
+    /// The files whose texts are values once a connection begins.
+    pub files: Vec<String>,
 }
 
 impl fmt::Debug for LookedUp {
@@ -148,14 +151,14 @@ pub fn look_up(
         fields::rewritten(template.configuration(), &mut |path, role, text| match role {
             Role::Program => texts.settled(path, role, text),
             Role::Path | Role::Target => texts.expanded(path, role, text),
-            Role::Value => texts.check(path, role, text).map(|()| text.to_owned()),
+            Role::Value | Role::Secret => texts.check(path, role, text).map(|()| text.to_owned()),
         })?;
     if let Some(file) = template.env_file() {
         texts.check(ENV_FILE, Role::Path, file)?;
     }
     for (name, value) in own_paths(template.configuration()) {
         let settled = match value {
-            Some(text) => Some(texts.settled(&joined("env", name), Role::Value, text)?),
+            Some(text) => Some(texts.settled(&joined("env", name), Role::Secret, text)?),
             None => None,
         };
         own_path.insert(name.clone(), settled);
@@ -168,7 +171,8 @@ pub fn look_up(
     {
         texts.settled("cwd", Role::Path, folder)?;
     }
-    Ok(LookedUp { spec, own_path, folder_waits })
+    let files = value_files(template, variables)?;
+    Ok(LookedUp { spec, own_path, folder_waits, files })
 }
 
 /// Whether a program is a path that begins at the working directory.
@@ -191,7 +195,7 @@ pub fn env_file(
     texts.expanded(ENV_FILE, Role::Path, file).map(Some)
 }
 
-/// The server, with every variable in place.
+/// The server, with every variable in place but what files say: that is put there when a connection begins.
 ///
 /// # Errors
 /// `undefined_variable` that names what is neither set nor answered, with `detail.variable`; `invalid_config` for a malformed
@@ -204,17 +208,40 @@ pub fn expand(
     answers: &Answers,
 ) -> Result<ServerSpec> {
     let mut texts = Texts::admitted(template, variables, commands, answers);
+    let mut value_files = Vec::new();
     let mut expanded =
         fields::rewritten(template.configuration(), &mut |path, role, text| match role {
             Role::Program => texts.settled(path, role, text),
             Role::Path | Role::Target | Role::Value => texts.expanded(path, role, text),
+            Role::Secret => {
+                let (written, pieces) = texts.secret(path, text)?;
+                value_files.extend(pieces.map(|pieces| ValueOfFiles::new(path, pieces)));
+                Ok(written)
+            }
         })?;
     join_env_file(template, answers, &mut expanded)?;
-    template.spec_of(&expanded)
+    let spec = template.spec_of(&expanded)?;
+    Ok(ServerSpec { value_files, ..spec })
 }
 
 /// The name of the field in errors.
 const ENV_FILE: &str = "env_file";
+
+/// The most bytes of a file whose text is a value.
+pub const VALUE_FILE_BYTES_MAX: usize = 64 << 10;
+
+/// The value that the text of such a file is: all of it but one end of a line at its end.
+///
+/// # Errors
+/// The rest of a sentence that begins with the file, for a text that can be nobody's value.
+pub fn value_of_file(text: &str) -> std::result::Result<&str, &'static str> {
+    let value = text.strip_suffix('\n').map_or(text, |it| it.strip_suffix('\r').unwrap_or(it));
+    match value {
+        "" => Err("is empty"),
+        value if value.contains('\0') => Err("holds a NUL character"),
+        value => Ok(value),
+    }
+}
 
 /// What a configuration sets as `PATH`. Which of the spellings counts is the system's matter.
 fn own_paths(configuration: &Map<String, Value>) -> impl Iterator<Item = (&String, Option<&str>)> {

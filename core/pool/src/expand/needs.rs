@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fields::{self, Role};
 use super::grammar::{Known, Means};
-use super::{CommandLine, Commands, ENV_FILE, texts};
+use super::{CommandLine, Commands, ENV_FILE, Variables, texts};
+use crate::error::Result;
 use crate::settings::Template;
 
 /// What only the host can answer, once the server is admitted.
@@ -27,7 +28,7 @@ pub fn needs(template: &Template, commands: Commands) -> Needs {
         Means::Input(id) => drop(out.inputs.insert(id.to_owned())),
         Means::Secret(name) => drop(out.secrets.insert(name.to_owned())),
         Means::Command(line) => drop(out.commands.insert(line)),
-        Means::Text(_) | Means::Known(..) => {}
+        Means::Text(_) | Means::Known(..) | Means::File(_) => {}
     });
     out
 }
@@ -42,6 +43,8 @@ pub enum TakenKind {
     Input,
     /// A secret that it keeps.
     Secret,
+    /// A file of this machine, whose text is a value.
+    File,
 }
 
 impl TakenKind {
@@ -51,6 +54,7 @@ impl TakenKind {
             TakenKind::Env => "env",
             TakenKind::Input => "input",
             TakenKind::Secret => "secret",
+            TakenKind::File => "file",
         }
     }
 }
@@ -64,6 +68,7 @@ pub fn takes(template: &Template) -> BTreeMap<(TakenKind, String), BTreeSet<Stri
             Means::Known(Known::Env(name), _) => (TakenKind::Env, name),
             Means::Input(id) => (TakenKind::Input, id),
             Means::Secret(name) => (TakenKind::Secret, name),
+            Means::File(path) => (TakenKind::File, path),
             Means::Known(
                 Known::WorkspaceFolder
                 | Known::WorkspaceFolderBasename
@@ -76,6 +81,19 @@ pub fn takes(template: &Template) -> BTreeMap<(TakenKind, String), BTreeSet<Stri
         out.entry((kind, name.to_owned())).or_default().insert(path.to_owned());
     });
     out
+}
+
+/// The paths of the files whose texts are values, each once; they may begin at the workspace. Nothing is opened.
+///
+/// # Errors
+/// `undefined_variable` for one below a home folder that nobody knows.
+pub fn value_files(template: &Template, variables: &dyn Variables) -> Result<Vec<String>> {
+    let taken = takes(template).into_iter().filter(|((kind, _), _)| *kind == TakenKind::File);
+    let found = taken.map(|((_, written), fields)| {
+        let field = fields.into_iter().next().unwrap_or_default();
+        texts::path_of_file(template, variables, &field, &written)
+    });
+    found.collect()
 }
 
 /// Each piece of each text that may hold variables, with the path of its field.

@@ -8,6 +8,7 @@ use super::grammar::{
     self, Known, Malformed, Means, Part, USER_HOME, WORKSPACE_FOLDER, WORKSPACE_FOLDER_BASENAME,
 };
 use super::{Answers, Commands, Variables, undefined, words};
+use crate::config::Piece;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Template;
 use crate::text::escaped;
@@ -77,6 +78,36 @@ impl<'a> Texts<'a> {
         self.joined(path, parts)
     }
 
+    /// A text that may be what files say: with what its other variables become, and its pieces where there are files.
+    pub(super) fn secret(
+        &mut self,
+        path: &str,
+        text: &str,
+    ) -> Result<(String, Option<Vec<Piece>>)> {
+        let parts = self.parts(path, Role::Secret, text)?;
+        if !parts.iter().any(|part| matches!(part.means, Means::File(_))) {
+            return Ok((self.joined(path, parts)?, None));
+        }
+        let mut written = String::new();
+        let mut pieces = Vec::new();
+        for part in parts {
+            let text = match part.means {
+                Means::File(file) => {
+                    let file = path_of_file(self.template, self.variables, path, file)?;
+                    pieces.push(Piece::File(file));
+                    part.written.to_owned()
+                }
+                _ => {
+                    let text = self.joined(path, vec![part])?;
+                    pieces.push(Piece::Text(text.clone()));
+                    text
+                }
+            };
+            written.push_str(&text);
+        }
+        Ok((written, Some(pieces)))
+    }
+
     fn parts<'t>(&self, path: &str, role: Role, text: &'t str) -> Result<Vec<Part<'t>>> {
         let parts = parts(text, role, self.commands);
         let parts = parts.map_err(|malformed| self.malformed(path, &malformed))?;
@@ -88,7 +119,23 @@ impl<'a> Texts<'a> {
                 "the pool option `commands` lets sources other than a project's or workspace's run commands",
             ));
         }
-        Ok(parts)
+        match parts.iter().any(|part| matches!(part.means, Means::File(_))) {
+            true => self.check_file(path, role).map(|()| parts),
+            false => Ok(parts),
+        }
+    }
+
+    /// Whether a text of that role may be what a file says.
+    fn check_file(&self, path: &str, role: Role) -> Result<()> {
+        if !self.template.reads_files() {
+            return Err(self.malformed(path, &Malformed::Unknown("file")));
+        }
+        if role == Role::Secret {
+            return Ok(());
+        }
+        let message = format!("`{path}` takes a text from a file, and must not");
+        let error = self.template.error(ErrorCode::InvalidConfig, path, &message);
+        Err(error.with_hint(HINT_FILE))
     }
 
     fn joined(&mut self, path: &str, parts: Vec<Part<'_>>) -> Result<String> {
@@ -111,10 +158,12 @@ impl<'a> Texts<'a> {
         match &part.means {
             Means::Text(text) => Ok((*text).to_owned()),
             Means::Known(known, default) => self.known(path, *known, *default),
-            Means::Input(_) | Means::Secret(_) | Means::Command(_) => match self.answers {
-                Some(answers) => self.answered(path, part, answers),
-                None => Ok(part.written.to_owned()),
-            },
+            Means::Input(_) | Means::Secret(_) | Means::Command(_) | Means::File(_) => {
+                match self.answers {
+                    Some(answers) => self.answered(path, part, answers),
+                    None => Ok(part.written.to_owned()),
+                }
+            }
         }
     }
 
@@ -156,17 +205,16 @@ impl<'a> Texts<'a> {
             Means::Input(id) => {
                 (answers.inputs.get(*id).cloned(), "which was not answered", HINT_INPUT)
             }
-            Means::Text(_) | Means::Known(..) => return Ok(part.written.to_owned()),
+            // What a file says is put in place when a connection begins.
+            Means::Text(_) | Means::Known(..) | Means::File(_) => {
+                return Ok(part.written.to_owned());
+            }
         };
         answer.ok_or_else(|| self.undefined(path, &name_of(&part.means), why, hint))
     }
 
-    /// The error for a path that begins at a home folder that nobody knows.
     fn homeless(&self, path: &str) -> Error {
-        let message =
-            format!("`{path}` begins with `~`, and `{HOME}`, the home folder, is not set");
-        let error = self.template.error(ErrorCode::UndefinedVariable, path, &message);
-        error.with_detail("variable", HOME).with_hint(HINT_HOME)
+        homeless(self.template, path, "")
     }
 
     fn undefined(&self, path: &str, variable: &str, why: &str, hint: &str) -> Error {
@@ -194,6 +242,33 @@ impl<'a> Texts<'a> {
     }
 }
 
+/// The error for a path that begins at a home folder that nobody knows.
+fn homeless(template: &Template, path: &str, file: &str) -> Error {
+    let message =
+        format!("`{path}` {file}begins with `~`, and `{HOME}`, the home folder, is not set");
+    let error = template.error(ErrorCode::UndefinedVariable, path, &message);
+    error.with_detail("variable", HOME).with_hint(HINT_HOME)
+}
+
+/// The path of a file that a value of that field is taken from; a `~` at its start is the home folder.
+pub(super) fn path_of_file(
+    template: &Template,
+    variables: &dyn Variables,
+    field: &str,
+    written: &str,
+) -> Result<String> {
+    match written.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with(std::path::is_separator) => {
+            let home = variables.user_home();
+            let home = home.ok_or_else(|| homeless(template, field, "takes a file whose path "))?;
+            Ok(format!("{home}{rest}"))
+        }
+        _ => Ok(written.to_owned()),
+    }
+}
+
+const HINT_FILE: &str =
+    "a file is read for `env`, `headers` and the client's secret of `oauth` alone";
 const HINT_ENV: &str = "set it in the environment of the host, or give a default as in `${NAME:-default}`; `$$` is a plain `$`";
 const HINT_HOME: &str =
     "set it in the environment of the host to an absolute path, or write the whole path here";
@@ -213,7 +288,7 @@ pub(super) fn parts(
     commands: Commands,
 ) -> std::result::Result<Vec<Part<'_>>, Malformed<'_>> {
     match text.strip_prefix('!') {
-        Some(line) if role == Role::Value && commands == Commands::Asked => {
+        Some(line) if role.is_value() && commands == Commands::Asked => {
             let line = words::split(line).map_err(Malformed::Sentence)?;
             Ok(vec![Part { written: text, means: Means::Command(line) }])
         }
@@ -225,7 +300,7 @@ pub(super) fn parts(
 /// Whether somebody has to be asked for it.
 fn is_asked(means: &Means<'_>) -> bool {
     match means {
-        Means::Input(_) | Means::Secret(_) | Means::Command(_) => true,
+        Means::Input(_) | Means::Secret(_) | Means::Command(_) | Means::File(_) => true,
         Means::Text(_) | Means::Known(..) => false,
     }
 }
@@ -244,6 +319,7 @@ fn name_of(means: &Means<'_>) -> String {
             format!("secret:{}", before(name, |c| ":=".contains(c) || c.is_whitespace()))
         }
         Means::Command(line) => format!("cmd:{}", line.program()),
+        Means::File(path) => format!("file:{path}"),
     }
 }
 

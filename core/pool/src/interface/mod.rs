@@ -15,8 +15,8 @@ pub mod words;
 pub use errors::{ERRORS, ErrorCode, ErrorRow, Names, Retry};
 pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};
 pub use names::{node_name, python_name};
-pub use options::{OptionKind, OptionRow, SCOPES, Scope};
 pub(crate) use options::RETRY_DELAY_MS_MAX;
+pub use options::{OptionKind, OptionRow, SCOPES, Scope};
 pub use spelling::{spelled, spelled_path};
 
 use serde_json::{Value, json};

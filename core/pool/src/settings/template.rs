@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::format::Variables;
 use super::masked;
 use super::notes::Notes;
 use super::origin::{Origin, Written};
@@ -26,6 +27,8 @@ struct Meaning {
     configuration: Map<String, Value>,
     spec: ServerSpec,
     env_file: Option<String>,
+    /// Whether `${file:…}` is what a file says; nothing else than a variable that nobody knows where it is not.
+    reads_files: bool,
 }
 
 /// Where it stands, and how it is written.
@@ -49,7 +52,8 @@ impl Template {
     ) -> Result<Template> {
         let spec =
             masked::parse(&origin.server, &configuration).map_err(|error| origin.retold(&error))?;
-        let meaning = Arc::new(Meaning { configuration, spec, env_file });
+        let reads_files = origin.format.row().variables == Variables::Braces;
+        let meaning = Arc::new(Meaning { configuration, spec, env_file, reads_files });
         Ok(Template { meaning, told: Arc::new(Told { provenance, notes, origin }) })
     }
 
@@ -89,12 +93,31 @@ impl Template {
         self.meaning.env_file.as_deref()
     }
 
+    /// Whether its texts may be what files say, as its product has it.
+    pub(crate) fn reads_files(&self) -> bool {
+        self.meaning.reads_files
+    }
+
+    /// This, in which texts may be what files say where they may in another: it is what became of that one.
+    #[must_use]
+    pub fn made_of(self, other: &Template) -> Template {
+        let Template { meaning, told } = self;
+        let Meaning { configuration, spec, env_file, reads_files } = &*meaning;
+        let meaning = Meaning {
+            configuration: configuration.clone(),
+            spec: spec.clone(),
+            env_file: env_file.clone(),
+            reads_files: *reads_files || other.reads_files(),
+        };
+        Template { meaning: Arc::new(meaning), told }
+    }
+
     /// What it does. Where it stands and how it is written is apart: taken apart without `..`, so that a new field has to be put on
     /// one side or the other.
     pub(crate) fn behaviour(&self) -> (&ServerSpec, Option<&str>) {
-        // The specification is all of the configuration, parsed.
+        // The specification is all of the configuration, parsed; where files are read, their paths are in it.
         let Template { meaning, told: _ } = self;
-        let Meaning { configuration: _, spec, env_file } = &**meaning;
+        let Meaning { configuration: _, spec, env_file, reads_files: _ } = &**meaning;
         (spec, env_file.as_deref())
     }
 

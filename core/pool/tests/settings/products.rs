@@ -94,14 +94,13 @@ fn servers_that_a_project_of_claude_code_switched_off_are_kept_out() {
     assert_eq!(source(Format::ClaudeCode, &text.to_string()).lists.excluded, ["a", "c"]);
 }
 
-/// SPEC 10.5: what opencode would read from a file is an error that says so, and no literal text.
+/// SPEC 18.9: what opencode reads from a file is one here, by a path that begins at the settings file.
 #[test]
-fn a_file_in_a_value_of_opencode_is_an_error_that_names_it() {
+fn a_file_in_a_value_of_opencode_begins_at_the_settings_file() {
     let entry =
         json!({ "type": "local", "command": ["x"], "environment": { "KEY": "{file:~/.key}" } });
-    let error = server(Format::Opencode, "mcp", entry).unwrap_err();
-    assert_eq!(error.detail()["path"], "environment.KEY");
-    assert!(error.message().contains("{file:"), "{error}");
+    let read = server(Format::Opencode, "mcp", entry).unwrap();
+    assert_eq!(read.configuration()["env"]["KEY"], "${file:~/.key}");
 }
 
 /// SPEC 10.5: mcporter's own way to name a variable.

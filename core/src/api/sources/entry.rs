@@ -353,6 +353,8 @@ impl Sight<'_> {
         }
         let expand = || {
             let mut spec = expand::expand(template, &self.variables, commands, &given)?;
+            let workspace = &self.pool.driver.workspace;
+            spec.value_files.iter_mut().for_each(|value| value.begin_at(workspace));
             if scope.is_gated() {
                 runners::settle(&mut spec);
             }
@@ -414,7 +416,8 @@ impl Known {
     ) -> Option<Value> {
         let Entry::Template(template) = &self.entry else { return None };
         let sighted = self.sighted()?;
-        let candidate = Candidate::of_template(template, &self.declared, sighted.shown());
+        let candidate = Candidate::of_template(template, &self.declared, sighted.shown())
+            .with_secret_files(sighted.secret_files());
         let beside = (self.hides.as_ref(), alike.to(name));
         Some(request((root, name), candidate, (origin, beside), book))
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trunkline_pool::json::plain;
 use trunkline_pool::layers::{Entry, Winner};
 use trunkline_pool::options::HandlerKind;
-use trunkline_pool::settings::{Format, ReadOptions, read};
+use trunkline_pool::settings::{Format, ReadOptions, Template, read};
 
 use super::entry::Sight;
 use super::questions::{Answer, Answers, Lack, Question};
@@ -35,7 +35,7 @@ impl Sight<'_> {
             json!({ "source": source.to_string(), "configuration": configuration })
         };
         let answer = answers.of(&question, name, Some(template), params)?;
-        Ok(Hooked::of(name, &answer))
+        Ok(Hooked::of(name, template, &answer))
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Hooked {
 }
 
 impl Hooked {
-    fn of(name: &str, answer: &Answer) -> Hooked {
+    fn of(name: &str, template: &Template, answer: &Answer) -> Hooked {
         let Answer::Text(text) = answer else {
             return Hooked::wrong(name, "the handler `entries` gave no answer");
         };
@@ -61,12 +61,12 @@ impl Hooked {
         }
         match answer.get("configuration") {
             None => Hooked::Kept,
-            Some(configuration) => Hooked::altered(name, configuration),
+            Some(configuration) => Hooked::altered(name, template, configuration),
         }
     }
 
-    /// An entry in the pool's own form, read as one of a file would be.
-    fn altered(name: &str, configuration: &Value) -> Hooked {
+    /// An entry in the pool's own form, read as one of a file would be, of what that template was.
+    fn altered(name: &str, template: &Template, configuration: &Value) -> Hooked {
         let mut servers = serde_json::Map::new();
         servers.insert(name.to_owned(), configuration.clone());
         let text = json!({ "mcpServers": servers }).to_string();
@@ -75,7 +75,7 @@ impl Hooked {
         let server = read.map(|source| source.servers.into_iter().next());
         match server {
             Ok(Some(server)) => Hooked::Altered(match server.template {
-                Ok(template) => Entry::Template(Arc::new(template)),
+                Ok(altered) => Entry::Template(Arc::new(altered.made_of(template))),
                 Err(error) => Entry::Invalid(error),
             }),
             Ok(None) | Err(_) => Hooked::wrong(name, "the handler `entries` gave no configuration"),

@@ -22,6 +22,8 @@ pub(in crate::api) struct Sighted {
     shown: Shown,
     /// The file that its command leads to, when there is one.
     pub(super) file: Option<PathBuf>,
+    /// The files outside of the workspace whose texts are values.
+    secret_files: Vec<String>,
     /// Whether all of it can be shown as it is. What cannot must not be decided about: two such programs would look the same.
     pub(super) is_whole: bool,
 }
@@ -77,7 +79,7 @@ impl Sighted {
         looked_up: LookedUp,
         (workspace, inherit_env): (&Path, &[String]),
     ) -> Result<(Sighted, Command)> {
-        let spec = looked_up.spec.clone();
+        let (spec, files) = (looked_up.spec.clone(), looked_up.files.clone());
         let command = Command::LookedUp(Box::new(looked_up));
         let file = command.file(name, workspace, inherit_env);
         let (shown, is_whole) = shown(&spec, file.as_deref(), workspace);
@@ -86,7 +88,8 @@ impl Sighted {
             return Err(template.error(ErrorCode::InvalidConfig, "command", message));
         }
         let identity = Candidate::of_template(template, declared, &shown).identity();
-        Ok((Sighted { identity, shown, file, is_whole }, command))
+        let secret_files = files.into_iter().filter(|file| leads_out(file, workspace)).collect();
+        Ok((Sighted { identity, shown, file, secret_files, is_whole }, command))
     }
 
     /// What would run of a configuration that is taken literally. Blocks for as long as the file system does.
@@ -99,7 +102,12 @@ impl Sighted {
         let file = command.file(name, workspace, inherit_env);
         let (shown, is_whole) = shown(spec, file.as_deref(), workspace);
         let identity = Candidate::of_spec(spec, &shown).identity();
-        (Sighted { identity, shown, file, is_whole }, command)
+        (Sighted { identity, shown, file, secret_files: Vec::new(), is_whole }, command)
+    }
+
+    /// The files outside of the workspace whose texts are values.
+    pub(super) fn secret_files(&self) -> &[String] {
+        &self.secret_files
     }
 
     /// What would run.
@@ -156,6 +164,19 @@ fn shown(spec: &ServerSpec, file: Option<&Path>, workspace: &Path) -> (Shown, bo
             .collect();
     }
     (shown, program != Some(None))
+}
+
+/// Whether a file is outside of the workspace, through every link of its path. One that is not there is where its folder is.
+fn leads_out(file: &str, workspace: &Path) -> bool {
+    let file = workspace.join(file);
+    let there = file.canonicalize().or_else(|error| match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
+        _ => Err(error),
+    });
+    match (there, workspace.canonicalize()) {
+        (Ok(there), Ok(workspace)) => !there.starts_with(workspace),
+        _ => true,
+    }
 }
 
 /// Arguments that are looked for in the workspace: more than any line has that a person reads.

@@ -76,6 +76,7 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
         disabled: _,
         oauth: _,
         unknown: _,
+        value_files: _,
     } = spec;
     let mut out = Vec::new();
     let mut change = |name, hashed, change: &dyn Fn(&mut ServerSpec)| {
@@ -101,6 +102,8 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
     change("description", false, &|spec| spec.description = None);
     change("disabled", false, &|spec| spec.disabled = true);
     change("unknown", false, &|spec| spec.unknown.clear());
+    let value = ValueOfFiles::new("env.A", [Piece::File("/k".to_owned())]);
+    change("value_files", true, &|spec| spec.value_files = vec![value.clone()]);
     change("oauth", true, &|spec| spec.oauth.clear());
     for name in spec.oauth.keys() {
         change("oauth member", true, &|spec| {

@@ -20,13 +20,13 @@ fn what_would_run_is_in_place_and_values_are_as_they_are_written() {
         "cwd": "${workspaceFolder}",
         "env": { "V": "$A ${NOPE} ${input:j} $$", "W": "!x" },
     }));
-    let LookedUp { spec, own_path, folder_waits } = looked_up.unwrap();
+    let LookedUp { spec, own_path, folder_waits, files } = looked_up.unwrap();
     let Transport::Stdio(stdio) = &spec.transport else { panic!("it has a command") };
     assert_eq!((&*stdio.command, stdio.cwd.as_deref()), ("1/x", Some("/srv/${A}")));
     let trap = Host.env("TRAP").unwrap();
     assert_eq!(stdio.args, [&trap, "${input:i}-1", "${secret:S}", "${cmd: x}", "$A"]);
     assert_eq!((&*stdio.env["V"], &*stdio.env["W"]), ("$A ${NOPE} ${input:j} $$", "!x"));
-    assert!(own_path.is_empty() && !folder_waits);
+    assert!(own_path.is_empty() && !folder_waits && files.is_empty());
 
     let looked_up = look(&json!({ "url": "https://h$A/${input:i}", "headers": { "K": "$NOPE" } }));
     let spec = looked_up.unwrap().spec;

@@ -6,6 +6,7 @@ use crate::settings::{Format, ReadOptions, read};
 mod commands;
 mod dotenv;
 mod fields;
+mod files;
 mod forms;
 mod generated;
 mod home;

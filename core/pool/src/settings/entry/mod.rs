@@ -2,6 +2,7 @@
 
 mod controls;
 mod fields;
+mod files;
 mod headers;
 mod times;
 
@@ -73,7 +74,7 @@ pub(super) fn read(written: &Written<'_>) -> Result<Template> {
     let Some(members) = node.members() else {
         return Err(origin.error("", "the configuration of a server must be an object"));
     };
-    let mut entry = Entry::of(format.row());
+    let mut entry = Entry::of(format.row(), file);
     let read = entry.members(members, "").and_then(|()| entry.finish(node));
     read.map_err(|fault| origin.error(&fault.path, &fault.message))?;
     origin.moved = entry.moved;
@@ -91,6 +92,8 @@ pub(super) fn read(written: &Written<'_>) -> Result<Template> {
 /// An entry while it is read.
 struct Entry {
     row: &'static FormatRow,
+    /// The path of the settings file.
+    file: String,
     /// The pool's own configuration.
     out: Map<String, Value>,
     /// Where each field of it came from: the path in the file, and its place.
@@ -110,9 +113,10 @@ struct Entry {
 }
 
 impl Entry {
-    fn of(row: &'static FormatRow) -> Entry {
+    fn of(row: &'static FormatRow, file: &str) -> Entry {
         Entry {
             row,
+            file: file.to_owned(),
             out: Map::new(),
             came: HashMap::new(),
             moved: Vec::new(),
@@ -144,13 +148,9 @@ impl Entry {
         }
         let mut out = std::mem::take(&mut self.out);
         for (field, value) in &mut out {
-            if self.row.variables == Variables::Braces
-                && let Some(path) = of_a_file(value, &self.written(field, node).0)
-            {
-                let message = format!(
-                    "`{path}` takes a text from a file by `{{file:…}}`, which is not read here; give it by `{{env:NAME}}`"
-                );
-                return fault(&path, message);
+            if self.row.variables == Variables::Braces {
+                let path = self.written(field, node).0;
+                files::settle(value, (field, &path), &self.file)?;
             }
             if rewrite(value, self.row.variables) {
                 let (path, place) = self.written(field, node);
@@ -295,18 +295,6 @@ fn rewrite(value: &mut Value, variables: Variables) -> bool {
             members.values_mut().fold(false, |any, item| rewrite(item, variables) | any)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// The path of the first text that is to be read from a file.
-fn of_a_file(value: &Value, path: &str) -> Option<String> {
-    match value {
-        Value::String(text) => text.contains("{file:").then(|| path.to_owned()),
-        Value::Array(items) => items.iter().find_map(|item| of_a_file(item, path)),
-        Value::Object(members) => {
-            members.iter().find_map(|(name, item)| of_a_file(item, &joined(path, name)))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 

@@ -1,0 +1,104 @@
+//! Values that are what files say, put in place when a connection begins (SPEC 18.9).
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{ServerSpec, Transport};
+use crate::json::joined;
+
+/// A value of `env`, `headers` or the client's secret, some pieces of which are what files say. Until a connection begins, the
+/// configuration has each as it is written.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ValueOfFiles {
+    /// The path of the field in the configuration, such as `env.TOKEN`.
+    pub field: String,
+    /// What it is made of, in order.
+    pub pieces: Vec<Piece>,
+}
+
+/// A piece of a value.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Piece {
+    /// This.
+    Text(String),
+    /// What the file of that path says.
+    File(String),
+}
+
+impl ValueOfFiles {
+    /// A value of that field.
+    pub fn new(field: &str, pieces: impl IntoIterator<Item = Piece>) -> ValueOfFiles {
+        ValueOfFiles { field: field.to_owned(), pieces: pieces.into_iter().collect() }
+    }
+
+    /// The value with what the files say in its place.
+    ///
+    /// # Errors
+    /// The first of `read`, which is given the path of each.
+    pub fn joined<E>(&self, mut read: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
+        let mut out = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::File(path) => out.push_str(&read(path)?),
+            }
+        }
+        Ok(out)
+    }
+
+    /// Paths that are relative begin at this folder from here on.
+    pub fn begin_at(&mut self, folder: &Path) {
+        for piece in &mut self.pieces {
+            if let Piece::File(path) = piece {
+                *path = folder.join(&*path).to_string_lossy().into_owned();
+            }
+        }
+    }
+
+    /// What a fingerprint is made of: a text that looks like one of these is another.
+    pub(super) fn hashed(&self) -> Value {
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => serde_json::json!({ "text": text }),
+            Piece::File(path) => serde_json::json!({ "file": path }),
+        });
+        serde_json::json!([self.field, pieces.collect::<Vec<_>>()])
+    }
+}
+
+/// Without the values.
+impl std::fmt::Debug for ValueOfFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let files = self.pieces.iter().filter(|piece| matches!(piece, Piece::File(_)));
+        write!(f, "ValueOfFiles({}, {} files)", crate::text::escaped(&self.field), files.count())
+    }
+}
+
+impl ServerSpec {
+    /// Puts a value in the place of a field that [`value_files`](Self::value_files) name. Other fields are left alone.
+    pub fn put_value(&mut self, field: &str, value: &str) {
+        let (within, values) = match &mut self.transport {
+            Transport::Stdio(stdio) => ("env", &mut stdio.env),
+            Transport::Remote(remote) => ("headers", &mut remote.headers),
+            Transport::Host(_) => return,
+        };
+        let named = |name: &str| joined(within, name);
+        let known = values.iter_mut().find(|(name, _)| match within {
+            "env" => named(name) == field,
+            // The configuration has their names as they are written.
+            _ => named(name).eq_ignore_ascii_case(field),
+        });
+        if let Some((_, place)) = known {
+            *place = value.to_owned();
+        }
+    }
+
+    /// What its secret is made of, where files say it.
+    pub fn secret_of_files(&self) -> Option<&ValueOfFiles> {
+        let is_of_oauth =
+            |field: &str| ["oauth.", "auth."].iter().any(|member| field.starts_with(member));
+        self.value_files.iter().find(|value| is_of_oauth(&value.field))
+    }
+}
