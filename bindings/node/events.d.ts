@@ -65,7 +65,7 @@ export interface EventPayloads {
   resources_changed: ListChange;
   /** Of a modern server also of a part of it, by the `uri` of the whole. */
   resource_updated: { uri: string };
-  disconnected: { reason: string };
+  disconnected: { reason: string; error?: TrunklineError };
   reconnected: { attempts: number; downtimeMs: number };
   failed: { error: TrunklineError };
   progress: { call: number; progress: number; total?: number; message?: string };

@@ -247,7 +247,11 @@ impl Connection {
 
     /// Whether it was lost, which is told only once the exit of its process is known, or was waited for.
     pub(crate) fn is_lost(&self) -> bool {
-        self.0.stands() == Life::Lost
+        match self.0.stands() {
+            Life::Lost => true,
+            Life::Open => self.0.wire.is_broken(),
+            Life::Connecting | Life::Closing => false,
+        }
     }
 
     /// Calls in flight.

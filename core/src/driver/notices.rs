@@ -73,8 +73,9 @@ impl Driver {
                 let Some(session) = session else { return };
                 session.holds.held_back(session, (cell, *generation), held);
             }
-            Notice::Disconnected { generation, reason, .. } => {
-                let fields = [("reason", reason.as_str().into())];
+            Notice::Disconnected { generation, reason, error, .. } => {
+                let mut fields = vec![("reason", reason.as_str().into())];
+                fields.extend(error.iter().map(|error| ("error", error.to_json())));
                 self.tell(EventKind::Disconnected, session, cell, *generation, &fields);
             }
             Notice::Reconnected { generation, attempts, downtime, .. } => {
@@ -104,7 +105,8 @@ impl Driver {
         if published.slot.state.is_connected() {
             let (entry, generation) = (cell.entry, published.slot.generation);
             let reason = if self.is_shut(cell) { LossReason::Gate } else { LossReason::Config };
-            self.deliver(Some(session), cell, &Notice::Disconnected { entry, generation, reason });
+            let notice = Notice::Disconnected { entry, generation, reason, error: None };
+            self.deliver(Some(session), cell, &notice);
         }
     }
 

@@ -101,6 +101,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
         self.child().is_some() && self.was_read()
     }
 
+    /// Whether what was sent last found nobody who reads: the loss is told as soon as more is known of it.
+    fn is_broken(&self) -> bool {
+        false
+    }
+
     /// The server's process, where it is one of this machine.
     fn child(&self) -> Option<&Child> {
         None

@@ -167,6 +167,11 @@ impl FrameWriter {
         self.lock().was_read()
     }
 
+    /// Whether a write has failed: nobody reads any more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.lock().broken
+    }
+
     /// Closes the pipe: the server reads the end of its input.
     pub(crate) fn close(&self) {
         let mut queue = self.lock();
@@ -201,7 +206,12 @@ impl FrameWriter {
 
     /// Writes as much of the queue as the pipe takes.
     fn flush(&self, pipe: &WritePipe) -> io::Result<()> {
-        self.lock().write(pipe)
+        let mut queue = self.lock();
+        queue.write(pipe).inspect_err(|error| {
+            if error.kind() != io::ErrorKind::WouldBlock {
+                queue.break_off();
+            }
+        })
     }
 
     /// Fills the pipe with dots, which count as nobody's.

@@ -188,8 +188,8 @@ events! {
         "resources or resource templates came, went or changed";
     ResourceUpdated "resource_updated" Session &[field("uri", "string")],
         "a resource that the session subscribed to was updated; of a modern server also a part of it, by the `uri` of the whole";
-    Disconnected "disconnected" Session &[field("reason", "string")],
-        "a held connection was lost";
+    Disconnected "disconnected" Session &[field("reason", "string"), optional("error", "object")],
+        "a held connection was lost; `error` says by what, such as the exit status of its process, where the pool did not end it";
     Reconnected "reconnected" Session &[field("attempts", "integer"), field("downtime_ms", "integer")],
         "a held connection is back";
     Failed "failed" Session &[field("error", "object")],

@@ -231,7 +231,7 @@ impl PoolState {
         let to_gate = self.closing.is_none();
         if connected {
             let reason = if to_gate { LossReason::Gate } else { LossReason::Shutdown };
-            let notice = Notice::Disconnected { entry: id, generation, reason };
+            let notice = Notice::Disconnected { entry: id, generation, reason, error: None };
             self.tell_holders(id, notice, &mut told);
         }
         if to_gate {

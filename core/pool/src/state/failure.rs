@@ -63,7 +63,8 @@ impl PoolState {
             return;
         };
         let generation = connection.generation;
-        let notice = Some(Notice::Disconnected { entry: id, generation, reason: why });
+        let told = Some(error.clone());
+        let notice = Some(Notice::Disconnected { entry: id, generation, reason: why, error: told });
         let own = entry.reconnect.clone();
         let policy = own.as_deref().unwrap_or(&self.options.reconnect);
         match entry.health.lose(self.now, since, policy) {

@@ -69,6 +69,8 @@ pub enum Notice {
         generation: Generation,
         /// Why.
         reason: LossReason,
+        /// What the connection was lost by, where it was not ended here.
+        error: Option<Error>,
     },
     /// The connection is back.
     Reconnected {

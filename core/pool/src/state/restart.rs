@@ -151,7 +151,8 @@ impl PoolState {
         self.announce(id, reason::RESTART, out);
         if let Some(generation) = lost {
             let reason = LossReason::Restart;
-            self.tell_holders(id, Notice::Disconnected { entry: id, generation, reason }, out);
+            let notice = Notice::Disconnected { entry: id, generation, reason, error: None };
+            self.tell_holders(id, notice, out);
         }
         out.extend(live.map(|connection| Effect::Close { connection, how: CloseMode::Now }));
     }

@@ -389,7 +389,15 @@ pub fn tell_all(sessions: &[u64], notice: Notice) -> Effect {
 
 pub fn lost(session: u64, entry: u32, generation: u32, reason: LossReason) -> Effect {
     let (entry, generation) = (EntryId(entry), Generation(generation));
-    tell(session, Notice::Disconnected { entry, generation, reason })
+    let error = (reason == LossReason::TransportClosed).then(exited);
+    tell(session, Notice::Disconnected { entry, generation, reason, error })
+}
+
+/// It was lost by that.
+pub fn lost_by(session: u64, entry: u32, generation: u32, error: Error) -> Effect {
+    let (entry, generation) = (EntryId(entry), Generation(generation));
+    let reason = LossReason::TransportClosed;
+    tell(session, Notice::Disconnected { entry, generation, reason, error: Some(error) })
 }
 
 pub fn back(session: u64, entry: u32, generation: u32, attempts: u32, downtime: u64) -> Effect {

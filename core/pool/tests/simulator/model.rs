@@ -15,7 +15,7 @@ use trunkline_pool::state::{
 
 use crate::definitions::{Definitions, held as digests};
 use crate::revival;
-use crate::world::{World, connection_of};
+use crate::world::{World, connection_of, is_ours};
 
 /// What an open acquire asked for.
 #[derive(Clone, Copy, Debug)]
@@ -341,13 +341,13 @@ impl Model {
         Ok(())
     }
 
-    /// The notices of one entry come in an order that makes sense (SPEC 8.5), each with the right
-    /// generation.
+    /// The notices of one entry come in an order that makes sense (SPEC 8.5), each with the right generation.
     fn holder_is_told(&self, entry: EntryId, notice: &Notice, slot: &Slot) -> Result<(), String> {
         let standing = self.entries[&entry].standing;
         let fits = match notice {
-            Notice::Disconnected { generation, reason, .. } => {
+            Notice::Disconnected { generation, reason, error, .. } => {
                 standing == Standing::Up
+                    && error.is_none() == is_ours(*reason)
                     && match reason {
                         LossReason::Restart => generation.0 < slot.generation.0,
                         _ => *generation == slot.generation,

@@ -367,3 +367,8 @@ fn failure(chance: &mut Chance) -> Error {
     let codes = [ErrorCode::Exited, ErrorCode::Exited, ErrorCode::Timeout, ErrorCode::AuthRequired];
     Error::new(chance.pick(&codes), format!("failure {}", chance.below(1000)))
 }
+
+/// Whether the pool itself ended what was lost for that.
+pub fn is_ours(reason: LossReason) -> bool {
+    matches!(reason, LossReason::Restart | LossReason::Gate | LossReason::Shutdown)
+}

@@ -149,3 +149,25 @@ async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
     assert_eq!(failed.exit, CloseExit::Clean, "it needed no signal");
     assert!(!family(&folder).into_iter().any(lives));
 }
+
+/// SPEC 3.3, 8.5: from the write on that finds nobody who reads, whoever looks sees the loss. It is told later, with more of why.
+#[tokio::test]
+async fn a_broken_pipe_is_a_loss_at_once() {
+    let open = script(&scripted(r#"reply '{}'; exec 0<&-; sleep 60"#)).connect().await;
+    open.call("any", json!({})).await.unwrap();
+    loop {
+        // One that is written before the server closes its end is never answered.
+        let timeout = Duration::from_millis(50);
+        let (_, answer) = open.request(Request { timeout, ..request() });
+        let is_lost = open.connection.is_lost();
+        match ended(answer).await {
+            Err(error) if error.code() == ErrorCode::CallInterrupted => {
+                assert!(is_lost, "the loss was hidden from who asked right after the write");
+                break;
+            }
+            _ => {}
+        }
+    }
+    open.recorder.wait_for("lost TransportError").await;
+    open.close().await;
+}

@@ -108,6 +108,10 @@ impl Wire for StdioWire {
         }
     }
 
+    fn is_broken(&self) -> bool {
+        self.writer.is_broken()
+    }
+
     fn recall_reader(&self) {
         self.output.recall();
     }
