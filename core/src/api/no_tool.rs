@@ -32,6 +32,13 @@ pub(super) fn tool_among(
     let mut skipped = catalog.skipped.iter().filter(|skipped| skipped.list == ListKind::Tools);
     match skipped.find(|skipped| skipped.name.as_deref().is_some_and(is_it)) {
         Some(skipped) => (Some(Reason::Malformed), Some(skipped.reason.clone())),
+        None if catalog.unreported > 0 => {
+            let more = catalog.unreported;
+            (
+                Some(Reason::Unknown),
+                Some(format!("the server lists {more} more, which are left out")),
+            )
+        }
         None => (Some(Reason::Unknown), None),
     }
 }

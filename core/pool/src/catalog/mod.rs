@@ -81,8 +81,10 @@ pub struct Catalog {
     pub resources: Vec<Item>,
     /// The resource templates.
     pub resource_templates: Vec<Item>,
-    /// What was left out.
+    /// What was left out: a report of each, 10,000 at most.
     pub skipped: Vec<Skipped>,
+    /// How many more were left out.
+    pub unreported: usize,
     /// The lists that could not be had (SPEC 4.4): what is in them here is what was listed before, or nothing.
     pub unlisted: Vec<Unlisted>,
     /// The names of tools that run only as tasks: they are listed, and nobody here can call them.
@@ -91,14 +93,22 @@ pub struct Catalog {
 
 impl fmt::Debug for Catalog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Catalog { tools, prompts, resources, resource_templates, skipped, unlisted, tasks } =
-            self;
+        let Catalog {
+            tools,
+            prompts,
+            resources,
+            resource_templates,
+            skipped,
+            unreported,
+            unlisted,
+            tasks,
+        } = self;
         f.debug_struct("Catalog")
             .field("tools", &tools.len())
             .field("prompts", &prompts.len())
             .field("resources", &resources.len())
             .field("resource_templates", &resource_templates.len())
-            .field("skipped", &skipped.len())
+            .field("skipped", &(skipped.len() + unreported))
             .field("unlisted", &unlisted.len())
             .field("tasks", &tasks.len())
             .finish()
@@ -148,6 +158,11 @@ impl Catalog {
             }
             self.skipped.extend(before.skipped.iter().filter(|it| it.list == list).cloned());
         }
+    }
+
+    /// How many items were left out.
+    pub fn left_out(&self) -> usize {
+        self.skipped.len() + self.unreported
     }
 
     /// Whether there is anything in the lists.

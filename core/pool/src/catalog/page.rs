@@ -14,8 +14,8 @@ use crate::text::escaped;
 /// The most items of one list; what comes after is left out and reported. Far more than a model can be shown.
 const ITEMS_MAX: usize = 10_000;
 
-/// The most reports of one catalog; a server that breaks more than this is told of often enough.
-const SKIPPED_MAX: usize = 256;
+/// The most reports of one catalog: as many as a list has items. What is beyond is counted.
+const SKIPPED_MAX: usize = ITEMS_MAX;
 
 impl Catalog {
     /// Adds one page of a list: the JSON text of a result.
@@ -50,12 +50,15 @@ impl Catalog {
         let Some(items) = items else {
             return Err(protocol(list, &format!("the result has no array `{}`", list.member())));
         };
+        let mut left = items.len();
         for definition in items {
             if self.list(list).len() >= ITEMS_MAX {
                 let reason = format!("the server lists more than {ITEMS_MAX}");
                 self.skip(Skipped { list, name: None, reason });
+                self.unreported += left - 1;
                 break;
             }
+            left -= 1;
             match Item::parse(list, definition.get()) {
                 Ok(item) => self.list_mut(list).push(item),
                 Err(skipped) => self.skip(skipped),
@@ -96,11 +99,13 @@ impl Catalog {
     pub fn take_over(&mut self, list: ListKind, mut from: Catalog) {
         *self.list_mut(list) = std::mem::take(from.list_mut(list));
         from.skipped.into_iter().for_each(|skipped| self.skip(skipped));
+        self.unreported += from.unreported;
     }
 
     fn skip(&mut self, skipped: Skipped) {
-        if self.skipped.len() < SKIPPED_MAX {
-            self.skipped.push(skipped);
+        match self.skipped.len() < SKIPPED_MAX {
+            true => self.skipped.push(skipped),
+            false => self.unreported += 1,
         }
     }
 }

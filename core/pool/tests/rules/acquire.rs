@@ -282,7 +282,7 @@ fn an_end_without_a_loss_is_a_loss() {
         [
             publish_error(0, 1, Reconnecting, 1, silent),
             status(0, 1, Active, Reconnecting, "lost"),
-            lost(0, 0, 1, LossReason::TransportClosed),
+            lost_by(0, 0, 1, ended_silently()),
         ]
     );
     assert_eq!(bench.row(0).situation, Situation::Backoff);

@@ -129,7 +129,7 @@ fn a_loss_for_lack_of_credentials_is_not_tried_again() {
         [
             publish_error(0, 1, AuthRequired, 0, unauthorized()),
             status(0, 1, Active, AuthRequired, "auth_required"),
-            lost(0, 0, 1, LossReason::TransportClosed),
+            lost_by(0, 0, 1, unauthorized()),
             failed(0, 0, 1, unauthorized()),
             changed(0, 0, 1, 1, 0),
             auth_required(0, 1, unauthorized()),

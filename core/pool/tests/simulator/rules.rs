@@ -9,8 +9,8 @@ use trunkline_pool::ErrorCode;
 use trunkline_pool::config::Share;
 use trunkline_pool::options::BudgetMode;
 use trunkline_pool::state::{
-    Ask, Effect, EntryId, EntryState, EntryStatus, Family, Input, LossReason, Moment, PoolState,
-    Situation, Ticket,
+    Ask, CloseExit, Effect, EntryId, EntryState, EntryStatus, Family, Input, LossReason, Moment,
+    PoolState, Situation, Ticket,
 };
 
 use crate::budget::{self, Books};

@@ -128,7 +128,7 @@ impl Server {
                 "prompts": catalog.prompts.len(),
                 "resources": catalog.resources.len(),
                 "resource_templates": catalog.resource_templates.len(),
-                "skipped": catalog.skipped.len(),
+                "skipped": catalog.left_out(),
                 "quarantined": held.tools().len(),
             },
             "quarantined": quarantined(&held),

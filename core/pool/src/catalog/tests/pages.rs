@@ -227,7 +227,7 @@ fn the_first_of_two_with_one_name_stays() {
     assert_eq!(skipped, [(Some("a"), reasons[0]), (Some("b"), reasons[1])]);
 }
 
-/// S-24: items and reports are bounded, over all pages together.
+/// S-24, SPEC 18.2: items and reports are bounded, over all pages together; whatever is left out is counted.
 #[test]
 fn endless_lists_are_cut() {
     let mut catalog = Catalog::default();
@@ -236,10 +236,16 @@ fn endless_lists_are_cut() {
         catalog.add_page(ListKind::Tools, &json!({ "tools": items }).to_string()).unwrap();
     }
     assert_eq!(catalog.tools.len(), 10_000);
-    assert_eq!(catalog.skipped.len(), 2);
-    let rubbish = json!({ "prompts": vec![5; 1_000] }).to_string();
-    catalog.add_page(ListKind::Prompts, &rubbish).unwrap();
-    assert_eq!(catalog.skipped.len(), 256);
+    assert_eq!((catalog.skipped.len(), catalog.left_out()), (2, 2_000));
+    let rubbish = json!({ "prompts": vec![5; 9_000] }).to_string();
+    let mut prompts = Catalog::default();
+    for left_out in [9_000, 18_000] {
+        prompts.add_page(ListKind::Prompts, &rubbish).unwrap();
+        assert_eq!(prompts.left_out(), left_out);
+    }
+    assert_eq!(prompts.skipped.len(), 10_000);
+    catalog.take_over(ListKind::Prompts, prompts);
+    assert_eq!((catalog.skipped.len(), catalog.left_out()), (10_000, 20_000));
 }
 
 /// SPEC 7.6: the digest covers what a model sees, by meaning, and nothing else.
