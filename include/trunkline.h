@@ -358,6 +358,10 @@ enum trunkline_event
      */
     TRUNKLINE_EVENT_WARNING = 20,
     /**
+     * What a server asked the session to have opened is over: `elicitation_id`.
+     */
+    TRUNKLINE_EVENT_ELICITATION_COMPLETED = 21,
+    /**
      * This subscriber was too slow, and `missed` events were dropped. Always delivered, whatever
      * the mask says.
      */

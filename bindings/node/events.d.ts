@@ -81,6 +81,8 @@ export interface EventPayloads {
   tool_quarantined: { tool: string; difference: ToolDifference };
   server_ready: { left: string[] };
   warning: { code: string; message: string };
+  /** What a server asked the session to have opened, by the handler `elicitationUrl` or in an error, is over. */
+  elicitation_completed: { elicitationId: string };
   lagged: { missed: number };
 }
 

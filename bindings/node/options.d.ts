@@ -78,6 +78,8 @@ export interface PoolOptions {
   onToolChange?: 'notify' | 'quarantine';
   /** What becomes of a server that lists nothing: it is connected with a warning, or refused. */
   nothingListed?: 'warn' | 'error';
+  /** Who the host is, as servers are told at the handshake and by each request of the modern era; the library by default. */
+  clientInfo?: ClientInfo;
 }
 
 /** Where a configuration comes from, low to high; what an extension says fills gaps alone. */
@@ -212,6 +214,34 @@ export interface ReconnectOptions {
   reviveMs?: number[];
 }
 
+/** Who a host is, as servers are told. */
+export interface ClientInfo {
+  /** The name, for programs. */
+  name: string;
+  /** The name, for people. */
+  title?: string;
+  /** The version. */
+  version: string;
+  /** Icons, as the protocol has them. */
+  icons?: ClientIcon[];
+  /** The address of the host's site. */
+  website?: string;
+}
+
+/** An icon of a host. */
+export interface ClientIcon {
+  /** Where it is: an address of `https`, `http` or `data`. */
+  src: string;
+  mimeType?: string;
+  /** As `48x48`, or `any`. */
+  sizes?: string[];
+  /** What it is drawn for. */
+  theme?: 'light' | 'dark';
+}
+
+/** How grave a log message of a server is, from the least to the most. */
+export type ServerLogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
+
 /** How many servers may run. All connections of one name count once. */
 export interface BudgetOptions {
   /** Names of servers that may run at one time, 0 to 65536; `warn` and `enforce` need it. */
@@ -244,6 +274,8 @@ export interface SessionOptions extends ConfigureOptions {
   follow?: boolean;
   /** How long its holds stay after a close; default 0. */
   keepForMs?: number;
+  /** How grave log messages of its servers have to be to be heard; as each server has it by default. */
+  logLevel?: ServerLogLevel;
   /** What answers its servers; the pool's where one is missing. */
   handlers?: Handlers;
 }
@@ -308,6 +340,8 @@ export interface AcquireOptions extends Abortable {
   timeoutMs?: number;
   /** The scope that a given configuration counts as; default `session`. That of `project` and `workspace` needs approval. */
   origin?: 'session' | 'project' | 'workspace';
+  /** How grave log messages of this server have to be to be heard by the session; as the session has it by default. */
+  logLevel?: ServerLogLevel;
 }
 
 /** Options of a wait. */

@@ -110,6 +110,7 @@ pub use api::{
     CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, List, Listed,
     Operation, Pool, ProgressFeed, Servers, Session, ShapedTools, Subscription,
 };
+pub use client::Introduction;
 pub use detect::detect;
 #[doc(hidden)]
 pub use detect::misfits;
@@ -127,10 +128,10 @@ pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
 #[doc(hidden)]
 pub use trunkline_pool::options::unknown_option;
 pub use trunkline_pool::options::{
-    AcquireOptions, CallOptions, CatalogCache, ConfigureOptions, DrainOptions, Follow, HandlerKind,
-    HandlerResult, Handlers, Handling, LoadOptions, Offered, PoolOptions, Progress,
-    ProgressReceiver, Reconnected, Refusal, ReloadOptions, Retry, ServerRequest, SessionOptions,
-    SignInOptions, StatusOptions, Wanted, roots_from_json,
+    AcquireOptions, CallOptions, CatalogCache, ClientIcon, ClientInfo, ConfigureOptions,
+    DrainOptions, Follow, HandlerKind, HandlerResult, Handlers, Handling, LoadOptions, LogLevel,
+    Offered, PoolOptions, Progress, ProgressReceiver, Reconnected, Refusal, ReloadOptions, Retry,
+    ServerRequest, SessionOptions, SignInOptions, StatusOptions, Wanted, roots_from_json,
 };
 pub use trunkline_pool::settings;
 pub use trunkline_pool::shapes::{self, Shape};

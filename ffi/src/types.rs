@@ -197,6 +197,8 @@ pub enum EventNumber {
     ServerReady = 19,
     /// Something the operator should know: `code`, `message`.
     Warning = 20,
+    /// What a server asked the session to have opened is over: `elicitation_id`.
+    ElicitationCompleted = 21,
     /// This subscriber was too slow, and `missed` events were dropped. Always delivered, whatever
     /// the mask says.
     Lagged = 63,

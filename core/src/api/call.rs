@@ -105,6 +105,7 @@ pub(crate) fn start(
         done(kept.map(|()| CallResult::empty()).map_err(unsent));
         return Operation::ended();
     }
+    let arguments = &*log_level::taken_over((session, callee), cell, &published, arguments);
     let called = (callee, arguments);
     let begin = || Ok((session.calls.begin(session)?, Instant::now()));
     match Call::prepare(session, (held, &seen), &published, called, options, begin) {
@@ -254,7 +255,7 @@ impl Call {
                 (What::Method(method.into()), given.into_owned())
             }
         };
-        let level = cell.log_levels.of(session.number);
+        let level = log_level::said_by_requests(session, cell, published);
         let params = with_meta(params, options.meta.as_deref(), level)?;
         let waits = retry::lasts(options) && retry::comes_back(published.slot.state);
         if published.connection.is_none() && !waits {
@@ -381,6 +382,7 @@ impl Call {
     /// The call ends with this error.
     pub(super) fn failed(&self, error: Error) -> Error {
         self.cell().count_error();
+        self.cell().elicitations.note_required(&error, self.session.number);
         let error = if self.is_safe() { error.of_safe_tool() } else { error };
         error.with_server(&*self.cell().server).with_session(&*self.session.id)
     }

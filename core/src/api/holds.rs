@@ -292,6 +292,16 @@ impl Holds {
         self.tell(session);
     }
 
+    /// The entry of the newest hold on a server.
+    pub(super) fn cell_of(&self, server: &str) -> Option<Arc<EntryCell>> {
+        self.inner().newest_of(server).map(|row| row.held.cell())
+    }
+
+    /// The entries that are held.
+    pub(super) fn cells(&self) -> Vec<Arc<EntryCell>> {
+        self.inner().newest().values().map(|row| row.held.cell()).collect()
+    }
+
     /// Whether the session has not given the server up.
     pub(super) fn has(&self, server: &str) -> bool {
         self.inner().told.has(server)

@@ -65,6 +65,11 @@ impl Lease {
         self.open.core()
     }
 
+    /// The entry that is held, or was last.
+    pub(super) fn cell(&self) -> Arc<EntryCell> {
+        self.held.cell()
+    }
+
     /// The server's name.
     pub fn server(&self) -> &str {
         &self.held.server

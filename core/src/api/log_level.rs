@@ -1,13 +1,17 @@
 //! How much of a server's log a session wants to hear.
 //!
-//! A server of the legacy era is told once, by `logging/setLevel`. One of the modern era has no such request and hears it from each of
-//! the others (PROTOCOL 1.2). To a host it is the same: what it says by that request is kept here, and goes out with its next ones.
+//! A server of the legacy era is told once, by `logging/setLevel`, for all sessions that share it: the least that any of them wants. One of
+//! the modern era has no such request and hears it from each of the others (PROTOCOL 1.2). To a host it is the same: what it says by its
+//! options or by that request is kept here, and goes out as the era wants it.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use trunkline_pool::options::LogLevel;
 
 use super::call::Callee;
 use super::session::SessionCore;
@@ -19,8 +23,73 @@ const SET_LEVEL: &str = "logging/setLevel";
 /// The member of a request's `_meta` that says it.
 const MEMBER: &str = "io.modelcontextprotocol/logLevel";
 
-const LEVELS: [&str; 8] =
-    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+/// What the options of a session and of its leases say.
+pub(crate) struct Hears {
+    of_all: Option<LogLevel>,
+    /// Whether anything is said: nearly no hold has to look further.
+    is_any: AtomicBool,
+    /// By server, as the last acquire or request has it.
+    of_server: Mutex<BTreeMap<Box<str>, LogLevel>>,
+}
+
+impl Hears {
+    pub(super) fn new(of_all: Option<LogLevel>) -> Hears {
+        let is_any = AtomicBool::new(of_all.is_some());
+        Hears { of_all, is_any, of_server: Mutex::default() }
+    }
+
+    /// An acquire of a server, or a request to it, says this, if anything.
+    pub(super) fn set(&self, server: &str, level: Option<LogLevel>) {
+        if let Some(level) = level {
+            let mut of_server = self.of_server.lock().unwrap_or_else(PoisonError::into_inner);
+            of_server.insert(server.into(), level);
+            self.is_any.store(true, Ordering::Release);
+        }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.is_any.load(Ordering::Acquire)
+    }
+
+    fn of(&self, server: &str) -> Option<LogLevel> {
+        let of_server = self.of_server.lock().unwrap_or_else(PoisonError::into_inner);
+        of_server.get(server).copied().or(self.of_all)
+    }
+}
+
+impl SessionCore {
+    /// It holds an entry from now on, of whose log it wants to hear what its options say.
+    pub(super) fn hears_of(&self, cell: &EntryCell) {
+        if let Some(level) = self.hears.of(&cell.server) {
+            want(self, cell, level);
+            cell.tell_log_level();
+        }
+    }
+}
+
+/// The session wants to hear so much, as long as it holds the server.
+fn want(session: &SessionCore, cell: &EntryCell, level: LogLevel) {
+    cell.log_levels.set(session.number, level);
+    forget_if_gone(session, cell);
+}
+
+/// A release that came between did not see what the session wants.
+fn forget_if_gone(session: &SessionCore, cell: &EntryCell) {
+    if !cell.is_held_by(session.number) {
+        cell.log_levels.forget(session.number);
+    }
+}
+
+/// The level that the params of the request name.
+fn named(params: &str) -> Option<LogLevel> {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow)]
+        level: Cow<'a, str>,
+    }
+    let given = serde_json::from_str::<Params<'_>>(params).ok()?;
+    LogLevel::from_word(&given.level)
+}
 
 /// Whether a request sets the level of a server that has no request for it.
 pub(super) fn is_kept(callee: Callee<'_>, published: &Published) -> bool {
@@ -28,28 +97,55 @@ pub(super) fn is_kept(callee: Callee<'_>, published: &Published) -> bool {
     is_it && published.connection.as_ref().is_some_and(|connection| connection.is_modern())
 }
 
-/// Keeps the level, as long as the session holds the server.
+/// The level that each request says, unless the server has a request for it. Of one that is still to come that is not known.
+pub(super) fn said_by_requests(
+    session: &SessionCore,
+    cell: &EntryCell,
+    published: &Published,
+) -> Option<&'static str> {
+    let level = cell.log_levels.of(session.number)?;
+    let connection = published.connection.as_ref();
+    connection.is_none_or(|connection| connection.is_modern()).then(|| level.as_str())
+}
+
+/// Keeps the level, until the session says another.
 ///
 /// # Errors
 /// `invalid_argument` for what is none.
 pub(super) fn keep(session: &SessionCore, cell: &EntryCell, params: &str) -> Result<()> {
-    #[derive(Deserialize)]
-    struct Params<'a> {
-        #[serde(borrow)]
-        level: Cow<'a, str>,
-    }
-    let given = serde_json::from_str::<Params<'_>>(params).ok();
-    let level = given.and_then(|given| LEVELS.into_iter().find(|level| *level == given.level));
-    let Some(level) = level else {
-        let message = format!("a level is one of {}", LEVELS.join(", "));
+    let Some(level) = named(params) else {
+        let levels = LogLevel::ALL.map(LogLevel::as_str).join(", ");
+        let message = format!("a level is one of {levels}");
         return Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "level"));
     };
-    cell.log_levels.set(session.number, level);
-    // A release that came between did not see it.
-    if !cell.is_held_by(session.number) {
-        cell.log_levels.forget(session.number);
-    }
+    session.hears.set(&cell.server, Some(level));
+    want(session, cell, level);
     Ok(())
+}
+
+/// The params of a request to a server of the legacy era. One that sets the level says what the session wants, and goes out with the least
+/// that any session wants of the server: it has one level for all.
+pub(super) fn taken_over<'a>(
+    (session, callee): (&SessionCore, Callee<'_>),
+    cell: &EntryCell,
+    published: &Published,
+    params: &'a str,
+) -> Cow<'a, str> {
+    let is_it = matches!(callee, Callee::Method(method) if method == SET_LEVEL);
+    // Nothing of any other is looked at.
+    let named = if is_it && published.connection.is_some() { named(params) } else { None };
+    match named {
+        Some(level) => {
+            session.hears.set(&cell.server, Some(level));
+            let least = cell.log_levels.take_over(session.number, level);
+            forget_if_gone(session, cell);
+            match least == level {
+                true => params.into(),
+                false => format!(r#"{{"level":"{}"}}"#, least.as_str()).into(),
+            }
+        }
+        None => params.into(),
+    }
 }
 
 /// The host's `_meta` of a request with that level, unless it says one itself. What cannot be read is left as it is.

@@ -4,7 +4,6 @@
 //! call waits for the lists. A tool that is seen, or that something keeps away, is no matter of these.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 use trunkline_pool::in_flight::later;
@@ -16,15 +15,13 @@ use trunkline_pool::view::Hidden;
 use super::calls::Started;
 use super::held::Held;
 use super::operation::Operation;
+use super::refresh::PATIENCE;
 use super::retry::Done;
 use super::session::SessionCore;
 use super::view::Lists;
 use super::waiting::{Tool, WaitingCall};
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Outcome};
-
-/// The longest that a call waits for lists.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The member of `detail` that says that lists were still to come.
 const PENDING: &str = "listing_pending";

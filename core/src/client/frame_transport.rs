@@ -19,11 +19,12 @@ use tokio::sync::{mpsc, watch};
 use trunkline_pool::config::Era;
 use trunkline_pool::json::readable;
 use trunkline_pool::lenient::{kinds, lenient};
+use trunkline_pool::options::ClientInfo;
 use trunkline_pool::revision;
 
 use super::link::{Link, count};
 use super::lists::Lists;
-use super::{ServerFacts, failure};
+use super::{Introduction, ServerFacts, failure};
 use crate::transport::{FrameKind, Wire};
 use crate::{Error, ErrorCode, Result};
 
@@ -48,6 +49,8 @@ struct Inner {
     to_rmcp: Option<mpsc::Sender<RxJsonRpcMessage<RoleClient>>>,
     /// The error that the server answered with: the text of the member.
     refusal: Option<String>,
+    /// What the server said of itself in its answer.
+    said: Option<Introduction>,
     ended: bool,
 }
 
@@ -83,16 +86,18 @@ impl Handshake {
     }
 }
 
-/// What servers are told of this client.
-pub(super) fn us() -> Implementation {
-    Implementation::new("trunkline", env!("CARGO_PKG_VERSION"))
-}
-
 fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
     inner.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Link {
+    /// What servers are told of this client.
+    pub(super) fn us(&self) -> Implementation {
+        let host = self.options.client_info.as_ref().map(ClientInfo::to_protocol);
+        let host = host.and_then(|host| serde_json::from_value(host).ok());
+        host.unwrap_or_else(|| Implementation::new("trunkline", env!("CARGO_PKG_VERSION")))
+    }
+
     /// Shakes hands, and keeps what the server said of itself. The caller sets the deadline. A server that refuses the revision is asked
     /// once more, for the newest that both know (SPEC 18.5).
     ///
@@ -127,8 +132,8 @@ impl Link {
             handshake: self.handshake.inner.clone(),
             from_server,
         };
-        let client =
-            ClientConfig::new(self.capabilities(Era::Legacy), us()).with_protocol_version(revision);
+        let client = ClientConfig::new(self.capabilities(Era::Legacy), self.us())
+            .with_protocol_version(revision);
         let mode = ClientLifecycleMode::Initialize;
         let service =
             serve_client_with_lifecycle_and_ct(client, transport, mode, Default::default())
@@ -151,7 +156,10 @@ impl Link {
             None => Default::default(),
         };
         let protocol_version = peer.protocol_version.as_str().to_owned();
-        let facts = ServerFacts { era: Some(Era::Legacy), protocol_version, name, version };
+        let introduction = lock(&self.handshake.inner).said.take();
+        let has_logging = peer.capabilities.logging.is_some();
+        let era = Some(Era::Legacy);
+        let facts = ServerFacts { era, protocol_version, name, version, introduction, has_logging };
         // A connection shakes hands once.
         let _ = (self.facts.set(facts), self.declared.set(lists));
         Ok(())
@@ -186,6 +194,8 @@ impl Link {
         self.note_tasks(&read);
         let capabilities = Some(&read["capabilities"]).filter(|it| it.is_object());
         let server = &read["serverInfo"];
+        let said = Introduction::new(revision, (&read, server), &self.redactor);
+        lock(&self.handshake.inner).said = Some(said);
         let result = json!({
             "protocolVersion": revision,
             "capabilities": capabilities.unwrap_or(&json!({})),

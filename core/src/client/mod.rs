@@ -13,6 +13,7 @@ mod freshness;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod in_flight;
+mod introduction;
 mod keepalive;
 mod link;
 mod listen;
@@ -38,7 +39,7 @@ use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{Era, ServerSpec};
 pub(crate) use trunkline_pool::in_flight::Callers;
-use trunkline_pool::options::{Handling, NothingListed, Offered, Refusal};
+use trunkline_pool::options::{ClientInfo, Handling, LogLevel, NothingListed, Offered, Refusal};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
@@ -46,6 +47,7 @@ pub(crate) use self::attempts::Attempts;
 pub(crate) use self::era::Opening;
 pub(crate) use self::failure::out_of_reach;
 use self::in_flight::Purpose;
+pub use self::introduction::Introduction;
 use self::link::{Life, Link};
 pub(crate) use self::lists::Listed;
 pub(crate) use self::requests::EARLIER_ROUNDS;
@@ -55,7 +57,7 @@ use crate::lookup::Lookups;
 use crate::transport::http::Jar;
 use crate::transport::stdio::ProgramCheck;
 use crate::transport::{EventLoop, HostServer, ReadBy};
-use crate::{Error, Result};
+use crate::{Error, ErrorCode, Result};
 
 /// What one attempt to connect needs besides the server's configuration.
 #[derive(Clone, Debug)]
@@ -80,6 +82,8 @@ pub(crate) struct ConnectOptions {
     pub lending: Lending,
     /// Calls in flight on this connection.
     pub in_flight: u32,
+    /// Who the host is; the library itself by default.
+    pub client_info: Option<ClientInfo>,
     /// What becomes of a server that lists nothing.
     pub nothing_listed: NothingListed,
     /// Silence before the server is asked whether it lives; zero never asks.
@@ -127,6 +131,8 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
     fn list_changed(&self, list: ListKind);
     /// The server announced that a resource was updated.
     fn resource_updated(&self, uri: &str);
+    /// The server says that what was asked by this id, and without secrets by that, is over.
+    fn elicitation_completed(&self, id: &str, shown: &str);
     /// What the server announced of resources may not have come.
     fn resources_missed(&self);
     /// A log message of the server: the text of the notification's params, and whose call it can be about.
@@ -254,6 +260,34 @@ impl Connection {
         }
     }
 
+    /// Tells a server of the legacy era, if it takes that, how much of its log is wanted; whether that is over. Never blocks.
+    pub(crate) fn set_log_level(&self, level: LogLevel, answered: impl FnOnce() + Send + 'static) {
+        if self.is_modern() || !self.0.facts.get().is_some_and(|facts| facts.has_logging) {
+            return answered();
+        }
+        let (server, timeout) = (self.0.server.clone(), self.0.options.timeout);
+        let request = Request {
+            method: "logging/setLevel",
+            params: &format!(r#"{{"level":"{}"}}"#, level.as_str()),
+            caller: None,
+            attempts: None,
+            timeout,
+            idle_timeout: timeout,
+            progress: None,
+            reads_here: false,
+        };
+        let done = Box::new(move |result: Result<Reply>| match result {
+            Ok(_) => answered(),
+            Err(error) => {
+                tracing::warn!(%server, %error, "the server's log level could not be set");
+                if error.code() == ErrorCode::ServerError {
+                    answered();
+                }
+            }
+        });
+        self.start_apart(request, done);
+    }
+
     /// Calls in flight.
     pub(crate) fn in_flight(&self) -> usize {
         self.0.calls.count()
@@ -342,4 +376,8 @@ pub(crate) struct ServerFacts {
     pub name: String,
     /// The server's own version.
     pub version: String,
+    /// All that it said.
+    pub introduction: Option<Introduction>,
+    /// Whether it can be told how much of its log is wanted.
+    pub has_logging: bool,
 }

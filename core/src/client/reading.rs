@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
+use serde_json::Value;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::words;
 use trunkline_pool::json::readable_members;
@@ -293,6 +294,15 @@ impl Link {
                 let params = self.redactor.json(params);
                 let callers = self.calls.log_callers(via, Instant::now());
                 self.tell(|events| events.log(&params, callers));
+            }
+            "notifications/elicitation/complete" => {
+                match readable_members(params).get("elicitationId").and_then(Value::as_str) {
+                    Some(id) => {
+                        let shown = self.redactor.text(id);
+                        self.tell(|events| events.elicitation_completed(id, &shown));
+                    }
+                    None => count(&self.ignored.notifications),
+                }
             }
             "notifications/cancelled" if self.ends_stream(params) => {}
             "notifications/cancelled" => self.take_cancelled(params),

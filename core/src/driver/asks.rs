@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words;
-use trunkline_pool::options::{Handling, Refusal, ServerRequest};
+use trunkline_pool::options::{HandlerKind, Handling, Refusal, ServerRequest};
 use trunkline_pool::state::{ConnectionId, SessionId};
 
 use super::hub::About;
@@ -43,6 +43,9 @@ impl Driver {
         let request = request.from_server(cell.server.clone(), cell.index, generation);
         let handling = session.handlers.answer(request);
         let handling = handling.ok_or_else(|| declined("the session has no handler for this"))?;
+        if question.kind == HandlerKind::ElicitationUrl {
+            cell.elicitations.note_asked(question.params, session.number);
+        }
         Ok(Box::pin(async move {
             tokio::select! {
                 biased;

@@ -292,7 +292,8 @@ impl Drop for Listing {
         let died = || Err(Error::new(ErrorCode::Internal, "the listing died"));
         let result = self.result.take().unwrap_or_else(died);
         let (connection, number) = (self.connection, self.number);
-        if let Some(end) = self.end.take().filter(|_| !self.driver.runtime.is_forked()) {
+        if let Some(mut end) = self.end.take().filter(|_| !self.driver.runtime.is_forked()) {
+            end.failure = result.as_ref().err().cloned();
             self.driver.step_listed(Input::CatalogListed { connection, number, result }, end);
         }
     }

@@ -16,6 +16,7 @@ use trunkline_pool::state::{
     SessionId, Slot,
 };
 
+use super::elicitations::Elicitations;
 use super::event_text;
 use super::intern::Keyed;
 use super::kept::LastKept;
@@ -26,7 +27,7 @@ use super::roots::ToldRoots;
 use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::{Author, Context, Credentials};
-use crate::client::{Connection, Kill, Provided};
+use crate::client::{Connection, Introduction, Kill, Provided};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
 use crate::transport::http::Jar;
@@ -73,6 +74,10 @@ pub(crate) struct EntryCell {
     pub resources: Resources,
     /// What sessions want to hear of its log.
     pub log_levels: LogLevels,
+    /// What sessions were asked to have opened.
+    pub elicitations: Elicitations,
+    /// What it said of itself when it was connected to last.
+    introduction: Mutex<Option<Introduction>>,
     /// Those after the first of each connection.
     pub(super) listings: Listings,
     /// What it listed last.
@@ -169,6 +174,8 @@ impl EntryCell {
             roots: ToldRoots::default(),
             resources: Resources::default(),
             log_levels: LogLevels::default(),
+            elicitations: Elicitations::default(),
+            introduction: Mutex::default(),
             listings: Listings::default(),
             kept: LastKept::default(),
             calls: AtomicU64::new(0),
@@ -298,8 +305,11 @@ impl EntryCell {
     pub(crate) fn connected(&self, generation: Generation, connection: Connection) {
         let mut incarnation = self.incarnation();
         if incarnation.generation == generation {
+            *lock(&self.introduction) = connection.server_facts().introduction;
             incarnation.connection = Some(connection);
         }
+        drop(incarnation);
+        self.tell_log_level();
     }
 
     /// The incarnation is gone.
@@ -328,6 +338,20 @@ impl EntryCell {
     pub(super) fn live_connection(&self) -> Option<(Generation, Connection)> {
         let incarnation = self.incarnation();
         Some((incarnation.generation, incarnation.connection.clone()?))
+    }
+
+    /// What it said of itself when it was connected to last; nothing before that.
+    pub(crate) fn introduction(&self) -> Option<Introduction> {
+        lock(&self.introduction).clone()
+    }
+
+    /// Has the server told how much of its log its sessions want, unless it was.
+    pub(crate) fn tell_log_level(&self) {
+        if let Some((generation, connection)) = self.live_connection() {
+            self.log_levels.tell(generation, |level, answered| {
+                connection.set_log_level(level, || answered.tell());
+            });
+        }
     }
 
     /// The process of the incarnation, connecting and ending ones included.
@@ -368,6 +392,7 @@ impl EntryCell {
         holders.remove(&session);
         drop(holders);
         self.log_levels.forget(session);
+        self.tell_log_level();
         Some(self.resources.unwant_all(session))
     }
 

@@ -1,28 +1,26 @@
 //! The one task of a connection's incarnation: connects, waits, cleans up.
 
+mod events;
 mod recheck;
 #[cfg(test)]
 mod tests;
 mod values;
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::Transport;
-use trunkline_pool::interface::{EventKind, Scope};
-use trunkline_pool::options::{Handling, Refusal, longest};
+use trunkline_pool::interface::Scope;
+use trunkline_pool::options::longest;
 use trunkline_pool::reader_role::Lending;
-use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, LossReason, Moment};
+use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, Moment};
 
+use self::events::Events;
 use super::entry::{Control, EntryCell};
 use super::starts::Place;
-use super::{About, Driver, Warrant};
-use crate::Error;
-use crate::client::{
-    Callers, ConnectOptions, Connection, ConnectionEvents, Kill, Listed, Question, Unconnected,
-};
+use super::{Driver, Warrant};
+use crate::client::{ConnectOptions, Connection, Kill, Listed, Unconnected};
 use crate::otlp::Connected;
 
 /// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
@@ -314,6 +312,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell) -> ConnectOptions {
         stderr_bytes: options.limits.stderr_bytes,
         lending: Lending::default(),
         in_flight: options.limits.in_flight_per_entry,
+        client_info: options.client_info.clone(),
         nothing_listed: options.nothing_listed,
         keepalive: options.keepalive,
         keepalive_misses: options.keepalive_misses,
@@ -351,150 +350,3 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The same for a server that is reached over a network.
 const CONNECT_TIMEOUT_REMOTE: Duration = Duration::from_secs(5);
-
-/// The answer of a pool that is gone.
-const NO_ROOTS: &str = r#"{"roots":[]}"#;
-
-/// What a connection tells, carried to the reducer and to the subscribers.
-///
-/// What it tells before the reducer knows that it is connected waits here, so that nothing of it overtakes `Connected`.
-struct Events {
-    driver: Weak<Driver>,
-    cell: Arc<EntryCell>,
-    id: ConnectionId,
-    gate: Mutex<Gate>,
-}
-
-enum Gate {
-    /// Not announced; what came meanwhile.
-    Waiting(Held),
-    Announced,
-}
-
-/// What waits until a connection is announced.
-#[derive(Default)]
-struct Held {
-    /// At most one loss and one stale mark.
-    inputs: Vec<Input>,
-    /// Resources may have been updated: whoever wants one is told, whichever it was.
-    resources: bool,
-}
-
-impl Events {
-    fn new(ended: &Ended) -> Self {
-        Events {
-            driver: Arc::downgrade(&ended.driver),
-            cell: ended.cell.clone(),
-            id: ended.id,
-            gate: Mutex::new(Gate::Waiting(Held::default())),
-        }
-    }
-
-    /// The reducer knows of the connection: what waited goes to it.
-    fn announce(&self) {
-        loop {
-            let Held { inputs, resources } = match &mut *self.gate() {
-                Gate::Waiting(held) if held.resources || !held.inputs.is_empty() => {
-                    std::mem::take(held)
-                }
-                gate => {
-                    *gate = Gate::Announced;
-                    return;
-                }
-            };
-            // A loss comes last.
-            if resources && let Some(driver) = self.driver.upgrade() {
-                driver.resources_missed(&self.cell, self.id);
-            }
-            for input in inputs {
-                self.pass(input);
-            }
-        }
-    }
-
-    fn tell(&self, input: Input) {
-        if let Gate::Waiting(Held { inputs, .. }) = &mut *self.gate() {
-            if !inputs.contains(&input) {
-                inputs.push(input);
-            }
-            return;
-        }
-        self.pass(input);
-    }
-
-    /// The driver, to be told of resources at once; otherwise that waits.
-    fn driver_for_resources(&self) -> Option<Arc<Driver>> {
-        match &mut *self.gate() {
-            Gate::Waiting(held) => {
-                held.resources = true;
-                None
-            }
-            Gate::Announced => self.driver.upgrade(),
-        }
-    }
-
-    fn pass(&self, input: Input) {
-        let Some(driver) = self.driver.upgrade() else { return };
-        let lost = match &input {
-            Input::Disconnected { reason, .. } => Some(*reason),
-            _ => None,
-        };
-        driver.step(input);
-        if let Some(reason) = lost {
-            self.cell.control(self.id.generation, Control::Lost(reason));
-        }
-    }
-
-    fn gate(&self) -> std::sync::MutexGuard<'_, Gate> {
-        self.gate.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-impl ConnectionEvents for Events {
-    fn started(&self, pid: u32) {
-        self.cell.started(self.id.generation, pid);
-    }
-
-    fn lost(&self, reason: LossReason, error: Error) {
-        self.tell(Input::Disconnected { connection: self.id, reason, error });
-    }
-
-    fn list_changed(&self, _list: ListKind) {
-        self.tell(Input::CatalogStale { connection: self.id });
-    }
-
-    fn resource_updated(&self, uri: &str) {
-        if let Some(driver) = self.driver_for_resources() {
-            driver.resource_updated(&self.cell, self.id.generation, uri);
-        }
-    }
-
-    fn resources_missed(&self) {
-        if let Some(driver) = self.driver_for_resources() {
-            driver.resources_missed(&self.cell, self.id);
-        }
-    }
-
-    fn log(&self, params: &str, callers: Callers) {
-        if let Some(driver) = self.driver.upgrade() {
-            driver.logged(&self.cell, self.id, params, callers);
-        }
-    }
-
-    fn roots(&self) -> String {
-        self.driver.upgrade().map_or_else(|| NO_ROOTS.into(), |driver| driver.roots_for(&self.cell))
-    }
-
-    fn ask(&self, question: Question<'_>) -> std::result::Result<Handling, Refusal> {
-        let driver = self.driver.upgrade();
-        let driver = driver.ok_or_else(|| super::asks::declined("the pool is gone"))?;
-        driver.ask_session(&self.cell, self.id, question)
-    }
-
-    fn stderr(&self, line: &str) {
-        let Some(driver) = self.driver.upgrade() else { return };
-        let fields = [("line", line.into())];
-        let about = About::entry(&self.cell, self.id.generation);
-        driver.hub.publish(EventKind::Stderr, None, &about, &fields);
-    }
-}

@@ -1,19 +1,22 @@
 //! The listings of an entry: who waits for one that is newer than what they know, and who sees of it what is kept.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
 use trunkline_pool::state::{ConnectionId, Generation, Input};
 
 use super::{Driver, EntryCell};
 use crate::api::SessionCore;
+use crate::{Error, Result};
 
 /// How many listings of an entry began, and the last of them of which everything that came of it is carried out.
 #[derive(Default)]
 pub(crate) struct Listings {
     begun: AtomicU64,
     ended: watch::Sender<u64>,
+    /// The last that came to nothing, and why.
+    failed: Mutex<Option<(u64, Error)>>,
 }
 
 /// The end of one listing, which is told once.
@@ -21,6 +24,8 @@ pub(super) struct ListingEnd {
     cell: Arc<EntryCell>,
     /// Among all of the entry.
     number: u64,
+    /// Why no list could be had.
+    pub failure: Option<Error>,
 }
 
 impl Listings {
@@ -28,17 +33,24 @@ impl Listings {
     fn are_read(&self) -> bool {
         self.begun.load(Ordering::SeqCst) > *self.ended.borrow()
     }
+
+    fn failed(&self) -> MutexGuard<'_, Option<(u64, Error)>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl ListingEnd {
     /// That of a listing which begins.
     pub(super) fn of_new(cell: Arc<EntryCell>) -> ListingEnd {
         let number = cell.listings.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        ListingEnd { cell, number }
+        ListingEnd { cell, number, failure: None }
     }
 
     /// What came of it is published.
     pub(super) fn tell(self) {
+        if let Some(error) = self.failure {
+            *self.cell.listings.failed() = Some((self.number, error));
+        }
         self.cell.listings.ended.send_modify(|ended| *ended = self.number.max(*ended));
     }
 }
@@ -81,16 +93,28 @@ impl Driver {
     }
 
     /// Has the lists of a connection read again, and waits for a listing that began after this; not longer than the connection
-    /// stands. What came of it is published then. A dropped future leaves the listing as it is.
-    pub(crate) async fn list_anew(self: &Arc<Self>, cell: &EntryCell, generation: Generation) {
+    /// stands. What came of it is published then; nothing when the connection is gone. A dropped future leaves the listing as it is.
+    ///
+    /// # Errors
+    /// Why no list could be had.
+    pub(crate) async fn list_anew(
+        self: &Arc<Self>,
+        cell: &EntryCell,
+        generation: Generation,
+    ) -> Option<Result<()>> {
         let mut ended = cell.listings.ended.subscribe();
         let before = cell.listings.begun.load(Ordering::SeqCst);
         let connection = ConnectionId { entry: cell.entry, generation };
         self.step(Input::CatalogStale { connection });
-        tokio::select! {
-            _ = ended.wait_for(|ended| *ended > before) => {}
-            () = cell.left(generation) => {}
-        }
+        let last = tokio::select! {
+            last = ended.wait_for(|ended| *ended > before) => last.ok().map(|last| *last)?,
+            () = cell.left(generation) => return None,
+        };
+        let failed = cell.listings.failed().clone();
+        Some(match failed.filter(|(number, _)| *number == last) {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        })
     }
 }
 

@@ -10,6 +10,7 @@ mod asks;
 mod authority;
 mod budget;
 mod carry;
+mod elicitations;
 mod entry;
 mod eras;
 mod event_text;
@@ -41,7 +42,7 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::naming::Naming;
-use trunkline_pool::options::{PoolOptions, within_bounds};
+use trunkline_pool::options::{ClientInfo, PoolOptions, within_bounds};
 use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
 use trunkline_pool::view::Unmatched;
 
@@ -139,6 +140,7 @@ impl Driver {
     /// An empty pool at work.
     pub(crate) fn new(options: PoolOptions, observer: Observer) -> Result<Arc<Driver>> {
         let options = within_bounds(options);
+        options.client_info.as_ref().map_or(Ok(()), ClientInfo::check)?;
         let workspace = workspace(&options)?;
         let roots = Roots::new(&workspace, options.roots.as_deref())?;
         let store = options.tokens.as_deref().map(Store::open).transpose()?;

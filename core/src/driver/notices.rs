@@ -7,6 +7,7 @@ use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::json::readable_members;
+use trunkline_pool::options::LogLevel;
 use trunkline_pool::state::{ConnectionId, EntryState, Generation, LossReason, Notice};
 
 use super::event_text::Said;
@@ -198,6 +199,12 @@ impl Driver {
         };
         let session = session.filter(|session| cell.is_held_by(session.number));
         let holds = || session.as_ref().is_none_or(|session| cell.is_held_by(session.number));
+        let level = text("level").and_then(LogLevel::from_word);
+        let wanted = session.as_ref().and_then(|session| cell.log_levels.of(session.number));
+        // The server may have been told to say more, for another session.
+        if level.zip(wanted).is_some_and(|(level, wanted)| level < wanted) {
+            return;
+        }
         let kind = EventKind::Log;
         match session.as_ref().and_then(|session| session.handlers.logging()) {
             None => self.hub.publish_if(kind, session.as_deref(), &about, &fields, holds),

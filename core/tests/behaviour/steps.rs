@@ -23,7 +23,7 @@ use crate::provided::Provided;
 use crate::record::{Record, number, parsed};
 use crate::remotes::Remote;
 use crate::sources;
-use crate::values::{Failure, Given, Saved, server, servers_within};
+use crate::values::{Failure, Given, Saved, body, server, servers_within, text, unknown};
 use crate::{views, visits};
 
 /// The longest that a step may take.
@@ -199,6 +199,10 @@ impl World {
             }
             "disable" => self.switch(first, |session| session.disable(text(arguments, 1))),
             "enable" => self.switch(first, |session| session.enable(text(arguments, 1))),
+            "introduction" => Ok(views::introduction(match arguments.get(1) {
+                None => self.lease(first)?.introduction(),
+                Some(_) => self.session(first)?.introduction(text(arguments, 1))?,
+            })),
             "status" => Ok(Given::value(self.pool.status())),
             "watch" => self.watch(first, text(arguments, 1)),
             "wait_event" => self.wait_event(arguments).await,
@@ -483,17 +487,4 @@ fn given(result: trunkline::Result<CallResult>) -> Outcome {
 fn joined(ended: &tokio::task::JoinError) -> Error {
     let code = if ended.is_cancelled() { ErrorCode::Cancelled } else { ErrorCode::Internal };
     Error::new(code, ended.to_string())
-}
-
-fn text(arguments: &[Value], at: usize) -> &str {
-    arguments.get(at).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// The text of an argument, as the library takes it.
-fn body(arguments: &[Value], at: usize) -> String {
-    arguments.get(at).map_or(String::new(), Value::to_string)
-}
-
-fn unknown(name: &str) -> Failure {
-    Failure::Case(format!("{name} is not known"))
 }

@@ -102,3 +102,16 @@ pub fn servers_within(value: &Value, testserver: &Path, start_log: &str) -> Valu
         plain => plain,
     }
 }
+
+pub fn text(arguments: &[Value], at: usize) -> &str {
+    arguments.get(at).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The text of an argument, as the library takes it.
+pub fn body(arguments: &[Value], at: usize) -> String {
+    arguments.get(at).map_or(String::new(), Value::to_string)
+}
+
+pub fn unknown(name: &str) -> Failure {
+    Failure::Case(format!("{name} is not known"))
+}

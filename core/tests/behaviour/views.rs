@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-use trunkline::{List, Session, Shape};
+use serde_json::{Value, json};
+use trunkline::{Introduction, List, Session, Shape};
 
 use crate::values::{Failure, Given};
 
@@ -28,7 +28,7 @@ pub fn step(session: &Session, verb: &str, arguments: &[Value]) -> Result<Given,
 }
 
 /// The verbs that [`wait`] knows.
-pub const WAITS: [&str; 2] = ["started", "ready"];
+pub const WAITS: [&str; 4] = ["started", "ready", "refresh", "listed"];
 
 /// One wait for the servers of a session.
 pub async fn wait(session: &Session, verb: &str, arguments: &[Value]) -> trunkline::Result<Given> {
@@ -36,9 +36,32 @@ pub async fn wait(session: &Session, verb: &str, arguments: &[Value]) -> trunkli
         return Ok(Given::value(session.started().await?));
     }
     let server = arguments.get(1).and_then(Value::as_str);
+    if verb == "refresh" {
+        session.refresh(server.unwrap_or_default()).await?;
+        return Ok(Given::nothing());
+    }
+    if verb == "listed" {
+        session.listed(server).await?;
+        return Ok(Given::nothing());
+    }
     let timeout = arguments.get(2).and_then(|options| options["timeout_ms"].as_u64());
     session.ready(server, timeout.map(Duration::from_millis)).await?;
     Ok(Given::nothing())
+}
+
+/// What a server said of itself, as a case has it.
+pub fn introduction(said: Option<Introduction>) -> Given {
+    Given::value(said.map_or(Value::Null, |said| {
+        let whole: Value = serde_json::from_str(said.json()).unwrap();
+        let parts = json!({
+            "protocol_version": said.protocol_version(),
+            "server_info": said.server_info(),
+            "capabilities": said.capabilities(),
+            "instructions": said.instructions(),
+        });
+        assert_eq!(whole, parts);
+        whole
+    }))
 }
 
 fn rows(list: &List) -> Value {

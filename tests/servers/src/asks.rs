@@ -119,10 +119,11 @@ pub fn last_answer(turn: &mut Turn, call: &Call) {
     });
 }
 
-/// `client`: answers with what the client said of itself.
+/// `client`: answers with what the client said of itself: by the handshake, or in the modern era by this call.
 pub fn client(turn: &mut Turn, call: &Call) {
-    let params = String::from_utf8_lossy(&lock(&turn.server.client)).into_owned();
-    turn.batch.text(call.id, &params);
+    let said = lock(&turn.server.client).clone();
+    let said = if said.is_empty() { call.meta.unwrap_or_default() } else { &said };
+    turn.batch.text(call.id, &String::from_utf8_lossy(said));
 }
 
 /// The answer, or nothing once the call is cancelled or the time is over.

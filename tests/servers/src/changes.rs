@@ -85,7 +85,7 @@ pub fn log(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let level = arguments.text("level").unwrap_or("info");
     let text = arguments.text("text").unwrap_or("");
-    if crate::era::is_heard(call.meta, level) {
+    if crate::era::is_heard(turn.server, call.meta, level) {
         let (level, text) = (crate::wire::quote(level), crate::wire::quote(text));
         let params = format!(r#"{{"level":{level},"logger":"test","data":{text}}}"#);
         let related = match arguments.flag("related") {

@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::scan::member;
-use crate::serve::{Turn, capabilities, text_param};
+use crate::serve::{Server, Turn, capabilities, text_param};
+use crate::slow::lock;
 use crate::wire::quote;
 
 /// What the server speaks.
@@ -103,13 +104,15 @@ pub fn admits(turn: &mut Turn, id: &[u8], method: &[u8], params: &[u8]) -> bool 
     false
 }
 
-/// Whether whoever sent a request with this `_meta` wants log messages of that level: in the modern era each request says it.
-pub fn is_heard(meta: Option<&[u8]>, level: &str) -> bool {
+/// Whether whoever sent a request with this `_meta` wants log messages of that level: in the modern era each request says it, in the
+/// legacy era one request for all.
+pub fn is_heard(server: &Server, meta: Option<&[u8]>, level: &str) -> bool {
     const LEVELS: [&str; 8] =
         ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
     let grave = |level: &str| LEVELS.iter().position(|known| *known == level);
     let Some(meta) = meta.filter(|meta| member(meta, PROTOCOL_VERSION).is_some()) else {
-        return true;
+        let asked = lock(&server.log_level).clone();
+        return asked.is_empty() || grave(level) >= grave(&asked);
     };
     let asked = text_param(meta, "io.modelcontextprotocol/logLevel");
     grave(&asked).is_some_and(|asked| grave(level) >= Some(asked))

@@ -29,6 +29,8 @@ pub struct Server {
     /// The params of the handshake, as they stood.
     pub client: Mutex<Vec<u8>>,
     pub subscribed: Mutex<BTreeSet<String>>,
+    /// The least level of log messages that the client wants; empty before it said so.
+    pub log_level: Mutex<String>,
     pub opened: Opened,
     pub listens: Listens,
     /// Messages seen, by method; calls are counted apart, since they are the quick path.
@@ -49,6 +51,7 @@ impl Server {
             asks: Asks::default(),
             client: Mutex::default(),
             subscribed: Mutex::default(),
+            log_level: Mutex::default(),
             opened: Opened::default(),
             listens: Listens::default(),
             seen: Mutex::default(),
@@ -232,7 +235,11 @@ fn answer(turn: &mut Turn, id: &[u8], method: &str, params: &[u8]) {
         "subscriptions/listen" if turn.server.flags.era != Era::Legacy => {
             listens::listen(turn, id, params);
         }
-        "ping" | "logging/setLevel" => turn.batch.result(id, b"{}"),
+        "ping" => turn.batch.result(id, b"{}"),
+        "logging/setLevel" => {
+            *lock(&turn.server.log_level) = text_param(params, "level");
+            turn.batch.result(id, b"{}");
+        }
         "tools/list" => list(turn, id, Kind::Tools, params),
         "prompts/list" if !only_tools => list(turn, id, Kind::Prompts, params),
         "resources/list" if !only_tools => list(turn, id, Kind::Resources, params),

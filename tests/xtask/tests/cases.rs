@@ -6,13 +6,16 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 56] = [
+const VERBS: [(&str, usize, usize); 59] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
     ("provide", 3, 3),
     ("started", 1, 1),
     ("ready", 1, 3),
+    ("refresh", 2, 2),
+    ("listed", 1, 2),
+    ("introduction", 1, 2),
     ("release", 1, 1),
     ("configure", 2, 2),
     ("set_roots", 1, 1),
@@ -65,7 +68,7 @@ const VERBS: [(&str, usize, usize); 56] = [
     ("cancel", 1, 1),
 ];
 
-const STARTED: [&str; 11] = [
+const STARTED: [&str; 13] = [
     "acquire",
     "call",
     "call_exposed",
@@ -76,6 +79,8 @@ const STARTED: [&str; 11] = [
     "restart",
     "settled",
     "started",
+    "refresh",
+    "listed",
     "ready",
 ];
 

@@ -49,6 +49,8 @@ pub enum EventKind {
     ServerReady = 19,
     /// Something the operator should know.
     Warning = 20,
+    /// A person has done what a server wanted done at an address.
+    ElicitationCompleted = 21,
     /// The subscriber was too slow; events were dropped.
     Lagged = 63,
 }
@@ -257,6 +259,8 @@ events! {
         "a server of the session became ready; `left` names those still under way";
     Warning "warning" Pool &[field("code", "string"), field("message", "string")],
         "something that the operator should know";
+    ElicitationCompleted "elicitation_completed" Session &[field("elicitation_id", "string")],
+        "a server says that what it asked the session to have opened, by `elicitation_url` or in an error, is over; a call that waits for it can be repeated";
     Lagged "lagged" Subscriber &[field("missed", "integer")],
         "the subscriber was too slow for as many events, or for as long ones, and so many were dropped";
 }

@@ -2,6 +2,7 @@
 //!
 //! It only grows: numbers and names are never reused. The header, the stubs and the docs are checked against it.
 
+mod client_rows;
 mod errors;
 mod events;
 mod names;

@@ -1,5 +1,6 @@
 //! The options themselves.
 
+use super::client_rows::{CLIENT_INFO, LEASE_LOG_LEVEL, SESSION_LOG_LEVEL};
 use super::options::OptionKind::{self, *};
 use super::options::OptionRow;
 
@@ -160,6 +161,7 @@ pub(super) const POOL: &[OptionRow] = &[
         "`quarantine` for servers that need approval, else `notify`",
         "what becomes of a tool whose definition changed, of whichever server: it is told of, or neither listed nor called until it is accepted",
     ),
+    CLIENT_INFO,
     row(
         "nothing_listed",
         Word(&["warn", "error"]),
@@ -259,6 +261,7 @@ pub(super) const SESSION: &[OptionRow] = &[
     ),
     row("keep_for_ms", duration(0, DAY), "0", "how long its holds stay after a close"),
     SESSION_ROOTS,
+    SESSION_LOG_LEVEL,
     row(
         "handlers",
         Handlers,
@@ -360,6 +363,7 @@ pub(super) const ACQUIRE: &[OptionRow] = &[
         "session",
         "the scope that a configuration given with the acquire counts as; that of `project` and `workspace` needs approval",
     ),
+    LEASE_LOG_LEVEL,
 ];
 
 pub(super) const DRAIN: &[OptionRow] = &[

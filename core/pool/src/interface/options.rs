@@ -138,6 +138,8 @@ pub enum OptionKind {
     AnyObject,
     /// An object of strings.
     TextMap,
+    /// An array of icons, as the protocol has them.
+    Icons,
     /// Functions of the host: no JSON form.
     Handlers,
 }
@@ -161,6 +163,7 @@ impl OptionKind {
             OptionKind::Object(_) => "object",
             OptionKind::AnyObject => "any object",
             OptionKind::TextMap => "object of strings",
+            OptionKind::Icons => "array of icons",
             OptionKind::Handlers => "handlers",
         }
     }
@@ -203,6 +206,7 @@ impl OptionKind {
             | OptionKind::PatternsByServer
             | OptionKind::AnyObject
             | OptionKind::TextMap
+            | OptionKind::Icons
             | OptionKind::Handlers => {}
         }
     }

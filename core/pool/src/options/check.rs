@@ -137,8 +137,25 @@ fn check_value(kind: &OptionKind, value: &Value, path: &str) -> Result<()> {
         },
         OptionKind::AnyObject if value.is_object() => Ok(()),
         OptionKind::AnyObject => must("an object"),
+        OptionKind::Icons => each(value, path, check_icon),
         OptionKind::Handlers => must("given as functions; it has no JSON form"),
     }
+}
+
+/// An icon has the members of the protocol; what they say is checked where it is read.
+fn check_icon(value: &Value, path: &str) -> Result<()> {
+    let Some(members) = value.as_object() else {
+        return Err(wrong(path, &format!("option `{path}` must be an object")));
+    };
+    for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+        let path = joined(path, name);
+        match &**name {
+            "src" | "mimeType" | "theme" => check_text(value, &path)?,
+            "sizes" => each(value, &path, check_text)?,
+            _ => return Err(unknown_option(&path)),
+        }
+    }
+    Ok(())
 }
 
 fn check_duration_lists(names: &[&str], value: &Value, path: &str) -> Result<()> {
@@ -247,6 +264,12 @@ impl Given {
     pub(super) fn list_of_durations(&self, name: &str) -> Option<Vec<Duration>> {
         let list = self.value(name)?.as_array()?;
         Some(list.iter().filter_map(whole).map(Duration::from_millis).collect())
+    }
+
+    /// The objects of an array.
+    pub(super) fn items(&self, name: &str) -> impl Iterator<Item = &Map<String, Value>> {
+        let items = self.value(name).and_then(Value::as_array);
+        items.into_iter().flatten().filter_map(Value::as_object)
     }
 
     pub(super) fn object(&self, name: &str) -> Given {

@@ -1,10 +1,12 @@
 //! Typed options, parsed once from JSON; their names and defaults are those of the registry.
 
 mod cache;
-mod check;
+pub(crate) mod check;
+mod client_info;
 mod drain;
 mod files;
 mod handlers;
+mod log_level;
 mod longest;
 mod parse;
 mod progress;
@@ -18,11 +20,14 @@ use std::time::Duration;
 
 pub use self::cache::CatalogCache;
 pub use self::check::unknown_option;
+pub use self::client_info::{ClientIcon, ClientInfo};
 pub use self::drain::DrainMode;
 pub use self::files::{LoadOptions, Reconnected, ReloadOptions};
 pub use self::handlers::{
     HandlerKind, HandlerResult, Handlers, Handling, Offered, Refusal, ServerRequest,
 };
+pub(crate) use self::log_level::LOG_LEVELS;
+pub use self::log_level::LogLevel;
 pub use self::longest::{longest, within_bounds};
 pub use self::progress::{Progress, ProgressReceiver};
 pub use self::reconnect::{Reconnect, ServerReconnect};
@@ -95,6 +100,8 @@ pub struct PoolOptions {
     /// What becomes of a tool whose definition changed, whichever server has it. `None` is [`OnToolChange::Quarantine`] for servers that need
     /// approval, and [`OnToolChange::Notify`] for the others.
     pub on_tool_change: Option<OnToolChange>,
+    /// Who the host is, as servers are told; the library itself by default.
+    pub client_info: Option<ClientInfo>,
     /// What becomes of a server that lists nothing.
     pub nothing_listed: NothingListed,
     /// Whether the workspace is trusted; it is not by default (SPEC 11.4).
@@ -211,6 +218,8 @@ pub struct SessionOptions {
     pub keep_for: Duration,
     /// Folders of its own that servers are told of, where the connection is its own (SPEC 15.2).
     pub roots: Vec<String>,
+    /// How grave log messages of its servers have to be to be heard; as each server has it by default.
+    pub log_level: Option<LogLevel>,
     /// What answers the servers that it calls; the pool's where one is missing.
     pub handlers: Handlers,
 }
@@ -319,6 +328,8 @@ pub struct AcquireOptions {
     /// The scope that a configuration given with it counts as: `session` by default; that of `project` or `workspace` needs the
     /// approval and the trust that a file of it would need (SPEC 11.3).
     pub origin: Option<Scope>,
+    /// How grave log messages of this server have to be to be heard by the session; as the session has it by default.
+    pub log_level: Option<LogLevel>,
 }
 
 /// Options of a sign-in. What the server's own `oauth` says goes first.
@@ -363,6 +374,7 @@ impl SessionOptions {
             follow: Follow::Newest,
             keep_for: Duration::ZERO,
             roots: Vec::new(),
+            log_level: None,
             handlers: Handlers::default(),
         }
     }
@@ -420,6 +432,7 @@ impl Default for PoolOptions {
             excluded: Vec::new(),
             launch_allowed: None,
             on_tool_change: None,
+            client_info: None,
             nothing_listed: NothingListed::Warn,
             trusted: false,
             untrusted_sources: vec![Scope::Launch, Scope::Session, Scope::Runtime],

@@ -66,11 +66,8 @@ impl PoolOptions {
                 // The check let no other word pass.
                 _ => OnToolChange::Notify,
             }),
-            nothing_listed: match given.text("nothing_listed").as_deref() {
-                Some("error") => NothingListed::Error,
-                // The check let no other word pass.
-                Some(_) | None => NothingListed::Warn,
-            },
+            client_info: client_info(&given)?,
+            nothing_listed: nothing_listed(&given),
             trusted: given.bool("trusted").unwrap_or(default.trusted),
             untrusted_sources: match given.texts("untrusted_sources") {
                 // The check let no other word pass.
@@ -87,6 +84,19 @@ impl PoolOptions {
             handlers: Handlers::default(),
         })
     }
+}
+
+fn nothing_listed(given: &Given) -> NothingListed {
+    match given.text("nothing_listed").as_deref() {
+        Some("error") => NothingListed::Error,
+        // The check let no other word pass.
+        Some(_) | None => NothingListed::Warn,
+    }
+}
+
+fn client_info(given: &Given) -> Result<Option<ClientInfo>> {
+    let host = given.has("client_info").then(|| given.object("client_info"));
+    host.as_ref().map(ClientInfo::given).transpose()
 }
 
 /// Parses the option `roots` by itself: the text of a JSON array of folders.
@@ -165,6 +175,11 @@ fn limits(given: &Given) -> Limits {
     }
 }
 
+/// The check let no other word pass.
+fn log_level(given: &Given) -> Option<LogLevel> {
+    given.text("log_level").and_then(|word| LogLevel::from_word(&word))
+}
+
 /// Whether a session can have that id.
 fn check_id(id: &str) -> Result<()> {
     if id.is_empty() {
@@ -217,6 +232,7 @@ impl SessionOptions {
             },
             keep_for: given.duration("keep_for_ms").unwrap_or(Duration::ZERO),
             roots: given.texts("roots").unwrap_or_default(),
+            log_level: log_level(&given),
             handlers: Handlers::default(),
         })
     }
@@ -321,7 +337,8 @@ impl AcquireOptions {
         let given = read(Scope::Acquire, text)?;
         let origin = given.text("origin");
         let origin = origin.and_then(|word| scope::Scope::from_name(&word));
-        Ok(AcquireOptions { timeout: given.duration("timeout_ms"), origin })
+        let (timeout, log_level) = (given.duration("timeout_ms"), log_level(&given));
+        Ok(AcquireOptions { timeout, origin, log_level })
     }
 }
 

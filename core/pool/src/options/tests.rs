@@ -77,7 +77,7 @@ fn every_pool_option_is_read() {
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
-        "start_gate_ms": 20, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "nothing_listed": "error", "tokens": "/t", "status_file": "/s",
+        "start_gate_ms": 20, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "nothing_listed": "error", "client_info": {"name":"h","version":"1"}, "tokens": "/t", "status_file": "/s",
         "allowed": ["a*"], "excluded": ["b"], "launch_allowed": [],
         "trusted": true, "untrusted_sources": ["user", "launch"], "approvals": "memory", "commands": true, "cache": "/c",
     });
@@ -125,6 +125,7 @@ fn every_pool_option_is_read() {
         excluded: vec!["b".into()],
         launch_allowed: Some(vec![]),
         on_tool_change: Some(OnToolChange::Quarantine),
+        client_info: Some(ClientInfo::new("h", "1")),
         nothing_listed: NothingListed::Error,
         trusted: true,
         untrusted_sources: vec![crate::layers::Scope::User, crate::layers::Scope::Launch],
@@ -344,6 +345,7 @@ fn value_for(kind: &OptionKind, random: &mut Random, right: bool) -> Value {
             OptionKind::Object(_) | OptionKind::AnyObject => {
                 wrong(random, &[json!([]), json!("{}"), json!(1)])
             }
+            OptionKind::Icons => wrong(random, &[json!({}), json!(["a"]), json!([{"sizes": 1}])]),
             OptionKind::TextMap | OptionKind::Handlers => json!(1),
         };
     }
@@ -362,6 +364,7 @@ fn value_for(kind: &OptionKind, random: &mut Random, right: bool) -> Value {
         OptionKind::Durations { min } => json!([min, 3_600_000]),
         OptionKind::Object(rows) => object(rows, random, &mut None, ""),
         OptionKind::AnyObject => json!({"any": [1, {"thing": null}]}),
+        OptionKind::Icons => json!([{"src": "data:,a", "theme": null}]),
         OptionKind::Text | OptionKind::TextMap => json!("text"),
         // They have no JSON form.
         OptionKind::Handlers => Value::Null,
@@ -410,7 +413,7 @@ fn generated_options_are_taken_or_refused_by_path() {
                 Ok(_) => {}
                 // Options that are right by themselves and not together.
                 Err(error) => {
-                    let apart = ["longer than", "is missing"];
+                    let apart = ["longer than", "is missing", "must be an address"];
                     assert!(apart.iter().any(|w| error.message().contains(w)), "{good} {error}");
                 }
             }

@@ -41,7 +41,8 @@ impl LastingCall {
     /// The same connection after a listing, as long as the session sees the tool; nothing when it is gone.
     async fn listed_anew(&self, generation: Generation) -> Option<Result<Connection>> {
         let cell = self.cell();
-        self.session().driver.list_anew(cell, generation).await;
+        // A tool of lists that could not be had is looked for in what there is.
+        let _ = self.session().driver.list_anew(cell, generation).await;
         let published = cell.load_full();
         let connection = published.connection.clone();
         let connection = connection.filter(|_| published.slot.generation == generation)?;

@@ -1,5 +1,6 @@
 //! What the pool says of itself (SPEC 9.4). No secret, no argument and no fingerprint is in it.
 
+mod said;
 mod server;
 
 use std::collections::BTreeMap;

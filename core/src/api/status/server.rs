@@ -10,8 +10,8 @@ use trunkline_pool::config::Era;
 use trunkline_pool::gates::{Approval, Facts, Gates};
 use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
-use trunkline_pool::text::escaped;
 
+use super::said::{self, own_word};
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
 use crate::api::sources::{Named, Origin, Over, Standing};
@@ -298,6 +298,7 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
     let uptime = status.connected_at.map(|since| now.0.saturating_sub(since.0) / 1_000_000);
     let connection = cell.connection(status.generation);
     let facts = connection.as_ref().map(|connection| connection.server_facts());
+    let said = facts.as_ref().and_then(|facts| facts.introduction.as_ref());
     json!({
         "entry_index": status.index,
         "refs": status.refs,
@@ -313,6 +314,9 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
         "protocol_version": facts.as_ref().map(|facts| facts.protocol_version.clone()),
         "server_name": facts.as_ref().map(|facts| own_word(&facts.name)),
         "server_version": facts.as_ref().map(|facts| own_word(&facts.version)),
+        "server_info": said.map(said::server_info),
+        "capabilities": said.map(said::capabilities),
+        "instructions": said.and_then(said::instructions),
         "unlisted": cell.connection(status.generation).map(|_| unlisted(cell)),
         "noise": connection.as_ref().map(|connection| connection.noise_lines()),
         "ignored": connection.as_ref().map(|connection| Value::from_iter(connection.ignored())),
@@ -325,16 +329,6 @@ fn unlisted(cell: &EntryCell) -> Value {
     let row = |one: &Unlisted| json!({ "list": one.list.member(), "error": one.error.to_json() });
     cell.load().slot.catalog.unlisted.iter().map(row).collect()
 }
-
-/// What a server calls itself, for a person and a terminal to read (S-40, S-49).
-fn own_word(text: &str) -> String {
-    let shown: String = text.chars().take(OWN_WORD_CHARACTERS_MAX).collect();
-    let is_whole = shown.len() == text.len();
-    escaped(&shown) + if is_whole { "" } else { "…" }
-}
-
-/// Characters of a name or a version that are shown: more than any has, and nothing beside the rest of a status.
-const OWN_WORD_CHARACTERS_MAX: usize = 200;
 
 /// The protocol family of a connection that stands.
 fn era(status: &EntryStatus, cell: &EntryCell) -> Option<&'static str> {

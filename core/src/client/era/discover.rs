@@ -7,13 +7,14 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use trunkline_pool::config::Era;
+use trunkline_pool::json::readable;
 use trunkline_pool::lenient::{kinds, lenient};
 
 use super::{Metadata, REVISIONS};
-use crate::client::frame_transport::{self, us};
+use crate::client::frame_transport;
 use crate::client::link::Link;
 use crate::client::lists::Lists;
-use crate::client::{Reply, RequestId, ServerFacts, failure};
+use crate::client::{Introduction, Reply, RequestId, ServerFacts, failure};
 use crate::transport::http::MODERN_ERRORS;
 use crate::{Error, ErrorCode, Result};
 
@@ -55,10 +56,10 @@ impl Link {
             self.metadata.set(self.introduction(candidate));
             let offered = match self.ask("server/discover").await {
                 Ok(reply) => match discovered(&reply.json) {
-                    Ok(result) => {
+                    Ok((result, said)) => {
                         match choose(&result.supported_versions) {
                             Choice::Modern(revision) if revision == candidate => {
-                                self.keep_discovered(revision, &result);
+                                self.keep_discovered(revision, &result, &said);
                                 return Ok(Era::Modern);
                             }
                             Choice::Modern(revision) => candidate = revision,
@@ -96,16 +97,20 @@ impl Link {
 
     /// What each request says of us in this revision.
     fn introduction(&self, revision: &'static str) -> Metadata {
-        Metadata::new(revision, &us(), &self.capabilities(Era::Modern))
+        Metadata::new(revision, &self.us(), &self.capabilities(Era::Modern))
     }
 
-    fn keep_discovered(&self, revision: &str, result: &DiscoverResult) {
+    fn keep_discovered(&self, revision: &str, result: &DiscoverResult, said: &Value) {
         let (name, version) = match &result.meta.server {
             Some(server) => (self.redactor.text(&server.name), self.redactor.text(&server.version)),
             None => Default::default(),
         };
         let protocol_version = revision.to_owned();
-        let facts = ServerFacts { era: Some(Era::Modern), protocol_version, name, version };
+        let server_info = &said["_meta"]["io.modelcontextprotocol/serverInfo"];
+        let introduction = Introduction::new(revision, (said, server_info), &self.redactor);
+        let (era, introduction) = (Some(Era::Modern), Some(introduction));
+        let has_logging = result.capabilities.logging.is_some();
+        let facts = ServerFacts { era, protocol_version, name, version, introduction, has_logging };
         let lists = Lists::declared_by(&result.capabilities);
         // A connection finds out once.
         let _ = (self.facts.set(facts), self.declared.set(lists));
@@ -170,9 +175,11 @@ fn supported(error: &Error) -> Vec<String> {
     texts.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// What can be understood of an answer; some servers answer whatever they do not know with an empty result.
-fn discovered(result: &str) -> serde_json::Result<DiscoverResult> {
-    serde_json::from_str(&lenient(result, &kinds::DISCOVER))
+/// What can be understood of an answer, and all that can be read of it; some servers answer whatever they do not know with an empty
+/// result.
+fn discovered(result: &str) -> serde_json::Result<(DiscoverResult, Value)> {
+    let read = lenient(result, &kinds::DISCOVER);
+    Ok((serde_json::from_str(&read)?, readable(&read).unwrap_or_default()))
 }
 
 /// Whether it says more of the way to the server than of what it speaks.

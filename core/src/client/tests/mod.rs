@@ -90,6 +90,9 @@ impl ConnectionEvents for Recorder {
     fn resource_updated(&self, uri: &str) {
         self.tell(format!("updated {uri}"));
     }
+    fn elicitation_completed(&self, id: &str, _shown: &str) {
+        self.tell(format!("elicitation {id}"));
+    }
     fn resources_missed(&self) {
         self.tell("missed".into());
     }
@@ -139,6 +142,7 @@ impl Server {
             stderr_bytes: 64 << 10,
             lending: Lending::default(),
             in_flight: 2000,
+            client_info: None,
             nothing_listed: NothingListed::Warn,
             keepalive: Duration::ZERO,
             keepalive_misses: 3,

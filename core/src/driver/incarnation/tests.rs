@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use serde_json::{Value, json};
 use trunkline_pool::state::{ConnectionId, EntryState, Generation, KeyId};
 
-use super::{Events, Gate, Held};
+use super::events::{Events, Gate, Held};
 use crate::api::scripted::speaking;
 use crate::client::ConnectionEvents;
 use crate::driver::{EntryCell, Turn};

@@ -8,12 +8,14 @@ const EMPTY_PARTS: [&str; 8] =
     ["manager", "helper", "helpers", "util", "utils", "misc", "data", "info"];
 
 /// Names of the protocol, of C, of the standard library and of interfaces of others that hold such a part.
-const EXCEPTED: [&str; 14] = [
+const EXCEPTED: [&str; 16] = [
     "Data",
     "user_data",
     "userData",
     "UserData",
     "client_info",
+    "ClientInfo",
+    "CLIENT_INFO",
     "server_info",
     "clientInfo",
     "serverInfo",

@@ -78,7 +78,7 @@ fn longer_times_count_as_the_longest() {
                 Some(names.iter().map(|name| (*name, json!([3_600_000]))).collect())
             }
             OptionKind::Durations { .. } => Some(json!([3_600_000])),
-            OptionKind::Object(members) => Some(times(members)),
+            OptionKind::Object(members) => Some(times(members)).filter(|times| *times != json!({})),
             _ => None,
         };
         let times = rows.iter().filter_map(|row| Some((row.name, longest(&row.kind)?)));

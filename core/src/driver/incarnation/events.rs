@@ -1,0 +1,167 @@
+//! What a connection tells, carried to the reducer and to the subscribers.
+
+use std::sync::{Arc, Mutex, Weak};
+
+use trunkline_pool::catalog::ListKind;
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::options::{Handling, Refusal};
+use trunkline_pool::state::{ConnectionId, Input, LossReason};
+
+use super::Ended;
+use crate::Error;
+use crate::client::{Callers, ConnectionEvents, Question};
+use crate::driver::entry::{Control, EntryCell};
+use crate::driver::{About, Driver};
+
+/// The answer of a pool that is gone.
+const NO_ROOTS: &str = r#"{"roots":[]}"#;
+
+/// What a connection tells, carried to the reducer and to the subscribers.
+///
+/// What it tells before the reducer knows that it is connected waits here, so that nothing of it overtakes `Connected`.
+pub(super) struct Events {
+    pub(super) driver: Weak<Driver>,
+    pub(super) cell: Arc<EntryCell>,
+    pub(super) id: ConnectionId,
+    pub(super) gate: Mutex<Gate>,
+}
+
+pub(super) enum Gate {
+    /// Not announced; what came meanwhile.
+    Waiting(Held),
+    Announced,
+}
+
+/// What waits until a connection is announced.
+#[derive(Default)]
+pub(super) struct Held {
+    /// At most one loss and one stale mark.
+    inputs: Vec<Input>,
+    /// Resources may have been updated: whoever wants one is told, whichever it was.
+    resources: bool,
+}
+
+impl Events {
+    pub(super) fn new(ended: &Ended) -> Self {
+        Events {
+            driver: Arc::downgrade(&ended.driver),
+            cell: ended.cell.clone(),
+            id: ended.id,
+            gate: Mutex::new(Gate::Waiting(Held::default())),
+        }
+    }
+
+    /// The reducer knows of the connection: what waited goes to it.
+    pub(super) fn announce(&self) {
+        loop {
+            let Held { inputs, resources } = match &mut *self.gate() {
+                Gate::Waiting(held) if held.resources || !held.inputs.is_empty() => {
+                    std::mem::take(held)
+                }
+                gate => {
+                    *gate = Gate::Announced;
+                    return;
+                }
+            };
+            // A loss comes last.
+            if resources && let Some(driver) = self.driver.upgrade() {
+                driver.resources_missed(&self.cell, self.id);
+            }
+            for input in inputs {
+                self.pass(input);
+            }
+        }
+    }
+
+    fn tell(&self, input: Input) {
+        if let Gate::Waiting(Held { inputs, .. }) = &mut *self.gate() {
+            if !inputs.contains(&input) {
+                inputs.push(input);
+            }
+            return;
+        }
+        self.pass(input);
+    }
+
+    /// The driver, to be told of resources at once; otherwise that waits.
+    fn driver_for_resources(&self) -> Option<Arc<Driver>> {
+        match &mut *self.gate() {
+            Gate::Waiting(held) => {
+                held.resources = true;
+                None
+            }
+            Gate::Announced => self.driver.upgrade(),
+        }
+    }
+
+    fn pass(&self, input: Input) {
+        let Some(driver) = self.driver.upgrade() else { return };
+        let lost = match &input {
+            Input::Disconnected { reason, .. } => Some(*reason),
+            _ => None,
+        };
+        driver.step(input);
+        if let Some(reason) = lost {
+            self.cell.control(self.id.generation, Control::Lost(reason));
+        }
+    }
+
+    fn gate(&self) -> std::sync::MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl ConnectionEvents for Events {
+    fn started(&self, pid: u32) {
+        self.cell.started(self.id.generation, pid);
+    }
+
+    fn lost(&self, reason: LossReason, error: Error) {
+        self.tell(Input::Disconnected { connection: self.id, reason, error });
+    }
+
+    fn list_changed(&self, _list: ListKind) {
+        self.tell(Input::CatalogStale { connection: self.id });
+    }
+
+    fn resource_updated(&self, uri: &str) {
+        if let Some(driver) = self.driver_for_resources() {
+            driver.resource_updated(&self.cell, self.id.generation, uri);
+        }
+    }
+
+    fn elicitation_completed(&self, id: &str, shown: &str) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.elicitation_completed(&self.cell, self.id, (id, shown));
+        }
+    }
+
+    fn resources_missed(&self) {
+        if let Some(driver) = self.driver_for_resources() {
+            driver.resources_missed(&self.cell, self.id);
+        }
+    }
+
+    fn log(&self, params: &str, callers: Callers) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.logged(&self.cell, self.id, params, callers);
+        }
+    }
+
+    fn roots(&self) -> String {
+        self.driver.upgrade().map_or_else(|| NO_ROOTS.into(), |driver| driver.roots_for(&self.cell))
+    }
+
+    fn ask(&self, question: Question<'_>) -> std::result::Result<Handling, Refusal> {
+        let driver = self.driver.upgrade();
+        let driver = driver.ok_or_else(|| crate::driver::asks::declined("the pool is gone"))?;
+        driver.ask_session(&self.cell, self.id, question)
+    }
+
+    fn stderr(&self, line: &str) {
+        let Some(driver) = self.driver.upgrade() else { return };
+        let fields = [("line", line.into())];
+        let about = About::entry(&self.cell, self.id.generation);
+        driver.hub.publish(EventKind::Stderr, None, &about, &fields);
+    }
+}
