@@ -1749,13 +1749,126 @@ void trunkline_item_clear(trunkline_item *item);
 void trunkline_queue_free(trunkline_queue *queue);
 
 /**
+ * Has the lists of a server read anew, for servers that announce nothing, and waits until what came
+ * of it is in force. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * The server is acquired for that: one that sleeps, or is on its way back, is connected to first. A
+ * list that fails alone keeps its last state, and a `warning` says so.
+ *
+ * Errors: why no list could be had, `UNAVAILABLE` when the connection was lost meanwhile,
+ * `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those of
+ * `trunkline_session_acquire`.
+ */
+trunkline_status trunkline_session_refresh(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_str server,
+                                           trunkline_error **err);
+
+/**
+ * `trunkline_session_refresh` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_session_refresh_start(trunkline_pool *pool,
+                                                 uint64_t session,
+                                                 trunkline_str server,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_refresh` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_session_refresh_enqueue(trunkline_pool *pool,
+                                                   uint64_t session,
+                                                   trunkline_str server,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   uint64_t *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * Waits until no list of the session's servers is being read or has to be, at most 5 s. Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * A server that announced another list before a result is heard to the end: the session's lists
+ * have it then. `server`: empty for all; otherwise this one alone.
+ *
+ * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_listed(trunkline_pool *pool,
+                                          uint64_t session,
+                                          trunkline_str server,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_session_listed` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_session_listed_start(trunkline_pool *pool,
+                                                uint64_t session,
+                                                trunkline_str server,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_session_listed` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_session_listed_enqueue(trunkline_pool *pool,
+                                                  uint64_t session,
+                                                  trunkline_str server,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * What the server of a lease said of itself when it was connected to last. Returns at once.
+ *
+ * `out`: `{protocol_version, server_info, capabilities, instructions}`, the values in the protocol's
+ * spelling, unverified, and without the secrets that the server has of the host; `null` before it was
+ * connected to. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_lease_introduction(trunkline_pool *pool,
+                                              uint64_t lease,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_lease_introduction` for a server that the session holds, by its name.
+ *
+ * Errors: `NOT_ADMITTED` for a server that nobody has configured, `CLOSED`, `BAD_HANDLE`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_introduction(trunkline_pool *pool,
+                                                uint64_t session,
+                                                trunkline_str server,
+                                                trunkline_buf **out,
+                                                trunkline_error **err);
+
+/**
  * An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
  * Blocks: `WRONG_THREAD` inside a callback.
  *
  * `config_json`: empty for a server that the pool knows; otherwise the JSON object of one server,
- * which is first put into the session's own source. `options_json`: `{"timeout_ms": ...}` for this
- * wait; empty for the connect's own time. `out`: the lease; give it up with
- * `trunkline_lease_release`.
+ * which is first put into the session's own source. `options_json`: an object of `timeout_ms` for
+ * this wait, by default the connect's own time, of `log_level`, how grave log messages of the server
+ * have to be for the session to hear them, and of `origin`; may be empty. `out`: the lease; give it
+ * up with `trunkline_lease_release`.
  *
  * Errors: `INVALID_CONFIG`, `NOT_ADMITTED`, `SPAWN_FAILED`, `CONNECT_FAILED`, `EXITED`,
  * `PROTOCOL`, `TIMEOUT`, `LIMIT`, `CRASH_LOOP`, `CANCELLED`, `CLOSING`, `CLOSED`, `BAD_HANDLE`,

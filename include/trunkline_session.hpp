@@ -102,6 +102,8 @@ public:
     std::string tools() const { return detail::read(handle_, &trunkline_lease_tools); }
     /** `{v, server, entry_index, generation, state}`. */
     std::string describe() const { return detail::read(handle_, &trunkline_lease_describe); }
+    /** What the server said of itself: `{protocol_version, server_info, capabilities, instructions}`; `null` before it was connected to. */
+    std::string introduction() const { return detail::read(handle_, &trunkline_lease_introduction); }
     /** Gives it up; calls under way go on. Repeating it does nothing. */
     void release() noexcept { handle_ = detail::handle(); }
     /** The number for functions of `trunkline.h`; the owner stays this. */
@@ -167,6 +169,24 @@ public:
         return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
             return trunkline_session_ready_start(handle_.pool(), handle_.number(), detail::view(server),
                                                  detail::milliseconds(timeout), done, user_data, destroy, out_op, err);
+        });
+    }
+    /** Has the lists of a server read anew, which is acquired for that, and waits; throws why no list could be had. */
+    void refresh(std::string_view server) const { detail::told(handle_, &trunkline_session_refresh, server); }
+    /** The same as `refresh`, as a future. */
+    std::future<void> refresh_async(std::string_view server, std::uint64_t *out_op = nullptr) const {
+        return detail::told_async(handle_, &trunkline_session_refresh_start, server, out_op);
+    }
+    /** Waits until no list of its servers, or of that one, is being read or has to be, at most 5 s. */
+    void listed(std::string_view server = {}) const { detail::told(handle_, &trunkline_session_listed, server); }
+    /** The same as `listed`, as a future. */
+    std::future<void> listed_async(std::string_view server = {}, std::uint64_t *out_op = nullptr) const {
+        return detail::told_async(handle_, &trunkline_session_listed_start, server, out_op);
+    }
+    /** What a server that it holds said of itself, as of `lease::introduction`. */
+    std::string introduction(std::string_view server) const {
+        return detail::text([&](trunkline_buf **out, trunkline_error **err) {
+            return trunkline_session_introduction(handle_.pool(), handle_.number(), detail::view(server), out, err);
         });
     }
     /** Calls a tool by its exposed name, and waits. */

@@ -49,6 +49,7 @@ mod schedules;
 #[cfg(all(test, feature = "schedules"))]
 #[path = "../../core/tests/rig/score.rs"]
 mod score;
+mod session_lists;
 mod session_work;
 mod sign_in;
 mod sources;

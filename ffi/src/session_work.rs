@@ -17,9 +17,10 @@ use crate::types::{CallOptionsStruct, DestroyFn, DoneFn, Status, Str};
 /// Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `config_json`: empty for a server that the pool knows; otherwise the JSON object of one server,
-/// which is first put into the session's own source. `options_json`: `{"timeout_ms": ...}` for this
-/// wait; empty for the connect's own time. `out`: the lease; give it up with
-/// `trunkline_lease_release`.
+/// which is first put into the session's own source. `options_json`: an object of `timeout_ms` for
+/// this wait, by default the connect's own time, of `log_level`, how grave log messages of the server
+/// have to be for the session to hear them, and of `origin`; may be empty. `out`: the lease; give it
+/// up with `trunkline_lease_release`.
 ///
 /// Errors: `INVALID_CONFIG`, `NOT_ADMITTED`, `SPAWN_FAILED`, `CONNECT_FAILED`, `EXITED`,
 /// `PROTOCOL`, `TIMEOUT`, `LIMIT`, `CRASH_LOOP`, `CANCELLED`, `CLOSING`, `CLOSED`, `BAD_HANDLE`,

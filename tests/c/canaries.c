@@ -125,6 +125,7 @@ static void call_all(const scene_of_all *scene, uint64_t lease)
     trunkline_pool *pool = scene->pool;
     char *arguments = json_write(json_get(scene->given, "arguments"));
     KEEP("lease", trunkline_lease_describe(pool, lease, &buf, &error));
+    KEEP("introduction", trunkline_lease_introduction(pool, lease, &buf, &error));
     KEEP("tools of a lease", trunkline_lease_tools(pool, lease, &buf, &error));
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         trunkline_buf *buf = NULL;
@@ -154,6 +155,7 @@ static void use_server(const scene_of_all *scene, uint64_t session, const char *
         call_all(scene, lease);
     KEEP("explain", trunkline_pool_explain(pool, text_of(server), &buf, &error));
     KEEP("explain", trunkline_session_explain(pool, session, text_of(server), &buf, &error));
+    KEEP("introduction", trunkline_session_introduction(pool, session, text_of(server), &buf, &error));
     KEEP("tools", trunkline_session_tools(pool, session, &buf, &error));
     KEEP("status", trunkline_pool_status_with(pool, processes, &buf, &error));
     KEEP("metrics", trunkline_pool_metrics(pool, processes, &buf, &error));

@@ -150,8 +150,17 @@ static trunkline_status start_wait(run *run, const char *verb, const json *argum
         return trunkline_session_started_enqueue(run->pool, session, run->queue, tag, &operation->op, err);
     const json *server = json_at(arguments, 1), *timeout = json_get(json_at(arguments, 2), "timeout_ms");
     trunkline_str name = text_of(server && !json_is(server, JSON_NULL) ? json_text(server) : "");
+    if (strcmp(verb, "refresh") == 0)
+        return trunkline_session_refresh_enqueue(run->pool, session, name, run->queue, tag, &operation->op, err);
+    if (strcmp(verb, "listed") == 0)
+        return trunkline_session_listed_enqueue(run->pool, session, name, run->queue, tag, &operation->op, err);
     return trunkline_session_ready_enqueue(run->pool, session, name, timeout ? (uint64_t)json_number(timeout) : TRUNKLINE_DEFAULT,
                                            run->queue, tag, &operation->op, err);
+}
+
+static bool waits(const char *verb)
+{
+    return strcmp(verb, "started") == 0 || strcmp(verb, "ready") == 0 || strcmp(verb, "refresh") == 0 || strcmp(verb, "listed") == 0;
 }
 
 static trunkline_status start_by_verb(run *run, const char *verb, const json *arguments, operation *operation,
@@ -166,7 +175,7 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
         return start_restart(run, arguments, operation, err);
     if (strcmp(verb, "settled") == 0)
         return start_settled(run, arguments, operation, err);
-    if (strcmp(verb, "started") == 0 || strcmp(verb, "ready") == 0)
+    if (waits(verb))
         return start_wait(run, verb, arguments, operation, err);
     if (strcmp(verb, "accept_tool") == 0)
         return start_accept(run, arguments, operation, err);
@@ -189,7 +198,7 @@ bool can_start(const char *verb)
 {
     static const char *const all[] = {"acquire",   "call",       "call_exposed", "request", "read_resource",
                                       "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe", "accept_tool", "restart",
-                                      "settled", "started", "ready"};
+                                      "settled", "started", "ready", "refresh", "listed"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i], verb) == 0)
             return true;

@@ -36,6 +36,24 @@ void calls_give_texts_and_futures() {
     h.pool.close();
 }
 
+// SPEC 7.9, 16.8
+void lists_are_read_anew_and_servers_say_who_they_are() {
+    host h;
+    trunkline::lease lease = h.session.acquire("s");
+    CHECK(has(lease.introduction(), R"("instructions":"for tests")") && lease.introduction() == h.session.introduction("s"));
+    lease.call_tool("change_list", R"({"add": ["tool_1001"], "notify": 0})");
+    h.session.refresh("s");
+    CHECK(has(h.session.tools(), "mcp__s__tool_1001"));
+    lease.call_tool("change_list", R"({"add": ["tool_1002"], "notify": 0})");
+    h.session.refresh_async("s").get();
+    CHECK(has(h.session.tools(), "mcp__s__tool_1002"));
+    lease.call_tool("change_list", R"({"add": ["tool_1003"]})");
+    h.session.listed("s");
+    CHECK(has(h.session.tools(), "mcp__s__tool_1003"));
+    h.session.listed_async().get();
+    h.pool.close();
+}
+
 // SPEC 15.3, 16.1
 void a_program_cannot_be_signed_in_to() {
     host h;
@@ -174,6 +192,7 @@ void what_gives_a_future_can_be_cancelled() {
     trunkline::session wants = h.pool.open(R"({"id": "c", "servers": ["s"]})");
     CHECK(is_cancelled([&](std::uint64_t *op) { return wants.ready_async({}, {}, op); }));
     CHECK(is_cancelled([&](std::uint64_t *op) { return wants.started_async(op); }));
+    CHECK(is_cancelled([&](std::uint64_t *op) { return wants.refresh_async("s", op); }));
     CHECK(is_cancelled([&](std::uint64_t *op) { return h.pool.settled_async({}, op); }));
     std::uint64_t op = 0;
     CHECK(has(h.pool.approvals_async(&op).get(), R"("v":1)") && op != 0);
@@ -457,6 +476,7 @@ void a_time_below_none_is_over() {
 int main(int argc, char **argv) {
     begin_program(argc, argv);
     RUN(calls_give_texts_and_futures);
+    RUN(lists_are_read_anew_and_servers_say_who_they_are);
     RUN(what_c_has_the_wrapper_has);
     RUN(what_gives_a_future_can_be_cancelled);
     RUN(a_failure_is_an_exception_with_its_particulars);

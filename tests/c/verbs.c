@@ -134,6 +134,19 @@ static outcome tools_for(run *run, const json *arguments)
     return outcome;
 }
 
+static outcome introduction(run *run, const json *arguments)
+{
+    trunkline_buf *buf = NULL;
+    trunkline_error *err = NULL;
+    const json *server = json_at(arguments, 1);
+    trunkline_status status =
+        server ? trunkline_session_introduction(run->pool, session_of(run, arguments), text_of(json_text(server)), &buf, &err)
+               : trunkline_lease_introduction(run->pool, lease_of(run, arguments), &buf, &err);
+    outcome outcome = outcome_of(status, buf, err);
+    say_closed(outcome.error);
+    return outcome;
+}
+
 static outcome revision(run *run, const json *arguments)
 {
     trunkline_buf *buf = NULL;
@@ -385,7 +398,7 @@ outcome run_verb(run *run, const char *name, const json *step_arguments)
         {"watch", watch},       {"sign_in", sign_in},     {"visit", visit},     {"finish_sign_in", finish_sign_in},
         {"sign_out", sign_out}, {"asked", asked},         {"provide", provide},   {"resource_templates", resource_templates},
         {"set_roots", set_roots}, {"tools_for", tools_for}, {"revision", revision},
-        {"set_gates", set_gates}, {"reopen", reopen},
+        {"set_gates", set_gates}, {"reopen", reopen},       {"introduction", introduction},
     };
     json *arguments = arguments_of(run, step_arguments);
     outcome outcome = {NULL, NULL, NULL};
