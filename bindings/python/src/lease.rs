@@ -101,6 +101,12 @@ impl Lease {
         Ok(self.0.here()?.lease.state().as_str())
     }
 
+    /// What the server said of itself, as JSON text; nothing before it was connected to.
+    fn introduction(&self) -> PyResult<Option<String>> {
+        let held = self.0.here()?;
+        guarded(|| Ok(held.lease.introduction().map(|said| said.json().to_owned())))
+    }
+
     /// The tools of the server in the session's view.
     fn tools(&self, py: Python<'_>) -> PyResult<Vec<Row>> {
         let held = self.0.here()?;

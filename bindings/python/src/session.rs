@@ -118,6 +118,47 @@ impl Session {
         })
     }
 
+    /// Starts having the lists of a server read anew.
+    fn refresh(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Operation> {
+        let open = self.0.here()?;
+        guarded(|| {
+            let sink = sink(to, token)?;
+            let session = open.session.clone();
+            let future = async move { session.refresh(&server).await.map(|()| Payload::Nothing) };
+            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        })
+    }
+
+    /// Starts waiting for lists that are owed, of one server or of all.
+    fn listed(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: Option<String>,
+    ) -> PyResult<Operation> {
+        let open = self.0.here()?;
+        guarded(|| {
+            let sink = sink(to, token)?;
+            let session = open.session.clone();
+            let future =
+                async move { session.listed(server.as_deref()).await.map(|()| Payload::Nothing) };
+            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        })
+    }
+
+    /// What a server said of itself, as JSON text; nothing of one that was not connected to.
+    fn introduction(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = Text::server)] server: Text,
+    ) -> PyResult<Option<String>> {
+        let session = &self.0.here()?.session;
+        guarded(|| {
+            let said = session.introduction(&server).or_raise(py)?;
+            Ok(said.map(|said| said.json().to_owned()))
+        })
+    }
+
     /// One of the four lists of its view.
     fn list(&self, py: Python<'_>, kind: &str) -> PyResult<(Vec<Row>, u64)> {
         let session = &self.0.here()?.session;

@@ -23,7 +23,7 @@ AGAIN = 0.01
 #: The verbs that `start` may begin.
 STARTED = {
     "acquire", "call", "call_exposed", "request", "read_resource", "get_prompt", "drain", "restart", "settled",
-    "started", "ready",
+    "started", "ready", "refresh", "listed",
 }
 
 
@@ -248,6 +248,12 @@ class Case(Settings):
     ) -> Callable[[], Any]:
         return lambda: self._sessions[session].ready(server, **keywords(options))
 
+    def _call_refresh(self, session: str, server: str) -> Callable[[], Any]:
+        return lambda: self._sessions[session].refresh(server)
+
+    def _call_listed(self, session: str, server: str | None = None) -> Callable[[], Any]:
+        return lambda: self._sessions[session].listed(server)
+
     def _begin(self, verb: str, arguments: list[Any]) -> Callable[[], Any]:
         call: Callable[[], Any] = getattr(self, f"_call_{verb}")(*arguments)
         return call
@@ -329,6 +335,15 @@ class Case(Settings):
 
     def _do_resource_templates(self, session: str) -> Any:
         return self._view(self._sessions[session].resource_templates())
+
+    def _do_introduction(self, owner: str, server: str | None = None) -> Any:
+        if server is not None:
+            return self._sessions[owner].introduction(server)
+        lease = self._leases[owner]
+        said = lease.introduction()
+        names = ("protocol_version", "server_info", "capabilities", "instructions")
+        assert said == (said and {name: getattr(lease, name) for name in names})
+        return said
 
     def _do_status(self) -> Any:
         return self._pool.status()

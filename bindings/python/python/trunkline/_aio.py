@@ -213,7 +213,8 @@ class Session(SessionBase):
     ) -> Acquiring:
         """An explicit lease: ``await`` it, or use it in ``async with``, which releases it.
 
-        With ``config`` the server is first put into the session's own source. Option: ``timeout`` in seconds.
+        With ``config`` the server is first put into the session's own source. Options: ``timeout`` in seconds; ``log_level`` (how grave log
+        messages of the server have to be for the session to hear them), ``origin``.
         """
         text = None if config is None else config_text(config)
         return Acquiring(_acquire(self, self._native.acquire, server, text, encode("acquire", options)))
@@ -234,6 +235,21 @@ class Session(SessionBase):
         """
         limit = None if timeout is None else milliseconds(timeout, "timeout")
         await submit(self._native.ready, server, limit)
+
+    async def refresh(self, server: str) -> None:
+        """Has the lists of a server read anew, for servers that announce nothing; what came of it is in force then.
+
+        The server is acquired for that: one that sleeps, or is on its way back, is connected to first. Raises why no list could be had; one
+        that fails alone keeps its last state, and a ``warning`` says so.
+        """
+        await submit(self._native.refresh, server)
+
+    async def listed(self, server: str | None = None) -> None:
+        """Waits until no list of the session's servers, or of this one, is being read or has to be, at most 5 s.
+
+        A server that announced another list before a result is heard to the end: ``tools`` has it then. Most often it does not wait.
+        """
+        await submit(self._native.listed, server)
 
     def provide(
         self,

@@ -254,6 +254,10 @@ class SessionBase:
         """The resource templates of its view."""
         return self._list("resource_templates")
 
+    def introduction(self, server: str) -> dict[str, Any] | None:
+        """What a server that the session holds said of itself, as `Lease.introduction` has it; None before it was connected to."""
+        return _said(self._native.introduction(server))
+
     def _list(self, kind: str) -> List[Listed]:
         rows, revision = self._native.list(kind)
         return List([Listed(row) for row in rows], revision)
@@ -313,6 +317,11 @@ class SessionBase:
             self._desk.close()
 
 
+def _said(text: str | None) -> dict[str, Any] | None:
+    said: dict[str, Any] | None = None if text is None else json.loads(text)
+    return said
+
+
 class LeaseBase:
     """A lease: a session's hold on a server."""
 
@@ -339,6 +348,38 @@ class LeaseBase:
     def state(self) -> _State:
         """The state of the entry; `closed` once this lease can be used no more."""
         return self._native.state()
+
+    def introduction(self) -> dict[str, Any] | None:
+        """What the server said of itself when it was connected to last; None before that.
+
+        ``{"protocol_version", "server_info", "capabilities", "instructions"}``, the values in the protocol's spelling: unverified, and without
+        the secrets that the server has of the host.
+        """
+        return _said(self._native.introduction())
+
+    @property
+    def instructions(self) -> str | None:
+        """How the server says that it is to be used, in words for a model."""
+        said = self.introduction()
+        return None if said is None else said["instructions"]
+
+    @property
+    def server_info(self) -> dict[str, Any] | None:
+        """The server's name, version and what else it says of itself."""
+        said = self.introduction()
+        return None if said is None else said["server_info"]
+
+    @property
+    def capabilities(self) -> dict[str, Any] | None:
+        """What the server says that it offers."""
+        said = self.introduction()
+        return None if said is None else said["capabilities"]
+
+    @property
+    def protocol_version(self) -> str | None:
+        """The revision of the protocol that is spoken with the server."""
+        said = self.introduction()
+        return None if said is None else said["protocol_version"]
 
     def tools(self) -> list[Listed]:
         """The tools of this server in the session's view."""

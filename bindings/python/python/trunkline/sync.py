@@ -214,7 +214,8 @@ class Session(SessionBase):
     ) -> Lease:
         """An explicit lease. With ``config`` the server is first put into the session's own source.
 
-        Option: ``timeout`` in seconds.
+        Options: ``timeout`` in seconds; ``log_level`` (how grave log messages of the server have to be for the session to hear them),
+        ``origin``.
         """
         text = None if config is None else config_text(config)
         return Lease(self, block(self._native.acquire, server, text, encode("acquire", options)))
@@ -235,6 +236,21 @@ class Session(SessionBase):
         """
         limit = None if timeout is None else milliseconds(timeout, "timeout")
         block(self._native.ready, server, limit)
+
+    def refresh(self, server: str) -> None:
+        """Has the lists of a server read anew, for servers that announce nothing; what came of it is in force then.
+
+        The server is acquired for that: one that sleeps, or is on its way back, is connected to first. Raises why no list could be had; one
+        that fails alone keeps its last state, and a ``warning`` says so.
+        """
+        block(self._native.refresh, server)
+
+    def listed(self, server: str | None = None) -> None:
+        """Waits until no list of the session's servers, or of this one, is being read or has to be, at most 5 s.
+
+        A server that announced another list before a result is heard to the end: ``tools`` has it then. Most often it does not wait.
+        """
+        block(self._native.listed, server)
 
     def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
         """Calls a tool by its exposed name."""

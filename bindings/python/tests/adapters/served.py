@@ -125,6 +125,20 @@ async def serve(connection: trunkline.HostConnection, frame: str) -> None:
     answer(connection, frame, TOOLS, lambda params: RESULTS[params["name"]])
 
 
+async def serve_boastful(connection: trunkline.HostConnection, frame: str) -> None:
+    """One that says things of itself that are not as the protocol has them."""
+    message = json.loads(frame)
+    if message.get("method") != "initialize":
+        return await serve(connection, frame)
+    said = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {"listChanged": True}, "prompts": 5},
+        "serverInfo": {"name": "kinds", "version": "1", "title": "Kinds", "icons": [{"src": "data:,", "theme": "red"}]},
+        "instructions": "ask for little",
+    }
+    connection.send(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": said}))
+
+
 async def serve_odd(connection: trunkline.HostConnection, frame: str) -> None:
     """One that says what frameworks refuse."""
     answer(connection, frame, ODD_TOOLS, lambda params: ODD_RESULT)

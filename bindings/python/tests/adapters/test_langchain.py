@@ -197,6 +197,7 @@ def test_a_result_that_says_little_reaches_the_model() -> None:
             assert [(block["type"], block["url"]) for block in picture.content] == [("image", "https://e.test/p.png")]
             metadata = tools(session)[0].metadata
             assert metadata is not None and metadata["readOnlyHint"] is True and metadata["_meta"] == {"of": "mine"}
+            assert (metadata["title"], metadata["annotations"]) == ("T", {"readOnlyHint": True, "title": "T"})
 
     run(main())
 
@@ -262,6 +263,18 @@ def test_live_tools_are_those_of_the_moment(log: Log) -> None:
             assert [message.text for message in await told(agent)] == ["fresh"]
             assert "mcp__s__fresh" not in model.offered[0]
             assert "mcp__s__fresh" in model.offered[-1]
+
+    run(main())
+
+
+def test_live_tools_have_what_was_announced_before_an_answer(log: Log) -> None:
+    """SPEC 7.9."""
+
+    async def main() -> None:
+        async with opened(log, "--list-delay-ms", "200") as session:
+            model = asking(("mcp__s__change_list", {"add": "tool_1001"}), ("mcp__s__tool_1001", {}))
+            await told(create_agent(model, middleware=[LiveTools(session)]))
+            assert ["mcp__s__tool_1001" in offered for offered in model.offered] == [False, True, True]
 
     run(main())
 

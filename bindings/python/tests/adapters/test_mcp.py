@@ -56,7 +56,9 @@ def test_the_methods_of_a_client_session_answer_with_its_types(log: Log) -> None
                 initialized = await session.initialize()
                 assert isinstance(initialized, types.InitializeResult)
                 assert plain(initialized)["serverInfo"]["name"] == "trunkline-testserver"
-                assert session.server_capabilities.resources is not None
+                said = session.lease.introduction()
+                assert said is not None and set(plain(session.server_capabilities)) == set(said["capabilities"]) >= {"resources", "logging"}
+                assert (session.instructions, session.protocol_version) == ("for tests", said["protocol_version"])
                 listed = await session.list_tools()
                 assert isinstance(listed, types.ListToolsResult)
                 own = {tool.own_name: tool.definition for tool in chat.tools()}
@@ -276,8 +278,8 @@ def test_a_session_that_closes_meanwhile_is_an_error_of_the_package(log: Log) ->
             class Closing:
                 """A session that is closed between the hold and the stream."""
 
-                def acquire(self, *given: Any) -> Any:
-                    return fresh.acquire(*given)
+                def acquire(self, *given: Any, **options: Any) -> Any:
+                    return fresh.acquire(*given, **options)
 
                 def events(self, **given: Any) -> Any:
                     fresh.close()
@@ -419,7 +421,7 @@ def test_what_a_server_said_of_itself_is_at_hand(log: Log) -> None:
         async with opened(log) as chat, ClientSession(chat, "s") as session:
             assert (session.initialize_result, session.protocol_version, session.server_info) == (None, None, None)
             result = await session.initialize()
-            assert session.initialize_result is result and session.instructions is None
+            assert session.initialize_result is result and session.instructions == "for tests"
             assert session.protocol_version == plain(result)["protocolVersion"]
             assert plain(session.server_info) == plain(result)["serverInfo"]
 

@@ -29,7 +29,7 @@ def test_a_client_of_a_pool_has_all_methods_and_a_session_of_its_own(log: Log) -
                     await client.__aenter__()
                 assert client.server_info.name == "trunkline-testserver"
                 assert client.protocol_version == plain(client.session.initialize_result)["protocolVersion"]
-                assert client.server_capabilities.resources is not None and client.instructions is None
+                assert client.server_capabilities.resources is not None and client.instructions == "for tests"
                 tools = (await client.list_tools(cursor=None, cache_mode="refresh")).tools
                 assert "add" in [tool.name for tool in tools]
                 result = await client.call_tool("add", {"a": 2, "b": 3}, meta={"trace": "t"})
@@ -107,7 +107,7 @@ def test_sampling_with_tools_is_answered_where_the_capability_says_so() -> None:
 #: What is said elsewhere here: an option, and a word of the reason.
 ELSEWHERE: list[tuple[str, Any, str]] = [
     ("extensions", [object()], "not supported"),
-    ("client_info", types.Implementation(name="a", version="1"), "who speaks"),
+    ("client_info", types.Implementation(name="a", version="1"), "of the pool"),
     ("mode", "legacy", "negotiates"),
     ("mode", "2026-07-28", "negotiates"),
     ("prior_discover", {}, "negotiates"),

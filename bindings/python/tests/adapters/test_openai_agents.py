@@ -137,6 +137,19 @@ def test_a_cancelled_task_cancels_the_call(log: Log) -> None:
     run(main())
 
 
+def test_what_was_announced_before_an_answer_is_listed_after_it(log: Log) -> None:
+    """SPEC 7.9."""
+
+    async def main() -> None:
+        async with opened(log, "--list-delay-ms", "200") as session:
+            for servers, name in ((None, "tool_1001"), (["s"], "tool_1002")):
+                async with SessionServer(session, servers=servers) as server:
+                    await server.call_tool("mcp__s__change_list", {"add": name})
+                    assert f"mcp__s__{name}" in [tool.name for tool in await server.list_tools()]
+
+    run(main())
+
+
 def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
     async def main() -> None:
         async with kinds(serve_odd) as session, SessionServer(session) as server:

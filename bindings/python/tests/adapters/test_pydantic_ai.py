@@ -40,6 +40,12 @@ from served import (
 )
 
 
+#: What a toolset is asked in: as far as it looks at that.
+CONTEXT: Any = SimpleNamespace(
+    model=SimpleNamespace(system="function", customize_request_parameters=lambda parameters: parameters), max_retries=1
+)
+
+
 class Scripted:
     """Asks for tools in an order that is written down, then says that it is done."""
 
@@ -171,6 +177,17 @@ def test_a_schema_that_a_model_refuses_costs_nobody_the_rest(caplog: pytest.LogC
     run(main())
 
 
+def test_what_was_announced_before_an_answer_is_listed_after_it(log: Log) -> None:
+    """SPEC 7.9."""
+
+    async def main() -> None:
+        async with opened(log, "--list-delay-ms", "200") as session:
+            await session.call_tool("mcp__s__change_list", {"add": "tool_1001"})
+            assert "mcp__s__tool_1001" in await SessionToolset(session).get_tools(CONTEXT)
+
+    run(main())
+
+
 def test_parameters_may_have_any_name() -> None:
     """SPEC 18.8: a model that is not known is shown names that all take; that of one whose API is known, what it takes."""
 
@@ -198,6 +215,8 @@ def test_a_result_that_says_little_reaches_the_model() -> None:
             alone, php, wordless, reason = [part.content for part in await told(Scripted(*calls), SessionToolset(session, max_retries=3))]
             assert (alone, php) == ({"total": 5, "word": "für"}, "a text")
             assert wordless == "the tool reports an error without a text" and json.loads(reason) == {"why": "closed"}
+            tool = (await SessionToolset(session).get_tools(CONTEXT))["mcp__kinds__alone"]
+            assert {name: tool.tool_def.metadata[name] for name in ("title", "meta")} == {"title": "T", "meta": {"of": "mine"}}
 
     run(main())
 

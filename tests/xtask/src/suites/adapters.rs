@@ -67,8 +67,13 @@ const PYTHON: [(&str, &[&str], &[&str]); 2] = [
 ];
 
 /// What the package `mcp` alone is needed for, in whichever version.
-pub const OF_MCP: &[&str] =
-    &["test_mcp.py", "test_mcp_arguments.py", "test_mcp_client.py", "test_mcp_surface.py"];
+pub const OF_MCP: &[&str] = &[
+    "test_mcp.py",
+    "test_mcp_arguments.py",
+    "test_mcp_client.py",
+    "test_mcp_said.py",
+    "test_mcp_surface.py",
+];
 
 const NPM: [&str; 9] = [
     super::node::AI_SDK,

@@ -5,6 +5,7 @@ A module is imported by its own name, and imports its framework then; nothing he
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import re
@@ -85,6 +86,11 @@ def error_text(result: trunkline.CallResult) -> str:
 
 #: Words for an error that has none from the server.
 WORDLESS = "the tool reports an error without a text"
+
+
+async def until_listed(session: trunkline.Session, servers: Iterable[str] | None = None) -> None:
+    """Waits for lists that were announced, of all servers of a session or of some (SPEC 7.9)."""
+    await asyncio.gather(*(session.listed(server) for server in ([None] if servers is None else servers)))
 
 
 def shaped(

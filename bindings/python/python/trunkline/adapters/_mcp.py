@@ -50,6 +50,28 @@ def models(kind: Any, definitions: list[dict[str, Any]]) -> list[Any]:
     return out
 
 
+def introduced(said: dict[str, Any], server: str) -> Any:
+    """What a server said of itself. What is not as the protocol has it is left out: the server is connected all the same."""
+    offered, is_one = types.ServerCapabilities, {"name": server, "version": ""}
+    fit = {
+        "capabilities": _fit(offered, {}, said["capabilities"]),
+        "serverInfo": {**is_one, **_fit(types.Implementation, is_one, said["server_info"])},
+    }
+    whole = {"protocolVersion": said["protocol_version"], "instructions": said["instructions"], **fit}
+    return model(types.InitializeResult, whole)
+
+
+def _fit(kind: Any, least: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
+    """Those members that ``mcp`` takes."""
+    fit = {}
+    for name, value in members.items():
+        if (error := _unfit(kind, {**least, name: value})) is None:
+            fit[name] = value
+        else:
+            _log.warning("left out of what a server says of itself: %r: %s", name, error)
+    return fit
+
+
 def call_result(decoded: dict[str, Any]) -> Any:
     """The result of a tool. A block that ``mcp`` does not know is a text, which is its JSON."""
     content = decoded.get("content")

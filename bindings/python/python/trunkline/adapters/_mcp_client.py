@@ -120,7 +120,7 @@ class Client(Explained):
 
     @property
     def server_capabilities(self) -> Any:
-        """What the server lists, as capabilities."""
+        """What the server says that it offers."""
         return self.session.server_capabilities
 
     @property

@@ -52,7 +52,7 @@ class Messages:
         if self._listener is not None:
             return
         if self._logging_callback is not None or self._message_handler is not None:
-            stream = session.events(kinds=[*CHANGES, "resource_updated", "log"])
+            stream = session.events(kinds=[*CHANGES, "resource_updated", "log", "elicitation_completed"])
             self._is_over = False
             self._listener = asyncio.create_task(self.hear(stream))
 
@@ -93,7 +93,11 @@ class Messages:
         elif what == "log":
             kind = "LoggingMessageNotification"
             params = {"level": event["level"], "logger": event.get("logger"), "data": event["data"]}
+        elif what == "elicitation_completed":
+            kind, params = "ElicitCompleteNotification", {"elicitationId": event["elicitation_id"]}
         assert kind is not None
+        if not hasattr(types, kind):
+            return  # Of a later version of the package.
         notification = notification_of(kind, params)
         if what == "log" and self._logging_callback is not None:
             await self._logging_callback(notification.params)

@@ -27,7 +27,7 @@ _ELSEWHERE: dict[str, tuple[Any, str]] = {
     "sampling_capabilities": (None, _HANDLERS.format("sampling_capabilities")),
     "elicitation_callback": (None, _HANDLERS.format("elicitation_callback")),
     "list_roots_callback": (None, "the folders are the option `roots` of the pool, and `set_roots` changes them"),
-    "client_info": (None, "the pool says who speaks, to a server that several share"),
+    "client_info": (None, "it is the option `client_info` of the pool, which speaks to servers for all of its sessions"),
     "mode": ("auto", _NEGOTIATED),
     "prior_discover": (None, _NEGOTIATED),
     "input_required_max_rounds": (10, _ROUNDS),

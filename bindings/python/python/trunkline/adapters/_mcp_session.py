@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from types import SimpleNamespace
 
 from mcp import types
 
-from .._errors import ServerError, TrunklineError, leaving
+from .._errors import TrunklineError, leaving
 from .._handlers import Refusal
 from .._results import defined
 from . import has_plain_names, shaped
@@ -20,6 +19,7 @@ from ._mcp import (
     REQUEST_TIMEOUT,
     as_mcp,
     call_result,
+    introduced,
     model,
     models,
     prompt_result,
@@ -77,23 +77,13 @@ class ClientSession(Explained):
         check_session("session", self._session)
         check_name(self._server)
         with as_mcp():
-            self._acquired = await self._session.acquire(self._server, self._config)
+            self._acquired = await self._session.acquire(self._server, self._config, log_level=self._log_level)
             try:
                 self._messages.begin(self._session)
-                await self._begin_logs()
-            except BaseException as error:
-                await self.__aexit__(type(error), error, error.__traceback__)
+            except BaseException:
+                self._release()
                 raise
         return self
-
-    async def _begin_logs(self) -> None:
-        """Asks for the level of ``log_level``. A server that takes none is used without."""
-        if self._log_level is None:
-            return
-        try:
-            await self.lease.request("logging/setLevel", {"level": self._log_level}, **self._options(None, None))
-        except ServerError as error:
-            _log.info("%s takes no level of logs: %s", self._server, error)
 
     async def __aexit__(self, *exception: object) -> None:
         # First, since what follows waits, and may be cancelled.
@@ -119,30 +109,14 @@ class ClientSession(Explained):
         return self._acquired
 
     async def initialize(self) -> Any:
-        """What the server said of itself, as far as the pool keeps it: its capabilities are made of what it lists."""
+        """What the server said of itself."""
         lease = self.lease
         with as_mcp():
-            entry = self._entry()
-        if entry is None:
+            said = lease.introduction() if lease.state == "active" else None
+        if said is None:
             raise raised_as(INTERNAL_ERROR, f"{lease.server}: not connected", None)
-        capabilities: dict[str, Any] = {"tools": {"listChanged": True}}
-        if self._listed(self._session.prompts()):
-            capabilities["prompts"] = {"listChanged": True}
-        if self._listed(self._session.resources()) or self._listed(self._session.resource_templates()):
-            capabilities["resources"] = {"listChanged": True, "subscribe": True}
-        info = {"name": entry.get("server_name") or lease.server, "version": entry.get("server_version") or ""}
-        self._initialized = model(
-            types.InitializeResult,
-            {"protocolVersion": entry["protocol_version"], "capabilities": capabilities, "serverInfo": info},
-        )
+        self._initialized = introduced(said, lease.server)
         return self._initialized
-
-    def _entry(self) -> Any:
-        """The status of what is held, while it is connected."""
-        lease = self.lease
-        entries = self._session._pool.status()["servers"].get(lease.server, {"entries": []})["entries"]
-        of_lease = (each for each in entries if each["entry_index"] == lease.entry_index)
-        return next((each for each in of_lease if each["protocol_version"] is not None), None)
 
     @property
     def initialize_result(self) -> Any:
@@ -156,15 +130,15 @@ class ClientSession(Explained):
 
     @property
     def server_info(self) -> Any:
-        """The server's name and version, of ``initialize``; None before it."""
+        """What the server says that it is, of ``initialize``; None before it."""
         if self._initialized is None:
             return None
         return types.Implementation.model_validate(_dumped(self._initialized)["serverInfo"])
 
     @property
     def instructions(self) -> str | None:
-        """None: the pool does not keep what a server says of its use."""
-        return None
+        """How the server says that it is to be used, of ``initialize``; None before it."""
+        return None if self._initialized is None else self._initialized.instructions
 
     @property
     def server_capabilities(self) -> Any:
@@ -176,8 +150,9 @@ class ClientSession(Explained):
         return self.server_capabilities
 
     async def list_tools(self, cursor: str | None = None, **_: Any) -> Any:
-        """The server's tools in the session's view."""
+        """The server's tools in the session's view, and what it announced is among them."""
         with as_mcp():
+            await self._session.listed(self._server)
             definitions = [definition for _, definition in defined(self.lease.tools())]
             if self._shape != "mcp":
                 definitions = self._fitted(definitions)
@@ -195,18 +170,21 @@ class ClientSession(Explained):
     async def list_prompts(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's prompts in the session's view."""
         with as_mcp():
+            await self._session.listed(self._server)
             prompts = self._listed(self._session.prompts())
         return types.ListPromptsResult.model_validate({"prompts": models(types.Prompt, prompts)})
 
     async def list_resources(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's resources in the session's view."""
         with as_mcp():
+            await self._session.listed(self._server)
             resources = self._listed(self._session.resources())
         return types.ListResourcesResult.model_validate({"resources": models(types.Resource, resources)})
 
     async def list_resource_templates(self, cursor: str | None = None, **_: Any) -> Any:
         """The server's resource templates in the session's view."""
         with as_mcp():
+            await self._session.listed(self._server)
             templates = self._listed(self._session.resource_templates())
         listed = models(types.ResourceTemplate, templates)
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
@@ -291,7 +269,7 @@ class ClientSession(Explained):
         return types.EmptyResult()
 
     async def set_logging_level(self, level: str, **_: Any) -> Any:
-        """From now on the server tells what it logs from a level on: this session, or all who share it in the older era."""
+        """From now on the session hears what the server logs from a level on."""
         with as_mcp():
             await self.lease.request("logging/setLevel", {"level": level}, **self._options(None, None))
         return types.EmptyResult()
@@ -350,6 +328,3 @@ def _answered(params: Any, callback: Callable[[Any, Any], Any]) -> Callable[[tru
 
 def _dumped(value: Any) -> Any:
     return value.model_dump(by_alias=True, mode="json", exclude_none=True) if hasattr(value, "model_dump") else value
-
-
-_log = logging.getLogger("trunkline")

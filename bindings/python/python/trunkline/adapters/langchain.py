@@ -16,7 +16,7 @@ import logging
 from typing import Any  # LangGraph evaluates the annotations of a tool's function.
 
 from .._progress import call_options
-from . import Malformed, encoded, error_text, hints, member, mime_type, missing, shaped, shown
+from . import Malformed, encoded, error_text, hints, member, mime_type, missing, shaped, shown, until_listed
 
 try:
     from langchain_core.documents.base import Blob
@@ -98,6 +98,8 @@ async def resources(
     session: trunkline.Session, server: str, *, uris: str | Iterable[str] | None = None, **options: Any
 ) -> list[Blob]:
     """What is read at some addresses of a server, as blobs with their ``uri`` as metadata; at each that it lists, unless ``uris`` are given."""
+    if uris is None:
+        await session.listed(server)
     listed = [row.own_name for row in session.resources() if row.server == server]
     wanted = listed if uris is None else [uris] if isinstance(uris, str) else list(uris)
     read: list[Blob] = []
@@ -198,6 +200,7 @@ def _tool(
             **hints(definition),
             "server": listed.server,
             "own_name": listed.own_name,
+            "title": definition.get("title") or hints(definition).get("title"),
             "annotations": hints(definition),
             "_meta": definition.get("_meta"),
         },
@@ -284,6 +287,7 @@ def _live_tools() -> type:
             """Offers the tools of the moment beside those of the agent."""
             # An agent may have been made with some of them; model APIs refuse a name that is there twice.
             offered = {getattr(tool, "name", None) for tool in request.tools}
+            await until_listed(self._session, self._options.get("servers"))
             current = [tool for tool in self._current() if tool.name not in offered]
             return await handler(request.override(tools=[*request.tools, *current]))
 

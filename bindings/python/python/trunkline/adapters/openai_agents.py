@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .._results import defined
-from . import missing, shaped, shown
+from . import missing, shaped, shown, until_listed
 
 try:
     from agents.mcp import MCPServer
@@ -80,7 +80,8 @@ class SessionServer(MCPServer):
         await self.cleanup()
 
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> list[Any]:
-        """The tools of the session's view, under their exposed names."""
+        """The tools of the session's view, under their exposed names; what was announced is among them."""
+        await until_listed(self._session, self._servers)
         tools = shaped(self._session, self._servers, self._shape)
         return models(types.Tool, [definition for _, definition in tools])
 
@@ -99,6 +100,7 @@ class SessionServer(MCPServer):
 
     async def list_prompts(self) -> Any:
         """The prompts of the session's view; servers that have one of the same name are told apart by ``servers``."""
+        await until_listed(self._session, self._servers)
         prompts = self._definitions(self._session.prompts())
         return types.ListPromptsResult.model_validate({"prompts": models(types.Prompt, prompts)})
 
@@ -110,11 +112,13 @@ class SessionServer(MCPServer):
 
     async def list_resources(self, cursor: str | None = None) -> Any:
         """The resources of the session's view, in one page."""
+        await until_listed(self._session, self._servers)
         resources = self._definitions(self._session.resources())
         return types.ListResourcesResult.model_validate({"resources": models(types.Resource, resources)})
 
     async def list_resource_templates(self, cursor: str | None = None) -> Any:
         """The resource templates of the session's view, in one page."""
+        await until_listed(self._session, self._servers)
         templates = self._definitions(self._session.resource_templates())
         listed = models(types.ResourceTemplate, templates)
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})

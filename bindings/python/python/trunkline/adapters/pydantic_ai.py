@@ -10,7 +10,7 @@ import logging
 
 from .._errors import CallInterruptedError, ServerError, TimeoutError, ToolNotFoundError, UnavailableError
 from .._progress import call_options
-from . import Malformed, content, encoded, error_text, member, mime_type, missing, shaped, shown
+from . import Malformed, content, encoded, error_text, hints, member, mime_type, missing, shaped, shown, until_listed
 
 try:
     from pydantic_ai import ModelRetry, UserError
@@ -83,7 +83,8 @@ class SessionToolset(AbstractToolset):
         """There is nothing of its own."""
 
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
-        """The tools as they are now."""
+        """The tools as they are now; what was announced is among them."""
+        await until_listed(self._session, self._servers)
         listed = shaped(self._session, self._servers, _shape_of(ctx.model))
         tools = {tool.name: self._tool(tool, definition, ctx) for tool, definition in listed}
         return {name: tool for name, tool in tools.items() if _is_taken(tool.tool_def, ctx.model)}
@@ -99,6 +100,7 @@ class SessionToolset(AbstractToolset):
                 metadata={
                     "server": listed.server,
                     "own_name": listed.own_name,
+                    "title": definition.get("title") or hints(definition).get("title"),
                     "annotations": definition.get("annotations"),
                     "meta": definition.get("_meta"),
                     "output_schema": definition.get("outputSchema"),

@@ -1,0 +1,71 @@
+"""`trunkline.adapters.mcp` with the package `mcp`: what servers say of themselves, and what they announce."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from mcp import types
+
+from trunkline.adapters.mcp import ClientSession
+
+from host import HANG, Log, run
+from served import kinds, opened, serve_boastful
+
+
+def plain(model: Any) -> dict[str, Any]:
+    dumped: dict[str, Any] = model.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return dumped
+
+
+def test_what_a_server_says_of_itself_is_taken_as_far_as_it_is_fit() -> None:
+    """SPEC 16.8, 4.5."""
+
+    async def main() -> None:
+        async with kinds(serve_boastful) as chat, ClientSession(chat, "kinds") as session:
+            assert (session.instructions, session.server_info, session.server_capabilities) == (None, None, None)
+            said = plain(await session.initialize())
+            assert (said["capabilities"], said["instructions"]) == ({"tools": {"listChanged": True}}, "ask for little")
+            # Version 1 of the package takes any theme.
+            assert {**said["serverInfo"], "icons": None} == {"name": "kinds", "version": "1", "title": "Kinds", "icons": None}
+            assert (session.instructions, session.server_info.title) == ("ask for little", "Kinds")
+
+    run(main())
+
+
+def test_what_was_announced_before_an_answer_is_listed_after_it(log: Log) -> None:
+    """SPEC 7.9."""
+
+    async def main() -> None:
+        async with opened(log, "--list-delay-ms", "200") as chat, ClientSession(chat, "s") as session:
+            for name in ("tool_1001", "tool_1002"):
+                await session.call_tool("change_list", {"add": name})
+                assert name in [tool.name for tool in (await session.list_tools()).tools]
+
+    run(main())
+
+
+def test_the_message_handler_hears_that_what_was_opened_is_over(log: Log) -> None:
+    """SPEC 16.8."""
+
+    async def main() -> None:
+        over: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        async def on_message(message: Any) -> None:
+            over.set_result(getattr(message, "root", message))
+
+        async def accept(_: Any) -> Any:
+            return {"action": "accept"}
+
+        params = {"mode": "url", "message": "m", "url": "https://a.example/b", "elicitationId": "one"}
+        complete = {"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": {"elicitationId": "one"}}
+        async with opened(log, handlers={"elicitation_url": accept}) as chat:
+            async with ClientSession(chat, "s", message_handler=on_message) as session:
+                await session.call_tool("ask", {"method": "elicitation/create", "params": params})
+                await session.call_tool("write", {"line": json.dumps(complete)})
+                told = await asyncio.wait_for(over, HANG)
+                assert isinstance(told, types.ElicitCompleteNotification)
+                assert plain(told)["params"]["elicitationId"] == "one"
+
+    run(main())
