@@ -31,6 +31,7 @@ import type {
   DrainReport,
   Explanation,
   GateReport,
+  Introduction,
   ReconcileReport,
   ReloadReport,
   RuntimeReport,
@@ -388,6 +389,12 @@ export class Session extends Emitter {
   ready(options?: WaitOptions): Promise<void>;
   /** Waits for one server, whose failure is the error. A lazy one that failed before its tools were known is started once more. */
   ready(server: string, options?: WaitOptions): Promise<void>;
+  /** Has the lists of a server read anew, which is acquired for that. Rejects with why no list could be had; one that fails alone keeps its last state. */
+  refresh(server: string, options?: Abortable): Promise<void>;
+  /** Waits, at most 5 s, until no list of the session's servers, or of this one, is being read or has to be: `tools` has what was announced then. */
+  listed(server?: string | null, options?: Abortable): Promise<void>;
+  /** What a server that the session holds said of itself; null before it was connected to. */
+  introduction(server: string): Introduction | null;
   /** The tools of its view. Those that were listed keep their places within the session, and new ones come after them. */
   tools(): List<Listed>;
   /**
@@ -453,6 +460,16 @@ export class Lease {
   /** The incarnation of the connection; grows with each reconnect. */
   readonly generation: number;
   readonly state: EntryState;
+  /** What the server said of itself when it was connected to last; null before that. */
+  introduction(): Introduction | null;
+  /** How the server says that it is to be used, in words for a model. */
+  readonly instructions: string | null;
+  /** The server's name, version and what else it says of itself. */
+  readonly serverInfo: JsonObject | null;
+  /** What the server says that it offers. */
+  readonly capabilities: JsonObject | null;
+  /** The revision of the protocol that is spoken with the server. */
+  readonly protocolVersion: string | null;
   /** The tools of this server in the session's view. */
   tools(): Listed[];
   /** Calls a tool by the server's own name. */

@@ -81,6 +81,9 @@ export class NativeSession {
   acquire(server: string, config: string | undefined, options: string, number?: number): Promise<NativeLease>;
   started(number?: number): Promise<string>;
   ready(server?: string | null, timeoutMs?: number, number?: number): Promise<void>;
+  refresh(server: string, number?: number): Promise<void>;
+  listed(server?: string | null, number?: number): Promise<void>;
+  introduction(server: string): string | null;
   callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
   tools(): string;
   toolsFor(shape: string): string;
@@ -108,6 +111,7 @@ export class NativeLease {
   entryIndex(): number;
   generation(): number;
   state(): string;
+  introduction(): string | null;
   tools(): string;
   callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
   request(method: string, params: string, options?: string, number?: number): Promise<string>;

@@ -228,3 +228,15 @@ export interface DetectedFile {
   /** Which source it belongs to. */
   scope: 'user' | 'project' | 'workspace' | 'managed';
 }
+
+/** What a server said of itself: unverified, in the protocol's spelling, and without the secrets that it has of the host. */
+export interface Introduction {
+  /** The revision of the protocol that is spoken with it. */
+  protocolVersion: string;
+  /** Its name, version and what else it says of itself. */
+  serverInfo: JsonObject;
+  /** What it says that it offers. */
+  capabilities: JsonObject;
+  /** How it is to be used, in words for a model. */
+  instructions: string | null;
+}

@@ -29,7 +29,9 @@ function toolOf(session, listed, onProgress, options) {
     // Version 5 gives the output alone.
     toModelOutput: (given) => modelOutput(given?.output ?? given),
   });
-  return definition._meta == null ? made : { ...made, _meta: definition._meta };
+  const { annotations, _meta } = definition;
+  const beside = Object.entries({ annotations, _meta }).filter(([, value]) => value != null);
+  return { ...made, ...Object.fromEntries(beside) };
 }
 
 /** What the model is shown of a result. */

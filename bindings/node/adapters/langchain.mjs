@@ -33,13 +33,15 @@ class Tool extends DynamicStructuredTool {
 
 function toolOf(session, listed, onProgress, raiseErrors, options) {
   const { name, server, ownName, definition } = listed;
+  const { annotations, _meta } = definition;
+  const title = definition.title ?? annotations?.title;
   const ownNames = session.explain(name).shapes?.[options.shape]?.renamed ?? {};
   return new Tool({
     name,
     description: definition.description ?? '',
     schema: definition.inputSchema,
     responseFormat: 'content_and_artifact',
-    metadata: { server, ownName, annotations: definition.annotations ?? {}, _meta: definition._meta },
+    metadata: { server, ownName, title, annotations: annotations ?? {}, _meta },
     async func(input, _runManager, config) {
       const told = onProgress && ((event) => onProgress(name, event));
       const result = await session.callTool(name, input, callOptions(options, config?.signal, told));

@@ -7,6 +7,7 @@ import type {
   Lease,
   ResourceContents,
   ServerConfig,
+  ServerLogLevel,
   Session,
   Shape,
 } from '../index.mjs';
@@ -75,7 +76,7 @@ export class Client {
   onerror: ((error: unknown) => void) | undefined;
   /** The hold that it has on the server. */
   readonly lease: Lease;
-  /** The tools of the session's view. */
+  /** The tools of the session's view. This and the other lists have what the server announced. */
   listTools(): Promise<{ tools: Array<Definition & { inputSchema: JsonObject }> }>;
   /** Its prompts. */
   listPrompts(): Promise<{ prompts: Definition[] }>;
@@ -109,10 +110,18 @@ export class Client {
   unsubscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
   /** Asks the server whether it is there. */
   ping(options?: RequestOptions): Promise<JsonObject>;
+  /** How grave log messages have to be for the session to hear them. */
+  setLoggingLevel(level: ServerLogLevel, options?: RequestOptions): Promise<JsonObject>;
   /** Sets who hears of a notification, by its method or its schema: one for each. */
   setNotificationHandler(notification: string | NotificationSchema, handler: (notification: Notification) => unknown): void;
   /** Nobody hears of it any more. */
   removeNotificationHandler(method: string): void;
-  /** What the server said that it can do; nothing before it is connected. */
+  /** What the server says that it offers; nothing before it is connected. */
   getServerCapabilities(): JsonObject | undefined;
+  /** The server's name, version and what else it says of itself. */
+  getServerVersion(): JsonObject | undefined;
+  /** How the server says that it is to be used. */
+  getInstructions(): string | undefined;
+  /** The revision of the protocol that is spoken with the server. */
+  getNegotiatedProtocolVersion(): string | undefined;
 }

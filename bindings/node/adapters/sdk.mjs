@@ -46,6 +46,7 @@ const NOTIFICATIONS = {
   'notifications/prompts/list_changed': changed('prompts_changed'),
   'notifications/resources/list_changed': changed('resources_changed'),
   'notifications/resources/updated': { events: ['resource_updated'], params: ({ uri }) => ({ uri }) },
+  'notifications/elicitation/complete': { events: ['elicitation_completed'], params: ({ elicitationId }) => ({ elicitationId }) },
   'notifications/message': { events: ['log'], params: ({ level, logger, data }) => ({ level, logger, data }) },
 };
 
@@ -112,8 +113,15 @@ export class Client {
     return this.#lease;
   }
 
+  /** The hold on the server, once what it announced is listed (SPEC 7.9). */
+  async #listing() {
+    const { lease } = this;
+    await asMcp(() => this.#session.listed(this.#server));
+    return lease;
+  }
+
   async listTools() {
-    const tools = this.lease.tools().map(({ definition }) => definition);
+    const tools = (await this.#listing()).tools().map(({ definition }) => definition);
     return { tools: this.#shape === 'mcp' ? tools : this.#fitted(tools) };
   }
 
@@ -126,14 +134,17 @@ export class Client {
   }
 
   async listPrompts() {
+    await this.#listing();
     return { prompts: this.#listed(this.#session.prompts()) };
   }
 
   async listResources() {
+    await this.#listing();
     return { resources: this.#listed(this.#session.resources()) };
   }
 
   async listResourceTemplates() {
+    await this.#listing();
     return { resourceTemplates: this.#listed(this.#session.resourceTemplates()) };
   }
 
@@ -171,6 +182,10 @@ export class Client {
     return (await asMcp(() => this.lease.request('ping', undefined, asked(options)))).value;
   }
 
+  async setLoggingLevel(level, options) {
+    return (await asMcp(() => this.lease.request('logging/setLevel', { level }, asked(options)))).value;
+  }
+
   /** Of a method, or of the schema that version 1 names it by. */
   setNotificationHandler(notification, handler) {
     const method = typeof notification === 'string' ? notification : methodOf(notification);
@@ -202,14 +217,20 @@ export class Client {
     for (const event of NOTIFICATIONS[method].events) unlisten(this.#session, event, this.#listeners.get(method));
   }
 
-  /** Made of what the server lists; what it said of itself is not kept. */
   getServerCapabilities() {
-    if (this.#lease === undefined) return undefined;
-    const capabilities = { tools: { listChanged: true } };
-    if (this.#listed(this.#session.prompts()).length > 0) capabilities.prompts = { listChanged: true };
-    const resources = [...this.#session.resources(), ...this.#session.resourceTemplates()];
-    if (this.#listed(resources).length > 0) capabilities.resources = { listChanged: true, subscribe: true };
-    return capabilities;
+    return this.#lease?.capabilities ?? undefined;
+  }
+
+  getServerVersion() {
+    return this.#lease?.serverInfo ?? undefined;
+  }
+
+  getInstructions() {
+    return this.#lease?.instructions ?? undefined;
+  }
+
+  getNegotiatedProtocolVersion() {
+    return this.#lease?.protocolVersion ?? undefined;
   }
 
   #listed(rows) {

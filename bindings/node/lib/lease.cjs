@@ -5,7 +5,7 @@ const { callTool, send } = require('./call.cjs');
 const { guarded } = require('./errors.cjs');
 const { asyncDispose } = require('./events.cjs');
 const { encodeArguments, encodeJson, readText, split } = require('./options.cjs');
-const { CompletionResult, PromptResult, ResourceResult, Result, decodeList } = require('./results.cjs');
+const { CompletionResult, PromptResult, ResourceResult, Result, decodeIntroduction, decodeList } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
 class Lease {
@@ -32,6 +32,26 @@ class Lease {
 
   get state() {
     return this.#native.state();
+  }
+
+  introduction() {
+    return decodeIntroduction(this.#native.introduction());
+  }
+
+  get instructions() {
+    return this.introduction()?.instructions ?? null;
+  }
+
+  get serverInfo() {
+    return this.introduction()?.serverInfo ?? null;
+  }
+
+  get capabilities() {
+    return this.introduction()?.capabilities ?? null;
+  }
+
+  get protocolVersion() {
+    return this.introduction()?.protocolVersion ?? null;
   }
 
   tools() {

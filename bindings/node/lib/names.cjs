@@ -8,7 +8,7 @@
 const NAMED_BY_HOST = new Set(['servers', 'reconnected']);
 
 /** Members that are not ours. */
-const FOREIGN = new Set(['data', 'definition', 'difference', 'meta', 'renamed']);
+const FOREIGN = new Set(['capabilities', 'data', 'definition', 'difference', 'meta', 'renamed', 'server_info', 'serverInfo']);
 
 /** `entry_index` → `entryIndex`; what begins with underscores is no name of ours, and begins with them here too. */
 function toCamel(name) {

@@ -130,12 +130,20 @@ function spelled(rows) {
   }));
 }
 
+/** What a server said of itself; null before it was connected to. Our own names alone are spelled: the rest is the protocol's. */
+function decodeIntroduction(text) {
+  if (text === null || text === undefined) return null;
+  const { protocol_version: protocolVersion, server_info: serverInfo, capabilities, instructions } = JSON.parse(text);
+  return { protocolVersion, serverInfo, capabilities, instructions };
+}
+
 module.exports = {
   CallResult,
   CompletionResult,
   PromptResult,
   ResourceResult,
   Result,
+  decodeIntroduction,
   decodeList,
   decodeNumbered,
   decodeShaped,

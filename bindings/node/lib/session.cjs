@@ -10,7 +10,7 @@ const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
 const { spellDocument, toCamel } = require('./names.cjs');
 const { checkDuration, encodeJson, encodeOptions, readText, readTimes, split } = require('./options.cjs');
-const { decodeNumbered, decodeShaped } = require('./results.cjs');
+const { decodeIntroduction, decodeNumbered, decodeShaped } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
 class Session extends Emitter {
@@ -50,6 +50,21 @@ class Session extends Emitter {
     const { signal, timeoutMs } = readTimes(options);
     const name = server === undefined || server === null ? server : readText(server, 'server');
     return settle(signal, (number) => this.#native.ready(name, timeoutMs, number));
+  }
+
+  async refresh(server, options) {
+    const { signal } = split(options, ['signal']).own;
+    return settle(signal, (number) => this.#native.refresh(readText(server, 'server'), number));
+  }
+
+  async listed(server, options) {
+    const { signal } = split(options, ['signal']).own;
+    const name = server === undefined || server === null ? server : readText(server, 'server');
+    return settle(signal, (number) => this.#native.listed(name, number));
+  }
+
+  introduction(server) {
+    return decodeIntroduction(guarded(() => this.#native.introduction(readText(server, 'server'))));
   }
 
   tools() {

@@ -74,6 +74,12 @@ impl NativeLease {
         self.held.lease.server().to_owned()
     }
 
+    /// What the server said of itself, as JSON text; nothing before it was connected to.
+    #[napi(catch_unwind)]
+    pub fn introduction(&self) -> Option<JsonText> {
+        self.held.lease.introduction().map(|said| JsonText(said.json().to_owned()))
+    }
+
     /// The entry's index.
     #[napi(catch_unwind)]
     pub fn entry_index(&self) -> u32 {

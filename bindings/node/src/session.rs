@@ -125,6 +125,29 @@ impl NativeSession {
         self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
     }
 
+    /// Has the lists of a server read anew.
+    #[napi(catch_unwind)]
+    pub fn refresh(&self, server: String, number: Option<f64>) -> Result<Promise> {
+        let session = self.session.clone();
+        let future = async move { session.refresh(&server).await };
+        self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
+    }
+
+    /// Waits for lists that are owed, of one server or of all.
+    #[napi(catch_unwind)]
+    pub fn listed(&self, server: Option<String>, number: Option<f64>) -> Result<Promise> {
+        let session = self.session.clone();
+        let future = async move { session.listed(server.as_deref()).await };
+        self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
+    }
+
+    /// What a server said of itself, as JSON text; nothing of one that was not connected to.
+    #[napi(catch_unwind)]
+    pub fn introduction(&self, server: String) -> Result<Option<JsonText>> {
+        let said = self.session.introduction(&server).map_err(thrown)?;
+        Ok(said.map(|said| JsonText(said.json().to_owned())))
+    }
+
     /// Calls a tool by its exposed name; `arguments` is the text of a JSON object.
     #[napi(catch_unwind)]
     pub fn call_tool(

@@ -85,7 +85,9 @@ it('a result that says little reaches the model', async (t) => {
   assert.deepEqual(outputs[0], { type: 'json', value: { total: 5, word: 'für' } });
   assert.match(outputs[1].value, /without a text/);
   assert.deepEqual(JSON.parse(outputs[2].value), { why: 'closed' });
-  assert.deepEqual([given.mcp__bare__alone.title, given.mcp__bare__alone._meta], ['T', { of: 'mine' }]);
+  // SPEC 16.8
+  const { title, annotations, _meta } = given.mcp__bare__alone;
+  assert.deepEqual([title, annotations, _meta], ['T', { readOnlyHint: true, title: 'T' }, { of: 'mine' }]);
 });
 
 it('results of every kind reach the model', async (t) => {

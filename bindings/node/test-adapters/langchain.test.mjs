@@ -105,7 +105,9 @@ it('a result that says little reaches the model', async (t) => {
   assert.deepEqual([wordless.status, wordless.text], ['error', 'the tool reports an error without a text']);
   assert.deepEqual([reason.status, JSON.parse(reason.text)], ['error', { why: 'closed' }]);
   assert.deepEqual(link.content.map(({ type, url }) => [type, url]), [['image', 'https://e.test/p.png']]);
-  assert.deepEqual(tools(session)[0].metadata._meta, { of: 'mine' });
+  // SPEC 16.8
+  const { title, annotations, _meta } = tools(session)[0].metadata;
+  assert.deepEqual([title, annotations, _meta], ['T', { readOnlyHint: true, title: 'T' }, { of: 'mine' }]);
 });
 
 it('a change is there when tools are asked for again', async (t) => {

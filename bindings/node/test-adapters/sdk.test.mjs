@@ -33,7 +33,7 @@ function blocking(holds) {
 }
 
 it('its methods answer as those of the SDK do', async (t) => {
-  const { client } = await connected(t);
+  const { session, client } = await connected(t);
   const sdk = await sdkClient(t);
   const byName = ({ name: a }, { name: b }) => (a < b ? -1 : 1);
   const lists = { listTools: 'tools', listPrompts: 'prompts', listResources: 'resources', listResourceTemplates: 'resourceTemplates' };
@@ -53,7 +53,12 @@ it('its methods answer as those of the SDK do', async (t) => {
     (one) => one.ping(),
   ];
   for (const request of requests) assert.deepEqual(await request(client), await request(sdk), String(request));
-  assert.deepEqual(Object.keys(client.getServerCapabilities()).sort(), ['prompts', 'resources', 'tools']);
+  for (const asked of ['getServerCapabilities', 'getServerVersion', 'getInstructions']) {
+    assert.deepEqual(client[asked](), sdk[asked](), asked);
+    assert.equal(new Client(session, 's')[asked](), undefined);
+  }
+  assert.equal(client.getInstructions(), 'for tests');
+  assert.match(client.getNegotiatedProtocolVersion(), /^20/);
 });
 
 // SPEC 18.8: a tool is listed as it is unless a model's API refuses a name, and the way back is known.
@@ -126,6 +131,31 @@ it('progress and notifications reach their handlers', async (t) => {
   assert.deepEqual(heard, [{ method: 'notifications/tools/list_changed' }]);
   assert.deepEqual([logs[0].level, logs[0].data], ['info', 'on the way']);
   assert.ok((await client.listTools()).tools.some(({ name }) => name === 'fresh'));
+});
+
+// SPEC 7.9
+it('what was announced before an answer is listed after it', async (t) => {
+  const { client } = await connected(t, { flags: ['--list-delay-ms', '200'] });
+  for (const add of ['tool_1001', 'tool_1002']) {
+    await client.callTool({ name: 'change_list', arguments: { add } });
+    assert.ok((await client.listTools()).tools.some(({ name }) => name === add), add);
+  }
+});
+
+// SPEC 16.8
+it('a level of logs is the session\'s, and what was opened is over', async (t) => {
+  const { client } = await connected(t, { session: { handlers: { elicitationUrl: async () => ({ action: 'accept' }) } } });
+  const [logs, over] = [[], []];
+  client.setNotificationHandler('notifications/message', ({ params }) => logs.push(params.data));
+  client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => over.push(params));
+  assert.deepEqual(await client.setLoggingLevel('error'), {});
+  for (const level of ['info', 'error']) await client.callTool({ name: 'log', arguments: { level, text: level } });
+  const params = { mode: 'url', message: 'm', url: 'https://a.example/b', elicitationId: 'one' };
+  await client.callTool({ name: 'ask', arguments: { method: 'elicitation/create', params } });
+  const line = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId: 'one' } });
+  await client.callTool({ name: 'write', arguments: { line } });
+  await until(() => logs.length > 0 && over.length > 0, 'nothing was heard');
+  assert.deepEqual([logs, over], [['error'], [{ elicitationId: 'one' }]]);
 });
 
 // SPEC 7.4, 9.6

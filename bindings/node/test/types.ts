@@ -17,6 +17,7 @@ export async function host(signal: AbortSignal): Promise<void> {
     budget: { limit: 5, mode: 'enforce' },
     onToolChange: 'quarantine',
     limits: { frameBytes: 1 << 20 },
+    clientInfo: { name: 'host', version: '1', icons: [{ src: 'data:,', theme: 'dark' }] },
     reconnect: { delaysMs: { local: [1, 2] }, breaker: { losses: 3 } },
   });
   const report = await pool.reconcile({ files: { command: 'files', args: ['--all'] } });
@@ -29,6 +30,8 @@ export async function host(signal: AbortSignal): Promise<void> {
   console.log(standing.files?.state === 'asleep', deferred);
   await session.ready({ timeoutMs: 1000 });
   await session.ready('files', { signal });
+  await session.refresh('files', { signal });
+  await session.listed(null, { signal });
   session.configure({ include: { s: ['echo'] }, alwaysLoad: {}, servers: 'all', roots: ['src'] });
   await pool.setRoots(['src'], { signal });
   const loaded = await pool.load('.mcp.json', { watch: true, signal });
@@ -47,7 +50,9 @@ export async function host(signal: AbortSignal): Promise<void> {
   same<boolean, typeof result.isError>(true);
   await session.callTool('slow', {}, { progress: ({ call }) => same<number, typeof call>(true) });
 
-  using lease: Lease = await session.acquire('files', null, { timeoutMs: 5, signal });
+  using lease: Lease = await session.acquire('files', null, { timeoutMs: 5, logLevel: 'warning', signal });
+  const said = () => session.introduction('files')?.instructions ?? lease.instructions;
+  same<string | null, ReturnType<typeof said>>(true);
   const { contents } = await lease.readResource('file:///a');
   same<string | undefined, NonNullable<(typeof contents)[0]>['text']>(true);
   const drained = await pool.drainAll({ force: true });

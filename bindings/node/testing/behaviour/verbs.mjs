@@ -1,5 +1,7 @@
 // The verbs of behaviour cases: docs/behaviour.md, "Steps". Each gives `{value, raw?, lease?}`.
 
+import assert from 'node:assert/strict';
+
 import { Pool } from '../../index.mjs';
 import { visit } from '../support.mjs';
 import { provided } from './provided.mjs';
@@ -20,6 +22,8 @@ export const STARTABLE = new Set([
   'settled',
   'started',
   'ready',
+  'refresh',
+  'listed',
 ]);
 
 const nothing = { value: undefined };
@@ -30,6 +34,12 @@ const held = (lease) => ({
   value: { server: lease.server, entry_index: lease.entryIndex, generation: lease.generation },
   lease,
 });
+
+const introductionOf = (said) => {
+  if (said === null) return null;
+  const { protocolVersion, serverInfo, capabilities, instructions } = said;
+  return { protocol_version: protocolVersion, server_info: serverInfo, capabilities, instructions };
+};
 
 const views = (listed) => ({
   value: listed.map(({ name, server, ownName, trust, alwaysLoad, deferred, definition }) => ({
@@ -68,6 +78,22 @@ export const VERBS = {
   async ready(run, [id, server, options], signal) {
     await run.session(id).ready(server ?? undefined, withSignal(options, signal));
     return nothing;
+  },
+  async refresh(run, [id, server], signal) {
+    await run.session(id).refresh(server, withSignal(undefined, signal));
+    return nothing;
+  },
+  async listed(run, [id, server], signal) {
+    await run.session(id).listed(server, withSignal(undefined, signal));
+    return nothing;
+  },
+  introduction(run, [owner, server]) {
+    if (server !== undefined) return { value: introductionOf(run.session(owner).introduction(server)) };
+    const lease = run.lease(owner);
+    const said = lease.introduction();
+    const { protocolVersion, serverInfo, capabilities, instructions } = lease;
+    assert.deepEqual(said ?? {}, said === null ? {} : { protocolVersion, serverInfo, capabilities, instructions });
+    return { value: introductionOf(said) };
   },
   open(run, [id, options]) {
     const before = lastTold(run.pool);
