@@ -4,7 +4,7 @@
 //! and [`KILL`]. To the host: messages of three 32-bit numbers, whose first is one of the constants below. All numbers
 //! are little endian. The host's half of this is in `platform/supervised/wire.rs`.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::os::fd::BorrowedFd;
 use std::ptr;
 
@@ -71,7 +71,14 @@ pub struct Order {
     /// Program, working directory, arguments, environment.
     texts: Vec<CString>,
     args: usize,
+    /// Files that were looked at, the program first, and what each has to be.
+    looked_at: Vec<(CString, Stamp)>,
+    /// Whether the program is executed by its descriptor.
+    is_binary: bool,
 }
+
+/// Device, inode, size, then seconds and nanoseconds of the last write and of the last change.
+pub type Stamp = [u64; 7];
 
 /// How much of an order has arrived.
 pub enum Received {
@@ -99,12 +106,21 @@ impl Order {
         }
     }
 
-    /// The number of arguments, then texts that each end with a zero byte.
+    /// The number of arguments, whether it is a binary, the number of files that were looked at, then texts that each end with a zero byte:
+    /// program, folder, arguments, each file and its stamp, environment.
     fn parse(body: &[u8]) -> Option<Order> {
-        let (args, texts) = number(body)?;
+        let (args, rest) = number(body)?;
+        let (is_binary, rest) = number(rest)?;
+        let (files, texts) = number(rest)?;
         let texts = texts.strip_suffix(&[0])?.split(|byte| *byte == 0);
         let texts: Vec<_> = texts.map(CString::new).collect::<Result<_, _>>().ok()?;
-        (texts.len() >= args.checked_add(2)?).then_some(Order { texts, args })
+        let (from, count) = (args.checked_add(2)?, files.checked_mul(2)?);
+        let pairs = texts.get(from..from.checked_add(count)?)?;
+        let looked_at = pairs.chunks_exact(2).map(|pair| Some((pair[0].clone(), stamp(&pair[1])?)));
+        let looked_at = looked_at.collect::<Option<Vec<_>>>()?;
+        let mut texts = texts;
+        texts.drain(from..from + count);
+        Some(Order { texts, args, looked_at, is_binary: is_binary != 0 })
     }
 
     pub fn program(&self) -> *const c_char {
@@ -113,6 +129,14 @@ impl Order {
 
     pub fn cwd(&self) -> *const c_char {
         self.texts[1].as_ptr()
+    }
+
+    pub fn looked_at(&self) -> &[(CString, Stamp)] {
+        &self.looked_at
+    }
+
+    pub fn is_binary(&self) -> bool {
+        self.is_binary
     }
 
     /// Pointers into this order, ended by a null.
@@ -128,6 +152,12 @@ impl Order {
 
 fn pointers(texts: &[CString]) -> Vec<*const c_char> {
     texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+}
+
+/// Seven numbers with a blank between them.
+fn stamp(text: &CStr) -> Option<Stamp> {
+    let words = text.to_str().ok()?.split(' ').map(|word| word.parse().ok());
+    words.collect::<Option<Vec<u64>>>()?.try_into().ok()
 }
 
 fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {

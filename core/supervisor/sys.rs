@@ -76,6 +76,7 @@ unsafe extern "C" {
         argv: *const *const c_char,
         envp: *const *const c_char,
     ) -> c_int;
+    pub fn fexecve(fd: c_int, argv: *const *const c_char, envp: *const *const c_char) -> c_int;
     pub fn write(fd: c_int, bytes: *const c_void, length: usize) -> isize;
     pub fn _exit(status: c_int) -> !;
     fn getppid() -> c_int;

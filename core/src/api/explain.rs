@@ -192,7 +192,13 @@ impl PoolCore {
             true => by_pool.into_iter().chain(by_claim).min().or_else(rest),
             false => Some(Reason::NotConfigured),
         };
-        (reason, cause(reason, &seen))
+        (reason, cause(reason, &seen).or_else(|| self.replaced_of(reason, name)))
+    }
+
+    /// What of its program is another than was looked at, of a server that waits for approval.
+    fn replaced_of(&self, reason: Option<Reason>, name: &str) -> Option<String> {
+        let waits = reason == Some(Reason::PendingApproval);
+        self.replaced(name).filter(|_| waits).map(|replaced| replaced.clause())
     }
 
     /// Where it is said: the list that decides, else the entry.

@@ -83,6 +83,19 @@ pub(super) fn check_switched_on(server: &str, spec: &ServerSpec) -> Result<()> {
 }
 
 impl SessionCore {
+    /// The same error, first with what of its program is another, of a server that waits for approval because of that (SPEC 12.12).
+    pub(super) fn as_replaced(&self, server: &str, error: Error) -> Error {
+        let waits = words::gate::PENDING_APPROVAL;
+        let reason = error.detail().get("reason").and_then(|reason| reason.as_str());
+        if error.code() != ErrorCode::NotAdmitted || reason != Some(waits) {
+            return error;
+        }
+        let Some(replaced) = self.pool.replaced(server) else { return error };
+        let message = format!("{}, so that the server waits for approval", replaced.clause());
+        let told = Error::new(ErrorCode::NotAdmitted, message).with_detail("reason", waits);
+        self.named(server, told.with_detail("replaced", replaced.to_json()))
+    }
+
     /// What keeps a server of the pool's out of this session: the lists, and what is decided of the configuration that it has of it.
     pub(super) fn gate_of(&self, name: &str) -> Gate {
         self.gate_by(name, self.spec(name, Origin::Pool).ok().as_deref())

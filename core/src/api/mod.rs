@@ -25,6 +25,7 @@ mod hosted;
 mod introduced;
 mod kept;
 mod lease;
+mod leasing;
 mod list;
 mod loan;
 mod log_level;

@@ -141,26 +141,8 @@ impl Session {
         spec: Option<&ServerSpec>,
         options: &AcquireOptions,
     ) -> Result<Lease> {
-        let (core, deadline) = (self.core(), Deadline::after(options.timeout));
-        core.check()?;
-        let brought = core.bring(server, spec, options.origin);
-        let origin = deadline.before(&core.driver, brought).await;
-        let origin = origin.map_err(|error| core.named(server, error))??;
-        loop {
-            core.check_enabled(server)?;
-            let configured = core.known_spec(server, origin, deadline).await?;
-            core.check_switched_on(server, &configured)?;
-            let hold = tokio::select! {
-                biased;
-                // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.
-                hold = core.acquire(server, (origin, &configured), deadline) => hold?,
-                () = core.until_disabled(server) => continue,
-            };
-            core.hears.set(server, options.log_level);
-            if let Some(lease) = Lease::new(self.clone(), hold, origin, &configured)? {
-                return Ok(lease);
-            }
-        }
+        let leased = self.leased(server, spec, options).await;
+        leased.map_err(|error| self.core().as_replaced(server, error))
     }
 
     /// Waits until every server that the session wants is ready or has failed; with `server`, for that one, whose failure is
@@ -176,7 +158,11 @@ impl Session {
         if let Some(server) = server {
             self.core().learn_again(server);
         }
-        self.core().ready(server, timeout).await
+        let ready = self.core().ready(server, timeout).await;
+        ready.map_err(|error| match server {
+            Some(server) => self.core().as_replaced(server, error),
+            None => error,
+        })
     }
 
     /// The tools of its view, in an order that a host's prompt cache survives: a first list is by exposed name, and within the session

@@ -194,6 +194,7 @@ async fn start(
     let (server, limit) = (&options.server, options.timeout);
     let untouched = |error| Unconnected { error, exit: CloseExit::Clean };
     let (workspace, check) = (&options.workspace, options.program_check.as_ref());
+    let again = check.map(|_| environment.clone());
     let found = stdio::find(server, program, workspace, environment, check, &options.lookups);
     let launch = tokio::select! {
         biased;
@@ -206,11 +207,22 @@ async fn start(
     };
     let started = stdio::start(server, &program.command, launch);
     tokio::pin!(started);
-    let refusal = tokio::select! {
+    let launched = tokio::select! {
         biased;
-        _ = given_up.wait_for(Option::is_some) => cancelled(server),
-        launched = &mut started => return launched.map_err(untouched),
-        () = tokio::time::sleep_until(begun + limit) => failure::slow(server, words::deadline::CONNECT, limit),
+        _ = given_up.wait_for(Option::is_some) => Err(cancelled(server)),
+        launched = &mut started => Ok(launched),
+        () = tokio::time::sleep_until(begun + limit) => Err(failure::slow(server, words::deadline::CONNECT, limit)),
+    };
+    let refusal = match (launched, again) {
+        (Ok(Err(error)), Some(environment)) if stdio::is_replaced(&error) => {
+            // Who decides about it is asked what it is by now.
+            let found =
+                stdio::find(server, program, workspace, environment, check, &options.lookups);
+            let found = tokio::time::timeout_at(begun + limit, found).await;
+            return Err(untouched(found.ok().and_then(Result::err).unwrap_or(error)));
+        }
+        (Ok(launched), _) => return launched.map_err(untouched),
+        (Err(refusal), _) => refusal,
     };
     // It may run already, without our having heard of it.
     stdio::abandon(server, started).await;

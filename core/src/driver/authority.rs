@@ -12,6 +12,7 @@ use crate::Result;
 use crate::apart::OneByOne;
 use crate::auth::Author;
 use crate::lookup::Found;
+use crate::platform::Expected;
 
 /// On whose word a connection is made. It is part of what a connection is: what runs by another word shares nothing, so that no word
 /// admits or ends what runs by another.
@@ -57,9 +58,9 @@ pub(crate) trait Warrant: Send + Sync {
     /// Has that kept with the approval, where it is one: all that is accepted, and what the host accepted just now. It waits for no file.
     fn keep_tools(&self, _accepted: &Arc<ToolDigests>, _tool: Option<&Arc<str>>) {}
 
-    /// Whether this program, which was found for the command and is started next, is the one that was approved. `false` is a wait for
-    /// approval, which [`gate`](Self::gate) says from then on. It may read files.
-    fn admits_program(&self, program: &Found) -> bool;
+    /// What this program, which was found for the command and is started next, and its interpreters have to be at the start, if they are
+    /// what was looked at. Nothing is a wait for approval, which [`gate`](Self::gate) says from then on. It may read files.
+    fn admits_program(&self, program: &Found) -> Option<Expected>;
 }
 
 /// [`Warrant::recheck`], asked from where nobody may wait for a file system; nothing when it panics. One after the other is answered

@@ -262,8 +262,8 @@ mod tests {
             None
         }
 
-        fn admits_program(&self, _: &crate::lookup::Found) -> bool {
-            true
+        fn admits_program(&self, _: &crate::lookup::Found) -> Option<crate::platform::Expected> {
+            Some(Default::default())
         }
     }
 

@@ -45,6 +45,7 @@ const BASE_WINDOWS: &[&str] = &[
 ];
 
 /// What a child is given.
+#[derive(Clone)]
 pub(crate) struct Environment {
     /// Every variable.
     variables: Vec<(OsString, OsString)>,

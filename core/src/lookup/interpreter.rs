@@ -10,7 +10,38 @@ use crate::transport::escape::escape_line;
 use crate::{Error, Result};
 
 /// As much of the first line as systems look at, in bytes.
-const LINE_BYTES_MAX: u64 = 256;
+pub(super) const LINE_BYTES_MAX: u64 = 256;
+
+/// What the first line of a script says.
+pub(super) struct FirstLine {
+    /// The path behind `#!`.
+    pub interpreter: String,
+    /// All that stands behind it.
+    argument: String,
+}
+
+impl FirstLine {
+    /// The line of a file that begins so, if it is a script's.
+    pub(super) fn of(beginning: &[u8]) -> Option<FirstLine> {
+        let beginning = &beginning[..beginning.len().min(LINE_BYTES_MAX as usize)];
+        let line = beginning.split(|byte| *byte == b'\n').next()?.strip_prefix(b"#!")?;
+        let line = std::str::from_utf8(line).ok()?.trim_start_matches([' ', '\t']);
+        // To the system a blank or a tab ends it, and a carriage return is a part of it.
+        let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+        let (interpreter, argument) = (interpreter.to_owned(), argument.to_owned());
+        (!interpreter.is_empty()).then_some(FirstLine { interpreter, argument })
+    }
+
+    /// The name of the program that `env` finds, where that is the interpreter.
+    pub(super) fn of_env(&self) -> Option<&str> {
+        let is_env = Path::new(&self.interpreter).file_name().is_some_and(|name| name == "env");
+        let words = self.argument.split_whitespace();
+        let mut words = words.map(|word| word.strip_prefix("-S").unwrap_or(word));
+        let is_name =
+            |word: &&str| !word.is_empty() && !word.starts_with('-') && !word.contains('=');
+        words.find(is_name).filter(|_| is_env)
+    }
+}
 
 /// Whether the interpreter of a program that is a script can be executed. What cannot be read is left to the system, which says why.
 ///
@@ -39,13 +70,7 @@ fn is_told(error: &io::Error) -> bool {
 /// The path behind `#!`, if the file begins so.
 fn named(file: File) -> io::Result<Option<String>> {
     let beginning = bounded::up_to(file.take(LINE_BYTES_MAX), LINE_BYTES_MAX as usize)?;
-    let beginning = beginning.unwrap_or_default();
-    let line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let Some(rest) = line.strip_prefix(b"#!") else { return Ok(None) };
-    let Ok(rest) = std::str::from_utf8(rest) else { return Ok(None) };
-    // To the system a blank or a tab ends it, and a carriage return is a part of it.
-    let name = rest.trim_start_matches([' ', '\t']).split([' ', '\t']).next();
-    Ok(name.filter(|name| !name.is_empty()).map(str::to_owned))
+    Ok(FirstLine::of(&beginning.unwrap_or_default()).map(|line| line.interpreter))
 }
 
 fn unfit(server: &str, command: &str, interpreter: &str, error: &io::Error) -> Error {

@@ -8,6 +8,7 @@ mod env_file;
 mod environment;
 mod host;
 mod interpreter;
+mod look;
 mod looked_up;
 mod program;
 pub(crate) mod runners;
@@ -21,7 +22,10 @@ pub(crate) use self::env_file::read_env_file;
 pub(crate) use self::environment::Environment;
 pub(crate) use self::host::HostVariables;
 pub(crate) use self::interpreter::check_interpreter;
+pub(crate) use self::look::Look;
 pub(crate) use self::looked_up::looked_up_program;
-pub(crate) use self::program::{Found, Lookups, Sought, check_folder, failure, folder, program};
+pub(crate) use self::program::{
+    Found, Lookups, Sought, check_folder, failure, folder, program, replaced,
+};
 pub(crate) use self::value_files::{value_of_files, with_values};
 pub(crate) use self::withheld::{with_withheld, withheld};

@@ -19,6 +19,8 @@ pub(crate) struct Found {
     pub cwd: PathBuf,
     /// The program: an absolute path. Links in it are not resolved, since many programs look at the name they were called by.
     pub program: PathBuf,
+    /// Where the child looks for programs.
+    pub search: Option<OsString>,
 }
 
 /// Look-ups that may wait for a file system, those that look for the same one by one.
@@ -80,7 +82,8 @@ pub(crate) fn program(
     match find(&spec.command, environment.path(), &cwd) {
         Ok(program) => {
             let program = std::path::absolute(&program).unwrap_or(program);
-            Ok(Found { cwd, program })
+            let search = environment.path().map(OsStr::to_owned);
+            Ok(Found { cwd, program, search })
         }
         Err(error) => Err(unfound(server, &spec.command, environment.path(), &cwd, &error)),
     }
@@ -206,6 +209,17 @@ pub(crate) fn failure(server: &str, command: &str, step: &str, error: &io::Error
     of_command(message, error, server, shown).with_hint(hint)
 }
 
+/// A command was found, and a file of it was another by the time of its start.
+pub(crate) fn replaced(server: &str, command: &str) -> Error {
+    let shown = escape_line(command.as_bytes());
+    let message = format!("a file of the command {shown} was replaced while it was started");
+    Error::new(ErrorCode::SpawnFailed, message)
+        .with_server(server)
+        .with_detail("command", shown)
+        .with_detail("replaced", true)
+        .with_hint("look at who writes to the program, or to its interpreter")
+}
+
 pub(super) fn of_command(message: String, error: &io::Error, server: &str, shown: String) -> Error {
     with_errno(Error::new(ErrorCode::SpawnFailed, message), error)
         .with_server(server)
@@ -245,7 +259,7 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 ///
 /// # Errors
 /// `NotFound`, or `PermissionDenied` when only files were found that cannot be executed.
-fn find(command: &str, path: Option<&OsStr>, cwd: &Path) -> io::Result<PathBuf> {
+pub(super) fn find(command: &str, path: Option<&OsStr>, cwd: &Path) -> io::Result<PathBuf> {
     if command.is_empty() {
         return Err(io::ErrorKind::NotFound.into());
     }

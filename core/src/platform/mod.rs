@@ -39,6 +39,7 @@ mod generation;
 mod home;
 mod lock;
 mod own;
+mod stamp;
 mod threads;
 mod usage;
 pub(crate) use self::copied::copied;
@@ -46,6 +47,7 @@ pub(crate) use self::generation::{OfProcess, fork_generation};
 pub(crate) use self::home::home_of_user;
 pub(crate) use self::lock::{FileLock, try_lock};
 pub(crate) use self::own::{check_own_folder, is_users_alone, open_own};
+pub(crate) use self::stamp::{Expected, Stamp};
 pub use self::threads::start_callback_thread;
 pub(crate) use self::usage::{Taken, taken};
 
@@ -103,8 +105,13 @@ pub(crate) enum TreeSignal {
 
 /// What a child does on its way to its program, as errors name it; the supervisor's program counts them alike.
 #[cfg(unix)]
-const LAUNCH_STEPS: [&str; 4] =
-    ["enter its working directory", "arrange its standard streams", "execute it", "start it"];
+const LAUNCH_STEPS: [&str; 5] = [
+    "enter its working directory",
+    "arrange its standard streams",
+    "execute it",
+    "start it",
+    LaunchError::FIND_AGAIN,
+];
 
 /// How long a launch may take before it is given up: an exec can hang on a file system that does not answer.
 #[cfg(unix)]
@@ -116,6 +123,8 @@ const LAUNCH_TIMEOUT_MS: u16 = 10_000;
 pub(crate) struct Launch {
     /// The executable: an absolute path.
     pub program: PathBuf,
+    /// What that and its interpreters have to be.
+    pub expected: Expected,
     /// What the program sees as its own name.
     pub name: OsString,
     /// The arguments after the name.
@@ -164,6 +173,14 @@ pub(crate) struct LaunchError {
 }
 
 impl LaunchError {
+    /// The step in which the files of a start are found to be what they were right before it.
+    const FIND_AGAIN: &str = "find it as it was looked at";
+
+    /// Whether the files of the start were others by then.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.step == LaunchError::FIND_AGAIN
+    }
+
     fn new(step: &'static str, error: std::io::Error) -> Self {
         LaunchError { step, error }
     }

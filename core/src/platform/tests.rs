@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod launch;
+#[cfg(target_os = "linux")]
+mod looked_at;
 
 use std::ffi::OsString;
 use std::fs::File;

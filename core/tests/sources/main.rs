@@ -8,6 +8,7 @@ mod ambiguous;
 mod approvals;
 mod authority;
 mod decisions;
+mod executed;
 mod explain;
 mod files;
 mod layers;

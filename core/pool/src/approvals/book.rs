@@ -79,7 +79,8 @@ impl Book {
     ) -> Option<Decision> {
         let last = self.last(root, server).filter(|last| !last.digests.is_empty())?;
         let changes = Changes::since(last, &candidate.fields());
-        let is_apart = |other: &FieldChange| matches!(&*other.field, "program" | "disabled");
+        let is_apart =
+            |other: &FieldChange| matches!(&*other.field, "program" | "replaced" | "disabled");
         changes.fields.iter().all(is_apart).then_some(changes.decision)
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::declared::{Declared, DeclaredInput};
 use super::digests::Digests;
 use super::hash::ApprovalHash;
+use super::replaced::Replaced;
 use super::sign_in::SignIn;
 use crate::catalog::Filter;
 use crate::config::oauth::is_address;
@@ -24,6 +25,7 @@ pub struct Candidate<'a> {
     shown: &'a Shown,
     /// Files outside of the project whose texts are values.
     secret_files: &'a [String],
+    replaced: Option<&'a Replaced>,
 }
 
 /// What would run, as far as that can be looked up without doing anything: environment and folder variables are in place, what only an
@@ -101,12 +103,18 @@ impl<'a> Candidate<'a> {
         shown: &'a Shown,
     ) -> Candidate<'a> {
         let (spec, _) = template.behaviour();
-        Candidate { spec, template: Some((template, declared)), shown, secret_files: &[] }
+        Candidate {
+            spec,
+            template: Some((template, declared)),
+            shown,
+            secret_files: &[],
+            replaced: None,
+        }
     }
 
     /// The candidate of a configuration whose texts are literal.
     pub fn of_spec(spec: &'a ServerSpec, shown: &'a Shown) -> Candidate<'a> {
-        Candidate { spec, template: None, shown, secret_files: &[] }
+        Candidate { spec, template: None, shown, secret_files: &[], replaced: None }
     }
 
     /// The same, some values of which are what these files outside of the project say. They are no part of what is decided.
@@ -119,6 +127,11 @@ impl<'a> Candidate<'a> {
         self.secret_files
     }
 
+    /// The same whose program is another than was looked at, if it is: a decision is about what it is now.
+    pub fn replaced(self, replaced: Option<&'a Replaced>) -> Candidate<'a> {
+        Candidate { replaced, ..self }
+    }
+
     /// What a decision about it is about.
     pub fn identity(&self) -> Identity {
         let fields = self.fields();
@@ -129,6 +142,11 @@ impl<'a> Candidate<'a> {
     /// What would run.
     pub fn shown(&self) -> &'a Shown {
         self.shown
+    }
+
+    /// What is another than was looked at.
+    pub(super) fn what_is_replaced(&self) -> Option<&'a Replaced> {
+        self.replaced
     }
 
     pub(super) fn spec(&self) -> &'a ServerSpec {
@@ -160,7 +178,7 @@ impl<'a> Candidate<'a> {
 
     /// Everything that it does, by field: what is written, and what that turned out to be.
     pub(super) fn fields(&self) -> BTreeMap<&'static str, Value> {
-        let Candidate { spec, template, shown, secret_files: _ } = self;
+        let Candidate { spec, template, shown, secret_files: _, replaced } = self;
         let texts = if template.is_some() { "variables" } else { "literal" };
         let mut fields = BTreeMap::from([
             ("env_file", json!(self.env_file())),
@@ -168,6 +186,8 @@ impl<'a> Candidate<'a> {
             ("inputs", json!(template.map(|(_, declared)| declared.to_json()))),
         ]);
         fields.extend(spec_fields(spec));
+        // Left out of what is as it was looked at, of which no decision needs to know what that was.
+        fields.extend(replaced.map(|replaced| ("replaced", json!(replaced.seal))));
         match shown {
             // What is there in the workspace is no part of the configuration.
             Shown::Process { command, program, args, cwd, in_workspace: _ } => {

@@ -7,6 +7,7 @@ use super::changes::Changes;
 use super::declared::DeclaredInput;
 use super::line::{escaped_line, escaped_text};
 use super::record::Record;
+use super::replaced::Replaced;
 use super::risk::{self, Risk};
 use super::root::Root;
 use super::sign_in::SignIn;
@@ -103,6 +104,8 @@ pub struct Request {
     pub inputs: Vec<DeclaredInput>,
     /// What it would take the place of.
     pub hides: Option<Hidden>,
+    /// What of its program is another than was looked at.
+    pub replaced: Option<Replaced>,
     /// What a person should look at twice.
     pub risks: Vec<Risk>,
     /// What is different since the last decision about this name.
@@ -129,6 +132,7 @@ impl Request {
             oauth: candidate.sign_in(),
             inputs: candidate.inputs(),
             hides: hides.cloned(),
+            replaced: candidate.what_is_replaced().cloned(),
             risks: risk::marks(&candidate, root),
             changes: last.map(|last| Changes::since(last, &candidate.fields())),
         };
@@ -165,6 +169,7 @@ impl Request {
             oauth,
             inputs,
             hides,
+            replaced,
             risks,
             changes,
         } = self;
@@ -188,6 +193,7 @@ impl Request {
             "oauth": oauth.as_ref().map(SignIn::to_json),
             "inputs": inputs.iter().map(DeclaredInput::to_json).collect::<Vec<_>>(),
             "hides": hides.as_ref().map(Hidden::to_json),
+            "replaced": replaced.as_ref().map(Replaced::to_json),
             "risks": risks.iter().map(Risk::to_json).collect::<Vec<_>>(),
             "changes": changes.as_ref().map(Changes::to_json),
         })

@@ -16,6 +16,7 @@ use crate::api::scripted::speaking;
 use crate::driver::{Authority, Warrant};
 use crate::folder::Folder;
 use crate::lookup::Found;
+use crate::platform::Expected;
 use crate::{
     AcquireOptions, CallOptions, Error, ErrorCode, Lease, Pool, PoolOptions, Session,
     SessionOptions,
@@ -67,13 +68,13 @@ impl Warrant for Decided {
         Some(&self.turns)
     }
 
-    fn admits_program(&self, found: &Found) -> bool {
+    fn admits_program(&self, found: &Found) -> Option<Expected> {
         lock(&self.shown).push(found.program.clone());
         let is_it = lock(&self.program).as_ref().is_none_or(|approved| *approved == found.program);
         if !is_it {
             *lock(&self.gate) = Gate::Shut(GateReason::PendingApproval);
         }
-        is_it
+        is_it.then(Expected::default)
     }
 }
 

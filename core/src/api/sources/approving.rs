@@ -5,7 +5,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use trunkline_pool::approvals::{ApprovalHash, Book, Decision, Identity, Record, Standing};
+use trunkline_pool::approvals::{
+    ApprovalHash, Book, Decision, Identity, Record, Replaced, Standing,
+};
 use trunkline_pool::interface::words;
 
 use super::entry::Fresh;
@@ -125,9 +127,16 @@ impl PoolCore {
         let seen = book.standing(&self.sources.root, server, hash);
         let (approvals, root) = (self.sources.approvals.clone(), self.sources.root.clone());
         let name = server.to_owned();
-        let kept = self
-            .off_thread(move || approvals.decide(&root, &name, &identity, decision, seen))
-            .await;
+        let written = self.written(server, hash).filter(|_| decision == Decision::Rejected);
+        let before = written.map(|written| (book.standing(&root, server, written.hash), written));
+        let keep = move || {
+            // The next host sees the rejected program first, and must not take it for what was approved before.
+            if let Some((seen, written)) = before {
+                approvals.decide(&root, &name, &written, decision, seen)?;
+            }
+            approvals.decide(&root, &name, &identity, decision, seen)
+        };
+        let kept = self.off_thread(keep).await;
         // Also when it could not be kept: what others decided was read for it.
         let passed = self.follow_decisions(server).await;
         kept?;
@@ -137,12 +146,24 @@ impl PoolCore {
     /// What can be decided about a server now, and what was decided as far as this host knows.
     fn live(&self, server: &str) -> (Vec<Identity>, Arc<Book>) {
         let desired = self.sources.desired();
-        let known = desired.known.get(server).into_iter().flatten();
-        let known = known.filter_map(|known| known.sighted());
+        let known = desired.known_of(server).map(|sighted| &sighted.identity);
         let claimed = desired.claims.iter().filter(|claim| *claim.name == *server);
-        let known = known.map(|sighted| &sighted.identity);
         let live = known.chain(claimed.filter_map(|claim| claim.identity())).cloned().collect();
         (live, desired.book.clone().unwrap_or_default())
+    }
+
+    /// What a configuration with that hash was before its program was another, if it is.
+    fn written(&self, server: &str, hash: ApprovalHash) -> Option<Identity> {
+        let desired = self.sources.desired();
+        let replaced = desired.sighted(server).find(|sighted| sighted.identity.hash == hash)?;
+        replaced.replaced().map(|_| replaced.as_written().clone())
+    }
+
+    /// How the program of a server that waits for approval is another than was looked at, if it is.
+    pub(in crate::api) fn replaced(&self, server: &str) -> Option<Replaced> {
+        let desired = self.sources.desired();
+        let looks = &self.sources.looks;
+        desired.sighted(server).find_map(|it| looks.replaced(server, it.as_written().hash))
     }
 
     /// Takes up what was decided about a server.

@@ -102,8 +102,7 @@ impl PoolCore {
         spec: &ServerSpec,
         scope: Scope,
     ) -> Arc<Approved> {
-        let with = (&*self.driver.workspace, &*self.driver.options.inherit_env);
-        let (sighted, command) = Sighted::of_spec(name, spec, with);
+        let (sighted, command) = Sighted::of_spec(name, spec, self.sighting());
         let mut desired = self.sources.desired();
         let warrant = self.sources.warrants.of(self, name, (&sighted, &command));
         let weak = Arc::downgrade(&warrant);
@@ -153,6 +152,18 @@ impl Desired {
 }
 
 impl Desired {
+    /// What would run of the entries of that name.
+    pub(super) fn known_of(&self, server: &str) -> impl Iterator<Item = &Sighted> {
+        let known = self.known.get(server).into_iter().flatten();
+        known.filter_map(|known| known.sighted())
+    }
+
+    /// The same, and of what sessions brought.
+    pub(super) fn sighted(&self, server: &str) -> impl Iterator<Item = &Sighted> {
+        let claims = self.claims.iter().filter(move |claim| *claim.name == *server);
+        self.known_of(server).chain(claims.map(|claim| &claim.sighted))
+    }
+
     /// Finds out what has to be asked about claims; those that nobody has any more are forgotten.
     pub(super) fn judge_claims(&mut self, pool: &PoolCore, fresh: Fresh, book: &Book) -> Vec<Look> {
         let (trusted, gates, mut looks) = (self.trusted, &self.gates, Vec::new());
@@ -231,6 +242,7 @@ impl Claim {
     /// What a person is shown of it.
     pub(super) fn request(&self, root: &Root, book: &Book, alike: &Alike) -> Value {
         let candidate = Candidate::of_spec(&self.spec, self.sighted.shown());
+        let candidate = candidate.replaced(self.sighted.replaced());
         let beside = (None, alike.to(&self.name));
         request((root, &self.name), candidate, (&self.origin, beside), book)
     }

@@ -417,7 +417,8 @@ impl Known {
         let Entry::Template(template) = &self.entry else { return None };
         let sighted = self.sighted()?;
         let candidate = Candidate::of_template(template, &self.declared, sighted.shown())
-            .with_secret_files(sighted.secret_files());
+            .with_secret_files(sighted.secret_files())
+            .replaced(sighted.replaced());
         let beside = (self.hides.as_ref(), alike.to(name));
         Some(request((root, name), candidate, (origin, beside), book))
     }

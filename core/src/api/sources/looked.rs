@@ -232,15 +232,14 @@ impl Need {
     fn looked_up(&self, name: &str, pool: &Arc<PoolCore>) -> What {
         #[cfg(test)]
         tests::panic_if_asked();
-        let (workspace, options) = (&pool.driver.workspace, &pool.driver.options);
-        let with = (workspace.as_path(), &options.inherit_env[..]);
+        let with = pool.sighting();
         match self {
             Need::Sight(template, declared, looked_up) => {
                 let of = (&**template, declared);
                 What::Sight(Sighted::of_template(name, of, (**looked_up).clone(), with))
             }
             Need::Variables(template, path) => {
-                What::Variables(read_env_file(template, path, workspace))
+                What::Variables(read_env_file(template, path, with.workspace))
             }
             Need::Claim(spec) => What::Claim(Some(Sighted::of_spec(name, spec, with).0)),
             Need::Book => {

@@ -15,6 +15,7 @@ mod hook;
 mod kept_out;
 mod lists;
 mod looked;
+mod looks;
 mod needed;
 mod over;
 mod pass;
@@ -48,6 +49,7 @@ use self::accepted::Accepted;
 use self::desired::Desired;
 use self::entry::Fresh;
 use self::findings::{Findings, Said, unknown_of};
+use self::looks::Looks;
 pub(super) use self::over::Over;
 use self::pass::{Passed, Shape};
 pub(super) use self::running::{Named, Origin, Running, Standing};
@@ -66,6 +68,8 @@ pub(super) struct Sources {
     root: Root,
     /// By what servers run, as the last pass judged it.
     warrants: Warrants,
+    /// What their programs were found to be.
+    looks: Looks,
     /// The tools that are accepted by approvals.
     accepted: Accepted,
     /// A pass ended, or something that one waits for.
@@ -90,6 +94,7 @@ impl Sources {
             approvals: Arc::new(Approvals::open(options.approvals.as_deref())?),
             root: root_of(&driver.workspace)?,
             warrants: Warrants::new(options.trusted),
+            looks: Looks::default(),
             accepted: Accepted::default(),
             settled: Notify::new(),
             passes: AtomicUsize::new(0),

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use trunkline_pool::approvals::{
-    Asked, Book, Candidate, Declared, Hidden, Identity, Origin, Request, Root, Shown,
+    Asked, Book, Candidate, Declared, Hidden, Identity, Origin, Replaced, Request, Root, Shown,
 };
 use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
 use trunkline_pool::expand::LookedUp;
 use trunkline_pool::settings::Template;
 
+use super::looks::Looks;
 use super::running;
-use crate::lookup::{Environment, Found, looked_up_program, program};
+use crate::api::pool::PoolCore;
+use crate::lookup::{Environment, Found, Look, looked_up_program, program};
 use crate::{ErrorCode, Result};
 
 /// What would run, and what a decision about it is about.
@@ -24,8 +26,20 @@ pub(in crate::api) struct Sighted {
     pub(super) file: Option<PathBuf>,
     /// The files outside of the workspace whose texts are values.
     secret_files: Vec<String>,
+    /// What that and its interpreters have to be at the start.
+    pub(super) look: Option<Look>,
+    /// How that is another than what was looked at first, and what a decision about that was about.
+    pub(super) replaced: Option<(Replaced, Identity)>,
     /// Whether all of it can be shown as it is. What cannot must not be decided about: two such programs would look the same.
     pub(super) is_whole: bool,
+}
+
+/// What it is looked at with.
+#[derive(Clone, Copy)]
+pub(in crate::api) struct Sighting<'a> {
+    pub workspace: &'a Path,
+    pub inherit_env: &'a [String],
+    pub looks: &'a Looks,
 }
 
 /// What the program of an entry is found with, again and again.
@@ -38,23 +52,22 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// The file that it leads to now; nothing where there is none, or no program.
-    pub(super) fn file(
+    /// The program that it leads to now; nothing where there is none.
+    pub(super) fn found(
         &self,
         name: &str,
         workspace: &Path,
         inherit_env: &[String],
-    ) -> Option<PathBuf> {
-        let found = match self {
+    ) -> Option<Found> {
+        match self {
             Command::LookedUp(looked_up) => {
                 looked_up_program(name, looked_up, workspace, inherit_env).ok()?
             }
             Command::Literal(spec) => match &spec.transport {
-                Transport::Stdio(stdio) => Some(found(name, stdio, workspace, inherit_env)?),
+                Transport::Stdio(stdio) => found(name, stdio, workspace, inherit_env),
                 Transport::Remote(_) | Transport::Host(_) | _ => None,
             },
-        };
-        found.map(|found| file_of(&found))
+        }
     }
 }
 
@@ -68,6 +81,40 @@ pub(super) fn file_of(found: &Found) -> PathBuf {
     found.file().unwrap_or_else(|_| found.program.clone())
 }
 
+impl PoolCore {
+    /// What entries that need approval are looked at with.
+    pub(super) fn sighting(&self) -> Sighting<'_> {
+        let driver = &self.driver;
+        Sighting {
+            workspace: &driver.workspace,
+            inherit_env: &driver.options.inherit_env,
+            looks: &self.sources.looks,
+        }
+    }
+}
+
+impl Looks {
+    /// What a decision is about, what the program has to be at its start, and how that is another than was looked at first. It reads the
+    /// program, the first time.
+    fn decided_about(
+        &self,
+        name: &str,
+        candidate: Candidate<'_>,
+        found: Option<&Found>,
+    ) -> (Identity, Option<Look>, Option<(Replaced, Identity)>) {
+        let identity = candidate.identity();
+        let Some(found) = found else { return (identity, None, None) };
+        let (look, replaced) = self.of(name, identity.hash, || Look::at(found));
+        match replaced {
+            None => (identity, Some(look), None),
+            Some(replaced) => {
+                let now = candidate.replaced(Some(&replaced)).identity();
+                (now, Some(look), Some((replaced, identity)))
+            }
+        }
+    }
+}
+
 impl Sighted {
     /// What would run of a template whose variables come to that. Blocks for as long as the file system does.
     ///
@@ -77,32 +124,48 @@ impl Sighted {
         name: &str,
         (template, declared): (&Template, &Declared),
         looked_up: LookedUp,
-        (workspace, inherit_env): (&Path, &[String]),
+        with: Sighting<'_>,
     ) -> Result<(Sighted, Command)> {
+        let Sighting { workspace, inherit_env, looks } = with;
         let (spec, files) = (looked_up.spec.clone(), looked_up.files.clone());
         let command = Command::LookedUp(Box::new(looked_up));
-        let file = command.file(name, workspace, inherit_env);
+        let found = command.found(name, workspace, inherit_env);
+        let file = found.as_ref().map(file_of);
         let (shown, is_whole) = shown(&spec, file.as_deref(), workspace);
         if !is_whole {
             let message = "`command` leads to a file whose path is no Unicode text, so that nobody can be shown it";
             return Err(template.error(ErrorCode::InvalidConfig, "command", message));
         }
-        let identity = Candidate::of_template(template, declared, &shown).identity();
+        let candidate = Candidate::of_template(template, declared, &shown);
+        let (identity, look, replaced) = looks.decided_about(name, candidate, found.as_ref());
         let secret_files = files.into_iter().filter(|file| leads_out(file, workspace)).collect();
-        Ok((Sighted { identity, shown, file, secret_files, is_whole }, command))
+        Ok((Sighted { identity, shown, file, secret_files, look, replaced, is_whole }, command))
     }
 
     /// What would run of a configuration that is taken literally. Blocks for as long as the file system does.
     pub(in crate::api) fn of_spec(
         name: &str,
         spec: &ServerSpec,
-        (workspace, inherit_env): (&Path, &[String]),
+        with: Sighting<'_>,
     ) -> (Sighted, Command) {
+        let Sighting { workspace, inherit_env, looks } = with;
         let command = Command::Literal(Box::new(spec.clone()));
-        let file = command.file(name, workspace, inherit_env);
+        let found = command.found(name, workspace, inherit_env);
+        let file = found.as_ref().map(file_of);
         let (shown, is_whole) = shown(spec, file.as_deref(), workspace);
-        let identity = Candidate::of_spec(spec, &shown).identity();
-        (Sighted { identity, shown, file, secret_files: Vec::new(), is_whole }, command)
+        let candidate = Candidate::of_spec(spec, &shown);
+        let (identity, look, replaced) = looks.decided_about(name, candidate, found.as_ref());
+        (Sighted { identity, shown, file, secret_files: Vec::new(), look, replaced, is_whole }, command)
+    }
+
+    /// What a decision was about before its program was another.
+    pub(super) fn as_written(&self) -> &Identity {
+        self.replaced.as_ref().map_or(&self.identity, |(_, written)| written)
+    }
+
+    /// How its program is another than was looked at first.
+    pub(super) fn replaced(&self) -> Option<&Replaced> {
+        self.replaced.as_ref().map(|(replaced, _)| replaced)
     }
 
     /// The files outside of the workspace whose texts are values.

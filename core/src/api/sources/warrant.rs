@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use trunkline_pool::acceptance::Recalled;
-use trunkline_pool::approvals::{Book, Decision, Identity, Root, ToolDigests};
+use trunkline_pool::approvals::{ApprovalHash, Book, Decision, Identity, Root, ToolDigests};
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::sighted::{Command, Sighted, file_of};
@@ -16,7 +16,8 @@ use crate::Result;
 use crate::apart::OneByOne;
 use crate::api::pool::PoolCore;
 use crate::driver::Warrant;
-use crate::lookup::Found;
+use crate::lookup::{Found, Look};
+use crate::platform::Expected;
 
 /// The trust in the workspace. It is a warrant by itself, of all that needs nothing else.
 pub(super) struct Trust(AtomicBool);
@@ -29,6 +30,10 @@ pub(super) struct Approved {
     identity: Identity,
     /// The file that its command led to when it was shown; none where it led to none, or to one that could not be shown.
     file: Option<PathBuf>,
+    /// What that and its interpreters were.
+    look: Option<Look>,
+    /// What is decided of the configuration as it is written.
+    written: ApprovalHash,
     state: Mutex<State>,
     /// Whoever asks about it again right before a connection.
     rechecks: OneByOne,
@@ -70,8 +75,8 @@ impl Warrant for Trust {
         None
     }
 
-    fn admits_program(&self, _: &Found) -> bool {
-        true
+    fn admits_program(&self, _: &Found) -> Option<Expected> {
+        Some(Expected::default())
     }
 }
 
@@ -94,6 +99,8 @@ impl Approved {
             name: name.into(),
             identity: sighted.identity.clone(),
             file: sighted.file.clone().filter(|_| sighted.is_whole),
+            look: sighted.look.clone(),
+            written: sighted.as_written().hash,
             state: Mutex::new(state),
             rechecks: OneByOne::default(),
         })
@@ -131,8 +138,8 @@ impl Approved {
     fn look(&self, pool: &PoolCore) -> Gate {
         let command = self.state().command.clone();
         let driver = &pool.driver;
-        let file = command.file(&self.name, &driver.workspace, &driver.options.inherit_env);
-        let is_astray = file != self.file;
+        let found = command.found(&self.name, &driver.workspace, &driver.options.inherit_env);
+        let is_astray = found.as_ref().map(file_of) != self.file;
         self.state().is_astray = is_astray;
         gate_of_way(is_astray)
     }
@@ -198,12 +205,18 @@ impl Warrant for Approved {
         }
     }
 
-    fn admits_program(&self, program: &Found) -> bool {
+    fn admits_program(&self, program: &Found) -> Option<Expected> {
         let is_it = self.file.as_deref() == Some(Path::new(&file_of(program)));
-        if !is_it && let Some(pool) = self.pool.upgrade() {
-            self.shut(&pool, |state| state.is_astray = true);
+        let (look, found) = (self.look.as_ref().filter(|_| is_it), Look::at(program));
+        if look.is_some_and(|look| look.replaced_by(&found).is_none()) {
+            return Some(found.expected());
         }
-        is_it
+        let pool = self.pool.upgrade()?;
+        if is_it {
+            pool.sources.looks.is_replaced(&self.name, self.written, found);
+        }
+        self.shut(&pool, |state| state.is_astray = true);
+        None
     }
 }
 

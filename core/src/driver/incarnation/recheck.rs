@@ -13,6 +13,7 @@ use trunkline_pool::state::{CloseExit, Gate, GateReason, Input};
 use super::{Control, Ended};
 use crate::client::{Unconnected, out_of_reach};
 use crate::driver::{Warrant, recheck};
+use crate::platform::Expected;
 use crate::transport::stdio::ProgramCheck;
 use crate::{Error, ErrorCode};
 
@@ -61,8 +62,8 @@ pub(super) fn over(ended: &Ended, order: Option<Control>) -> Input {
 pub(super) fn of_program(warrant: &Arc<dyn Warrant>) -> ProgramCheck {
     let warrant = warrant.clone();
     ProgramCheck(Arc::new(move |program| match warrant.admits_program(program) {
-        true => Ok(()),
-        false => Gate::Shut(GateReason::PendingApproval).check(),
+        Some(expected) => Ok(expected),
+        None => Gate::Shut(GateReason::PendingApproval).check().map(|()| Expected::default()),
     }))
 }
 

@@ -3,7 +3,7 @@
 //! Written out instead of `std::process::Command`, which panics when it cannot reap a child whose exec failed: a host
 //! that ignores SIGCHLD leaves nothing to reap (I-22).
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,9 @@ use std::time::Duration;
 use crate::platform::child::{close_others_on_exec, default_signals};
 use crate::platform::inherited::NotInherited;
 use crate::platform::pipe::{pipe, set_nonblocking};
-use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, ReadPipe, signals};
+use crate::platform::{
+    LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, ReadPipe, Stamp, signals,
+};
 
 /// A child that was forked, before it meets the runtime.
 #[derive(Debug)]
@@ -48,6 +50,9 @@ impl Drop for Unclaimed {
 /// What the child needs, allocated before the fork.
 struct Prepared {
     program: CString,
+    /// What was looked at, the program first.
+    looked_at: Vec<(CString, Stamp)>,
+    is_binary: bool,
     cwd: CString,
     argv: Vec<*const libc::c_char>,
     envp: Vec<*const libc::c_char>,
@@ -149,7 +154,15 @@ impl Prepared {
         let pointers = |texts: &[CString]| {
             texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect::<Vec<_>>()
         };
+        let expected = &launch.expected;
+        let looked_at = expected
+            .files
+            .iter()
+            .map(|(path, stamp)| Ok((text(path.as_os_str().as_bytes())?, *stamp)))
+            .collect::<io::Result<Vec<_>>>()?;
         Ok(Prepared {
+            looked_at,
+            is_binary: expected.is_binary,
             program: text(launch.program.as_os_str().as_bytes())?,
             cwd: text(OsStr::as_bytes(launch.cwd.as_os_str()))?,
             argv: pointers(&args),
@@ -186,9 +199,70 @@ unsafe fn become_program(prepared: &Prepared, streams: [RawFd; 3], report: RawFd
         let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
+        let Some(_program) = as_it_was_looked_at(prepared) else { fail(report, 4) };
+        #[cfg(target_os = "linux")]
+        if let Some(program) = _program.filter(|_| prepared.is_binary) {
+            // What is executed is what was compared. Where that cannot be, the path is taken, which led there a moment ago.
+            libc::fexecve(program, prepared.argv.as_ptr(), prepared.envp.as_ptr());
+        }
         libc::execve(prepared.program.as_ptr(), prepared.argv.as_ptr(), prepared.envp.as_ptr());
         fail(report, 2)
     }
+}
+
+/// The program, open, if anything was looked at; nothing at all if a file is not what it was then. They are closed on exec.
+///
+/// # Safety
+/// Only in a child right after `fork`.
+unsafe fn as_it_was_looked_at(prepared: &Prepared) -> Option<Option<RawFd>> {
+    let mut program = None;
+    for (path, stamp) in &prepared.looked_at {
+        let mut found = std::mem::MaybeUninit::<libc::stat>::zeroed();
+        // SAFETY: the path was prepared before the fork, and the structure is valid for the call.
+        let (fd, is_found) = unsafe { look_at(path, found.as_mut_ptr()) };
+        // SAFETY: all zeros are a value of it, and the call wrote the rest.
+        if !is_found || stamp_of(unsafe { found.assume_init_ref() }) != *stamp {
+            return None;
+        }
+        program = program.or((fd >= 0).then_some(fd));
+    }
+    Some(program)
+}
+
+/// The file, open for nothing but to be asked about and executed, and whether it could be asked.
+///
+/// # Safety
+/// The structure is valid for a write.
+#[cfg(target_os = "linux")]
+unsafe fn look_at(path: &CStr, found: *mut libc::stat) -> (RawFd, bool) {
+    // SAFETY: the path ends with a zero; the rest is the caller's to meet.
+    unsafe {
+        let fd = libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+        (fd, fd >= 0 && libc::fstat(fd, found) == 0)
+    }
+}
+
+/// No program is executed by its descriptor here.
+///
+/// # Safety
+/// The structure is valid for a write.
+#[cfg(not(target_os = "linux"))]
+unsafe fn look_at(path: &CStr, found: *mut libc::stat) -> (RawFd, bool) {
+    // SAFETY: the path ends with a zero; the rest is the caller's to meet.
+    (-1, unsafe { libc::stat(path.as_ptr(), found) } == 0)
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the fields have other types on other systems")]
+fn stamp_of(found: &libc::stat) -> Stamp {
+    Stamp([
+        found.st_dev as u64,
+        found.st_ino as u64,
+        found.st_size as u64,
+        found.st_mtime as u64,
+        found.st_mtime_nsec as u64,
+        found.st_ctime as u64,
+        found.st_ctime_nsec as u64,
+    ])
 }
 
 /// Tells the parent what failed, and ends the child.

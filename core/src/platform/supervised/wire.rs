@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use tokio::io::unix::AsyncFd;
 
 use super::parcel;
-use crate::platform::{Exit, Launch, TreeSignal};
+use crate::platform::{Exit, Expected, Launch, Stamp, TreeSignal};
 
 /// Three numbers of four bytes.
 const MESSAGE_BYTES: usize = 12;
@@ -36,14 +36,22 @@ impl Message {
     }
 }
 
-/// What to start, as the keeper reads it: a length, the number of arguments, and texts that end with a zero byte.
+/// What to start, as the keeper reads it: a length; the number of arguments; whether it is a binary that was looked at, and how many files were;
+/// and texts that end with a zero byte.
 pub(super) fn order(launch: &Launch) -> io::Result<Vec<u8>> {
     let args: Vec<_> = std::iter::once(&launch.name).chain(&launch.args).collect();
     let mut bytes = vec![0; 4];
     bytes.extend(u32_of(args.len())?.to_le_bytes());
+    let Expected { files, is_binary } = &launch.expected;
+    bytes.extend(u32::from(*is_binary && !files.is_empty()).to_le_bytes());
+    bytes.extend(u32_of(files.len())?.to_le_bytes());
     let paths = [launch.program.as_os_str(), launch.cwd.as_os_str()];
     for text in paths.into_iter().chain(args.into_iter().map(|arg| &**arg)) {
         push(&mut bytes, &[text])?;
+    }
+    for (path, Stamp(words)) in files {
+        push(&mut bytes, &[path.as_os_str()])?;
+        push(&mut bytes, &[OsStr::new(&words.map(|word| word.to_string()).join(" "))])?;
     }
     for (name, value) in &launch.env {
         push(&mut bytes, &[name, OsStr::new("="), value])?;

@@ -24,6 +24,11 @@ const WAY: &str = "TRUNKLINE_SUPERVISION";
 
 /// A test of this file, by its name alone.
 fn in_each_way(test: &str, variables: &[(&str, &str)], run: impl AsyncFnOnce()) {
+    in_each_way_of(&format!("launch::{test}"), variables, run);
+}
+
+/// A test of a file beside this one, by that and its name.
+pub(super) fn in_each_way_of(test: &str, variables: &[(&str, &str)], run: impl AsyncFnOnce()) {
     if std::env::var_os(CHOSEN).is_some() {
         tokio::runtime::Runtime::new().unwrap().block_on(async {
             run().await;
@@ -33,7 +38,7 @@ fn in_each_way(test: &str, variables: &[(&str, &str)], run: impl AsyncFnOnce()) 
     }
     for way in ["supervisor", "group"] {
         let mut again = Command::new(std::env::current_exe().unwrap());
-        again.args(["--exact", &format!("platform::tests::launch::{test}"), "--nocapture"]);
+        again.args(["--exact", &format!("platform::tests::{test}"), "--nocapture"]);
         again.env(CHOSEN, test).env(WAY, way).envs(variables.iter().copied());
         assert!(again.status().unwrap().success(), "{test} under a {way}");
     }
@@ -44,6 +49,7 @@ fn shell(script: &str, args: Vec<OsString>) -> Launch {
     let first = ["-c", script, "sh"].map(OsString::from);
     Launch {
         program: "/bin/sh".into(),
+        expected: Expected::default(),
         name: "sh".into(),
         args: first.into_iter().chain(args).collect(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
@@ -52,7 +58,7 @@ fn shell(script: &str, args: Vec<OsString>) -> Launch {
 }
 
 /// What it prints until its end.
-async fn printed(launched: Launched) -> Vec<u8> {
+pub(super) async fn printed(launched: Launched) -> Vec<u8> {
     drop(launched.stdin);
     let mut bytes = Vec::with_capacity(1 << 20);
     while launched.stdout.read(&mut bytes).await.unwrap() > 0 {

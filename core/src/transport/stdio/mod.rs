@@ -17,16 +17,16 @@ use std::sync::Arc;
 use trunkline_pool::config::StdioSpec;
 
 use crate::lookup::{self, Environment, Found, Lookups, Sought};
-use crate::platform::{self, Launch, LaunchError, Launched};
+use crate::platform::{self, Expected, Launch, LaunchError, Launched};
 use crate::{Error, ErrorCode, Result};
 
-/// Asked about the program that was found for a command, right before that very file is started; an error is the end of the attempt.
-/// It may read files.
+/// Asked about the program that was found for a command, right before that very file is started: what its files have to be then; an error is
+/// the end of the attempt. It may read files.
 #[derive(Clone)]
 pub(crate) struct ProgramCheck(pub Arc<ProgramChecks>);
 
 /// The question itself.
-type ProgramChecks = dyn Fn(&Found) -> Result<()> + Send + Sync;
+type ProgramChecks = dyn Fn(&Found) -> Result<Expected> + Send + Sync;
 
 impl std::fmt::Debug for ProgramCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -57,14 +57,19 @@ pub(crate) async fn find(
         lookup::runners::make(&folder).map_err(|error| error.with_server(name.as_ref()))?;
         lookup::check_folder(&name, &folder)?;
         let found = lookup::program(&name, &spec, &workspace, &environment)?;
-        if let Some(ProgramCheck(check)) = check {
-            check(&found).map_err(|error| error.with_server(name.as_ref()))?;
-        }
-        let Found { cwd, program } = found;
+        let expected = match check {
+            Some(ProgramCheck(check)) => {
+                check(&found).map_err(|error| error.with_server(name.as_ref()))?
+            }
+            None => Expected::default(),
+        };
+        let Found { cwd, program, search: _ } = found;
         lookup::check_interpreter(&name, &spec.command, &program, &cwd)?;
         Ok(Launch {
+            // Not as it is written: a program that looks for itself would look in its own PATH.
+            name: program.clone().into_os_string(),
             program,
-            name: OsString::from(&spec.command),
+            expected,
             args: spec.args.iter().map(OsString::from).collect(),
             env: environment.into_variables(),
             cwd,
@@ -76,12 +81,22 @@ pub(crate) async fn find(
     })
 }
 
+/// Whether that is the failure of a start whose files were others by then.
+pub(crate) fn is_replaced(failed: &Error) -> bool {
+    failed.code() == ErrorCode::SpawnFailed && failed.detail().contains_key("replaced")
+}
+
 /// Starts a program that was found for this command.
 ///
 /// # Errors
 /// `spawn_failed` with `detail.command` and `detail.errno`. A dropped future leaves no process.
 pub(crate) async fn start(server: &Arc<str>, command: &str, launch: Launch) -> Result<Launched> {
     let launched = platform::launch(launch).await;
-    launched
-        .map_err(|LaunchError { step, error, .. }| lookup::failure(server, command, step, &error))
+    launched.map_err(|failed| match failed.is_replaced() {
+        true => lookup::replaced(server, command),
+        false => {
+            let LaunchError { step, error, .. } = failed;
+            lookup::failure(server, command, step, &error)
+        }
+    })
 }

@@ -4,11 +4,14 @@ use super::{Hidden, Origin, Request};
 use crate::approvals::candidate::Shown;
 use crate::approvals::declared::DeclaredInput;
 use crate::approvals::line::{escaped_line, escaped_text};
+use crate::approvals::replaced::Replaced;
 use crate::approvals::sign_in::{Address, SignIn};
 
 /// The text, of printable ASCII and ends of lines alone.
 pub(super) fn of(request: &Request) -> String {
     let mut lines = vec![escaped_text(&request.server)];
+    let replaced = request.replaced.as_ref().map(Replaced::clause).unwrap_or_default();
+    add(&mut lines, "replaced", &replaced);
     shown(&request.shown, &mut lines);
     let Origin { scope: _, file, line } = &request.origin;
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();

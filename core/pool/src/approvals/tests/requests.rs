@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{process, root, spec};
-use crate::approvals::{Asked, Book, Candidate, Decision, Origin, Request, Shown};
+use crate::approvals::{
+    Asked, Book, Candidate, Decision, Difference, Origin, Replaced, Request, Shown, StartFile, seal,
+};
 
 fn origin() -> Origin {
     Origin { scope: "project".into(), file: Some("/p/.mcp.json".into()), line: Some(3) }
@@ -13,13 +15,16 @@ fn origin() -> Origin {
 
 /// The request for a literal configuration.
 fn request(value: &Value, shown: &Shown) -> Request {
-    let spec = spec(value);
+    request_for(Candidate::of_spec(&spec(value), shown))
+}
+
+fn request_for(candidate: Candidate<'_>) -> Request {
     let (root, origin) = (root("/p"), origin());
     Request::new(&Asked {
         root: &root,
         server: "s",
         origin: &origin,
-        candidate: Candidate::of_spec(&spec, shown),
+        candidate,
         last: None,
         hides: None,
         alike: None,
@@ -344,4 +349,29 @@ fn packages_of_one_version_are_not_marked() {
     for (command, args) in lines {
         assert_eq!(unpinned(command, args), [""; 0], "{command} {args:?}");
     }
+}
+
+/// SPEC 12.12: a program that is another than was looked at is another thing to decide about, and the text says so first.
+#[test]
+fn a_program_that_is_another_is_said_first_and_is_another_decision() {
+    let value = json!({ "command": "c" });
+    let (spec, shown) = (super::spec(&value), process("c", &[]));
+    let replaced = Replaced {
+        file: StartFile::Interpreter,
+        path: "/bin/s\u{202e}h".to_owned(),
+        difference: Difference::Content,
+        seal: seal("one"),
+    };
+    let other = Replaced { seal: seal("two"), ..replaced.clone() };
+    let candidate = |replaced| Candidate::of_spec(&spec, &shown).replaced(replaced);
+    let hashes = [None, Some(&replaced), Some(&other)].map(|it| candidate(it).identity().hash);
+    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
+    let request = request_for(candidate(Some(&replaced))).to_json();
+    let path = "/bin/s\\u{202e}h";
+    let expected = json!({ "file": "interpreter", "path": path, "difference": "content" });
+    assert_eq!(request["replaced"], expected);
+    let text = request["escaped"]["text"].as_str().unwrap();
+    let clause = format!("the interpreter {path} has other content than when it was looked at");
+    assert_eq!(text.lines().nth(1), Some(&*format!("  replaced {clause}")));
+    assert_eq!(request_for(candidate(None)).to_json()["replaced"], Value::Null);
 }

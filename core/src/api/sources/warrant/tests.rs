@@ -12,8 +12,7 @@ fn a_rejection_that_was_read_is_the_answer_of_its_recheck() {
     let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
     let (core, sources) = (&pool.0, &pool.0.sources);
     let spec = ServerSpec::from_value("s", &json!({ "command": "/bin/sh" })).unwrap();
-    let with = (&*core.driver.workspace, &*core.driver.options.inherit_env);
-    let (sighted, command) = Sighted::of_spec("s", &spec, with);
+    let (sighted, command) = Sighted::of_spec("s", &spec, core.sighting());
     let warrant = Approved::new(core, &Trust::new(true), "s", (&sighted, &command));
     let decide = |decision, seen| {
         let (root, identity) = (&sources.root, &sighted.identity);

@@ -1,0 +1,86 @@
+//! Which file is found at a path, so that who starts it finds the same one (SPEC 12.12).
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Device, inode, size, then seconds and nanoseconds of the last write, and of the last change of any kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(pub [u64; STAMP_WORDS]);
+
+/// Numbers of a stamp.
+pub(crate) const STAMP_WORDS: usize = 7;
+
+/// The files of a start, as they were right before it. Whoever starts the program finds them so, or starts nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Expected {
+    /// The program, and what interprets it; none where nobody looked.
+    pub files: Vec<(PathBuf, Stamp)>,
+    /// Whether the program is none that another file interprets, so that the very file that was compared can be executed.
+    pub is_binary: bool,
+    /// The files, open so that nobody writes to them or moves them. Another system has nothing of the kind.
+    #[cfg(windows)]
+    pub held: Vec<File>,
+}
+
+impl Stamp {
+    /// That of an open file.
+    pub(crate) fn of(file: &File) -> io::Result<Stamp> {
+        of(&file.metadata()?, file)
+    }
+
+    /// That of a file that cannot be opened for reading.
+    #[cfg(unix)]
+    pub(crate) fn of_path(path: &Path) -> io::Result<Stamp> {
+        Ok(of_metadata(&std::fs::metadata(path)?))
+    }
+
+    /// Nothing is known of what cannot be opened.
+    #[cfg(not(unix))]
+    pub(crate) fn of_path(_: &Path) -> io::Result<Stamp> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+
+    /// Which file it is.
+    pub(crate) fn identity(&self) -> [u64; 2] {
+        [self.0[0], self.0[1]]
+    }
+
+    /// Its length.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0[2]
+    }
+
+    /// When it was written last.
+    pub(crate) fn written(&self) -> [u64; 2] {
+        [self.0[3], self.0[4]]
+    }
+}
+
+#[cfg(unix)]
+fn of(found: &std::fs::Metadata, _: &File) -> io::Result<Stamp> {
+    Ok(of_metadata(found))
+}
+
+#[cfg(unix)]
+fn of_metadata(found: &std::fs::Metadata) -> Stamp {
+    use std::os::unix::fs::MetadataExt;
+    let times = [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()];
+    let [written, written_ns, changed, changed_ns] = times.map(i64::cast_unsigned);
+    let size = found.size();
+    Stamp([found.dev(), found.ino(), size, written, written_ns, changed, changed_ns])
+}
+
+#[cfg(windows)]
+fn of(found: &std::fs::Metadata, file: &File) -> io::Result<Stamp> {
+    use std::os::windows::fs::MetadataExt;
+    let [volume, index] = super::windows::file_identity(file)?;
+    let times = [found.last_write_time(), 0, found.creation_time(), 0];
+    let [written, written_ns, changed, changed_ns] = times;
+    Ok(Stamp([volume, index, found.file_size(), written, written_ns, changed, changed_ns]))
+}
+
+#[cfg(not(any(unix, windows)))]
+fn of(found: &std::fs::Metadata, _: &File) -> io::Result<Stamp> {
+    Ok(Stamp([0, 0, found.len(), 0, 0, 0, 0]))
+}

@@ -1,0 +1,206 @@
+//! What was looked at is what is executed: a program, or the interpreter of a script, that is another right before its start (SPEC 12.12).
+
+use std::fs::{self, FileTimes, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use super::decisions::approve;
+use super::*;
+
+/// A server of one file or more, and how a part of it is swapped for something else.
+struct Swap {
+    is: &'static str,
+    /// Makes the server below a folder, which runs the program: its command.
+    made: fn(&Path, &str) -> PathBuf,
+    /// Puts something else in its place that runs these lines.
+    swap: fn(&Path, &str),
+    /// What the request says of it: which file, and what is different.
+    told: [&'static str; 2],
+}
+
+/// A line more is a case more.
+const SWAPS: &[Swap] = &[
+    Swap {
+        is: "a binary that was replaced by a rename",
+        made: |folder, _| {
+            fs::copy(rig::testserver(), folder.join("tool")).unwrap();
+            folder.join("tool")
+        },
+        swap: |folder, lines| renamed_over(&folder.join("tool"), lines),
+        told: ["program", "other_file"],
+    },
+    Swap {
+        is: "a script that was replaced by a rename",
+        made: |folder, runs| script(&folder.join("tool"), "/bin/sh", runs),
+        swap: |folder, lines| renamed_over(&folder.join("tool"), lines),
+        told: ["program", "other_file"],
+    },
+    Swap {
+        is: "a script that is longer",
+        made: |folder, runs| script(&folder.join("tool"), "/bin/sh", runs),
+        swap: |folder, lines| rewritten(&folder.join("tool"), lines, 1 << 12),
+        told: ["program", "size"],
+    },
+    Swap {
+        is: "a script that was rewritten with its size and its time",
+        made: |folder, runs| script(&folder.join("tool"), "/bin/sh", runs),
+        swap: |folder, lines| {
+            let tool = folder.join("tool");
+            let before = fs::metadata(&tool).unwrap();
+            rewritten(&tool, lines, usize::try_from(before.len()).unwrap());
+            let times = FileTimes::new().set_modified(before.modified().unwrap());
+            fs::File::options().write(true).open(&tool).unwrap().set_times(times).unwrap();
+        },
+        told: ["program", "content"],
+    },
+    Swap {
+        is: "a binary that was written to",
+        made: |folder, _| {
+            fs::copy(rig::testserver(), folder.join("tool")).unwrap();
+            folder.join("tool")
+        },
+        swap: |folder, lines| {
+            let tool = folder.join("tool");
+            rewritten(&tool, lines, usize::try_from(fs::metadata(&tool).unwrap().len()).unwrap());
+        },
+        told: ["program", "time"],
+    },
+    Swap {
+        is: "an interpreter that was replaced by a rename",
+        made: |folder, runs| {
+            let shell = folder.join("shell");
+            fs::copy("/bin/sh", &shell).unwrap();
+            script(&folder.join("tool"), shell.to_str().unwrap(), runs)
+        },
+        swap: |folder, lines| renamed_over(&folder.join("shell"), lines),
+        told: ["interpreter", "other_file"],
+    },
+    Swap {
+        is: "an interpreter whose link leads elsewhere",
+        made: |folder, runs| {
+            symlink("/bin/sh", folder.join("shell")).unwrap();
+            script(&folder.join("tool"), folder.join("shell").to_str().unwrap(), runs)
+        },
+        swap: |folder, lines| {
+            script(&folder.join("evil"), "/bin/sh", lines);
+            fs::remove_file(folder.join("shell")).unwrap();
+            symlink("evil", folder.join("shell")).unwrap();
+        },
+        told: ["interpreter", "other_file"],
+    },
+    Swap {
+        is: "an interpreter that env finds",
+        made: |folder, runs| {
+            fs::copy("/bin/sh", folder.join("myshell")).unwrap();
+            script(&folder.join("tool"), "/usr/bin/env myshell", runs)
+        },
+        swap: |folder, lines| renamed_over(&folder.join("myshell"), lines),
+        told: ["interpreter", "other_file"],
+    },
+];
+
+/// A file that runs these lines.
+fn script(path: &Path, interpreter: &str, lines: &str) -> PathBuf {
+    fs::write(path, format!("#!{interpreter}\n{lines}\n")).unwrap();
+    fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    path.to_owned()
+}
+
+fn renamed_over(path: &Path, lines: &str) {
+    let other = path.with_extension("other");
+    script(&other, "/bin/sh", lines);
+    fs::rename(other, path).unwrap();
+}
+
+/// The same file with other bytes, this many.
+fn rewritten(path: &Path, lines: &str, bytes: usize) {
+    let mut text = format!("#!/bin/sh\n{lines}\nexit\n").into_bytes();
+    text.resize(bytes, b' ');
+    fs::write(path, text).unwrap();
+}
+
+/// When it is swapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// Between the request and the approval.
+    Asked,
+    /// While it runs, and is started again.
+    Running,
+    /// While no source names it, and the decision is kept.
+    Away,
+}
+
+/// SPEC 12.12: between the look and the first start.
+#[test]
+fn what_was_swapped_between_the_look_and_the_start_is_pending_again() {
+    SWAPS.iter().for_each(|swap| host(swapped(swap, When::Asked)));
+}
+
+/// SPEC 12.12, 12.4: the look is that of the decision, which a removal does not take away.
+#[test]
+fn what_was_swapped_while_no_source_named_it_is_pending_again() {
+    SWAPS.iter().for_each(|swap| host(swapped(swap, When::Away)));
+}
+
+/// SPEC 12.12, 11.5: between one start and the next.
+#[test]
+fn what_was_swapped_while_it_ran_is_pending_at_its_next_start() {
+    // Nobody writes to a binary that runs.
+    let swaps = SWAPS.iter().filter(|swap| swap.told != ["program", "time"]);
+    swaps.for_each(|swap| host(swapped(swap, When::Running)));
+}
+
+async fn swapped(swap: &Swap, when: When) {
+    let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));
+    let session = wanting(&rig, "a");
+    let place = rig.path("place");
+    fs::create_dir(&place).unwrap();
+    let mut server = rig.server(&[]);
+    let runs = format!("exec '{}' \"$@\" # {:>200}", rig::testserver().display(), "");
+    server["command"] = json!((swap.made)(&place, &runs));
+    server["env"] = json!({ "PATH": format!("{}:/usr/bin:/bin", place.display()) });
+    let servers = json!({ "s": server });
+    set(&rig.pool, "project", servers.clone());
+    let shown = rig.pool.approvals().await.unwrap()["requests"][0].clone();
+    assert_eq!(shown["replaced"], Value::Null, "{}", swap.is);
+    if when != When::Asked {
+        approve(&rig.pool, "s").await;
+        assert_eq!(settled(&rig).await["s"]["state"], "ready", "{}", swap.is);
+    }
+    if when == When::Away {
+        set(&rig.pool, "project", json!({}));
+        rig.wait_for_no_process();
+    }
+    let (starts, ran) = (rig.starts().len(), rig.path("ran"));
+    (swap.swap)(&place, &format!(": > '{}'", ran.display()));
+    let first = shown["hash"].as_str().unwrap();
+    match when {
+        When::Asked => drop(rig.pool.approve("s", first).await.unwrap()),
+        When::Running => drop(rig.pool.restart("s", None).await.unwrap()),
+        When::Away => drop(set(&rig.pool, "project", servers)),
+    }
+    let is = format!("{}, {when:?}", swap.is);
+    until(|| row(&rig.pool, "s")["approval_state"] == "pending" || ran.exists());
+    settled(&rig).await;
+    assert!(!ran.exists() && rig.starts().len() == starts, "{is}: it ran");
+    is_asked_about(&rig, swap.told, &is).await;
+    let (code, reason) = refused(&session, "s").await;
+    assert_eq!((code, reason), (ErrorCode::NotAdmitted, json!("pending_approval")), "{is}");
+    // Who was shown what it was before has not seen this.
+    let stale = rig.pool.approve("s", first).await.unwrap_err();
+    assert_eq!(stale.code(), ErrorCode::StaleApproval, "{is}");
+    approve(&rig.pool, "s").await;
+    until(|| ran.exists());
+}
+
+/// The request says first what is another, and so does who explains.
+async fn is_asked_about(rig: &Rig, told: [&str; 2], is: &str) {
+    let asked = rig.pool.approvals().await.unwrap()["requests"][0].clone();
+    let replaced = &asked["replaced"];
+    assert_eq!([&replaced["file"], &replaced["difference"]], told, "{is}: {asked}");
+    let text = asked["escaped"]["text"].as_str().unwrap();
+    let first = text.lines().nth(1).unwrap();
+    assert!(first.contains("replaced") && first.contains(told[0]), "{is}: {text}");
+    let why = rig.pool.explain("s").unwrap();
+    assert!(why["message"].as_str().unwrap().contains("looked at"), "{is}: {why}");
+}
