@@ -133,13 +133,13 @@ enum When {
 /// SPEC 12.12: between the look and the first start.
 #[test]
 fn what_was_swapped_between_the_look_and_the_start_is_pending_again() {
-    SWAPS.iter().for_each(|swap| host(swapped(swap, When::Asked)));
+    SWAPS.iter().for_each(|swap| swapped(swap, When::Asked));
 }
 
 /// SPEC 12.12, 12.4: the look is that of the decision, which a removal does not take away.
 #[test]
 fn what_was_swapped_while_no_source_named_it_is_pending_again() {
-    SWAPS.iter().for_each(|swap| host(swapped(swap, When::Away)));
+    SWAPS.iter().for_each(|swap| swapped(swap, When::Away));
 }
 
 /// SPEC 12.12, 11.5: between one start and the next.
@@ -147,50 +147,122 @@ fn what_was_swapped_while_no_source_named_it_is_pending_again() {
 fn what_was_swapped_while_it_ran_is_pending_at_its_next_start() {
     // Nobody writes to a binary that runs.
     let swaps = SWAPS.iter().filter(|swap| swap.told != ["program", "time"]);
-    swaps.for_each(|swap| host(swapped(swap, When::Running)));
+    swaps.for_each(|swap| swapped(swap, When::Running));
 }
 
-async fn swapped(swap: &Swap, when: When) {
+fn swapped(swap: &Swap, when: When) {
     let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));
-    let session = wanting(&rig, "a");
+    let (place, ran) = (rig.path("place"), rig.path("ran"));
+    let servers = json!({ "s": server_of(&rig, swap) });
+    let is = format!("{}, {when:?}", swap.is);
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "project", servers.clone());
+        let shown = rig.pool.approvals().await.unwrap()["requests"][0].clone();
+        assert_eq!(shown["replaced"], Value::Null, "{is}");
+        if when != When::Asked {
+            approve(&rig.pool, "s").await;
+            assert_eq!(settled(&rig).await["s"]["state"], "ready", "{is}");
+        }
+        if when == When::Away {
+            set(&rig.pool, "project", json!({}));
+            rig.wait_for_no_process();
+        }
+        let starts = rig.starts().len();
+        (swap.swap)(&place, &format!(": > '{}'", ran.display()));
+        let first = shown["hash"].as_str().unwrap();
+        match when {
+            When::Asked => drop(rig.pool.approve("s", first).await.unwrap()),
+            When::Running => drop(rig.pool.restart("s", None).await.unwrap()),
+            When::Away => drop(set(&rig.pool, "project", servers)),
+        }
+        until(|| row(&rig.pool, "s")["approval_state"] == "pending" || ran.exists());
+        settled(&rig).await;
+        assert!(!ran.exists() && rig.starts().len() == starts, "{is}: it ran");
+        is_asked_about(&rig, swap.told, &is).await;
+        let error = session.acquire("s", None, &Default::default()).await.err().unwrap();
+        assert_eq!(error.detail()["reason"], "pending_approval", "{is}: {error}");
+        assert_eq!(error.detail()["replaced"]["file"], swap.told[0], "{is}: {error}");
+        assert!(error.message().starts_with(&format!("the {} ", swap.told[0])), "{is}: {error}");
+        // Who was shown what it was before has not seen this.
+        let stale = rig.pool.approve("s", first).await.unwrap_err();
+        assert_eq!(stale.code(), ErrorCode::StaleApproval, "{is}");
+        approve(&rig.pool, "s").await;
+        until(|| ran.exists());
+    });
+}
+
+/// The configuration of a server of that kind, made in a folder of its own.
+fn server_of(rig: &Rig, swap: &Swap) -> Value {
     let place = rig.path("place");
     fs::create_dir(&place).unwrap();
-    let mut server = rig.server(&[]);
     let runs = format!("exec '{}' \"$@\" # {:>200}", rig::testserver().display(), "");
+    let mut server = rig.server(&[]);
     server["command"] = json!((swap.made)(&place, &runs));
     server["env"] = json!({ "PATH": format!("{}:/usr/bin:/bin", place.display()) });
-    let servers = json!({ "s": server });
-    set(&rig.pool, "project", servers.clone());
-    let shown = rig.pool.approvals().await.unwrap()["requests"][0].clone();
-    assert_eq!(shown["replaced"], Value::Null, "{}", swap.is);
-    if when != When::Asked {
+    server
+}
+
+/// SPEC 12.12, 12.3: what is back as it was looked at runs by its decision, and asks nobody.
+#[test]
+fn a_program_that_is_back_as_it_was_runs_again() {
+    let rig = trusted();
+    let (tool, aside) = (rig.path("tool"), rig.path("aside"));
+    fs::copy(rig::testserver(), &tool).unwrap();
+    let mut server = rig.server(&[]);
+    server["command"] = json!(tool);
+    host(async {
+        let session = wanting(&rig, "a");
+        set(&rig.pool, "project", json!({ "s": server }));
         approve(&rig.pool, "s").await;
-        assert_eq!(settled(&rig).await["s"]["state"], "ready", "{}", swap.is);
-    }
-    if when == When::Away {
-        set(&rig.pool, "project", json!({}));
-        rig.wait_for_no_process();
-    }
-    let (starts, ran) = (rig.starts().len(), rig.path("ran"));
-    (swap.swap)(&place, &format!(": > '{}'", ran.display()));
-    let first = shown["hash"].as_str().unwrap();
-    match when {
-        When::Asked => drop(rig.pool.approve("s", first).await.unwrap()),
-        When::Running => drop(rig.pool.restart("s", None).await.unwrap()),
-        When::Away => drop(set(&rig.pool, "project", servers)),
-    }
-    let is = format!("{}, {when:?}", swap.is);
-    until(|| row(&rig.pool, "s")["approval_state"] == "pending" || ran.exists());
-    settled(&rig).await;
-    assert!(!ran.exists() && rig.starts().len() == starts, "{is}: it ran");
-    is_asked_about(&rig, swap.told, &is).await;
-    let (code, reason) = refused(&session, "s").await;
-    assert_eq!((code, reason), (ErrorCode::NotAdmitted, json!("pending_approval")), "{is}");
-    // Who was shown what it was before has not seen this.
-    let stale = rig.pool.approve("s", first).await.unwrap_err();
-    assert_eq!(stale.code(), ErrorCode::StaleApproval, "{is}");
-    approve(&rig.pool, "s").await;
-    until(|| ran.exists());
+        settled(&rig).await;
+        fs::rename(&tool, &aside).unwrap();
+        script(&tool, "/bin/sh", "exit");
+        rig.pool.restart("s", None).await.unwrap();
+        until(|| row(&rig.pool, "s")["approval_state"] == "pending");
+        settled(&rig).await;
+        fs::rename(&aside, &tool).unwrap();
+        rig.pool.reload(&Default::default()).await.unwrap();
+        assert_eq!(settled(&rig).await["s"]["state"], "ready");
+        assert_eq!(rig.pool.approvals().await.unwrap()["requests"], json!([]));
+        rig::acquire(&session, "s").await;
+    });
+}
+
+/// SPEC 12.12, 12.3: what was rejected is not taken by the next host for what was approved before.
+#[test]
+fn a_replaced_program_that_was_rejected_stays_rejected_for_the_next_host() {
+    let store = Folder::new();
+    let options = json!({ "trusted": true, "approvals": store.join("approvals.json") });
+    let one = Rig::in_workspace(options.clone());
+    let tool = one.path("tool");
+    fs::copy(rig::testserver(), &tool).unwrap();
+    let mut server = one.server(&[]);
+    server["command"] = json!(tool);
+    let servers = json!({ "s": server });
+    let mut options = options;
+    options["workspace"] = json!(one.path("ws"));
+    host(async {
+        let _session = wanting(&one, "a");
+        set(&one.pool, "project", servers.clone());
+        approve(&one.pool, "s").await;
+        settled(&one).await;
+        renamed_over(&tool, &format!(": > '{}'", one.path("ran").display()));
+        one.pool.restart("s", None).await.unwrap();
+        until(|| row(&one.pool, "s")["approval_state"] == "pending");
+        settled(&one).await;
+        let hash = one.pool.approvals().await.unwrap()["requests"][0]["hash"].clone();
+        one.pool.reject("s", hash.as_str().unwrap()).await.unwrap();
+        assert_eq!(row(&one.pool, "s")["approval_state"], "rejected");
+    });
+    let other = Rig::new(options);
+    host(async {
+        let session = wanting(&other, "a");
+        set(&other.pool, "project", servers);
+        settled(&other).await;
+        assert_eq!(refused(&session, "s").await.1, "rejected");
+        assert!(!one.path("ran").exists());
+    });
 }
 
 /// The request says first what is another, and so does who explains.
