@@ -129,7 +129,13 @@ impl Trace {
 
     fn is_other_start(&mut self, line: &str, folders: &Folders) -> bool {
         let own = format!("execve({:?},", std::env::current_exe().unwrap());
-        let of = |path: &Path| line.contains(&format!("execve(\"{}", path.display()));
+        // By its path, or by a descriptor of the file that its name says.
+        let of = |path: &Path| {
+            let path = path.display();
+            let is_by_descriptor = || line.contains(&format!(", \"\", [\"{path}"));
+            line.contains(&format!("execve(\"{path}"))
+                || line.contains("execveat(") && is_by_descriptor()
+        };
         // The supervisor is a program without a path.
         let is_supervisor = line.contains("execveat(") && line.contains(", \"\", [\"trunkline-");
         self.own_starts += usize::from(line.contains(&own));

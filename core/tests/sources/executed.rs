@@ -130,19 +130,19 @@ enum When {
     Away,
 }
 
-/// SPEC 12.12: between the look and the first start.
+/// SPEC 12.12, S-08: between the look and the first start.
 #[test]
 fn what_was_swapped_between_the_look_and_the_start_is_pending_again() {
     SWAPS.iter().for_each(|swap| swapped(swap, When::Asked));
 }
 
-/// SPEC 12.12, 12.4: the look is that of the decision, which a removal does not take away.
+/// SPEC 12.12, 12.4, S-08: the look is that of the decision, which a removal does not take away.
 #[test]
 fn what_was_swapped_while_no_source_named_it_is_pending_again() {
     SWAPS.iter().for_each(|swap| swapped(swap, When::Away));
 }
 
-/// SPEC 12.12, 11.5: between one start and the next.
+/// SPEC 12.12, 11.5, S-08: between one start and the next.
 #[test]
 fn what_was_swapped_while_it_ran_is_pending_at_its_next_start() {
     // Nobody writes to a binary that runs.

@@ -3,6 +3,8 @@
 //! The tests compile this and cannot run it, so it is kept small; what needs no system (`text`) is tested everywhere.
 
 #[cfg(windows)]
+mod identity;
+#[cfg(windows)]
 mod pipe;
 #[cfg(windows)]
 mod process;
@@ -12,6 +14,7 @@ mod text;
 
 #[cfg(windows)]
 pub(crate) use self::{
+    identity::file_identity,
     pipe::{LentPipe, PipeCopy, ReadPipe, WritePipe},
     process::Process,
     spawn::launch,
