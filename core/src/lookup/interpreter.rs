@@ -96,3 +96,33 @@ fn unfit(server: &str, command: &str, interpreter: &str, error: &io::Error) -> E
     let message = format!("the first line of the command {shown} names {why}");
     of_command(message, error, server, shown).with_detail("interpreter", name).with_hint(hint)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 12.12: a line more is a case more.
+    #[test]
+    fn the_program_that_env_finds_is_read_from_the_first_line() {
+        let cases: [(&str, Option<&str>, Option<&str>); 12] = [
+            ("#!/bin/sh\n", Some("/bin/sh"), None),
+            ("#! /bin/sh -e\n", Some("/bin/sh"), None),
+            ("#!/usr/bin/env python3\n", Some("/usr/bin/env"), Some("python3")),
+            ("#!/usr/bin/env\tnode", Some("/usr/bin/env"), Some("node")),
+            ("#!/usr/bin/env -S node --no-warnings\n", Some("/usr/bin/env"), Some("node")),
+            ("#!/usr/bin/env -Suv run --script\n", Some("/usr/bin/env"), Some("uv")),
+            ("#!/usr/bin/env -S -i A=1 sh\n", Some("/usr/bin/env"), Some("sh")),
+            ("#!/usr/bin/env\n", Some("/usr/bin/env"), None),
+            ("#!/bin/sh env python3\n", Some("/bin/sh"), None),
+            ("#!env python3\n", Some("env"), Some("python3")),
+            ("#!\n/bin/sh", None, None),
+            ("\x7fELF", None, None),
+        ];
+        for (beginning, interpreter, found) in cases {
+            let line = FirstLine::of(beginning.as_bytes());
+            let said = line.as_ref().map(|line| &*line.interpreter);
+            assert_eq!(said, interpreter, "{beginning:?}");
+            assert_eq!(line.as_ref().and_then(FirstLine::of_env), found, "{beginning:?}");
+        }
+    }
+}

@@ -99,7 +99,10 @@ impl Look {
 impl Seen {
     /// What is found there, and how it begins.
     fn at(file: StartFile, path: PathBuf) -> (Seen, Vec<u8>) {
-        let (found, beginning) = match bounded::open(&path).and_then(read) {
+        // Nobody has admitted it: to open a device may do something.
+        let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
+        let content = is_file.then(|| bounded::open(&path).and_then(read));
+        let (found, beginning) = match content.unwrap_or(Err(io::ErrorKind::InvalidInput.into())) {
             Ok((stamp, digest, beginning)) => (Some((stamp, digest)), beginning),
             // What may only be executed is a program all the same.
             Err(_) => (Stamp::of_path(&path).ok().map(|stamp| (stamp, None)), Vec::new()),

@@ -17,9 +17,11 @@ pub(crate) struct Expected {
     /// The program, and what interprets it; none where nobody looked.
     pub files: Vec<(PathBuf, Stamp)>,
     /// Whether the program is none that another file interprets, so that the very file that was compared can be executed.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is executed so"))]
     pub is_binary: bool,
     /// The files, open so that nobody writes to them or moves them. Another system has nothing of the kind.
     #[cfg(windows)]
+    #[allow(dead_code, reason = "they are held, and nothing is asked of them")]
     pub held: Vec<File>,
 }
 

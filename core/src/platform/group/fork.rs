@@ -52,6 +52,7 @@ struct Prepared {
     program: CString,
     /// What was looked at, the program first.
     looked_at: Vec<(CString, Stamp)>,
+    #[cfg(target_os = "linux")]
     is_binary: bool,
     cwd: CString,
     argv: Vec<*const libc::c_char>,
@@ -162,6 +163,7 @@ impl Prepared {
             .collect::<io::Result<Vec<_>>>()?;
         Ok(Prepared {
             looked_at,
+            #[cfg(target_os = "linux")]
             is_binary: expected.is_binary,
             program: text(launch.program.as_os_str().as_bytes())?,
             cwd: text(OsStr::as_bytes(launch.cwd.as_os_str()))?,

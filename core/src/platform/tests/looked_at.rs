@@ -191,6 +191,20 @@ fn a_program_sees_the_path_that_was_configured_whatever_leads_to_it() {
     });
 }
 
+/// A program that looks for itself finds itself, also where nobody needs to approve it.
+#[tokio::test]
+async fn what_nobody_looked_at_has_its_whole_path_as_its_name_too() {
+    let server = json!({ "command": "sh" });
+    let Transport::Stdio(spec) = ServerSpec::from_value("s", &server).unwrap().transport else {
+        panic!("it has a command");
+    };
+    let (name, given) = (Arc::from("s"), Environment::of_child(&spec, &[]));
+    let (root, lookups) = (Path::new("/"), Lookups::default());
+    let launch = stdio::find(&name, &spec, root, given, None, &lookups).await.unwrap();
+    assert!(launch.program.is_absolute() && launch.expected.files.is_empty());
+    assert_eq!(launch.name, launch.program);
+}
+
 async fn launch_now(launch: Launch) -> Result<Launched, LaunchError> {
     crate::platform::launch(launch).await
 }

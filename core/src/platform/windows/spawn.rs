@@ -20,7 +20,7 @@ use super::pipe::{ReadPipe, WritePipe};
 use super::process::{Job, Process};
 use super::{check, text};
 use crate::apart;
-use crate::platform::{Launch, LaunchError, Launched};
+use crate::platform::{Expected, Launch, LaunchError, Launched, Stamp};
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
 ///
@@ -34,12 +34,31 @@ pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
     let order = Order::new(&launch)
         .map_err(|error| LaunchError::new("pass its arguments and environment", error))?;
     // Nothing is tied to the thread here, as it is elsewhere.
-    let start = move || create(order, [child_in, child_out, child_err]);
+    let expected = launch.expected;
+    let start = move || {
+        as_it_was_looked_at(&expected)?;
+        let created = create(order, [child_in, child_out, child_err]);
+        // Nobody writes to its files or moves them until here.
+        drop(expected);
+        created.map_err(started)
+    };
     let process = apart::begin(start).await.map_err(|_| {
         // The runtime ends.
         started(io::ErrorKind::BrokenPipe.into())
     })?;
-    Ok(Launched { process: process.map_err(started)?, stdin, stdout, stderr })
+    Ok(Launched { process: process?, stdin, stdout, stderr })
+}
+
+/// Whether the files that are held open by now are those that were looked at.
+fn as_it_was_looked_at(expected: &Expected) -> Result<(), LaunchError> {
+    let other = |error| LaunchError::new(LaunchError::FIND_AGAIN, error);
+    for (path, stamp) in &expected.files {
+        let found = File::open(path).and_then(|file| Stamp::of(&file)).map_err(other)?;
+        if found != *stamp {
+            return Err(other(io::ErrorKind::NotFound.into()));
+        }
+    }
+    Ok(())
 }
 
 /// What the system is given, each text ended by a zero.
