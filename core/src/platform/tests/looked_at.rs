@@ -209,8 +209,11 @@ async fn launch_now(launch: Launch) -> Result<Launched, LaunchError> {
     crate::platform::launch(launch).await
 }
 
+/// Puts something else in the place of a program: that, which runs something.
+type SwapsBy = fn(&Path, &Path);
+
 /// How a file is another after the last look of the host: each is seen by who executes it.
-const SWAPS: &[(&str, fn(&Path, &Path))] = &[
+const SWAPS: &[(&str, SwapsBy)] = &[
     ("the program is replaced", |program, evil| fs::rename(evil, program).unwrap()),
     ("the program is gone", |program, _| fs::remove_file(program).unwrap()),
     ("a link takes its place", |program, evil| {
