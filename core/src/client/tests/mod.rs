@@ -13,6 +13,7 @@ mod listens;
 mod odd_frames;
 mod odd_servers;
 mod panics;
+mod replaced;
 mod secrets;
 
 use std::path::{Path, PathBuf};
