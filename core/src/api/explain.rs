@@ -105,6 +105,7 @@ impl PoolCore {
             entries.iter().map(|(_, cell)| (&*cell.server).into()).collect();
         names.extend(self.running().all_names());
         names.extend(self.claimed_names());
+        names.extend(self.failed_of_sessions().into_iter().map(|(name, _)| name));
         let naming = &self.driver.naming;
         // The newest that is connected: one that is still being started lists nothing yet.
         let listing = |server: &str| {

@@ -15,9 +15,9 @@ use trunkline_pool::state::SessionId;
 
 use super::calls::Calls;
 use super::configure::Disabled;
-use super::configured::Origin;
+use super::configured::{Configured, Origin};
 use super::pool::{Pool, PoolCore};
-use super::session::{Session, SessionCore, WeakSession};
+use super::session::{OwnServers, Session, SessionCore, WeakSession};
 use crate::auth::Context;
 use crate::driver::LeaseHold;
 use crate::platform;
@@ -38,6 +38,7 @@ struct Live {
     session: WeakSession,
     disabled: Arc<Disabled>,
     calls: Arc<Calls>,
+    own: Arc<OwnServers>,
 }
 
 /// The id of a live session, and its calls.
@@ -101,7 +102,9 @@ impl Pool {
         let (session, is_kept) = Session::open(self, (options, roots), resumed);
         let core = session.core();
         let (number, disabled, calls) = (core.number, core.disabled.clone(), core.calls.clone());
-        sessions.live.insert(id, Live { number, session: session.downgrade(), disabled, calls });
+        let (session_now, own) = (session.downgrade(), core.own_servers().clone());
+        let live = Live { number, session: session_now, disabled, calls, own };
+        sessions.live.insert(id, live);
         drop(sessions);
         // The time of the reducer may be up before the one here is: then nothing of it is held any more.
         if let Some(kept) = kept.filter(|_| is_kept) {
@@ -180,6 +183,18 @@ impl PoolCore {
         let sessions = self.sessions();
         let live = sessions.live.iter().map(|(id, live)| (id.clone(), live.calls.clone()));
         (live.collect(), sessions.kept.len())
+    }
+
+    /// What the live sessions brought themselves. No session is held meanwhile.
+    pub(super) fn brought_by_sessions(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+        let sessions = self.sessions();
+        let own = sessions.live.values().map(|live| live.own.clone()).collect::<Vec<_>>();
+        drop(sessions);
+        let brought = own.iter().flat_map(|own| {
+            let own = own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            own.iter().map(|(name, one)| (name.clone(), one.clone())).collect::<Vec<_>>()
+        });
+        brought.collect()
     }
 
     /// Gives up what closed sessions left.

@@ -18,7 +18,6 @@ use trunkline_pool::state::SessionId;
 use super::calls::Calls;
 use super::configure::Disabled;
 use super::configured::Configured;
-use super::deadline::Deadline;
 use super::event::{EventMask, Subscription};
 use super::filters::SessionWarned;
 use super::held::Held;
@@ -47,6 +46,9 @@ struct Handle {
     /// The host has its pool as long as any session of it.
     _pool: Pool,
 }
+
+/// Servers that a session brought itself.
+pub(super) type OwnServers = Mutex<BTreeMap<Box<str>, Arc<Configured>>>;
 
 /// What the session's handle, leases and calls share. What a change of lists needs of it lies at its beginning, side by side: it is told
 /// to thousands, of whom nothing is in a cache.
@@ -85,7 +87,7 @@ pub(crate) struct SessionCore {
     /// Something in `wants` was settled, or the session closed.
     pub(super) settled: Notify,
     /// Servers that the session brought itself.
-    own: Mutex<BTreeMap<Box<str>, Arc<Configured>>>,
+    own: Arc<OwnServers>,
     /// Servers that it does without (SPEC 6.5).
     pub(super) disabled: Arc<Disabled>,
     /// How grave log messages have to be to be heard.
@@ -274,7 +276,7 @@ impl SessionCore {
             wants: Mutex::default(),
             warned: SessionWarned::default(),
             settled: Notify::new(),
-            own: Mutex::default(),
+            own: Arc::default(),
             disabled: Arc::default(),
             hears,
             holds: Holds::default(),
@@ -352,6 +354,11 @@ impl SessionCore {
     /// The tools of one hold, as the view has them.
     pub(super) fn tools_of(&self, held: &Arc<Held>) -> Arc<[Listed]> {
         self.given.tools_of(self, held)
+    }
+
+    /// Its own source, for who must not hold the session.
+    pub(super) fn own_servers(&self) -> &Arc<OwnServers> {
+        &self.own
     }
 
     /// Puts a server into the session's own source.

@@ -269,3 +269,23 @@ fn an_entry_that_becomes_wrong_says_so_wherever_one_looks() {
         assert_eq!(why(&rig.pool, "s")["reason"], "invalid_config");
     });
 }
+
+/// SPEC 11.6: a server that a session brought itself and that failed is one record: `status`, the pool and the session say the same.
+#[test]
+fn a_sessions_own_server_that_failed_is_told_alike() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        let spec = json!({ "command": "trunkline-no-such-program" });
+        let spec = trunkline::ServerSpec::from_value("own", &spec).unwrap();
+        let refused = session.acquire("own", Some(&spec), &Default::default()).await.err().unwrap();
+        assert_eq!(refused.code(), ErrorCode::SpawnFailed, "{refused}");
+        let status = row(&rig.pool, "own");
+        let of_pool = why(&rig.pool, "own");
+        let of_session = explained(session.explain("own"));
+        assert_eq!(status["last_error"]["code"], "spawn_failed", "{status}");
+        assert_eq!(of_pool["reason"], "failed", "{of_pool}");
+        assert_eq!(of_session["reason"], "failed", "{of_session}");
+        assert_eq!(of_pool["error"], of_session["error"]);
+    });
+}

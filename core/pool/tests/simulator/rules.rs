@@ -275,18 +275,18 @@ impl Past {
         if is_up(was) && !is_up(row) {
             return self.expect_loss(now, input, row, was, setup);
         }
+        let again = row.situation == Situation::Connecting && row.generation > was.generation;
         if matches!(input, Input::Closed { exit: CloseExit::Unbegun, .. }) {
-            let again = row.situation == Situation::Connecting && row.generation > was.generation;
-            let is_awaited = was.refs > 0 || was.waiters > 0;
-            check!(again || !is_awaited, "an attempt that had not begun left {row:?}");
+            check!(
+                again || (was.refs, was.waiters) == (0, 0),
+                "an attempt that had not begun left {row:?}"
+            );
             return Ok(());
         }
         let failed = matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
         if failed && was.situation == Situation::Connecting {
             let code = error_code(input);
             if code == Some(ErrorCode::AuthRequired) {
-                let again =
-                    row.situation == Situation::Connecting && row.generation > was.generation;
                 let right =
                     if self.has_others { again } else { row.state == EntryState::AuthRequired };
                 check!(right, "without credentials, others: {}: {row:?}", self.has_others);

@@ -155,7 +155,10 @@ impl Sighted {
         let (shown, is_whole) = shown(spec, file.as_deref(), workspace);
         let candidate = Candidate::of_spec(spec, &shown);
         let (identity, look, replaced) = looks.decided_about(name, candidate, found.as_ref());
-        (Sighted { identity, shown, file, secret_files: Vec::new(), look, replaced, is_whole }, command)
+        (
+            Sighted { identity, shown, file, secret_files: Vec::new(), look, replaced, is_whole },
+            command,
+        )
     }
 
     /// What a decision was about before its program was another.

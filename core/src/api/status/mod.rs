@@ -4,6 +4,7 @@ mod said;
 mod server;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trunkline_pool::metrics;
@@ -12,6 +13,7 @@ use trunkline_pool::state::EntryState;
 
 pub(super) use self::server::Seen;
 use self::server::Server;
+use super::configured::Configured;
 use super::pool::PoolCore;
 use crate::platform::{self, Taken};
 
@@ -84,7 +86,20 @@ impl PoolCore {
             let server = by_name.entry((&*cell.server).into()).or_default();
             server.entries.push((status, cell));
         }
+        for (name, configured) in self.failed_of_sessions() {
+            let server = by_name.entry(name).or_default();
+            if server.named.is_none() {
+                server.configured.get_or_insert(configured);
+            }
+        }
         by_name
+    }
+
+    /// What sessions brought themselves and what failed, so that nothing else is left of it.
+    pub(super) fn failed_of_sessions(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+        let mut brought = self.brought_by_sessions();
+        brought.retain(|(name, _)| self.driver.last_error(name).is_some());
+        brought
     }
 
     /// What keeps one server from being connected.
@@ -97,6 +112,10 @@ impl PoolCore {
         }
         let entries = self.driver.entries().into_iter();
         server.entries.extend(entries.filter(|(_, cell)| &*cell.server == name));
+        if server.named.is_none() && server.configured.is_none() {
+            let mut failed = self.failed_of_sessions().into_iter();
+            server.configured = failed.find(|(brought, _)| **brought == *name).map(|(_, it)| it);
+        }
         server.seen(self, name)
     }
 

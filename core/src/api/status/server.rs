@@ -22,7 +22,7 @@ use crate::{Error, ErrorCode};
 /// What is known of one server.
 #[derive(Default)]
 pub(super) struct Server {
-    /// The pool's configuration of it.
+    /// The pool's configuration of it; of one that only sessions brought and that failed, theirs.
     pub configured: Option<Arc<Configured>>,
     /// What a source of the pool says of it.
     pub named: Option<Named>,
@@ -33,7 +33,7 @@ pub(super) struct Server {
 
 /// What keeps a server from being connected.
 pub(in crate::api) struct Seen {
-    /// Whether a source names it, or named it, or something of it is left.
+    /// Whether a source or a session names it, or a source named it, or something of it is left.
     pub is_known: bool,
     /// Whether a source of the pool names it, or named it.
     pub is_named: bool,
@@ -61,7 +61,7 @@ impl Server {
             _ => (invalid.or(own), None),
         };
         Seen {
-            is_known: is_named || !self.entries.is_empty(),
+            is_known: is_named || self.configured.is_some() || !self.entries.is_empty(),
             is_named,
             gate,
             rest,
