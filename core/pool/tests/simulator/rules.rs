@@ -277,10 +277,7 @@ impl Past {
         }
         let again = row.situation == Situation::Connecting && row.generation > was.generation;
         if matches!(input, Input::Closed { exit: CloseExit::Unbegun, .. }) {
-            check!(
-                again || (was.refs, was.waiters) == (0, 0),
-                "an attempt that had not begun left {row:?}"
-            );
+            check!(again || (was.refs, was.waiters) == (0, 0), "what had not begun left {row:?}");
             return Ok(());
         }
         let failed = matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });

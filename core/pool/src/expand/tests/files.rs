@@ -18,7 +18,7 @@ impl Variables for Homed {
     }
 
     fn user_home(&self) -> Option<String> {
-        Some("/home/me".to_owned())
+        Some("/h/me".to_owned())
     }
 }
 
@@ -42,7 +42,7 @@ fn a_path_begins_at_the_settings_file_or_at_the_home_folder() {
         ("{file:key}", "/srv/.opencode/key"),
         ("Bearer {file:./key}", "/srv/.opencode/./key"),
         ("{file:../key}", "/srv/.opencode/../key"),
-        ("{file:~/k}", "/home/me/k"),
+        ("{file:~/k}", "/h/me/k"),
         ("{file:~other/k}", "/srv/.opencode/~other/k"),
         ("{file:/etc/k$HOME}", "/etc/k$HOME"),
         ("{file:/a/{b}/c d}", "/a/{b}/c d"),
