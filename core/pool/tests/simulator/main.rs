@@ -24,6 +24,7 @@ mod run;
 #[path = "../../../tests/rig/score.rs"]
 mod score;
 mod setup;
+mod unbegun;
 mod words;
 mod world;
 

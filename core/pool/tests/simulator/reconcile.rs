@@ -11,7 +11,7 @@ use trunkline_pool::config::{Fingerprint, ServerSpec, Share};
 use trunkline_pool::gates::{Shuts, WarrantId};
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::plan::{Connection, Holding, Plan, plan};
-use trunkline_pool::state::{ConnectionId, EntryId, Input, KeyId, SessionId, Ticket};
+use trunkline_pool::state::{ConnectionId, EntryId, Generation, Input, KeyId, SessionId, Ticket};
 use trunkline_pool::view::Viewed;
 
 use crate::chance::Chance;
@@ -236,9 +236,15 @@ impl Workspace {
     fn stands(&self, entry: EntryId) -> Result<(), String> {
         let row = self.run.pool.entry(entry).ok_or("held, but gone")?;
         let connection = ConnectionId { entry, generation: row.generation };
-        let real = self.run.world.connections.get(&connection);
+        let world = &self.run.world;
+        let real = world.connections.get(&connection);
+        // What was dropped before it had begun was no connection.
+        let earlier = (1..row.generation.0).map(Generation);
+        let is_first = earlier
+            .map(|generation| ConnectionId { entry, generation })
+            .all(|it| world.forgone.contains(&it));
         let stands = real.is_some_and(|real| real.heard_up && real.closing.is_none());
-        if stands && row.generation.0 == 1 {
+        if stands && is_first {
             return Ok(());
         }
         Err(format!("an unchanged server was touched: {row:?}, {real:?}"))

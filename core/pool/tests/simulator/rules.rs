@@ -1,6 +1,5 @@
-//! The timing rules, written a second time: when an idle entry closes (SPEC 3.6, 3.7) and when a
-//! lost one is tried again, or given up (SPEC 8.1, 8.2). The pool's deadlines must be exactly
-//! these.
+//! The timing rules, written a second time: when an idle entry closes (SPEC 3.6, 3.7) and when a lost one is tried again, or given up
+//! (SPEC 8.1, 8.2). The pool's deadlines must be exactly these.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,14 +8,15 @@ use trunkline_pool::ErrorCode;
 use trunkline_pool::config::Share;
 use trunkline_pool::options::BudgetMode;
 use trunkline_pool::state::{
-    Ask, CloseExit, Effect, EntryId, EntryState, EntryStatus, Family, Input, LossReason, Moment,
-    PoolState, Situation, Ticket,
+    Ask, Effect, EntryId, EntryState, EntryStatus, Family, Input, LossReason, Moment, PoolState,
+    Situation, Ticket,
 };
 
 use crate::budget::{self, Books};
 use crate::model::{Cause, Holds, is_current};
 use crate::revival::Revival;
 use crate::setup::Setup;
+use crate::unbegun;
 use crate::world::connection_of;
 
 /// What one entry has been through.
@@ -275,15 +275,15 @@ impl Past {
         if is_up(was) && !is_up(row) {
             return self.expect_loss(now, input, row, was, setup);
         }
-        let again = row.situation == Situation::Connecting && row.generation > was.generation;
-        if matches!(input, Input::Closed { exit: CloseExit::Unbegun, .. }) {
-            check!(again || (was.refs, was.waiters) == (0, 0), "what had not begun left {row:?}");
-            return Ok(());
+        if unbegun::is_it(input, was) {
+            return unbegun::leaves(row, was);
         }
         let failed = matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
         if failed && was.situation == Situation::Connecting {
             let code = error_code(input);
             if code == Some(ErrorCode::AuthRequired) {
+                let again =
+                    row.situation == Situation::Connecting && row.generation > was.generation;
                 let right =
                     if self.has_others { again } else { row.state == EntryState::AuthRequired };
                 check!(right, "without credentials, others: {}: {row:?}", self.has_others);

@@ -3,7 +3,7 @@
 //!
 //! It keeps its own record of what is alive, which is what the pool's claims are held against.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use trunkline_pool::catalog::{Catalog, Item};
@@ -56,6 +56,8 @@ pub enum Stage {
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub connections: BTreeMap<ConnectionId, Reality>,
+    /// Attempts that were to be dropped if they had not begun.
+    pub forgone: BTreeSet<ConnectionId>,
     /// Events to deliver once more, whatever they mean by then.
     pub echoes: Vec<Input>,
 }
@@ -101,6 +103,7 @@ impl World {
                 let Some(reality) = self.connections.get_mut(connection) else {
                     return Err(format!("drop of {connection}, which is not there"));
                 };
+                self.forgone.insert(*connection);
                 if std::mem::replace(&mut reality.forgone, true) {
                     return Err(format!("{connection} is dropped twice"));
                 }
