@@ -36,6 +36,8 @@ pub struct Flags {
     pub sends: String,
     pub then: String,
     pub to: To,
+    /// Is the standard input and output of whoever listens at this address, and no server of its own.
+    pub relay: Option<String>,
     /// Internal: this process is a helper that was executed anew.
     pub hold: bool,
 }
@@ -81,6 +83,7 @@ impl Flags {
             "--sends" => self.sends = value,
             "--then" => self.then = value,
             "--to" => self.to = To::named(&value).ok_or_else(wrong)?,
+            "--relay" => self.relay = Some(value),
             "--start-log" => self.start_log = Some(value.into()),
             "--mark" => self.mark = value,
             _ => return Err(format!("unknown flag {flag}")),
@@ -103,6 +106,8 @@ usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain othe
 --at METHOD[@N]=TROUBLE|JSON
                    what becomes of the answer to METHOD, from the Nth request on; JSON stands in the place of its result;
                    of calls those of `any` alone; may be repeated
+
+--relay ADDRESS    what comes goes there, and what comes from there goes out; it ends with either
 
 --listen http|https|ws|wss
                    listens on the loopback instead, and prints its address; there is no TLS

@@ -8,6 +8,7 @@ mod family;
 mod features;
 mod flags;
 mod frames;
+mod relay;
 mod rogue;
 mod serve;
 
@@ -26,6 +27,9 @@ fn main() {
         family::hold(&flags);
     }
     family::begin(&flags);
+    if let Some(address) = &flags.relay {
+        return relay::run(address);
+    }
     serve::serve(&flags);
     family::end(&flags);
 }
