@@ -128,7 +128,7 @@ fn look(met: &Met, events: &[Value], seen: &mut Value) {
 
 fn outcome(called: Result<CallResult, Error>) -> Value {
     match called {
-        Ok(result) => json!({ "result": serde_json::from_str::<Value>(result.json()).unwrap() }),
+        Ok(result) => json!({ "result": serde_json::from_str::<Value>(&result.text()).unwrap() }),
         Err(error) => json!({ "error": error.to_json() }),
     }
 }
