@@ -163,11 +163,10 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
 pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
     let mut members = readable_members(error);
     let Some(code) = members.get("code").and_then(code) else {
-        return protocol(server, "the server answered with an error that cannot be read")
-            .with_outcome(Outcome::Unknown);
+        return unreadable(server, error, &members);
     };
     let message = members.get("message").and_then(Value::as_str).unwrap_or_default();
-    let shown: String = escape_line(message.as_bytes()).chars().take(SERVER_MESSAGE_MAX).collect();
+    let shown = shown(message);
     let failure = Error::new(
         ErrorCode::ServerError,
         format!("the server answered with error {code}: {shown}"),
@@ -179,6 +178,21 @@ pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
     }
     .with_server(server.as_ref())
     .with_outcome(Outcome::Unknown)
+}
+
+/// The server answered with an error that is none, whose words say all the same what happened.
+fn unreadable(server: &Arc<str>, error: &str, members: &Map<String, Value>) -> Error {
+    let text = serde_json::from_str::<String>(error).ok();
+    let words = text.as_deref().or_else(|| members.get("message")?.as_str());
+    let words = words.filter(|words| !words.is_empty()).map(|words| format!(": {}", shown(words)));
+    let words = words.unwrap_or_default();
+    protocol(server, format!("the server answered with an error that cannot be read{words}"))
+        .with_outcome(Outcome::Unknown)
+}
+
+/// As much of a server's message as an error shows.
+fn shown(message: &str) -> String {
+    escape_line(message.as_bytes()).chars().take(SERVER_MESSAGE_MAX).collect()
 }
 
 /// The code of an error, which may be written as a text.
