@@ -11,6 +11,8 @@
 //! | `says` | messages in place of the answer; `$ID`, `$RESULT`, `$ANSWER` stand for the ordinary ones |
 //! | `raw` | by transport, what is written in place of the answer; `<FF>` is that byte |
 //! | `then` | `close`: the connection ends after it |
+//! | `era` | `modern`, if not the legacy one |
+//! | `session` | in HTTP, whether the handshake begins a session |
 //! | `do` | `prompt` or `resource` in place of a call |
 //! | `pool`, `server`, `call` | options |
 //! | `ways`, `oauth` | in place of `at`: what an authorization server says, and what the configuration does |

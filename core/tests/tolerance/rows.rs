@@ -37,6 +37,15 @@ impl Row {
         self.0["group"] == "oauth"
     }
 
+    pub fn era(&self) -> &str {
+        self.0["era"].as_str().unwrap_or("legacy")
+    }
+
+    /// What each connection of its era begins with.
+    pub fn opening(&self) -> &'static str {
+        if self.era() == "modern" { "server/discover" } else { "initialize" }
+    }
+
     /// The transports that it is met over.
     pub fn transports(&self) -> impl Iterator<Item = &'static str> {
         let row = self.0.clone();
@@ -44,6 +53,8 @@ impl Row {
             match (&row["on"], &row["raw"]) {
                 _ if row["group"] == "oauth" => *name == "http",
                 (Value::Array(on), _) => on.iter().any(|it| it == name),
+                // That transport is older than the era.
+                _ if row["era"] == "modern" && *name == "sse" => false,
                 (_, Value::Object(raw)) => raw.contains_key(*name),
                 _ => true,
             }
@@ -53,8 +64,7 @@ impl Row {
     /// The options of its pool: what comes back comes back at once.
     pub fn pool_options(&self) -> Value {
         let delays = json!([1, 1, 1]);
-        let mut options =
-            json!({ "reconnect": { "delays_ms": { "local": delays, "remote": delays } } });
+        let mut options = json!({ "connect_timeout_ms": 60_000, "reconnect": { "delays_ms": { "local": delays, "remote": delays } } });
         for (name, option) in self.0["pool"].as_object().into_iter().flatten() {
             options[name] = option.clone();
         }

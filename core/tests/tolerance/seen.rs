@@ -23,6 +23,7 @@ pub fn see(row: &Row, on: &str, expected: &Value) -> Value {
     let server = Server::start(row.value(), transport);
     let rig = Rig::new(row.pool_options());
     let mut config = config(&rig, &server, transport);
+    config["era"] = row.era().into();
     for (name, member) in row.value()["server"].as_object().into_iter().flatten() {
         config[name] = member.clone();
     }
@@ -35,7 +36,7 @@ pub fn see(row: &Row, on: &str, expected: &Value) -> Value {
             Ok(lease) => met(row, &Met { rig: &rig, session, lease, events }, expected).await,
         }
     });
-    let opened = server.count("initialize");
+    let opened = server.count(row.opening());
     seen["connections"] = json!(opened);
     seen["met"] = json!(server.is_met());
     seen
@@ -43,7 +44,7 @@ pub fn see(row: &Row, on: &str, expected: &Value) -> Value {
 
 fn config(rig: &Rig, server: &Server, transport: Transport) -> Value {
     let address = &server.address;
-    let mut config = match transport {
+    match transport {
         Transport::Stdio => {
             let mut config = rig.server(&["--relay", address]);
             config["command"] = json!(testserver().with_file_name("trunkline-faultserver"));
@@ -52,9 +53,7 @@ fn config(rig: &Rig, server: &Server, transport: Transport) -> Value {
         Transport::Http => json!({ "type": "http", "url": format!("http://{address}/mcp") }),
         Transport::Sse => json!({ "type": "sse", "url": format!("http://{address}/sse") }),
         Transport::Websocket => json!({ "type": "ws", "url": format!("ws://{address}/mcp") }),
-    };
-    config["era"] = json!("legacy");
-    config
+    }
 }
 
 /// Where the connect failed: why, and that nothing else did.

@@ -173,7 +173,7 @@ impl Shared {
         let answer = match self.answer(body) {
             Answer::Nothing => accepted,
             Answer::Messages(messages) => match &messages[..] {
-                [message] => json!({ "body": message }),
+                [message] => json!({ "headers": self.usual_headers(body), "body": message }),
                 _ => json!({
                     "headers": ["content-type: text/event-stream"],
                     "body": messages.iter().map(|it| event(it)).collect::<String>(),
@@ -182,6 +182,14 @@ impl Shared {
             Answer::Raw(raw, _) => raw,
         };
         wire::respond(out, &answer)
+    }
+
+    /// The handshake of a row with a session begins one.
+    fn usual_headers(&self, body: &str) -> Value {
+        match self.row["session"] == true && body.contains("\"initialize\"") {
+            true => json!(["content-type: application/json", "mcp-session-id: one"]),
+            false => json!(["content-type: application/json"]),
+        }
     }
 
     /// One message of HTTP+SSE: its answer goes the other way.
@@ -251,7 +259,11 @@ impl Shared {
         let method = message["method"].as_str().unwrap_or_default();
         self.asked.lock().unwrap().push(method.to_owned());
         let id = &message["id"];
-        let result = usual(method, &message["params"]);
+        let is_modern = self.row["era"] == "modern";
+        let mut result = usual(method, &message["params"]);
+        if let Some(result) = result.as_mut().filter(|_| is_modern) {
+            result["resultType"] = json!("complete");
+        }
         let mut usual = json!({ "jsonrpc": "2.0", "id": id });
         match &result {
             Some(result) => usual["result"] = result.clone(),
@@ -324,6 +336,10 @@ fn usual(method: &str, params: &Value) -> Option<Value> {
     Some(match method {
         "initialize" => json!({
             "protocolVersion": "2025-06-18", "serverInfo": { "name": "small", "version": "1" },
+            "capabilities": { "tools": {}, "prompts": {}, "resources": {}, "completions": {} },
+        }),
+        "server/discover" => json!({
+            "supportedVersions": ["2026-07-28"], "serverInfo": { "name": "small", "version": "1" },
             "capabilities": { "tools": {}, "prompts": {}, "resources": {}, "completions": {} },
         }),
         "tools/list" => json!({
