@@ -363,4 +363,23 @@ mod tests {
             assert_eq!(of_server(&"s".into(), unreadable).code(), ErrorCode::Protocol);
         }
     }
+
+    /// SPEC 5.12, S-24
+    #[test]
+    fn an_error_that_cannot_be_read_says_its_words() {
+        for (error, words) in [
+            (r#"{"message":"as told"}"#, ": as told"),
+            (r#"{"code":null,"message":"as\ntold"}"#, r": as\u{a}told"),
+            (r#""as told""#, ": as told"),
+            (r#"{"message":""}"#, ""),
+            (r#"{"message":7}"#, ""),
+            ("7", ""),
+        ] {
+            let failure = of_server(&"s".into(), error);
+            assert_eq!(failure.code(), ErrorCode::Protocol, "{error}");
+            assert!(failure.message().ends_with(&format!("cannot be read{words}")), "{failure}");
+        }
+        let long = format!("{:?}", "x".repeat(100_000));
+        assert!(of_server(&"s".into(), &long).message().len() < 2 * SERVER_MESSAGE_MAX);
+    }
 }
