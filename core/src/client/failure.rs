@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// SPEC 5.12, S-24
+    /// SPEC 5.12
     #[test]
     fn an_error_that_cannot_be_read_says_its_words() {
         for (error, words) in [

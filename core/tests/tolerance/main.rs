@@ -18,6 +18,8 @@
 //! | `ways`, `oauth` | in place of `at`: what an authorization server says, and what the configuration does |
 //! | `expects` | what is not as if the row were not there, as a pattern |
 //! | `costs` | what is lost, of a row that is refused |
+//!
+//! `TOLERANCE_ONLY` is a part of the names of the rows that are met alone.
 
 #[path = "../behaviour/expect.rs"]
 #[allow(dead_code, reason = "the behaviour runner uses the rest")]
