@@ -97,7 +97,7 @@ async fn met(row: &Row, met: &Met<'_>, expected: &Value) -> Value {
         let is_there = |name: &&str| {
             expected.get(*name).is_none_or(|pattern| expect::fits(pattern, &seen[*name]).is_ok())
         };
-        if LATER_PARTS.iter().all(|name| is_there(name)) || begun.elapsed() > LATER {
+        if LATER_PARTS.iter().all(is_there) || begun.elapsed() > LATER {
             return seen;
         }
         tokio::time::sleep(LOOK).await;
