@@ -52,6 +52,20 @@ pub(super) enum Route {
     Direct,
 }
 
+impl Route {
+    fn of(oauth: &Map<String, Value>) -> Route {
+        match oauth.get("proxy").and_then(Value::as_str) {
+            Some("direct") => Route::Direct,
+            _ => Route::Environment,
+        }
+    }
+}
+
+/// Whether the sign-ins of a server take no proxy, whatever the environment names.
+pub(crate) fn signs_in_straight(oauth: &Map<String, Value>) -> bool {
+    matches!(Route::of(oauth), Route::Direct)
+}
+
 impl ClientSpec {
     pub(super) fn of(oauth: &Map<String, Value>) -> ClientSpec {
         let text = |name: &str| {
@@ -63,10 +77,7 @@ impl ClientSpec {
             Some("client_credentials") => Way::ClientCredentials,
             _ => Way::Code,
         };
-        let route = match text("proxy").as_deref() {
-            Some("direct") => Route::Direct,
-            _ => Route::Environment,
-        };
+        let route = Route::of(oauth);
         ClientSpec {
             client_id: text("client_id"),
             client_secret: text("client_secret"),

@@ -30,6 +30,7 @@ mod store;
 mod tests;
 mod warnings;
 
+pub(crate) use self::client::signs_in_straight;
 pub(crate) use self::context::Context;
 pub(crate) use self::credentials::Credentials;
 pub(crate) use self::guard::Author;

@@ -62,19 +62,51 @@ async fn run(
         unset_env: BTreeSet::new(),
         inherit_env: Vec::new(),
     };
-    let refused = |why: &str| refusal(server, line, why);
-    let environment = Environment::of_child(&spec, inherit_env);
+    let printed = print(server, &spec, workspace, inherit_env, lookups).await;
+    printed.map_err(|(why, cause)| {
+        let refused = refusal(server, line, why);
+        match cause {
+            Some(cause) => refused.with_cause(cause),
+            None => refused,
+        }
+    })
+}
+
+/// Runs a program for what it prints, in the bounds of [`run_command`].
+///
+/// # Errors
+/// The rest of a sentence about the program. A dropped future leaves no process.
+pub(crate) async fn printed_by(
+    spec: &StdioSpec,
+    workspace: &Path,
+) -> std::result::Result<String, &'static str> {
+    let (nobody, lookups) = (Arc::from(""), Lookups::default());
+    let print = print(&nobody, spec, workspace, &[], &lookups);
+    match tokio::time::timeout(COMMAND_TIMEOUT, print).await {
+        Ok(printed) => printed.map_err(|(why, _)| why),
+        Err(_) => Err("has not ended after 10 seconds"),
+    }
+}
+
+async fn print(
+    server: &Arc<str>,
+    spec: &StdioSpec,
+    workspace: &Path,
+    inherit_env: &[String],
+    lookups: &Lookups,
+) -> std::result::Result<String, (&'static str, Option<Error>)> {
+    let environment = Environment::of_child(spec, inherit_env);
     let launched = async {
-        let launch = stdio::find(server, &spec, workspace, environment, None, lookups).await?;
+        let launch = stdio::find(server, spec, workspace, environment, None, lookups).await?;
         stdio::start(server, &spec.command, launch).await
     };
     let Launched { process, stdin, stdout, stderr } =
-        launched.await.map_err(|error| refused("cannot be started").with_cause(error))?;
+        launched.await.map_err(|error| ("cannot be started", Some(error)))?;
     // Nobody answers what it asks.
     drop(stdin);
-    let printed = printed(&process, &stdout, &stderr).await.map_err(refused);
+    let printed = printed(&process, &stdout, &stderr).await;
     stdio::kill_all(&process, server).await;
-    printed
+    printed.map_err(|why| (why, None))
 }
 
 /// What a command prints until it ends, or the rest of a sentence that says why it counts for nothing.

@@ -96,7 +96,7 @@ impl Environment {
     }
 
     /// Where its programs are looked for.
-    pub(super) fn path(&self) -> Option<&OsStr> {
+    pub(crate) fn path(&self) -> Option<&OsStr> {
         let path = self.variables.iter().find(|(name, _)| is_named(name, "PATH"));
         path.map(|(_, path)| path.as_os_str())
     }

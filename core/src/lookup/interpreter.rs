@@ -1,10 +1,11 @@
 //! The interpreter that the first line of a script names: the system says of one that is missing no more than "no such file".
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::program::{check, of_command};
+use super::program::{check, find, of_command};
 use crate::bounded;
 use crate::transport::escape::escape_line;
 use crate::{Error, Result};
@@ -62,6 +63,22 @@ pub(crate) fn check_interpreter(
     }
 }
 
+/// What executes a script, as its first line names it: the program that `env` is to look for in `path`, or the one that stands there.
+/// With it the file that this is, if there is one. Only looks.
+pub(crate) fn interpreter(
+    script: &Path,
+    cwd: &Path,
+    path: Option<&OsStr>,
+) -> Option<(String, Option<PathBuf>)> {
+    let line = bounded::open(script).and_then(first_line).ok().flatten()?;
+    if let Some(sought) = line.of_env() {
+        return Some((sought.to_owned(), find(sought, path, cwd).ok()));
+    }
+    let file = cwd.join(&line.interpreter);
+    let is_there = check(&file).is_ok();
+    Some((line.interpreter, is_there.then_some(file)))
+}
+
 /// Whether that would end the start, with words that say nothing of the interpreter.
 fn is_told(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
@@ -69,8 +86,12 @@ fn is_told(error: &io::Error) -> bool {
 
 /// The path behind `#!`, if the file begins so.
 fn named(file: File) -> io::Result<Option<String>> {
+    Ok(first_line(file)?.map(|line| line.interpreter))
+}
+
+fn first_line(file: File) -> io::Result<Option<FirstLine>> {
     let beginning = bounded::up_to(file.take(LINE_BYTES_MAX), LINE_BYTES_MAX as usize)?;
-    Ok(FirstLine::of(&beginning.unwrap_or_default()).map(|line| line.interpreter))
+    Ok(FirstLine::of(&beginning.unwrap_or_default()))
 }
 
 fn unfit(server: &str, command: &str, interpreter: &str, error: &io::Error) -> Error {

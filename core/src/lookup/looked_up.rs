@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trunkline_pool::config::Transport;
+use trunkline_pool::config::{StdioSpec, Transport};
 use trunkline_pool::expand::LookedUp;
 
 use super::{Environment, Found, program};
@@ -21,11 +21,18 @@ pub(crate) fn looked_up_program(
     inherit_env: &[String],
 ) -> Result<Option<Found>> {
     let Transport::Stdio(stdio) = &looked_up.spec.transport else { return Ok(None) };
+    let stdio = known_of(stdio, looked_up);
+    let environment = Environment::of_child(&stdio, inherit_env);
+    program(server, &stdio, workspace, &environment).map(Some)
+}
+
+/// As much of a server as is known before anybody is asked. Of its environment that is the path alone, since the rest of it still
+/// holds variables.
+pub(crate) fn known_of(stdio: &StdioSpec, looked_up: &LookedUp) -> StdioSpec {
     let mut stdio = stdio.clone();
     if looked_up.folder_waits {
         stdio.cwd = None;
     }
-    // Of its environment the path alone counts, and the rest of it still holds variables.
     stdio.env.clear();
     for (name, value) in &looked_up.own_path {
         match value {
@@ -33,6 +40,5 @@ pub(crate) fn looked_up_program(
             None => drop(stdio.unset_env.insert(name.clone())),
         }
     }
-    let environment = Environment::of_child(&stdio, inherit_env);
-    program(server, &stdio, workspace, &environment).map(Some)
+    stdio
 }

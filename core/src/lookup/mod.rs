@@ -17,15 +17,15 @@ mod tests;
 mod value_files;
 mod withheld;
 
-pub(crate) use self::commands::run_command;
+pub(crate) use self::commands::{printed_by, run_command};
 pub(crate) use self::env_file::read_env_file;
 pub(crate) use self::environment::Environment;
 pub(crate) use self::host::HostVariables;
-pub(crate) use self::interpreter::check_interpreter;
+pub(crate) use self::interpreter::{check_interpreter, interpreter};
 pub(crate) use self::look::Look;
-pub(crate) use self::looked_up::looked_up_program;
+pub(crate) use self::looked_up::{known_of, looked_up_program};
 pub(crate) use self::program::{
     Found, Lookups, Sought, check_folder, failure, folder, program, replaced,
 };
 pub(crate) use self::value_files::{value_of_files, with_values};
-pub(crate) use self::withheld::{with_withheld, withheld};
+pub(crate) use self::withheld::{CERTIFICATES, PROXIES, with_withheld, withheld};

@@ -33,7 +33,8 @@ pub(crate) fn make(cwd: &Path) -> Result<()> {
     file.check_folder()
 }
 
-fn folder() -> Option<PathBuf> {
+/// Its path, where a folder of the user is known.
+pub(crate) fn folder() -> Option<PathBuf> {
     let folder = user_folder(Purpose::State, Platform::current(), host_variable).ok()?;
     Some(folder.join("runners"))
 }

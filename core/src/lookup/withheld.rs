@@ -6,12 +6,18 @@ use trunkline_pool::config::StdioSpec;
 use super::Environment;
 use crate::{Error, ErrorCode};
 
-/// Names of variables, in upper case, that programs find proxies and certificates by. Most of them are read in lower case too.
-const OF_THE_NETWORK: [&str; 16] = [
+/// Names of variables, in upper case, that programs find proxies by. Most of them are read in lower case too.
+pub(crate) const PROXIES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
     "NO_PROXY",
+    "NPM_CONFIG_PROXY",
+    "NPM_CONFIG_HTTPS_PROXY",
+];
+
+/// The same for files and folders of certificates.
+pub(crate) const CERTIFICATES: &[&str] = &[
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "NODE_EXTRA_CA_CERTS",
@@ -22,8 +28,6 @@ const OF_THE_NETWORK: [&str; 16] = [
     "DENO_CERT",
     "AWS_CA_BUNDLE",
     "NPM_CONFIG_CAFILE",
-    "NPM_CONFIG_PROXY",
-    "NPM_CONFIG_HTTPS_PROXY",
 ];
 
 /// What programs say, in lower case, when they do not get to where they want, or do not trust who is there.
@@ -56,7 +60,7 @@ pub(crate) fn withheld(spec: &StdioSpec, inherit_env: &[String]) -> Vec<String> 
     let names = host.filter_map(|(name, _)| name.into_string().ok());
     let is_withheld = |name: &String| {
         let name = name.to_uppercase();
-        OF_THE_NETWORK.contains(&&*name)
+        (PROXIES.contains(&&*name) || CERTIFICATES.contains(&&*name))
             // A server that wants none has said so.
             && !spec.unset_env.iter().any(|unset| unset.to_uppercase() == name)
             && !given.contains(&name)

@@ -46,7 +46,7 @@ pub(crate) use self::copied::copied;
 pub(crate) use self::generation::{OfProcess, fork_generation};
 pub(crate) use self::home::home_of_user;
 pub(crate) use self::lock::{FileLock, try_lock};
-pub(crate) use self::own::{check_own_folder, is_users_alone, open_own};
+pub(crate) use self::own::{check_own_folder, is_users_alone, may_write, open_own};
 pub(crate) use self::stamp::{Expected, Stamp};
 pub use self::threads::start_callback_thread;
 pub(crate) use self::usage::{Taken, taken};

@@ -57,6 +57,24 @@ pub(crate) fn is_users_alone(_found: &Metadata) -> bool {
     true
 }
 
+/// Whether this user may make files in a folder.
+#[cfg(unix)]
+pub(crate) fn may_write(folder: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(folder.as_os_str().as_bytes())?;
+    let wanted = libc::W_OK | libc::X_OK;
+    // SAFETY: the path ends with NUL and outlives the call, which only reads it.
+    let refused =
+        unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), wanted, libc::AT_EACCESS) };
+    if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The same where the rights of the folder say so to whoever writes.
+#[cfg(not(unix))]
+pub(crate) fn may_write(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// Refuses a folder in which somebody else could give a file of theirs another's name.
 #[cfg(unix)]
 pub(crate) fn check_own_folder(path: &Path) -> io::Result<()> {

@@ -192,6 +192,14 @@ pub(crate) fn plain(tls: rustls::ClientConfig) -> reqwest::ClientBuilder {
         .referer(false)
 }
 
+/// The variables that name roots in place of those of the system; the verifiers of the other systems read none.
+pub(crate) const ROOTS_NAMED_BY: &[&str] =
+    if cfg!(all(unix, not(target_vendor = "apple"), not(target_os = "android"))) {
+        &["SSL_CERT_FILE", "SSL_CERT_DIR"]
+    } else {
+        &[]
+    };
+
 /// The TLS set-up of the process: the platform's verifier.
 pub(crate) fn tls() -> std::result::Result<rustls::ClientConfig, String> {
     type Made = std::result::Result<rustls::ClientConfig, String>;
@@ -245,7 +253,7 @@ fn headers(server: &Arc<str>, spec: &RemoteSpec) -> Result<HeaderMap> {
 ///
 /// # Errors
 /// `invalid_config` when it is none.
-fn address(server: &Arc<str>, spec: &RemoteSpec) -> Result<Url> {
+pub(crate) fn address(server: &Arc<str>, spec: &RemoteSpec) -> Result<Url> {
     // A websocket begins as a request of HTTP.
     let text = match spec.url.split_once(':') {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => format!("http:{rest}"),

@@ -29,7 +29,9 @@ mod wire;
 
 #[cfg(feature = "otlp")]
 pub(crate) use self::client::is_proxied;
-pub(crate) use self::client::{Road, basic_pair, plain, proxy_of, secrets, tls};
+pub(crate) use self::client::{
+    ROOTS_NAMED_BY, Road, address, basic_pair, plain, proxy_of, secrets, tls,
+};
 pub(crate) use self::cookies::Jar;
 pub(crate) use self::network::why_unreached;
 pub(crate) use self::refusal::MODERN_ERRORS;

@@ -1,9 +1,21 @@
 //! What a person who mends a machine is told without a pool: which program a server would run, and where files of the library are.
 
+mod folders;
+mod network;
+mod shell;
+mod start;
+
 use std::path::{Path, PathBuf, absolute};
 
 use trunkline_pool::expand::{self, Commands};
 use trunkline_pool::settings::{Platform, Template};
+
+pub use self::folders::{FolderInUse, folders_in_use};
+pub use self::network::{
+    Way, certificate_variables, find_way, proxy_variables, root_variables, trusted_roots,
+};
+pub use self::shell::{LoginShell, login_shell};
+pub use self::start::{Start, Surroundings, find_start};
 
 use crate::Result;
 use crate::lookup::{HostVariables, looked_up_program};
@@ -20,12 +32,7 @@ pub fn find_program(
     template: &Template,
     workspace: impl AsRef<Path>,
 ) -> Result<Option<PathBuf>> {
-    let workspace = workspace.as_ref();
-    let folder = match workspace.as_os_str().is_empty() {
-        true => std::env::current_dir(),
-        false => absolute(workspace),
-    };
-    let workspace = folder.unwrap_or_else(|_| workspace.to_owned());
+    let workspace = whole(workspace.as_ref());
     let variables = HostVariables::new(&workspace);
     let looked_up = expand::look_up(template, &variables, Commands::Refused)?;
     let found = looked_up_program(server, &looked_up, &workspace, &[])?;
@@ -39,4 +46,13 @@ pub fn own_folders() -> Vec<PathBuf> {
         [Purpose::State, Purpose::Cache].into_iter().filter_map(folder).collect();
     folders.dedup();
     folders
+}
+
+/// The absolute path of a workspace; the empty one is the current directory.
+fn whole(workspace: &Path) -> PathBuf {
+    let folder = match workspace.as_os_str().is_empty() {
+        true => std::env::current_dir(),
+        false => absolute(workspace),
+    };
+    folder.unwrap_or_else(|_| workspace.to_owned())
 }
