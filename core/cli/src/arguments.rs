@@ -180,12 +180,18 @@ fn status() -> Command {
 
 fn doctor() -> Command {
     Command::new("doctor")
-        .about("What is wrong: settings files, entries, programs, approvals, leftovers")
+        .about("What is wrong, and which proxy, certificates, programs, folders and variables servers get")
         .arg(
             Arg::new("start")
                 .long("start")
                 .action(ArgAction::SetTrue)
                 .help("Start the servers too: what they say of themselves, and what they want"),
+        )
+        .arg(
+            Arg::new("shell")
+                .long("shell")
+                .action(ArgAction::SetTrue)
+                .help("Run your login shell, for 10 seconds at most, and say what differs there"),
         )
 }
 

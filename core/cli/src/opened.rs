@@ -25,6 +25,8 @@ pub(crate) struct Opened {
     pub(crate) interrupt: Listening,
     /// The workspace as it was given; empty for the current folder.
     pub(crate) workspace: PathBuf,
+    /// The pool's option of that name.
+    pub(crate) inherit_env: Vec<String>,
     /// The files that were read.
     pub(crate) files: Vec<PathBuf>,
     /// Files that nobody named and that cannot be read.
@@ -55,8 +57,16 @@ impl Opened {
     fn new(common: &Common, interrupt: Listening) -> std::result::Result<Opened, Failure> {
         let options = pool_options(common)?;
         let workspace = options.workspace.clone().unwrap_or_default().into();
+        let inherit_env = options.inherit_env.clone();
         let pool = Pool::new(options)?;
-        Ok(Opened { pool, interrupt, workspace, files: Vec::new(), unread: Vec::new() })
+        Ok(Opened {
+            pool,
+            interrupt,
+            workspace,
+            inherit_env,
+            files: Vec::new(),
+            unread: Vec::new(),
+        })
     }
 
     /// Loads the files that are named, or all that are found.

@@ -12,7 +12,8 @@ use trunkline_pool::settings::{Platform, Template};
 
 pub use self::folders::{FolderInUse, folders_in_use};
 pub use self::network::{
-    Way, certificate_variables, find_way, proxy_variables, root_variables, trusted_roots,
+    Way, certificate_variables, find_way, misread_proxies, proxy_variables, root_variables,
+    trusted_roots,
 };
 pub use self::shell::{LoginShell, login_shell};
 pub use self::start::{Start, Surroundings, find_start};

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use trunkline_pool::config::Transport;
 use trunkline_pool::expand::{self, Commands};
 use trunkline_pool::settings::Template;
@@ -85,4 +86,17 @@ pub fn certificate_variables() -> &'static [&'static str] {
 /// The variables, in upper case, that programs find proxies by.
 pub fn proxy_variables() -> &'static [&'static str] {
     PROXIES
+}
+
+/// The variables that are to name a proxy, and whose value the library reads as none.
+pub fn misread_proxies() -> Vec<&'static str> {
+    const NAMES: [&str; 6] =
+        ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+    let somewhere = http::Uri::from_static("http://example.com/");
+    let is_misread = |name: &&str| {
+        let value = std::env::var(name).unwrap_or_default();
+        let matcher = Matcher::builder().all(value.clone()).build();
+        !value.is_empty() && matcher.intercept(&somewhere).is_none()
+    };
+    NAMES.into_iter().filter(is_misread).collect()
 }

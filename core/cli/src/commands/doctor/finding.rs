@@ -1,0 +1,169 @@
+//! One thing that was looked at, and how it is shown.
+
+use serde_json::{Value, json};
+use trunkline::Error;
+use trunkline_pool::text::escaped;
+
+use crate::arguments::Common;
+use crate::shown;
+use crate::terminal::{Terminal, Tone};
+
+/// How many names one line of text has; JSON has all.
+const NAMES_MAX: usize = 8;
+
+/// How something stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum State {
+    Good,
+    Note,
+    Wrong,
+}
+
+impl State {
+    fn word(self) -> (&'static str, Tone) {
+        match self {
+            State::Good => ("ok", Tone::Good),
+            State::Note => ("note", Tone::Waiting),
+            State::Wrong => ("wrong", Tone::Wrong),
+        }
+    }
+}
+
+/// What a finding is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Topic {
+    Library,
+    File,
+    Program,
+    Approvals,
+    Proxy,
+    Certificates,
+    Runner,
+    Folder,
+    Variables,
+    Shell,
+    Leftover,
+    Server,
+}
+
+impl Topic {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Topic::Library => "library",
+            Topic::File => "file",
+            Topic::Program => "program",
+            Topic::Approvals => "approvals",
+            Topic::Proxy => "proxy",
+            Topic::Certificates => "certificates",
+            Topic::Runner => "runner",
+            Topic::Folder => "folder",
+            Topic::Variables => "variables",
+            Topic::Shell => "shell",
+            Topic::Leftover => "leftover",
+            Topic::Server => "server",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug)]
+pub(super) struct Finding {
+    pub state: State,
+    pub topic: Topic,
+    pub about: String,
+    /// The servers for which it is so, where that is said of several at once.
+    pub servers: Vec<String>,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn new(
+        state: State,
+        topic: Topic,
+        about: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Finding {
+        let (about, message) = (about.into(), message.into());
+        Finding { state, topic, about, servers: Vec::new(), message, hint: None }
+    }
+
+    /// What an error says.
+    pub(super) fn of(topic: Topic, about: impl Into<String>, error: &Error) -> Finding {
+        let found = Finding::new(State::Wrong, topic, about, error.message());
+        Finding { hint: error.hint().map(str::to_owned), ..found }
+    }
+
+    /// What is said of the machine alone.
+    pub(super) fn general(state: State, topic: Topic, message: impl Into<String>) -> Finding {
+        Finding::new(state, topic, topic.word(), message)
+    }
+
+    pub(super) fn with_hint(self, hint: impl Into<String>) -> Finding {
+        Finding { hint: Some(hint.into()), ..self }
+    }
+
+    pub(super) fn is_about(&self, name: &str, message: &str) -> bool {
+        self.about == name && self.message == message
+    }
+
+    fn to_json(&self) -> Value {
+        let Finding { state, topic, about, servers, message, hint } = self;
+        json!({
+            "state": state.word().0,
+            "topic": topic.word(),
+            "about": about,
+            "servers": servers,
+            "message": message,
+            "hint": hint,
+        })
+    }
+
+    /// What it is about, as people read it.
+    fn subject(&self) -> String {
+        match self.servers.is_empty() {
+            true => escaped(&self.about),
+            false => format!("{} of {}", escaped(&self.about), listed(&self.servers)),
+        }
+    }
+}
+
+/// Adds what is said of one server. Servers of which the same is said share a finding.
+pub(super) fn push_shared(findings: &mut Vec<Finding>, server: &str, found: Finding) {
+    let is_same = |other: &&mut Finding| {
+        (other.state, other.topic, &other.about) == (found.state, found.topic, &found.about)
+            && (&other.message, &other.hint) == (&found.message, &found.hint)
+            && !other.servers.is_empty()
+    };
+    match findings.iter_mut().find(is_same) {
+        Some(other) => other.servers.push(server.to_owned()),
+        None => findings.push(Finding { servers: vec![server.to_owned()], ..found }),
+    }
+}
+
+/// Names with commas between them, escaped; the rest of many is counted.
+pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let shown: Vec<String> =
+        names.iter().take(NAMES_MAX).map(|name| escaped(name.as_ref())).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Shows all of them.
+pub(super) fn tell(findings: &[Finding], common: &Common, terminal: &mut Terminal<'_>) {
+    if common.json {
+        let findings: Vec<Value> = findings.iter().map(Finding::to_json).collect();
+        return shown::json(terminal, &json!({ "v": 1, "findings": findings }));
+    }
+    for found in findings {
+        let (word, tone) = found.state.word();
+        let word = terminal.toned(&format!("{word:<5}"), tone);
+        terminal.line(&format!("{word}  {}: {}", found.subject(), shown::lines(&found.message)));
+        if let Some(hint) = &found.hint {
+            terminal.line(&format!("       {}", shown::lines(hint)));
+        }
+    }
+}
