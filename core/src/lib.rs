@@ -116,8 +116,9 @@ pub use detect::detect;
 pub use detect::misfits;
 #[doc(hidden)]
 pub use inspect::{
-    FolderInUse, LoginShell, Start, Surroundings, Way, certificate_variables, find_start, find_way,
-    folders_in_use, login_shell, misread_proxies, proxy_variables, root_variables, trusted_roots,
+    FolderInUse, LoginShell, PATH_OF_DESKTOP, Start, Surroundings, Way, certificate_variables,
+    find_start, find_way, folders_in_use, login_shell, misread_proxies, proxy_variables,
+    root_variables, trusted_roots,
 };
 pub use inspect::{find_program, own_folders};
 pub use logs::LogFeed;

@@ -15,7 +15,7 @@ pub use self::network::{
     Way, certificate_variables, find_way, misread_proxies, proxy_variables, root_variables,
     trusted_roots,
 };
-pub use self::shell::{LoginShell, login_shell};
+pub use self::shell::{LoginShell, PATH_OF_DESKTOP, login_shell};
 pub use self::start::{Start, Surroundings, find_start};
 
 use crate::Result;

@@ -13,7 +13,11 @@ use crate::lookup::printed_by;
 const MARK: &str = "trunkline-environment";
 
 /// What a program that no shell started most often has: the start-up files add to it.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+pub const PATH_OF_DESKTOP: &str = if cfg!(target_os = "macos") {
+    "/usr/bin:/bin:/usr/sbin:/sbin"
+} else {
+    "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+};
 
 /// The environment of a shell.
 #[derive(Clone, Debug)]
@@ -43,7 +47,7 @@ pub async fn login_shell(
         command: command.to_owned(),
         args: ["-l", "-i", "-c", &script].map(str::to_owned).to_vec(),
         cwd: None,
-        env: BTreeMap::from([("PATH".to_owned(), PATH.to_owned())]),
+        env: BTreeMap::from([("PATH".to_owned(), PATH_OF_DESKTOP.to_owned())]),
         unset_env: BTreeSet::new(),
         inherit_env: Vec::new(),
     };

@@ -9,6 +9,7 @@ mod imports;
 mod lists;
 #[cfg(target_os = "linux")]
 mod live;
+mod machine;
 mod rig;
 #[cfg(target_os = "linux")]
 mod screen;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use trunkline::bounded;
 use trunkline::settings::{FILE_BYTES_MAX, ReadOptions, Source, Template, read};
 use trunkline::{Result, Start, Surroundings, Way, find_program, find_start, find_way};
+use trunkline_pool::text::escaped;
 
 use super::finding::{Finding, State, Topic};
 use crate::opened::Opened;
@@ -84,7 +85,7 @@ pub(super) fn programs(files: &[Read], workspace: &Path) -> Vec<Finding> {
             Err(error) => Finding::of(Topic::Program, name, &error),
         };
         if times[name] > 1 && !found.message.contains(path) {
-            found.message = format!("{} ({path})", found.message);
+            found.message = format!("{} ({})", found.message, escaped(path));
         }
         Some(found)
     });

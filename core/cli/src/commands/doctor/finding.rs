@@ -103,8 +103,9 @@ impl Finding {
         Finding { hint: Some(hint.into()), ..self }
     }
 
+    /// Whether it says so of that server.
     pub(super) fn is_about(&self, name: &str, message: &str) -> bool {
-        self.about == name && self.message == message
+        self.about == name && self.message.starts_with(message)
     }
 
     fn to_json(&self) -> Value {

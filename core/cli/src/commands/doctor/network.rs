@@ -20,8 +20,6 @@ const FILES_MAX: usize = 10_000;
 /// The line that every certificate in PEM form begins with.
 const PEM: &str = "-----BEGIN CERTIFICATE-----";
 
-const HINT_INHERIT: &str = "a server gets it where `inherit_env` of the pool or of its entry names it, or its `env` sets it";
-
 pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
     proxies(entries, findings);
     certificates(entries, findings);
@@ -132,10 +130,8 @@ fn roots(of_library: &[String], entries: &[Entry<'_>]) -> Finding {
             Finding::general(State::Good, Topic::Certificates, "the system's are trusted")
         }
         Ok(()) => {
-            let message = format!(
-                "those that {} names are trusted, the system's are not",
-                listed(of_library)
-            );
+            let named = listed(of_library);
+            let message = format!("those of {named} are trusted in place of the system's");
             Finding::general(State::Good, Topic::Certificates, message)
         }
         Err(reason) => {
@@ -167,10 +163,8 @@ fn of_variable(
     let about = escaped(name);
     match checked {
         Ok(found) => {
-            let state = if without.is_empty() { State::Good } else { State::Note };
             let message = format!("`{about}` names {found}{reader}{given}");
-            let found = Finding::general(state, Topic::Certificates, message);
-            if without.is_empty() { found } else { found.with_hint(HINT_INHERIT) }
+            Finding::general(State::Good, Topic::Certificates, message)
         }
         Err(why) => {
             let message = format!("`{about}` names {why}{reader}{given}");

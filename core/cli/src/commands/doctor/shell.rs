@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use trunkline::{LoginShell, Surroundings, find_start, login_shell};
+use trunkline::{LoginShell, PATH_OF_DESKTOP, Surroundings, find_start, login_shell};
 use trunkline_pool::text::escaped;
 
 use super::entries::Entry;
 use super::finding::{Finding, State, Topic, listed, push_shared};
 use crate::failure::Failure;
 use crate::opened::Opened;
-
-/// What a program has that no shell started, such as one of the desktop.
-const PATH_OF_DESKTOP: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 /// Variables that every shell keeps for itself.
 const OF_ITSELF: &[&str] = &["_", "PWD", "OLDPWD", "SHLVL"];
