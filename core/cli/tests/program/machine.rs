@@ -191,13 +191,11 @@ fn the_shell_is_run_for_who_asks_alone() {
     assert!(!begun.exists());
     let asked = doctor(&home, &["--shell"], &[("SHELL", "/bin/sh"), ("ONLY_HERE", "canary")]);
     assert!(begun.exists());
-    let tools = format!(
-        "PATH of your shell has, and this process has not: {}tools",
-        home.path("").display()
-    );
+    let tools = home.path("").display().to_string() + "/tools";
+    let tools = format!("PATH of your shell has, and this process has not: {tools}");
     says(&asked, "shell", "note", "", "this process has not: ONLY_THERE");
     says(&asked, "shell", "note", "", "your shell does not set: ONLY_HERE");
-    says(&asked, "shell", "note", "", &tools.replace("//", "/"));
+    says(&asked, "shell", "note", "", &tools);
     says(&asked, "runner", "note", "run", "this process does not");
     assert!(!asked.stdout.contains("canary"), "{asked:?}");
     let path = format!("{}:/usr/bin:/bin", home.path("tools").display());
