@@ -50,8 +50,8 @@ pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
 fn of_start(start: &Start) -> Option<Finding> {
     // That there is none is told of the program.
     let program = start.program.as_ref().ok()?;
-    let manager = manager(program);
-    if manager.is_none() && start.interpreter.is_none() && runner(start).is_none() {
+    let product = installed_by(program);
+    if product.is_none() && start.interpreter.is_none() && runner(start).is_none() {
         return None;
     }
     let mut message = escaped(&program.to_string_lossy());
@@ -60,15 +60,15 @@ fn of_start(start: &Start) -> Option<Finding> {
     {
         message.push_str(&format!(", a link to {}", escaped(&file.to_string_lossy())));
     }
-    if let Some(manager) = manager {
-        message.push_str(&format!(", of the version manager {manager}"));
+    if let Some(product) = product {
+        message.push_str(&format!(", of the version manager {product}"));
     }
     match &start.interpreter {
         None => {}
         Some((_, Some(file))) => {
             message.push_str(&format!(", run by {}", escaped(&file.to_string_lossy())));
-            if let Some(manager) = self::manager(file) {
-                message.push_str(&format!(" of the version manager {manager}"));
+            if let Some(product) = installed_by(file) {
+                message.push_str(&format!(" of the version manager {product}"));
             }
         }
         Some((named, None)) => {
@@ -95,7 +95,7 @@ pub(super) fn runner(start: &Start) -> Option<&'static str> {
 }
 
 /// The manager that has installed a program, by its path or by the one that this leads to.
-pub(super) fn manager(program: &Path) -> Option<&'static str> {
+pub(super) fn installed_by(program: &Path) -> Option<&'static str> {
     let of = |path: &Path| {
         let mut parts = path.components().filter_map(|part| part.as_os_str().to_str());
         parts.find_map(|part| Some(MANAGERS.iter().find(|(folder, _)| *folder == part)?.1))

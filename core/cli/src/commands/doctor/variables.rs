@@ -9,7 +9,7 @@ use trunkline_pool::text::escaped;
 
 use super::entries::Entry;
 use super::finding::{Finding, State, Topic, listed, push_shared};
-use super::runner::{manager, runner};
+use super::runner::{installed_by, runner};
 
 /// Names of variables, or patterns of them, that the programs of a kind read; the empty kind is every program.
 const READ_BY: &[(&[&str], &[&str])] = &[
@@ -104,7 +104,7 @@ fn missing(start: &Start) -> Vec<String> {
     kinds.extend(runner(start));
     let interpreter = start.interpreter.as_ref().and_then(|(_, file)| file.as_deref());
     let files = start.program.as_deref().ok().into_iter().chain(interpreter);
-    kinds.extend(files.filter_map(manager));
+    kinds.extend(files.filter_map(installed_by));
     let rows = READ_BY.iter().filter(|(of, _)| of.iter().any(|kind| kinds.contains(kind)));
     let patterns: Vec<&str> = rows.flat_map(|(_, names)| *names).copied().collect();
     let given = given_names(start);
