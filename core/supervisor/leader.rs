@@ -74,8 +74,13 @@ fn become_program(
             return FIND_AGAIN;
         };
         if let Some(program) = program.filter(|_| order.is_binary()) {
-            // What is executed is what was compared. Where that cannot be, the path is taken, which led there a moment ago.
+            // What is executed is what was compared.
             sys::fexecve(program.as_raw_fd(), argv.as_ptr(), envp.as_ptr());
+            if !matches!(sys::errno(), sys::ENOENT | sys::ENOSYS) {
+                return EXECUTE;
+            }
+            // The system gives it to another program, which is not told of descriptors, or knows no such call: execute the path that was
+            // just compared.
         }
         sys::execve(order.program(), argv.as_ptr(), envp.as_ptr());
     }

@@ -29,6 +29,8 @@ const MSG_NOSIGNAL: c_int = 0x4000;
 const MSG_CMSG_CLOEXEC: c_int = 0x4000_0000;
 const WNOHANG: c_int = 1;
 const EPERM: i32 = 1;
+pub const ENOENT: i32 = 2;
+pub const ENOSYS: i32 = 38;
 
 /// As large as any C library makes it.
 type SignalSet = [u64; 16];

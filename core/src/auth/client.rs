@@ -149,7 +149,7 @@ mod tests {
     async fn a_secret_is_read_anew_each_time() {
         let folder = Folder::new();
         let file = folder.join("secret");
-        let piece = Piece::File(file.to_str().unwrap().to_owned());
+        let piece = Piece::file(file.to_str().unwrap());
         let mut client = ClientSpec::of(&Map::new());
         client.secret_of_files = Some(ValueOfFiles::new("oauth.client_secret", [piece]));
         let server = Arc::from("s");

@@ -234,8 +234,9 @@ impl Credentials {
             return Ok(grant);
         }
         let slow = |_| failure::slow(&self.server, FIND_WAIT_MAX);
-        let found = tokio::time::timeout(FIND_WAIT_MAX, find(self)).await.map_err(slow)??;
-        let secret = self.spec.secret(&self.server).await?;
+        let finds =
+            async { Ok::<_, Error>((find(self).await?, self.spec.secret(&self.server).await?)) };
+        let (found, secret) = tokio::time::timeout(FIND_WAIT_MAX, finds).await.map_err(slow)??;
         Grant::restore(kept, found, secret.as_deref()).await.map(Arc::new)
     }
 }

@@ -34,7 +34,7 @@ pub struct LoginShell {
 /// input; its time and its output are bounded, and all that it started is ended. `Err` says in words why it told nothing.
 ///
 /// # Errors
-/// None; it is what a pool waits for.
+/// Never fails; the type is what `wait` expects.
 pub async fn login_shell(
     program: PathBuf,
     workspace: PathBuf,

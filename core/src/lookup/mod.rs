@@ -27,5 +27,5 @@ pub(crate) use self::looked_up::{known_of, looked_up_program};
 pub(crate) use self::program::{
     Found, Lookups, Sought, check_folder, failure, folder, program, replaced,
 };
-pub(crate) use self::value_files::{value_of_files, with_values};
+pub(crate) use self::value_files::{leads_out, value_of_files, with_values};
 pub(crate) use self::withheld::{CERTIFICATES, PROXIES, with_withheld, withheld};

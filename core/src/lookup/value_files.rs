@@ -26,18 +26,37 @@ pub(crate) fn with_values(server: &str, spec: &ServerSpec) -> Result<ServerSpec>
 ///
 /// # Errors
 /// `invalid_config` with `detail.path`, the field, and `detail.file`, for a file that is missing, no regular file, larger than
-/// 64 KiB, no UTF-8, empty, or that holds a NUL character. It shows nothing of what is in it.
+/// 64 KiB, no UTF-8, empty, that holds a NUL character, or that leads out of where it was approved. It shows nothing of what is in it.
 pub(crate) fn value_of_files(server: &str, value: &ValueOfFiles) -> Result<String> {
-    value.joined(|path| read(server, &value.field, Path::new(path)))
+    value.joined(|path, within| read(server, &value.field, (Path::new(path), within)))
 }
 
-fn read(server: &str, field: &str, path: &Path) -> Result<String> {
+/// Whether a file is outside of a folder, through every link of its path. One that is not there is where its folder is; a link that
+/// leads nowhere may lead anywhere.
+pub(crate) fn leads_out(file: &Path, folder: &Path) -> bool {
+    let there = file.canonicalize().or_else(|error| match (file.parent(), file.file_name()) {
+        (Some(parent), Some(name)) if file.symlink_metadata().is_err() => {
+            Ok(parent.canonicalize()?.join(name))
+        }
+        _ => Err(error),
+    });
+    match (there, folder.canonicalize()) {
+        (Ok(there), Ok(folder)) => !there.starts_with(folder),
+        _ => true,
+    }
+}
+
+fn read(server: &str, field: &str, (path, within): (&Path, Option<&Path>)) -> Result<String> {
     let shown = escape_line(path.to_string_lossy().as_bytes());
     let refused = |why: &str| -> Error {
         let message = format!("`{field}` takes its value from the file {shown}, which {why}");
         let error = Error::new(ErrorCode::InvalidConfig, message).with_server(server);
         error.with_detail("path", field).with_detail("file", shown.as_str())
     };
+    if within.is_some_and(|folder| leads_out(path, folder)) {
+        let refused = refused("leads out of the workspace, and did not when it was approved");
+        return Err(refused.with_hint("reload the settings, and look at the request anew"));
+    }
     let text = bounded::text(path, VALUE_FILE_BYTES_MAX).map_err(|error| {
         with_errno(refused(&format!("cannot be read: {}", reason(&error))), &error)
     })?;
@@ -63,7 +82,7 @@ mod tests {
         let longest = "x".repeat(VALUE_FILE_BYTES_MAX);
         std::fs::write(path("plain"), "key\n").unwrap();
         std::fs::write(path("longest"), &longest).unwrap();
-        std::fs::write(path("longer"), format!("{longest}x")).unwrap();
+        std::fs::write(path("longer"), format!("{longest}key")).unwrap();
         std::fs::write(path("empty"), "\n").unwrap();
         std::fs::write(path("latin"), b"\xffkey").unwrap();
         std::fs::write(path("nul"), "ke\0y").unwrap();
@@ -84,7 +103,7 @@ mod tests {
             ("missing", Err("no such file")),
         ] {
             let file = path(name).to_str().unwrap().to_owned();
-            let value = ValueOfFiles::new("env.A", [Piece::Text("a-".into()), Piece::File(file)]);
+            let value = ValueOfFiles::new("env.A", [Piece::Text("a-".into()), Piece::file(file)]);
             let read = value_of_files("s", &value);
             let told = read.as_ref().map_err(|error| {
                 assert_eq!(error.code(), ErrorCode::InvalidConfig, "{name}");
@@ -108,7 +127,7 @@ mod tests {
         let file = folder.join("k").to_str().unwrap().to_owned();
         let spec = ServerSpec::from_value("s", &json!({ "command": "c", "env": { "A": "?" } }));
         let mut spec = spec.unwrap();
-        spec.value_files = vec![ValueOfFiles::new("env.A", [Piece::File(file)])];
+        spec.value_files = vec![ValueOfFiles::new("env.A", [Piece::file(file)])];
         for said in ["first", "second"] {
             std::fs::write(folder.join("k"), said).unwrap();
             let now = with_values("s", &spec).unwrap();

@@ -74,12 +74,14 @@ fn a_request_shows_the_file_and_whether_it_leads_out() {
             std::fs::write(rig.path(file), "sesame").unwrap();
         }
         std::os::unix::fs::symlink(rig.path("key"), rig.path("ws/link")).unwrap();
+        std::os::unix::fs::symlink(rig.path("gone"), rig.path("ws/nowhere")).unwrap();
         for (written, file, leads_out) in [
             ("{file:key}", "ws/key", false),
             ("{file:./missing}", "ws/./missing", false),
             ("{file:link}", "ws/link", true),
             ("{file:../key}", "ws/../key", true),
             ("{file:../missing/key}", "ws/../missing/key", true),
+            ("{file:nowhere}", "ws/nowhere", true),
         ] {
             let path = settings(&rig, "ws/opencode.json", written);
             rig.pool.load(&path, &LoadOptions::default()).await.unwrap();
@@ -114,6 +116,36 @@ fn a_file_is_read_only_after_the_approval() {
         std::fs::write(&pipe, "sesame\n").unwrap();
         let request = rig.pool.approvals().await.unwrap()["requests"][0].clone();
         rig.pool.approve("s", request["hash"].as_str().unwrap()).await.unwrap();
+        assert_eq!(value(&session).await, "sesame");
+    });
+}
+
+/// SPEC 18.9, 12.9: a file that led nowhere else when it was approved is not sent once it does, and asks again.
+#[test]
+fn a_file_that_comes_to_lead_out_is_not_read_and_asks_again() {
+    let rig = trusted();
+    host(async {
+        let path = settings(&rig, "ws/opencode.json", "{file:key}");
+        let key = rig.path("ws/key");
+        std::fs::write(&key, "own").unwrap();
+        std::fs::write(rig.path("secret"), "sesame").unwrap();
+        rig.pool.load(&path, &LoadOptions::default()).await.unwrap();
+        let session = wanting(&rig, "one");
+        let request = async || rig.pool.approvals().await.unwrap()["requests"][0].clone();
+        let approved = request().await;
+        rig.pool.approve("s", approved["hash"].as_str().unwrap()).await.unwrap();
+        assert_eq!(value(&session).await, "own");
+        std::fs::remove_file(&key).unwrap();
+        std::os::unix::fs::symlink(rig.path("secret"), &key).unwrap();
+        let report = rig.pool.restart("s", None).await.unwrap();
+        assert_eq!(report["entries"][0]["error"]["code"], "invalid_config", "{report}");
+        assert!(report.to_string().contains("leads out"), "{report}");
+        rig.pool.reload(&Default::default()).await.unwrap();
+        assert_eq!(refused(&session, "s").await.1, "pending_approval");
+        let asked = request().await;
+        assert_ne!(asked["hash"], approved["hash"]);
+        assert!(asked["risks"].to_string().contains("secret_file"), "{asked}");
+        rig.pool.approve("s", asked["hash"].as_str().unwrap()).await.unwrap();
         assert_eq!(value(&session).await, "sesame");
     });
 }

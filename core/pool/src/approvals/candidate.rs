@@ -117,7 +117,7 @@ impl<'a> Candidate<'a> {
         Candidate { spec, template: None, shown, secret_files: &[], replaced: None }
     }
 
-    /// The same, some values of which are what these files outside of the project say. They are no part of what is decided.
+    /// The same, some values of which are what these files outside of the project say. What led nowhere outside is another configuration once it does.
     #[must_use]
     pub fn with_secret_files(self, secret_files: &'a [String]) -> Candidate<'a> {
         Candidate { secret_files, ..self }
@@ -178,7 +178,7 @@ impl<'a> Candidate<'a> {
 
     /// Everything that it does, by field: what is written, and what that turned out to be.
     pub(super) fn fields(&self) -> BTreeMap<&'static str, Value> {
-        let Candidate { spec, template, shown, secret_files: _, replaced } = self;
+        let Candidate { spec, template, shown, secret_files, replaced } = self;
         let texts = if template.is_some() { "variables" } else { "literal" };
         let mut fields = BTreeMap::from([
             ("env_file", json!(self.env_file())),
@@ -186,6 +186,9 @@ impl<'a> Candidate<'a> {
             ("inputs", json!(template.map(|(_, declared)| declared.to_json()))),
         ]);
         fields.extend(spec_fields(spec));
+        if !secret_files.is_empty() {
+            fields.insert("secret_files", json!(secret_files));
+        }
         // Left out of what is as it was looked at, of which no decision needs to know what that was.
         fields.extend(replaced.map(|replaced| ("replaced", json!(replaced.seal))));
         match shown {

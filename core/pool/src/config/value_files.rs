@@ -1,6 +1,6 @@
 //! Values that are what files say, put in place when a connection begins (SPEC 18.9).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -24,8 +24,20 @@ pub struct ValueOfFiles {
 pub enum Piece {
     /// This.
     Text(String),
-    /// What the file of that path says.
-    File(String),
+    /// What a file says.
+    File {
+        /// Its path.
+        path: String,
+        /// The folder that it must not lead out of, through any link.
+        within: Option<PathBuf>,
+    },
+}
+
+impl Piece {
+    /// What the file of that path says, wherever it leads.
+    pub fn file(path: impl Into<String>) -> Piece {
+        Piece::File { path: path.into(), within: None }
+    }
 }
 
 impl ValueOfFiles {
@@ -37,13 +49,16 @@ impl ValueOfFiles {
     /// The value with what the files say in its place.
     ///
     /// # Errors
-    /// The first of `read`, which is given the path of each.
-    pub fn joined<E>(&self, mut read: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
+    /// The first of `read`, which is given the path of each, and the folder that it must not lead out of.
+    pub fn joined<E>(
+        &self,
+        mut read: impl FnMut(&str, Option<&Path>) -> Result<String, E>,
+    ) -> Result<String, E> {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
-                Piece::File(path) => out.push_str(&read(path)?),
+                Piece::File { path, within } => out.push_str(&read(path, within.as_deref())?),
             }
         }
         Ok(out)
@@ -52,8 +67,19 @@ impl ValueOfFiles {
     /// Paths that are relative begin at this folder from here on.
     pub fn begin_at(&mut self, folder: &Path) {
         for piece in &mut self.pieces {
-            if let Piece::File(path) = piece {
+            if let Piece::File { path, .. } = piece {
                 *path = folder.join(&*path).to_string_lossy().into_owned();
+            }
+        }
+    }
+
+    /// No file leads out of this folder from here on, but for those paths.
+    pub fn keep_within(&mut self, folder: &Path, but: &[String]) {
+        for piece in &mut self.pieces {
+            if let Piece::File { path, within } = piece
+                && !but.contains(path)
+            {
+                *within = Some(folder.to_owned());
             }
         }
     }
@@ -62,7 +88,7 @@ impl ValueOfFiles {
     pub(super) fn hashed(&self) -> Value {
         let pieces = self.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => serde_json::json!({ "text": text }),
-            Piece::File(path) => serde_json::json!({ "file": path }),
+            Piece::File { path, within } => serde_json::json!({ "file": path, "within": within }),
         });
         serde_json::json!([self.field, pieces.collect::<Vec<_>>()])
     }
@@ -71,7 +97,7 @@ impl ValueOfFiles {
 /// Without the values.
 impl std::fmt::Debug for ValueOfFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let files = self.pieces.iter().filter(|piece| matches!(piece, Piece::File(_)));
+        let files = self.pieces.iter().filter(|piece| matches!(piece, Piece::File { .. }));
         write!(f, "ValueOfFiles({}, {} files)", crate::text::escaped(&self.field), files.count())
     }
 }

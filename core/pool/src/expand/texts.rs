@@ -94,7 +94,7 @@ impl<'a> Texts<'a> {
             let text = match part.means {
                 Means::File(file) => {
                     let file = path_of_file(self.template, self.variables, path, file)?;
-                    pieces.push(Piece::File(file));
+                    pieces.push(Piece::file(file));
                     part.written.to_owned()
                 }
                 _ => {

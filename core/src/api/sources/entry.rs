@@ -351,10 +351,17 @@ impl Sight<'_> {
             },
             Err(error) => return Ok(Err(error)),
         }
+        // What leads elsewhere by the time of a connect was not approved so.
+        let led_out = known.sighted().map(|it| it.secret_files().to_vec()).unwrap_or_default();
         let expand = || {
             let mut spec = expand::expand(template, &self.variables, commands, &given)?;
             let workspace = &self.pool.driver.workspace;
-            spec.value_files.iter_mut().for_each(|value| value.begin_at(workspace));
+            for value in &mut spec.value_files {
+                if scope.is_gated() {
+                    value.keep_within(workspace, &led_out);
+                }
+                value.begin_at(workspace);
+            }
             if scope.is_gated() {
                 runners::settle(&mut spec);
             }

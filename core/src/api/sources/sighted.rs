@@ -14,7 +14,7 @@ use trunkline_pool::settings::Template;
 use super::looks::Looks;
 use super::running;
 use crate::api::pool::PoolCore;
-use crate::lookup::{Environment, Found, Look, looked_up_program, program};
+use crate::lookup::{Environment, Found, Look, leads_out, looked_up_program, program};
 use crate::{ErrorCode, Result};
 
 /// What would run, and what a decision about it is about.
@@ -136,9 +136,11 @@ impl Sighted {
             let message = "`command` leads to a file whose path is no Unicode text, so that nobody can be shown it";
             return Err(template.error(ErrorCode::InvalidConfig, "command", message));
         }
+        let leads_out = |file: &String| leads_out(&workspace.join(file), workspace);
+        let secret_files: Vec<String> = files.into_iter().filter(leads_out).collect();
         let candidate = Candidate::of_template(template, declared, &shown);
+        let candidate = candidate.with_secret_files(&secret_files);
         let (identity, look, replaced) = looks.decided_about(name, candidate, found.as_ref());
-        let secret_files = files.into_iter().filter(|file| leads_out(file, workspace)).collect();
         Ok((Sighted { identity, shown, file, secret_files, look, replaced, is_whole }, command))
     }
 
@@ -230,19 +232,6 @@ fn shown(spec: &ServerSpec, file: Option<&Path>, workspace: &Path) -> (Shown, bo
             .collect();
     }
     (shown, program != Some(None))
-}
-
-/// Whether a file is outside of the workspace, through every link of its path. One that is not there is where its folder is.
-fn leads_out(file: &str, workspace: &Path) -> bool {
-    let file = workspace.join(file);
-    let there = file.canonicalize().or_else(|error| match (file.parent(), file.file_name()) {
-        (Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
-        _ => Err(error),
-    });
-    match (there, workspace.canonicalize()) {
-        (Ok(there), Ok(workspace)) => !there.starts_with(workspace),
-        _ => true,
-    }
 }
 
 /// Arguments that are looked for in the workspace: more than any line has that a person reads.

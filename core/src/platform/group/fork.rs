@@ -204,8 +204,14 @@ unsafe fn become_program(prepared: &Prepared, streams: [RawFd; 3], report: RawFd
         let Some(_program) = as_it_was_looked_at(prepared) else { fail(report, 4) };
         #[cfg(target_os = "linux")]
         if let Some(program) = _program.filter(|_| prepared.is_binary) {
-            // What is executed is what was compared. Where that cannot be, the path is taken, which led there a moment ago.
+            // What is executed is what was compared.
             libc::fexecve(program, prepared.argv.as_ptr(), prepared.envp.as_ptr());
+            let refused = io::Error::last_os_error().raw_os_error();
+            if !matches!(refused, Some(libc::ENOENT | libc::ENOSYS)) {
+                fail(report, 2)
+            }
+            // The system gives it to another program, which is not told of descriptors, or knows no such call: execute the path that was
+            // just compared.
         }
         libc::execve(prepared.program.as_ptr(), prepared.argv.as_ptr(), prepared.envp.as_ptr());
         fail(report, 2)

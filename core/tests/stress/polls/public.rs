@@ -56,8 +56,9 @@ fn dropped(texts: &[String]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for section in texts.iter().flat_map(|text| text.split(BEGINNING).skip(1)) {
         let (name, rest) = section.split_once('"').unwrap();
-        let method = format!(".{}(", name.split("::").last().unwrap());
-        assert!(rest.contains("cut.of(") && rest.contains(&method), "{name} is not what is cut");
+        let (owner, last) = name.split_once("::").unwrap();
+        let called = if owner.is_empty() { format!("::{last}(") } else { format!(".{last}(") };
+        assert!(rest.contains("cut.of(") && rest.contains(&called), "{name} is not what is cut");
         names.insert(name.to_owned());
     }
     names

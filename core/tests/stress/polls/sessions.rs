@@ -98,6 +98,51 @@ fn a_wait_for_a_session_may_be_dropped_at_every_poll() {
     });
 }
 
+/// SPEC 7.9, I-04: lists are read to their end, whoever waits for them.
+#[test]
+fn a_wait_for_lists_may_be_dropped_at_every_poll() {
+    traces::alone("polls::sessions::a_wait_for_lists_may_be_dropped_at_every_poll", || {
+        let (rig, base) = one_server(&["--list-delay-ms", "20"]);
+        at_every_poll("Session::refresh", |cut| {
+            let session = rig.session_with(json!({ "id": "a" }));
+            let refreshed = host(cut.of(session.refresh("s"))).map(Result::unwrap);
+            host(session.refresh("s")).unwrap();
+            assert_eq!((rig.running().len(), &entry(&rig)["refs"]), (1, &json!(1)));
+            drop(session);
+            base.returns(&rig);
+            refreshed
+        });
+        let mut tools = 1_001_u32..;
+        at_every_poll("Session::listed", |cut| {
+            let session = rig.session_with(json!({ "id": "a" }));
+            let tool = format!("tool_{}", tools.next().unwrap());
+            let lease = host(acquire(&session, "s"));
+            host(text(&lease, "change_list", json!({ "add": [&tool] })));
+            let listed = host(cut.of(session.listed(None))).map(Result::unwrap);
+            host(session.listed(Some("s"))).unwrap();
+            let shown = session.tools().unwrap();
+            assert!(shown.iter().any(|it| it.name.ends_with(&tool)), "{tool} is not listed");
+            drop((lease, session));
+            base.returns(&rig);
+            listed
+        });
+    });
+}
+
+/// SPEC 16.2: nothing is left of a shell that nobody waits for any more.
+#[test]
+fn a_shell_may_be_dropped_at_every_poll() {
+    traces::alone("polls::sessions::a_shell_may_be_dropped_at_every_poll", || {
+        let (rig, base) = one_server(&[]);
+        at_every_poll("::login_shell", |cut| {
+            let shell = trunkline::login_shell("/bin/sh".into(), std::env::temp_dir());
+            let told = host(cut.of(shell)).map(Result::unwrap);
+            base.returns(&rig);
+            told
+        });
+    });
+}
+
 /// SPEC 7.3: what nobody took is taken by whoever asks next, once.
 #[test]
 fn the_next_event_is_not_lost_at_any_poll() {

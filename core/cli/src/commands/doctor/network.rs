@@ -116,7 +116,7 @@ fn certificates(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
         is_readable &= checked.is_ok() || !is_read;
         findings.push(of_variable(name, is_read, checked, entries));
     }
-    // What is no regular file could keep the reader of the roots waiting.
+    // Skip the roots if a named file is unusable: reading a pipe would block.
     if is_readable {
         findings.push(roots(&of_library, entries));
     }

@@ -102,7 +102,7 @@ fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)>
     change("description", false, &|spec| spec.description = None);
     change("disabled", false, &|spec| spec.disabled = true);
     change("unknown", false, &|spec| spec.unknown.clear());
-    let value = ValueOfFiles::new("env.A", [Piece::File("/k".to_owned())]);
+    let value = ValueOfFiles::new("env.A", [Piece::file("/k")]);
     change("value_files", true, &|spec| spec.value_files = vec![value.clone()]);
     change("oauth", true, &|spec| spec.oauth.clear());
     for name in spec.oauth.keys() {

@@ -80,7 +80,7 @@ fn the_text_of_a_file_is_taken_as_it_is() {
     let mut spec = expand(&template, &Homed, Commands::Refused, &Answers::default()).unwrap();
     let mut read = Vec::new();
     for value in spec.value_files.clone() {
-        let text = value.joined(|path| {
+        let text = value.joined(|path, _| {
             read.push(path.to_owned());
             Ok::<_, ()>("${A} $A {file:x} !x".to_owned())
         });
