@@ -1,5 +1,6 @@
 //! A session, as Python holds it.
 
+use std::future::Future;
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -37,6 +38,25 @@ struct Open {
 /// One conversation. Dropped, it is closed.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Session(Owned<Open>);
+
+impl Session {
+    fn start<F>(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        request: impl FnOnce(trunkline::Session) -> F,
+    ) -> PyResult<Operation>
+    where
+        F: Future<Output = trunkline::Result<Payload>> + Send + 'static,
+    {
+        let open = self.0.here()?;
+        guarded(|| {
+            let sink = sink(to, token)?;
+            let future = request(open.session.clone());
+            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        })
+    }
+}
 
 impl Session {
     /// To hand to Python.
@@ -87,14 +107,8 @@ impl Session {
 
     /// Starts waiting for the session's start, at most for the start gate; gives the report as JSON text.
     fn started(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Operation> {
-        let open = self.0.here()?;
-        guarded(|| {
-            let sink = sink(to, token)?;
-            let session = open.session.clone();
-            let future = async move {
-                session.started().await.map(|report| Payload::Text(report.to_string()))
-            };
-            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        self.start(to, token, |session| async move {
+            session.started().await.map(|report| Payload::Text(report.to_string()))
         })
     }
 
@@ -106,26 +120,16 @@ impl Session {
         server: Option<String>,
         timeout_ms: Option<u64>,
     ) -> PyResult<Operation> {
-        let open = self.0.here()?;
-        guarded(|| {
-            let sink = sink(to, token)?;
-            let session = open.session.clone();
-            let timeout = timeout_ms.map(Duration::from_millis);
-            let future = async move {
-                session.ready(server.as_deref(), timeout).await.map(|()| Payload::Nothing)
-            };
-            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        let timeout = timeout_ms.map(Duration::from_millis);
+        self.start(to, token, |session| async move {
+            session.ready(server.as_deref(), timeout).await.map(|()| Payload::Nothing)
         })
     }
 
     /// Starts having the lists of a server read anew.
     fn refresh(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Operation> {
-        let open = self.0.here()?;
-        guarded(|| {
-            let sink = sink(to, token)?;
-            let session = open.session.clone();
-            let future = async move { session.refresh(&server).await.map(|()| Payload::Nothing) };
-            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        self.start(to, token, |session| async move {
+            session.refresh(&server).await.map(|()| Payload::Nothing)
         })
     }
 
@@ -136,13 +140,8 @@ impl Session {
         token: u64,
         server: Option<String>,
     ) -> PyResult<Operation> {
-        let open = self.0.here()?;
-        guarded(|| {
-            let sink = sink(to, token)?;
-            let session = open.session.clone();
-            let future =
-                async move { session.listed(server.as_deref()).await.map(|()| Payload::Nothing) };
-            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+        self.start(to, token, |session| async move {
+            session.listed(server.as_deref()).await.map(|()| Payload::Nothing)
         })
     }
 

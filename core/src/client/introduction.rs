@@ -7,6 +7,9 @@ use trunkline_pool::json::readable_members;
 
 use crate::transport::redact::Redactor;
 
+/// The most bytes of a member; one that is longer is left out. It stays for as long as the server's entry does.
+const MEMBER_BYTES_MAX: usize = 1 << 20;
+
 /// What a server said of itself: unverified, and without the secrets that it has of the host. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Introduction(Arc<str>);
@@ -18,12 +21,16 @@ impl Introduction {
         (said, server_info): (&Value, &Value),
         redactor: &Redactor,
     ) -> Introduction {
-        let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
+        let object = |value: &Value| {
+            let object = value.as_object().filter(|_| value.to_string().len() <= MEMBER_BYTES_MAX);
+            object.cloned().unwrap_or_default()
+        };
+        let instructions = said["instructions"].as_str();
         let text = json!({
             "protocol_version": revision,
             "server_info": object(server_info),
             "capabilities": object(&said["capabilities"]),
-            "instructions": said["instructions"].as_str(),
+            "instructions": instructions.filter(|text| text.len() <= MEMBER_BYTES_MAX),
         });
         Introduction(redactor.json(&text.to_string()).into())
     }
@@ -60,5 +67,35 @@ impl Introduction {
     fn object(&self, name: &str) -> Map<String, Value> {
         let members = readable_members(&self.0);
         members.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SPEC 16.8: what is kept of a server's words is bounded, each member by itself.
+    #[test]
+    fn a_member_that_is_too_long_is_left_out() {
+        let long = "x".repeat(MEMBER_BYTES_MAX + 1);
+        for (instructions, name, capability, kept) in [
+            ("short", "s", "c", [true, true, true]),
+            (&*long, "s", "c", [false, true, true]),
+            ("short", &*long, "c", [true, false, true]),
+            ("short", "s", &*long, [true, true, false]),
+        ] {
+            let said =
+                json!({ "capabilities": { "one": capability }, "instructions": instructions });
+            let named = json!({ "name": name });
+            let redactor = Redactor::new([].iter(), 64);
+            let introduction = Introduction::new("r", (&said, &named), &redactor);
+            let found = [
+                introduction.instructions().is_some(),
+                !introduction.server_info().is_empty(),
+                !introduction.capabilities().is_empty(),
+            ];
+            assert_eq!(found, kept);
+            assert_eq!(introduction.protocol_version(), "r");
+        }
     }
 }

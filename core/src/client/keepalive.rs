@@ -204,16 +204,8 @@ impl Link {
     fn ping(self: &Arc<Self>, timeout: Duration) {
         // The modern era has no question that is only a question; this one is the cheapest.
         let is_modern = self.metadata.is_modern();
-        let request = Request {
-            method: if is_modern { "server/discover" } else { "ping" },
-            params: "{}",
-            caller: None,
-            attempts: None,
-            timeout,
-            idle_timeout: timeout,
-            progress: None,
-            reads_here: false,
-        };
+        let method = if is_modern { "server/discover" } else { "ping" };
+        let request = Request::of_connection(method, "{}", timeout);
         self.start(request, Box::new(drop), Purpose::Own);
     }
 

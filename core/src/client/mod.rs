@@ -183,6 +183,22 @@ pub(crate) struct Request<'a> {
     pub reads_here: bool,
 }
 
+impl<'a> Request<'a> {
+    /// One of the connection's own: no session makes it, and nobody wants its progress.
+    fn of_connection(method: &'a str, params: &'a str, timeout: Duration) -> Request<'a> {
+        Request {
+            method,
+            params,
+            caller: None,
+            attempts: None,
+            timeout,
+            idle_timeout: timeout,
+            progress: None,
+            reads_here: false,
+        }
+    }
+}
+
 /// The id of a request of ours on one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RequestId(pub u64);
@@ -266,16 +282,8 @@ impl Connection {
             return answered();
         }
         let (server, timeout) = (self.0.server.clone(), self.0.options.timeout);
-        let request = Request {
-            method: "logging/setLevel",
-            params: &format!(r#"{{"level":"{}"}}"#, level.as_str()),
-            caller: None,
-            attempts: None,
-            timeout,
-            idle_timeout: timeout,
-            progress: None,
-            reads_here: false,
-        };
+        let params = format!(r#"{{"level":"{}"}}"#, level.as_str());
+        let request = Request::of_connection("logging/setLevel", &params, timeout);
         let done = Box::new(move |result: Result<Reply>| match result {
             Ok(_) => answered(),
             Err(error) => {

@@ -1,4 +1,4 @@
-//! What the user's own shell has in its environment, for whoever asks to run it.
+//! The environment of the user's login shell, for `doctor --shell`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

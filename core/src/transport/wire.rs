@@ -101,7 +101,7 @@ pub(crate) trait Wire: Send + Sync + 'static {
         self.child().is_some() && self.was_read()
     }
 
-    /// Whether what was sent last found nobody who reads: the loss is told as soon as more is known of it.
+    /// Whether the far end has closed the pipe that frames are written into. The loss is reported once its cause is known.
     fn is_broken(&self) -> bool {
         false
     }

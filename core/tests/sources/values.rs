@@ -18,6 +18,33 @@ fn settings(rig: &Rig, file: &str, value: &str) -> PathBuf {
     path
 }
 
+/// Whether anybody opened a file.
+#[cfg(target_os = "linux")]
+struct Opened(std::fs::File);
+
+#[cfg(target_os = "linux")]
+impl Opened {
+    fn of(file: &std::path::Path) -> Opened {
+        use std::os::fd::FromRawFd;
+        let path = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
+        // SAFETY: the path ends with a zero, and the descriptor is nobody else's.
+        let notices = unsafe {
+            let notices = libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC);
+            assert!(
+                notices >= 0 && libc::inotify_add_watch(notices, path.as_ptr(), libc::IN_OPEN) >= 0
+            );
+            std::fs::File::from_raw_fd(notices)
+        };
+        Opened(notices)
+    }
+
+    /// Since this was asked last.
+    fn now(&self) -> bool {
+        use std::io::Read;
+        (&self.0).read(&mut [0; 4096]).is_ok()
+    }
+}
+
 async fn value(session: &Session) -> String {
     let lease = rig::acquire(session, "s").await;
     rig::text(&lease, "env", json!({ "name": "A" })).await
@@ -102,21 +129,23 @@ fn a_request_shows_the_file_and_whether_it_leads_out() {
 }
 
 /// SPEC 18.9: nothing is read of a server that waits, and what was approved gets the value.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_file_is_read_only_after_the_approval() {
     let rig = trusted();
     host(async {
         let path = settings(&rig, "ws/opencode.json", "{file:key}");
-        let pipe = rig.path("ws/key");
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let key = rig.path("ws/key");
+        std::fs::write(&key, "sesame\n").unwrap();
+        let opened = Opened::of(&key);
         rig.pool.load(&path, &LoadOptions::default()).await.unwrap();
         let session = wanting(&rig, "one");
         assert_eq!(refused(&session, "s").await.1, "pending_approval");
-        std::fs::remove_file(&pipe).unwrap();
-        std::fs::write(&pipe, "sesame\n").unwrap();
         let request = rig.pool.approvals().await.unwrap()["requests"][0].clone();
+        assert!(!opened.now(), "it was opened before anybody approved it");
         rig.pool.approve("s", request["hash"].as_str().unwrap()).await.unwrap();
         assert_eq!(value(&session).await, "sesame");
+        assert!(opened.now(), "nobody opened it");
     });
 }
 

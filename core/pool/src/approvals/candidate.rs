@@ -117,7 +117,7 @@ impl<'a> Candidate<'a> {
         Candidate { spec, template: None, shown, secret_files: &[], replaced: None }
     }
 
-    /// The same, some values of which are what these files outside of the project say. What led nowhere outside is another configuration once it does.
+    /// The same candidate with the files outside of the project that it takes values from. They are part of what is approved.
     #[must_use]
     pub fn with_secret_files(self, secret_files: &'a [String]) -> Candidate<'a> {
         Candidate { secret_files, ..self }
@@ -189,7 +189,7 @@ impl<'a> Candidate<'a> {
         if !secret_files.is_empty() {
             fields.insert("secret_files", json!(secret_files));
         }
-        // Left out of what is as it was looked at, of which no decision needs to know what that was.
+        // Only a program that was replaced has this field, so that other hashes stay as they are.
         fields.extend(replaced.map(|replaced| ("replaced", json!(replaced.seal))));
         match shown {
             // What is there in the workspace is no part of the configuration.

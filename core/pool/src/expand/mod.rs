@@ -233,7 +233,7 @@ pub const VALUE_FILE_BYTES_MAX: usize = 64 << 10;
 /// The value that the text of such a file is: all of it but one end of a line at its end.
 ///
 /// # Errors
-/// The rest of a sentence that begins with the file, for a text that can be nobody's value.
+/// Why the text cannot be a value, as the rest of a sentence that begins with the file.
 pub fn value_of_file(text: &str) -> std::result::Result<&str, &'static str> {
     let value = text.strip_suffix('\n').map_or(text, |it| it.strip_suffix('\r').unwrap_or(it));
     match value {

@@ -211,7 +211,7 @@ fn documented_defaults_are_the_real_ones() {
         }
     }
     pool.append(&mut stated_defaults(options(Scope::Pool)));
-    // It has members without a default, which whoever says one has to say.
+    // `name` and `version` have no default: a `client_info` needs both.
     pool.remove("client_info");
     let text = serde_json::Value::Object(pool).to_string();
     assert_eq!(PoolOptions::from_json(&text).unwrap(), PoolOptions::default());

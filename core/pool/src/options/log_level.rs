@@ -3,7 +3,7 @@
 /// How grave a log message of a server is, from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
-    /// For whoever writes the server.
+    /// For the developers of the server.
     Debug,
     /// What happens.
     Info,

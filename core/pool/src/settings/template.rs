@@ -27,7 +27,7 @@ struct Meaning {
     configuration: Map<String, Value>,
     spec: ServerSpec,
     env_file: Option<String>,
-    /// Whether `${file:…}` is what a file says; nothing else than a variable that nobody knows where it is not.
+    /// Whether `${file:…}` takes the text of a file; elsewhere it is an unknown variable.
     reads_files: bool,
 }
 

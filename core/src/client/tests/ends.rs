@@ -150,7 +150,7 @@ async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
     assert!(!family(&folder).into_iter().any(lives));
 }
 
-/// SPEC 3.3, 8.5: from the write on that finds nobody who reads, whoever looks sees the loss. It is told later, with more of why.
+/// SPEC 3.3, 8.5: a write into a closed pipe marks the connection as lost at once. The event comes later, with the cause.
 #[tokio::test]
 async fn a_broken_pipe_is_a_loss_at_once() {
     let open = script(&scripted(r#"reply '{}'; exec 0<&-; sleep 60"#)).connect().await;

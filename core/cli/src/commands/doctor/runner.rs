@@ -46,9 +46,9 @@ pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
     }
 }
 
-/// What is told of one start; nothing of a program that runs by itself.
+/// The finding about one start, if its program is a runner, is interpreted, or comes from a version manager.
 fn of_start(start: &Start) -> Option<Finding> {
-    // That there is none is told of the program.
+    // A missing program has a finding of its own.
     let program = start.program.as_ref().ok()?;
     let product = installed_by(program);
     if product.is_none() && start.interpreter.is_none() && runner(start).is_none() {

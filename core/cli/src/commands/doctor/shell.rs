@@ -1,4 +1,4 @@
-//! What the user's shell has and this process has not, for whoever asks to run it.
+//! Variables and programs that the user's shell finds and this process does not.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -14,8 +14,8 @@ const OPEN: &str = "{file:";
 /// What a path must not hold: it is taken as it stands.
 const VARIABLES: [&str; 3] = ["${", "{env:", OPEN];
 
-/// Rewrites the files in a field of the configuration, whose path in the file is the second. Relative paths begin at the settings
-/// file, and have its folder before them from here on: whoever decides about them reads the same path wherever it is read.
+/// Rewrites the files in a field of the configuration, whose path in the file is the second. A relative path
+/// begins at the settings file: the file's folder is put before it here, so that an approval shows the path that is read.
 pub(super) fn settle(value: &mut Value, (field, path): (&str, &str), file: &str) -> Step {
     match value {
         Value::String(text) => {
