@@ -155,7 +155,8 @@ impl PoolCore {
         let key = |name: &str| {
             let configured = self.configured(name).ok()?;
             let written = configured.written()?;
-            Some(self.driver.cache_key((name, configured.spec()), &written, offered, context))
+            let server = (name, &**configured.spec(), configured.authority.author());
+            Some(self.driver.cache_key(server, &written, offered, context))
         };
         let keys: Vec<CacheKey> = new.filter_map(key).collect();
         if !keys.is_empty() {

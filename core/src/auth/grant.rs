@@ -397,12 +397,17 @@ mod tests {
     use trunkline_pool::config::PoolKey;
 
     use super::*;
+    use crate::auth::Author;
 
     fn kept(received_ms: u64) -> Kept {
         let id = format!("s::{}", "0".repeat(64));
         let fingerprint = PoolKey::from_connection_id(&id).unwrap().fingerprint;
         Kept {
-            key: Key::new("https://issuer.example", "https://h.example/".into(), &fingerprint),
+            key: Key::new(
+                "https://issuer.example",
+                "https://h.example/".into(),
+                (&fingerprint, Author::Host),
+            ),
             client_id: "client".into(),
             client_secret: None,
             client_authentication: None,

@@ -185,7 +185,7 @@ impl Credentials {
     async fn keep_in(&self, store: &Arc<Store>, grant: &Grant) -> Result<Option<Kept>, Error> {
         let Some(fits) = self.fitting() else { return Ok(None) };
         let resource = self.home.as_ref().map(Url::to_string).unwrap_or_default();
-        let key = Key::new(&grant.issuer, resource, &self.fingerprint);
+        let key = Key::new(&grant.issuer, resource, (&self.fingerprint, self.author));
         let kept = grant.to_keep(key).await;
         if let Some(kept) = &kept {
             let done = store.keep(kept.clone(), fits).await;
@@ -217,10 +217,11 @@ impl Credentials {
             return None;
         }
         let resource = self.home.as_ref()?.to_string();
-        let (fingerprint, issuer) = (self.fingerprint, self.spec.issuer.clone());
+        let (fingerprint, author) = (self.fingerprint, self.author);
+        let issuer = self.spec.issuer.clone();
         Some(move |key: &Key| {
             key.resource == resource
-                && key.configuration == fingerprint.salted(&key.salt)
+                && key.is_of(&fingerprint, author)
                 && issuer.as_ref().is_none_or(|issuer| *issuer == key.issuer)
         })
     }
@@ -290,6 +291,23 @@ mod tests {
         assert!(credentials.header().is_some());
         assert!(sign_ins.sign_out(sign_ins.ordinal(), &credentials).await.unwrap());
         assert!(credentials.header().is_none());
+    }
+
+    /// SPEC 12.11: what the user signed in for is in the file for the user's own entries alone: an equal one of a project neither finds it
+    /// nor signs the user out of it.
+    #[tokio::test]
+    async fn a_projects_equal_entry_has_nothing_of_the_users_grant() {
+        let folder = Folder::new();
+        let store = Store::open(folder.join("tokens.json").to_str().unwrap()).unwrap();
+        let context = Context::of_pool(&Handlers::new(), Duration::ZERO, Some(store.clone()));
+        let [user, project] = [Author::Host, Author::Source]
+            .map(|author| context.of(&"s".into(), &spec(), author).unwrap());
+        let (_, kept) = granted(&user).await;
+        store.keep(kept, |_| true).await.unwrap();
+        assert!(project.found(&store).await.unwrap().is_none());
+        assert!(!project.forget_kept().await.unwrap());
+        assert!(user.found(&store).await.unwrap().is_some());
+        assert!(user.forget_kept().await.unwrap());
     }
 
     /// SPEC 14.2, 15.3: what another host signed in for takes the place of what is held, and the next sign-in asks for no less of it.

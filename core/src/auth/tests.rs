@@ -114,7 +114,7 @@ pub(super) fn issued(
 ) -> Kept {
     let resource = credentials.home.as_ref().map(Url::to_string).unwrap_or_default();
     Kept {
-        key: Key::new(issuer, resource, &credentials.fingerprint),
+        key: Key::new(issuer, resource, (&credentials.fingerprint, credentials.author)),
         client_id: "client".into(),
         client_secret: None,
         client_authentication: None,

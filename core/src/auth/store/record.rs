@@ -7,23 +7,42 @@ use serde_json::Value;
 use trunkline_pool::config::Fingerprint;
 use trunkline_pool::json::Plain;
 
+use crate::auth::Author;
+
 /// Which grant: who issued it, for what, and for which configuration.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::auth) struct Key {
     pub issuer: String,
     pub resource: String,
     pub salt: String,
-    /// The fingerprint, with the salt.
+    /// The fingerprint and who wrote the configuration, with the salt.
     pub configuration: String,
 }
 
 impl Key {
     /// One with a salt of its own.
-    pub(in crate::auth) fn new(issuer: &str, resource: String, fingerprint: &Fingerprint) -> Key {
+    pub(in crate::auth) fn new(
+        issuer: &str,
+        resource: String,
+        (fingerprint, author): (&Fingerprint, Author),
+    ) -> Key {
         let salt = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), now_ms());
         let salt = format!("{salt:016x}");
-        let configuration = fingerprint.salted(&salt);
+        let configuration = configuration(fingerprint, author, &salt);
         Key { issuer: issuer.to_owned(), resource, salt, configuration }
+    }
+
+    /// Whether it is of this configuration, by this author.
+    pub(in crate::auth) fn is_of(&self, fingerprint: &Fingerprint, author: Author) -> bool {
+        self.configuration == configuration(fingerprint, author, &self.salt)
+    }
+}
+
+/// What a user signed in to is never sent for an equal entry of a project (SPEC 12.11).
+fn configuration(fingerprint: &Fingerprint, author: Author, salt: &str) -> String {
+    match author {
+        Author::Host => fingerprint.salted(salt),
+        Author::Source => fingerprint.salted(&format!("{salt} source")),
     }
 }
 

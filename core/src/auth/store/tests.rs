@@ -8,6 +8,7 @@ use trunkline_pool::config::PoolKey;
 
 use super::file::{self, Grants};
 use super::{GRANTS_MAX, Kept, Key, Store, now_ms};
+use crate::auth::Author;
 use crate::folder::Folder;
 use crate::store::OwnFile;
 use crate::{Error, ErrorCode};
@@ -29,7 +30,7 @@ fn grant(resource: &str, received_ms: u64, token: &str) -> Kept {
     let id = format!("s::{}", "0".repeat(64));
     let fingerprint = PoolKey::from_connection_id(&id).unwrap().fingerprint;
     Kept {
-        key: Key::new("https://issuer.example", resource.to_owned(), &fingerprint),
+        key: Key::new("https://issuer.example", resource.to_owned(), (&fingerprint, Author::Host)),
         client_id: "client".into(),
         client_secret: None,
         client_authentication: None,

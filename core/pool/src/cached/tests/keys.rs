@@ -44,7 +44,7 @@ fn what_a_variable_stands_for_is_no_part_of_it() {
     assert!(Written::template(&template(&entry)) != Written::template(&template(&renamed)));
 }
 
-/// SPEC 14.2, 7.5, S-47: another name, configuration, workspace, context or offer is another catalog.
+/// SPEC 14.2, 12.11, 7.5, S-47: another name, configuration, author, workspace, context or offer is another catalog.
 #[test]
 fn a_catalog_is_found_by_all_that_it_may_depend_on() {
     let written = Written::literal(&spec(json!({ "command": "c" })));
@@ -54,6 +54,7 @@ fn a_catalog_is_found_by_all_that_it_may_depend_on() {
     for changed in [
         CacheKey::new("t", &written, ASKER),
         CacheKey::new("s", &other, ASKER),
+        CacheKey::new("s", &written, Asker { author: "source", ..ASKER }),
         CacheKey::new("s", &written, Asker { workspace: b"/v", ..ASKER }),
         CacheKey::new("s", &written, Asker { context: "session 1", ..ASKER }),
         CacheKey::new("s", &written, Asker { capabilities: &[], ..ASKER }),
