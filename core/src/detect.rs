@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf, absolute};
 
 use trunkline_pool::layers::Scope;
-use trunkline_pool::settings::{Folders, KnownFile, Platform, known_files};
+use trunkline_pool::settings::{FileScope, Folders, KnownFile, Platform, known_files};
 
 /// Lists the settings files of products that exist for this user and a workspace, in the order of
 /// `docs/reference/settings.md`: within a product the least of its sources first.
@@ -34,6 +34,20 @@ pub(crate) fn known_scope(path: &Path, workspace: &Path) -> Option<Scope> {
     let platform = Platform::current();
     let files = known_files(platform, &folders(platform, workspace));
     files.into_iter().find(|file| Path::new(&file.path) == path).map(|file| file.scope.into())
+}
+
+/// The folder of the project that a file belongs to by its place, where that is not the workspace, and the file not the user's.
+pub(crate) fn project_of<'a>(path: &'a Path, workspace: &Path) -> Option<&'a Path> {
+    if path.starts_with(workspace) || known_scope(path, workspace).is_some() {
+        return None;
+    }
+    // No product keeps a project's settings deeper than one folder below it.
+    path.ancestors().skip(1).take(2).find(|root| {
+        let workspace = root.to_str().map(str::to_owned);
+        let folders = Folders { workspace, ..Folders::default() };
+        let known = known_files(Platform::current(), &folders);
+        known.iter().any(|file| Path::new(&file.path) == path && file.scope != FileScope::Managed)
+    })
 }
 
 /// Where products keep their files.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::rig::acquire;
 use trunkline::{EventKind, EventMask, LoadOptions, ReloadOptions, Scope, WorkspaceTrust};
 
 fn write(rig: &Rig, file: &str, servers: Value) -> PathBuf {
@@ -56,6 +57,44 @@ fn a_file_is_the_source_of_its_place() {
         assert_eq!(highest["source"], format!("workspace:{}", inside.display()));
         assert_eq!((&highest["line"], &highest["file"]), (&json!(1), &json!(inside)));
     });
+}
+
+/// SPEC 18.10: a program of another project than the workspace starts in that project, as it does in its product.
+#[test]
+fn a_program_starts_in_the_project_of_its_file() {
+    for (file, cwd, expected) in [
+        ("other/.mcp.json", None, "other"),
+        ("other/.cursor/mcp.json", None, "other"),
+        ("other/.vscode/mcp.json", Some("tools"), "other/tools"),
+        ("other/.mcp.json", Some("$ROOT/ws"), "ws"),
+        ("other/servers.json", None, "ws"),
+        ("ws/.mcp.json", None, "ws"),
+    ] {
+        let rig = trusted();
+        std::fs::create_dir_all(rig.path("other/tools")).unwrap();
+        let program = rig.server(&[])["command"].clone();
+        let says = ["-c", "pwd >\"$0\"; exec \"$1\""].map(Value::from);
+        let args = [&says[..], &[json!(rig.path("folder")), program]].concat();
+        let mut server = json!({ "command": "/bin/sh", "args": args });
+        if let Some(cwd) = cwd {
+            server["cwd"] = cwd.replace("$ROOT", rig.path("").to_str().unwrap()).into();
+        }
+        host(async {
+            let path = rig.path(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let name = if file.contains("vscode") { "servers" } else { "mcpServers" };
+            save(&path, &json!({ name: { "s": server } }).to_string());
+            load(&rig, &path).await;
+            if file.starts_with("ws/") {
+                super::decisions::approve(&rig.pool, "s").await;
+            }
+            let session = rig.session("a");
+            acquire(&session, "s").await;
+            let folder = std::fs::read_to_string(rig.path("folder")).unwrap();
+            let expected = std::fs::canonicalize(rig.path(expected)).unwrap();
+            assert_eq!(folder.trim_end(), expected.to_str().unwrap(), "{file} {cwd:?}");
+        });
+    }
 }
 
 /// SPEC 11.3, S-03: a file inside of the workspace cannot be called the user's; one at launch can.

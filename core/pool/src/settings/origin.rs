@@ -17,6 +17,7 @@ const PATHS_TOLD_MAX: usize = 8;
 pub(super) struct Origin {
     pub format: Format,
     pub file: String,
+    pub project: Option<String>,
     pub server: String,
     /// The entry, as it stands there. Its values may be secrets.
     pub node: Node,
@@ -29,10 +30,11 @@ pub(super) struct Origin {
 impl Origin {
     /// How far what is written there was moved, if it is written as it was.
     pub(super) fn moved_to(&self, entry: &Written<'_>) -> Option<Shift> {
-        let Written { format, file, server, node, depth } = *entry;
-        let of = (self.format, &*self.file, &*self.server, self.depth);
+        let Written { format, file, project, server, node, depth } = *entry;
+        let of = (self.format, &*self.file, self.project.as_deref(), &*self.server, self.depth);
         let shift = Shift::new(self.node.place, node.place);
-        (of == (format, file, server, depth) && self.node.is_moved(shift, node)).then_some(shift)
+        (of == (format, file, project, server, depth) && self.node.is_moved(shift, node))
+            .then_some(shift)
     }
 
     /// An error about a path of the file's entry.
@@ -87,6 +89,8 @@ impl Origin {
 pub(super) struct Written<'a> {
     pub format: Format,
     pub file: &'a str,
+    /// The folder of the file's project, where that is not the workspace.
+    pub project: Option<&'a str>,
     pub server: &'a str,
     pub node: &'a Node,
     /// How deep it lies in the file.

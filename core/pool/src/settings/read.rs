@@ -25,6 +25,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The workspace folder, for files that hold servers by project.
     pub workspace: Option<String>,
+    /// The folder of the project that the file belongs to, where that is not the workspace: its programs start there.
+    pub project: Option<String>,
 }
 
 /// More than any settings written by a person, in bytes; what is longer is not read to its end.
@@ -83,6 +85,7 @@ pub fn read_again(
     let holds_more = format.row().holds_more || known.is_some_and(|known| known.holds_more);
     let mut reader = Reader {
         file,
+        project: options.project.as_deref(),
         format,
         before,
         source: Source {
@@ -102,6 +105,7 @@ pub fn read_again(
 
 struct Reader<'a> {
     file: &'a str,
+    project: Option<&'a str>,
     format: Format,
     before: &'a dyn Fn(&str) -> Option<Template>,
     source: Source,
@@ -315,8 +319,8 @@ impl Reader<'_> {
     }
 
     fn server(&mut self, name: &str, place: Place, node: &Node, depth: usize) {
-        let (format, file) = (self.format, self.file);
-        let written = Written { format, file, server: name, node, depth };
+        let (format, file, project) = (self.format, self.file, self.project);
+        let written = Written { format, file, project, server: name, node, depth };
         let before = (self.before)(name).and_then(|before| before.again(&written));
         if before.is_none()
             && let Some(what) = entry::own_type(format.row(), node)

@@ -138,7 +138,7 @@ impl Pool {
         }
         let workspace = self.0.driver.workspace.to_str().map(str::to_owned);
         let read = settings.map(|text| {
-            let options = ReadOptions { format: None, workspace };
+            let options = ReadOptions { workspace, ..ReadOptions::default() };
             let file = match source.part() {
                 "" => source.scope().as_str(),
                 part => part,

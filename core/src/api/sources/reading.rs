@@ -26,6 +26,7 @@ use super::pass::{Begun, Busy, Passed};
 use super::place::Place;
 use crate::api::pool::PoolCore;
 use crate::bounded;
+use crate::detect::project_of;
 use crate::platform::is_users_alone;
 use crate::{Error, ErrorCode, Result};
 
@@ -300,8 +301,12 @@ pub(super) fn says(
             "the file lies inside of the workspace now, where it is no source of `{scope}`{why}"
         ));
     }
-    let options =
-        ReadOptions { format: file.format, workspace: workspace.to_str().map(str::to_owned) };
+    let written = |path: &Path| path.to_str().map(str::to_owned);
+    let options = ReadOptions {
+        format: file.format,
+        workspace: written(workspace),
+        project: project_of(&file.path, workspace).and_then(written),
+    };
     Said::read(&text, &file.shown, &options, (scope, before)).map(Some)
 }
 

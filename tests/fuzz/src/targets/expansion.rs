@@ -91,7 +91,7 @@ const ODD: Host = Host { before: "${A}$B ${cmd:x} '\"\\ ", behind: " !y ${input:
 fn template(text: &str) -> Option<Template> {
     let server = json!({ "command": "program", "args": ["-a", text], "env": { "E": text } });
     let file = json!({ "mcpServers": { "s": server } }).to_string();
-    let options = ReadOptions { format: Some(Format::Trunkline), workspace: None };
+    let options = ReadOptions { format: Some(Format::Trunkline), ..ReadOptions::default() };
     read(&file, "f.json", &options).ok()?.servers.pop()?.template.ok()
 }
 

@@ -109,7 +109,7 @@ fn values(template: &Template) -> impl Iterator<Item = &str> {
 /// A template in the pool's own form is the same template.
 fn check_own_form(name: &str, template: &Template) {
     let own = json!({ "mcpServers": { name: template.configuration() } }).to_string();
-    let options = ReadOptions { format: Some(Format::Trunkline), workspace: None };
+    let options = ReadOptions { format: Some(Format::Trunkline), ..ReadOptions::default() };
     let again = read(&own, "own.json", &options).expect("it is a settings file");
     let [server] = &again.servers[..] else { panic!("one server: {own}") };
     let again = server.template.as_ref().unwrap_or_else(|error| panic!("{own}: {error}"));
@@ -149,7 +149,8 @@ pub fn run(bytes: &[u8]) {
     let Ok(input) = std::str::from_utf8(bytes) else { return };
     let Some((head, text)) = input.split_once('\n') else { return };
     let (format, file) = head.split_once(' ').unwrap_or(("", head));
-    let options = ReadOptions { format: Format::of_name(format), workspace: Some("/w".into()) };
+    let (workspace, project) = (Some("/w".into()), None);
+    let options = ReadOptions { format: Format::of_name(format), workspace, project };
     match (read(text, file, &options), read(text, file, &options)) {
         (Ok(source), Ok(again)) => {
             assert_eq!(source, again);

@@ -34,6 +34,7 @@ pub(super) fn run(
     let options = ReadOptions {
         format: text(given, "from").and_then(Format::of_name),
         workspace: workspace.and_then(|path| path.to_str().map(str::to_owned)),
+        project: None,
     };
     let to = text(given, "to").and_then(Format::of_name).unwrap_or(Format::Trunkline);
     let made = made(&content, (file, &options), to)?;
@@ -41,16 +42,20 @@ pub(super) fn run(
         save(output, &made.text)?;
     }
     if common.json {
-        let Made { text, servers, lost, left_out } = &made;
+        let Made { text, servers, lost, literal, left_out } = &made;
         let report = json!({
-            "v": 1, "to": to.name(), "text": text, "servers": servers, "lost": lost, "left_out": left_out,
+            "v": 1, "to": to.name(), "text": text, "servers": servers, "lost": lost, "literal": literal,
+            "left_out": left_out,
         });
         shown::json(terminal, &report);
     } else {
         if !given.contains_id("output") {
             terminal.write(&made.text);
         }
-        for (what, rows) in [("left out", &made.left_out), ("not written", &made.lost)] {
+        let literal = format!("written as it stands, which {} does not know", to.name());
+        for (what, rows) in
+            [("left out", &made.left_out), ("not written", &made.lost), (&*literal, &made.literal)]
+        {
             for row in rows {
                 let [server, why] = ["server", "what"].map(|member| shown::text(row, member));
                 terminal.note(&format!("{}: {what}: {}", escaped(server), escaped(why)));
@@ -67,13 +72,16 @@ struct Made {
     servers: Vec<String>,
     /// What the other product has no field for: `{server, what}`.
     lost: Vec<Value>,
+    /// What is written as it stands, and means nothing to the other product: `{server, what}`.
+    literal: Vec<Value>,
     /// Servers that were not written: `{server, what}`.
     left_out: Vec<Value>,
 }
 
 fn made(content: &str, (file, options): (&str, &ReadOptions), to: Format) -> Result<Made, Failure> {
     let source = read(content, file, options)?;
-    let (mut lost, mut left_out, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lost, mut literal) = (Vec::new(), Vec::new());
+    let (mut left_out, mut entries) = (Vec::new(), Vec::new());
     for own in &source.skipped {
         let what = format!("it is part of the product itself (`{}`)", own.what);
         left_out.push(json!({ "server": own.name, "what": what }));
@@ -89,16 +97,19 @@ fn made(content: &str, (file, options): (&str, &ReadOptions), to: Format) -> Res
                 continue;
             }
         };
-        match entry::entry(template, to, is_shut) {
-            (Some(written), missing) => {
-                lost.extend(missing.iter().map(|what| row(what)));
+        let entry = entry::entry(template, to, is_shut);
+        let missing = entry.lost.iter().map(|what| row(what));
+        match entry.members {
+            Some(written) => {
+                lost.extend(missing);
+                literal.extend(entry.literal.iter().map(|what| row(what)));
                 entries.push((server.name.clone(), written));
             }
-            (None, missing) => left_out.extend(missing.iter().map(|what| row(what))),
+            None => left_out.extend(missing),
         }
     }
     let servers = entries.iter().map(|(name, _)| name.clone()).collect();
-    Ok(Made { text: files::text(to, entries), servers, lost, left_out })
+    Ok(Made { text: files::text(to, entries), servers, lost, literal, left_out })
 }
 
 /// What a file says of its own servers (SPEC 11.1).

@@ -7,6 +7,7 @@ mod headers;
 mod times;
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -53,10 +54,11 @@ pub(super) fn own_type(row: &FormatRow, node: &Node) -> Option<String> {
 
 /// Reads the entry of a server.
 pub(super) fn read(written: &Written<'_>) -> Result<Template> {
-    let Written { format, file, server, node, depth } = *written;
+    let Written { format, file, project, server, node, depth } = *written;
     let mut origin = Origin {
         format,
         file: file.to_owned(),
+        project: project.map(str::to_owned),
         server: server.to_owned(),
         node: node.clone(),
         depth,
@@ -78,7 +80,10 @@ pub(super) fn read(written: &Written<'_>) -> Result<Template> {
     let read = entry.members(members, "").and_then(|()| entry.finish(node));
     read.map_err(|fault| origin.error(&fault.path, &fault.message))?;
     origin.moved = entry.moved;
-    let Entry { out, env_file, provenance, mut notes, .. } = entry;
+    let Entry { mut out, env_file, provenance, mut notes, .. } = entry;
+    if let Some(project) = project.filter(|_| out.contains_key("command")) {
+        start_in(project, &mut out);
+    }
     for path in controls::suspicious(&out) {
         let (path, place) = origin.told(&path);
         let kind = FindingKind::ControlCharacter;
@@ -87,6 +92,17 @@ pub(super) fn read(written: &Written<'_>) -> Result<Template> {
     notes.approvals.iter_mut().for_each(|one| one.server = Some(server.to_owned()));
     notes.findings.iter_mut().for_each(|one| one.server = Some(server.to_owned()));
     Template::new(out, env_file, provenance, (origin, notes))
+}
+
+/// A program starts in the folder of its project, or where its own path leads from there.
+fn start_in(project: &str, out: &mut Map<String, Value>) {
+    let own = out.get("cwd").and_then(Value::as_str);
+    // What a variable or the home folder begins is no path yet.
+    let is_whole = |cwd: &&str| cwd.starts_with(['$', '~']) || Path::new(cwd).is_absolute();
+    if own.is_none_or(|cwd| !is_whole(&cwd)) {
+        let folder = Path::new(project).join(own.unwrap_or_default());
+        out.insert("cwd".into(), folder.to_string_lossy().into());
+    }
 }
 
 /// An entry while it is read.
