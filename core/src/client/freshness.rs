@@ -18,14 +18,6 @@ use crate::Error;
 /// How often the wait doubles while nothing changes, or while nothing can be read: up to sixteen times.
 const DOUBLINGS_MAX: u32 = 4;
 
-/// How long a list that could not be had is left alone: the last of these repeats.
-const LACKING_WAITS: [Duration; 4] = [
-    Duration::from_secs(60),
-    Duration::from_secs(120),
-    Duration::from_secs(240),
-    Duration::from_secs(300),
-];
-
 /// However long a busy server asks to be left alone: one that is gone behind a gateway must be found to be, and what it lists may be
 /// another by now.
 pub(super) const BUSY_MAX: Duration = Duration::from_secs(300);
@@ -49,6 +41,8 @@ struct State {
     same: u32,
     /// Listings in a row that failed.
     failures: u32,
+    /// Listings in a row that lacked a list which the connection never had.
+    lacking: usize,
 }
 
 impl Freshness {
@@ -74,7 +68,7 @@ impl Freshness {
         let mut state = self.state();
         let is_same = state.seen.replace(content) == Some(content);
         state.same = if is_same { (state.same + 1).min(DOUBLINGS_MAX) } else { 0 };
-        state.failures = 0;
+        (state.failures, state.lacking) = (0, 0);
         state.until = hint.map(|hint| later(now, hint));
         let hint = hint.filter(|_| !least.is_zero());
         state.due = hint.map(|hint| after(now, doubled(hint.max(least), state.same), chance));
@@ -86,14 +80,23 @@ impl Freshness {
         self.miss(error.retry_after(), least, (now, chance()));
     }
 
-    /// One list of several could not be had: they are read again, ever more seldom (SPEC 4.4, 8.1).
-    pub(super) fn lacks_one(&self, error: &Error, now: Instant) {
+    /// A list that the connection never had could not be read: all are read again after the next of these waits, of which the last
+    /// repeats, and never where there is none (SPEC 4.4, 8.1).
+    pub(super) fn lacks_one(&self, error: &Error, waits: &[Duration], now: Instant) {
+        self.lack(error.retry_after(), waits, (now, chance()));
+    }
+
+    fn lack(&self, asked: Option<Duration>, waits: &[Duration], (now, chance): (Instant, f64)) {
         let mut state = self.state();
-        let asked = error.retry_after().unwrap_or_default().min(BUSY_MAX);
-        let last = LACKING_WAITS.len() - 1;
-        let wait = LACKING_WAITS[usize::try_from(state.failures).map_or(last, |it| it.min(last))];
-        state.due = Some(after(now, wait.max(asked), chance()));
-        state.failures = (state.failures + 1).min(DOUBLINGS_MAX);
+        let asked = asked.unwrap_or_default().min(BUSY_MAX);
+        let wait = waits.get(state.lacking).or(waits.last());
+        state.due = wait.map(|wait| after(now, (*wait).max(asked), chance));
+        state.lacking = state.lacking.saturating_add(1);
+    }
+
+    /// Whether a list was lacking from the first on.
+    pub(super) fn is_lacking(&self) -> bool {
+        self.state().lacking > 0
     }
 
     fn miss(&self, asked: Option<Duration>, least: Duration, (now, chance): (Instant, f64)) {
@@ -249,6 +252,34 @@ mod tests {
             let end = now + seconds(asked.min(300));
             assert!(freshness.is_early(end - seconds(1)) && !freshness.is_early(end), "{asked}");
             assert_eq!(freshness.due(), Some(now + seconds(due)), "{asked} {misses}");
+        }
+    }
+
+    /// SPEC 4.4, 8.1: a list that was never had is asked for by the waits of quiet attempts, whatever the keep-alive, and the waits begin
+    /// anew once all lists were there.
+    #[test]
+    fn a_list_that_was_never_had_is_asked_for_by_the_quiet_waits() {
+        for (waits, asked, expected) in [
+            (&[1, 2, 4][..], None, [1, 2, 4, 4].map(Some)),
+            (&[7], None, [7; 4].map(Some)),
+            (&[1, 2, 3, 4, 5, 6], None, [1, 2, 3, 4].map(Some)),
+            (&[1, 60], Some(30), [30, 60, 60, 60].map(Some)),
+            (&[1], Some(3_600), [300; 4].map(Some)),
+            (&[], Some(30), [None; 4]),
+        ] {
+            let (freshness, now) = (Freshness::default(), Instant::now());
+            let waits: Vec<Duration> = waits.iter().copied().map(seconds).collect();
+            let lack = || {
+                freshness.lack(asked.map(seconds), &waits, (now, 0.0));
+                freshness.due().map(|due| due.duration_since(now).as_secs())
+            };
+            let found = [lack(), lack(), lack(), lack()];
+            assert_eq!(found, expected, "{waits:?}");
+            assert!(freshness.is_lacking());
+            freshness.note(1, None, LEAST, (now, 0.0));
+            assert!(!freshness.is_lacking() && freshness.due().is_none());
+            freshness.lack(None, &waits, (now, 0.0));
+            assert_eq!(freshness.due(), waits.first().map(|first| now + *first));
         }
     }
 

@@ -130,8 +130,8 @@ impl Link {
                 let least = self.options.keepalive;
                 self.freshness.listed(&listed.catalog, listed.fresh_for, least, now);
             }
-            Some(unlisted) if when == When::First => {
-                self.freshness.lacks_one(&unlisted.error, now);
+            Some(unlisted) if when == When::First || self.freshness.is_lacking() => {
+                self.freshness.lacks_one(&unlisted.error, &self.options.quiet_waits, now);
             }
             Some(unlisted) => self.freshness.missed(&unlisted.error, self.options.keepalive, now),
         }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use trunkline_pool::config::Transport;
+use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::interface::Scope;
-use trunkline_pool::options::longest;
+use trunkline_pool::options::{PoolOptions, longest};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, Moment};
 
@@ -314,6 +314,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell) -> ConnectOptions {
         in_flight: options.limits.in_flight_per_entry,
         client_info: options.client_info.clone(),
         nothing_listed: options.nothing_listed,
+        quiet_waits: quiet_waits(spec, options),
         keepalive: options.keepalive,
         keepalive_misses: options.keepalive_misses,
         offered: cell.offered,
@@ -326,6 +327,12 @@ fn connect_options(driver: &Driver, cell: &EntryCell) -> ConnectOptions {
         program_check: None,
         lookups: driver.lookups.clone(),
     }
+}
+
+/// The waits before quiet attempts, of the server's configuration or else of the pool.
+fn quiet_waits(spec: &ServerSpec, options: &PoolOptions) -> Vec<Duration> {
+    let own = spec.reconnect.as_ref().and_then(|own| own.revive.as_ref());
+    own.unwrap_or(&options.reconnect.revive).clone()
 }
 
 /// How long an attempt of a server may take, by its newest configuration.

@@ -145,6 +145,7 @@ impl Server {
             in_flight: 2000,
             client_info: None,
             nothing_listed: NothingListed::Warn,
+            quiet_waits: Vec::new(),
             keepalive: Duration::ZERO,
             keepalive_misses: 3,
             call_idle_timeout: HANG,
