@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::Url;
 use rmcp::transport::auth::AuthError;
 use serde_json::Value;
 use trunkline_pool::interface::{Retry, words};
@@ -20,6 +21,16 @@ const UNKNOWN_CLIENT: [&str; 3] =
 /// A server, or an authorization server, broke a rule.
 pub(super) fn broken(message: impl Into<String>, refused: &str) -> Error {
     Error::new(ErrorCode::Protocol, message).with_detail("refused", refused)
+}
+
+/// An answer is coded in a way that is not read here.
+pub(super) fn coded(url: &Url, coding: &str) -> Error {
+    let address = url.origin().ascii_serialization();
+    let coding = shown(coding);
+    broken(format!("{address} compressed its answer ({coding}), which nobody asked for"), "coding")
+        .with_detail("address", address)
+        .with_detail("content_encoding", coding)
+        .with_hint("have the authorization server, or the proxy before it, obey `Accept-Encoding: identity`")
 }
 
 /// Two values that have to be the same, and are not. Both are shown, bounded and escaped.

@@ -18,9 +18,10 @@ use rmcp::transport::auth::{
 
 use super::challenge::Challenge;
 use super::client::Route;
+use super::failure;
 use super::guard::{Guard, Lookup, system};
 use super::warnings::Warnings;
-use crate::transport::http::{Road, basic_pair};
+use crate::transport::http::{Road, basic_pair, coding};
 use crate::transport::redact::Redactor;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
@@ -308,9 +309,13 @@ async fn exchange(
     road: Road,
 ) -> Result<Response<Vec<u8>>, Error> {
     let url = request.url().clone();
+    let is_post = request.method() == Method::POST;
     let failed = |error: reqwest::Error| road::unreached(&url, road, &error);
     let mut response = client.execute(request).await.map_err(failed)?;
     let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+    if let Some(coding) = coding(&headers).filter(|_| is_post || status.is_success()) {
+        return Err(failure::coded(&url, &coding));
+    }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > BODY_BYTES_MAX {

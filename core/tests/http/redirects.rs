@@ -48,10 +48,10 @@ fn nothing_of_ours_follows_a_redirect_to_another_origin() {
                     let remote = start("redirect=ADDRESS");
                     let error = host(refused(&rig, remote.config()));
                     assert_eq!(error.code(), ErrorCode::Protocol, "{case}: {error}");
-                    assert_eq!(error.detail()["location"], trap.origin(), "{case}: {error}");
-                    let own = remote.url.rsplit_once('/').unwrap().0;
+                    let (own, there) = (&*remote.url, format!("{}/mcp", trap.origin()));
+                    assert_eq!(error.detail()["location"], there, "{case}: {error}");
                     assert_eq!(error.detail()["address"], own, "{case}: {error}");
-                    for address in [own, &trap.origin()] {
+                    for address in [own, &there] {
                         assert!(error.message().contains(address), "{case}: {error}");
                     }
                     assert_eq!(remote.requests().len(), 1, "{case}");

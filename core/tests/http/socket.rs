@@ -115,7 +115,7 @@ fn an_address_without_a_websocket_says_what_is_there() {
         (
             "redirect=http://127.0.0.1:1/ws",
             ErrorCode::Protocol,
-            "redirects to http://127.0.0.1:1, which is another place",
+            "redirects to http://127.0.0.1:1/ws, which is another place",
         ),
     ];
     for (faults, code, words) in kinds {

@@ -1,7 +1,7 @@
 //! Cookies of one connection (RFC 6265, SPEC 18.6): balancers keep a session at one node by them.
 //!
-//! They are for the origin that set them and for nobody else: what a server says of a domain is passed over. They live in memory
-//! alone, and no copy that the library writes shows one.
+//! They are for the origin that set them and for nobody else. A domain that a server says makes a cookie go nowhere else, and one of
+//! another place is not kept (RFC 6265 5.3). They live in memory alone, and no copy that the library writes shows one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -128,6 +128,7 @@ impl Kept {
             match key.trim().to_ascii_lowercase().as_str() {
                 "path" => path = Some(value).filter(|path| path.starts_with('/')),
                 "secure" => is_secure = true,
+                "domain" if !is_domain_of(value, from) => return None,
                 "max-age" => age = value.parse::<i64>().ok().or(age),
                 // Many write the day as Netscape did, with hyphens.
                 "expires" => until = httpdate::parse_http_date(&value.replace('-', " ")).ok(),
@@ -147,6 +148,16 @@ impl Kept {
         let is_over = self.until.is_some_and(|until| until <= now);
         !is_over && (!self.is_secure || to.scheme() == "https") && is_below(to.path(), &self.path)
     }
+}
+
+/// Whether a host is of that domain, or the domain itself (RFC 6265 5.1.3).
+fn is_domain_of(domain: &str, url: &Url) -> bool {
+    let domain = domain.trim_start_matches('.').to_ascii_lowercase();
+    let host = url.host_str().unwrap_or_default();
+    let above = host.strip_suffix(&*domain);
+    domain.is_empty()
+        || above
+            .is_some_and(|rest| rest.is_empty() || (rest.ends_with('.') && url.domain().is_some()))
 }
 
 /// The folder that a cookie without a path is for (RFC 6265 5.1.4).
@@ -203,7 +214,12 @@ mod tests {
             (&[&["a=1; Path=/a/m"]], ""),
             (&[&["a=1; Path=/a/mcp"]], "a=1"),
             (&[&["a=1; Path=relative"]], "a=1"),
-            (&[&["a=1; Domain=evil.example"]], "a=1"),
+            (&[&["a=1; Domain=evil.example"]], ""),
+            (&[&["a=1; Domain=ample"]], ""),
+            (&[&["a=1; Domain=.b.h.example"]], ""),
+            (&[&["a=1; Domain=.H.example; Path=/"]], "a=1"),
+            (&[&["a=1; Domain=example"]], "a=1"),
+            (&[&["a=1; Domain="]], "a=1"),
             (&[&["a=1"], &["a=; Max-Age=0"]], ""),
             (&[&["a=1"], &["a=; Max-Age=-7"]], ""),
             (&[&["a=1"], &["a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"]], ""),

@@ -16,6 +16,10 @@ use trunkline_pool::interface::words;
 /// Characters of a server's own words that an error repeats.
 pub(super) const SHOWN_CHARS_MAX: usize = 300;
 
+/// Characters, and digits among them, of a part of a path that is taken for a word.
+const WORD_CHARS_MAX: usize = 20;
+const WORD_DIGITS_MAX: usize = 4;
+
 /// A challenge is shown up to here: hosts read the scheme and the scope from it.
 const CHALLENGE_CHARS_MAX: usize = 1000;
 
@@ -185,15 +189,16 @@ pub(super) fn redirects(channel: &Channel) -> Error {
         .with_hint("check `url`: it must be the address of an MCP endpoint")
 }
 
-/// The server leads where nothing of ours goes (S-32). Paths are not shown: there may be a secret in them.
+/// The server leads where nothing of ours goes (S-32).
 pub(super) fn redirect(channel: &Channel, from: &Url, response: &Response) -> Error {
-    let own = channel.shown_origin(from);
+    let own = format!("{}{}", channel.shown_origin(from), shown_path(from));
     let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
     let Some(to) = location.and_then(|location| from.join(location).ok()) else {
         return protocol(&channel.server, format!("{own} redirects to no address"))
             .with_detail("address", own);
     };
-    let there = shown(channel, &to.origin().ascii_serialization(), SHOWN_CHARS_MAX);
+    let there = format!("{}{}", to.origin().ascii_serialization(), shown_path(&to));
+    let there = shown(channel, &there, SHOWN_CHARS_MAX);
     let is_slash = differs_by_slash(from, &to);
     let is_clear = from.scheme() == "https" && to.scheme() == "http";
     let what = match (to.origin() == from.origin(), is_clear) {
@@ -203,7 +208,7 @@ pub(super) fn redirect(channel: &Channel, from: &Url, response: &Response) -> Er
     };
     let status = response.status().as_u16();
     let message = match to.origin() == from.origin() {
-        true => format!("{own} redirects with HTTP status {status} {what}"),
+        true => format!("{own} redirects to {there} with HTTP status {status}, {what}"),
         false => format!("{own} redirects to {there}, which is {what}"),
     };
     let message = match is_slash {
@@ -218,6 +223,19 @@ pub(super) fn redirect(channel: &Channel, from: &Url, response: &Response) -> Er
         (true, false) => error.with_hint("put a slash at the end of the path of `url`, and leave the rest of it as it is"),
         (false, _) if is_clear => error.with_hint("have the server redirect to an address of https: nothing is sent in clear text to where `https` was configured"),
         (false, _) => error.with_hint("if that place is the server's, write its address into the configuration"),
+    }
+}
+
+/// A path of words alone. In any other there may be a secret, and nothing of it is shown.
+fn shown_path(url: &Url) -> &str {
+    let is_word = |part: &str| {
+        let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let digits = part.bytes().filter(u8::is_ascii_digit).count();
+        part.len() <= WORD_CHARS_MAX && digits <= WORD_DIGITS_MAX && part.bytes().all(is_of_word)
+    };
+    match url.path() {
+        path if path.split('/').all(is_word) => path,
+        _ => "/…",
     }
 }
 
@@ -302,28 +320,49 @@ mod tests {
             (
                 "https://h/mcp/",
                 "http://h:81/mcp",
-                "http://h:81",
+                "http://h:81/mcp",
                 &[SLASH, CLEAR][..],
                 "take the final slash out",
             ),
-            ("https://h/mcp", "http://h/mcp/", "http://h", &[SLASH, CLEAR], "put a slash"),
-            ("https://h/mcp", "https://h:81/mcp/", "https://h:81", &[SLASH], "put a slash"),
-            ("https://h/mcp", "http://other/mcp", "http://other", &[CLEAR], "https"),
+            ("https://h/mcp", "http://h/mcp/", "http://h/mcp/", &[SLASH, CLEAR], "put a slash"),
+            ("https://h/mcp", "https://h:81/mcp/", "https://h:81/mcp/", &[SLASH], "put a slash"),
+            ("https://h/mcp", "http://other/mcp", "http://other/mcp", &[CLEAR], "https"),
             (
                 "https://h/mcp",
                 "https://other/mcp",
-                "https://other",
+                "https://other/mcp",
                 &["another place"],
                 "its address",
             ),
-            ("http://h/mcp", "//other/mcp/", "http://other", &["another place"], "its address"),
-            ("http://h/mcp", "/login", "http://h", &["no message can follow"], "its address"),
-            ("http://h/mcp", "http://u:p@other/x?canary", "http://other", &[], "its address"),
+            (
+                "http://h/mcp",
+                "//other/mcp/",
+                "http://other/mcp/",
+                &["another place"],
+                "its address",
+            ),
+            ("http://h/mcp", "/login", "http://h/login", &["no message can follow"], "its address"),
+            ("http://h/mcp", "http://u:p@other/x?canary", "http://other/x", &[], "its address"),
+            (
+                "http://h/mcp",
+                "http://other/s/canary-0123456789",
+                "http://other/…",
+                &[],
+                "its address",
+            ),
+            (
+                "http://h/mcp",
+                "http://other/averyveryverylongcanary",
+                "http://other/…",
+                &[],
+                "its address",
+            ),
+            ("http://h/v2/mcp", "http://other/%63anary", "http://other/…", &[], "its address"),
         ] {
             let error = redirected(from, to);
             assert_eq!(error.detail()["location"], there, "{from} {to}");
-            let own = Url::parse(from).unwrap().origin().ascii_serialization();
-            assert!(error.message().contains(&*own) && error.message().contains(there), "{error}");
+            assert_eq!(error.detail()["address"], from, "{from} {to}");
+            assert!(error.message().contains(from) && error.message().contains(there), "{error}");
             assert!(words.iter().all(|words| error.message().contains(words)), "{to}: {error}");
             let is_slash = error.message().contains(SLASH);
             assert_eq!(is_slash, words.contains(&SLASH), "{to}: {error}");

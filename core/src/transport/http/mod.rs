@@ -35,5 +35,6 @@ pub(crate) use self::client::{
 pub(crate) use self::cookies::Jar;
 pub(crate) use self::network::why_unreached;
 pub(crate) use self::refusal::MODERN_ERRORS;
+pub(crate) use self::said::coding;
 pub(crate) use self::socket::SocketWire;
 pub(crate) use self::wire::HttpWire;

@@ -62,7 +62,7 @@ impl Said<'_> {
 
 /// How a content is coded all the same, though every request says that nothing coded is wanted: nothing that is inflated here could
 /// be larger than what came.
-pub(super) fn coding(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn coding(headers: &HeaderMap) -> Option<String> {
     let coding = String::from_utf8_lossy(headers.get(CONTENT_ENCODING)?.as_bytes());
     let coding = coding.trim().to_ascii_lowercase();
     (!coding.is_empty() && coding != "identity").then_some(coding)
