@@ -33,7 +33,7 @@ pub(crate) fn table(terminal: &mut Terminal<'_>, head: &[&str], rows: &[Vec<Cell
     let mut widths: Vec<usize> = head.iter().map(|title| title.len()).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.text.chars().count());
+            *width = (*width).max(cell.text.chars().count().min(COLUMN_CHARS_MAX));
         }
     }
     let titles: Vec<Cell> = head.iter().map(|title| toned(title, Tone::Bold)).collect();
@@ -49,6 +49,9 @@ pub(crate) fn table(terminal: &mut Terminal<'_>, head: &[&str], rows: &[Vec<Cell
         terminal.line(line.trim_end());
     }
 }
+
+/// What is longer in a column is shown whole, and moves its own row alone.
+const COLUMN_CHARS_MAX: usize = 40;
 
 /// The text of a member, or nothing.
 pub(crate) fn text<'a>(value: &'a Value, member: &str) -> &'a str {

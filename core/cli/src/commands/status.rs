@@ -33,20 +33,23 @@ pub(super) fn run(
     with_pool(common, terminal, |opened, terminal| {
         let session = opened.session(wanted)?;
         if watched && terminal.is_screen && !common.json {
-            let look = || Ok(Look { status: with_processes(&opened.pool), said: String::new() });
+            let look = || {
+                let status = of_named(with_processes(&opened.pool), &names);
+                Ok(Look { status, said: String::new() })
+            };
             let status = live::watch(terminal, &opened.interrupt, pace(given), look)?;
-            return Ok(judged(&status, &names));
+            return Ok(judged(&status, &names, terminal));
         }
         let (waiting, timeout) = (session.clone(), common.timeout);
         let ready = opened.wait(async move { waiting.ready(None, timeout).await })?;
         let Pace { mut views, interval } = pace(given);
         loop {
-            let status = opened.pool.status();
+            let status = of_named(opened.pool.status(), &names);
             view(&status, watched, common, terminal);
             views -= 1;
             // Whoever reads no more ends it.
             if views == 0 || !terminal.flush() {
-                return match (judged(&status, &names), ready) {
+                return match (judged(&status, &names, terminal), ready) {
                     // What is told of the beginning need not hold after several views.
                     (exit, Err(error)) if exit != Exit::NotFound && !watched => Err(error.into()),
                     (exit, _) => Ok(exit),
@@ -69,20 +72,25 @@ fn of_host(
     if watched && terminal.is_screen && !common.json {
         // A signal has to find the terminal given back.
         let listening = terminal.interrupt.listen();
-        let look = || host::read(file).map(|host| Look { status: host.status, said: host.said });
-        return Ok(judged(&live::watch(terminal, &listening, pace(given), look)?, names));
+        let look = || {
+            let host = host::read(file)?;
+            Ok(Look { status: of_named(host.status, names), said: host.said })
+        };
+        let status = live::watch(terminal, &listening, pace(given), look)?;
+        return Ok(judged(&status, names, terminal));
     }
     let Pace { mut views, interval } = pace(given);
     loop {
         let host = host::read(file)?;
-        view(&host.status, watched, common, terminal);
+        let status = of_named(host.status, names);
+        view(&status, watched, common, terminal);
         if !common.json {
             terminal.line("");
             terminal.line(&host.said);
         }
         views -= 1;
         if views == 0 || !terminal.flush() {
-            return Ok(judged(&host.status, names));
+            return Ok(judged(&status, names, terminal));
         }
         std::thread::sleep(interval);
     }
@@ -104,6 +112,14 @@ fn with_processes(pool: &Pool) -> Value {
     pool.status_with(&options)
 }
 
+/// The status with the servers that are named alone, or with all.
+fn of_named(mut status: Value, names: &[String]) -> Value {
+    if let Some(servers) = status["servers"].as_object_mut().filter(|_| !names.is_empty()) {
+        servers.retain(|server, _| names.contains(server));
+    }
+    status
+}
+
 /// One view. On a terminal one that is watched takes the place of the one before.
 fn view(status: &Value, watched: bool, common: &Common, terminal: &mut Terminal<'_>) {
     if common.json {
@@ -121,10 +137,14 @@ fn view(status: &Value, watched: bool, common: &Common, terminal: &mut Terminal<
 /// Moves to the upper left corner, and clears what is below.
 const CLEAR: &str = "\x1b[H\x1b[J";
 
-/// Whether all is well with the servers that are named, or with all.
-fn judged(status: &Value, names: &[String]) -> Exit {
+/// Whether all is well with the servers that are named, or with all. A name that is no server's is told.
+fn judged(status: &Value, names: &[String], terminal: &mut Terminal<'_>) -> Exit {
     let servers = &status["servers"];
-    if names.iter().any(|name| servers[name].is_null()) {
+    let unknown: Vec<&String> = names.iter().filter(|name| servers[*name].is_null()).collect();
+    for name in &unknown {
+        terminal.note(&format!("no server is called `{}`", escaped(name)));
+    }
+    if !unknown.is_empty() {
         return Exit::NotFound;
     }
     let failed = |row: &Value| {

@@ -206,8 +206,11 @@ fn the_status_tells_how_all_stand_and_leaves_nothing() {
     let of_one = home.run(&["status", "demo", "--json"]);
     assert_eq!(of_one.exit, 0);
     assert_eq!(of_one.json()["servers"]["demo"]["state"], "connected");
-    assert_eq!(of_one.json()["servers"]["gone"]["reason"], "unused");
-    assert_eq!(home.run(&["status", "nobody"]).exit, 8);
+    assert_eq!(of_one.json()["servers"].as_object().unwrap().len(), 1, "the named one alone");
+    assert!(!home.run(&["status", "demo"]).stdout.contains("gone"));
+    let of_nobody = home.run(&["status", "nobody", "demo"]);
+    assert_eq!(of_nobody.exit, 8);
+    assert!(of_nobody.stderr.contains("no server is called `nobody`"), "{}", of_nobody.stderr);
     home.has_no_process();
 }
 

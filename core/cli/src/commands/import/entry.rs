@@ -7,41 +7,50 @@ use trunkline_pool::expand::PREDEFINED;
 
 use super::dialect::{Dialect, Spelling, dialect};
 
-/// The entry of a server, switched off where its file shuts it out, and what the product has no field for; nothing where it cannot have the
-/// server at all.
-pub(super) fn entry(
-    template: &Template,
-    format: Format,
-    is_shut: bool,
-) -> (Option<Map<String, Value>>, Vec<String>) {
+/// What becomes of one server.
+pub(super) struct Entry {
+    /// Nothing where the product cannot have the server.
+    pub members: Option<Map<String, Value>>,
+    /// What the product has no field for, or why it cannot have the server.
+    pub lost: Vec<String>,
+    /// What is written as it stands, and means nothing to the product.
+    pub literal: Vec<String>,
+}
+
+/// The entry of a server. One that is switched off, or shut out by its file, is never written as one that is on.
+pub(super) fn entry(template: &Template, format: Format, is_shut: bool) -> Entry {
     let Some(dialect) = dialect(format) else { return own(template, is_shut) };
     let spec = template.unexpanded();
     let mut written = Written { format, dialect, out: Map::new(), lost: Vec::new() };
     if !written.transport(spec) {
-        return (None, written.lost);
+        return Entry { members: None, lost: written.lost, literal: Vec::new() };
     }
     written.rest(spec, template.env_file());
     if spec.disabled || is_shut {
-        let (field, value) = dialect.off.unzip();
-        written.put(field, "disabled", json!(value));
+        let Some((field, value)) = dialect.off else {
+            let why = format!("it is switched off, which {} has no field for", format.name());
+            return Entry { members: None, lost: vec![why], literal: Vec::new() };
+        };
+        written.put(Some(field), "disabled", json!(value));
     }
-    let Written { mut out, mut lost, .. } = written;
+    let Written { mut out, lost, .. } = written;
+    let mut literal = Vec::new();
     for (name, value) in &mut out {
-        let mut told = |variable: &str| lost.push(format!("{name}: {variable}"));
+        let mut told = |variable: &str| literal.push(format!("{name}: {variable}"));
         spelled(value, (format, dialect.variables), &mut told);
     }
-    (Some(out), lost)
+    Entry { members: Some(out), lost, literal }
 }
 
 /// In the pool's own form nothing is lost.
-fn own(template: &Template, is_shut: bool) -> (Option<Map<String, Value>>, Vec<String>) {
+fn own(template: &Template, is_shut: bool) -> Entry {
     let mut out = template.configuration().clone();
     if is_shut {
         out.shift_remove("enabled");
         out.insert("disabled".to_owned(), true.into());
     }
     out.extend(template.env_file().map(|file| ("env_file".to_owned(), file.into())));
-    (Some(out), Vec::new())
+    Entry { members: Some(out), lost: Vec::new(), literal: Vec::new() }
 }
 
 struct Written {
