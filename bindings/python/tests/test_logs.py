@@ -50,6 +50,15 @@ def use(log: Log) -> None:
         pool.session("a").acquire("s").call_tool("echo", {"message": "hi"})
 
 
+def test_a_server_that_cannot_start_is_a_warning(kept: Kept) -> None:
+    with trunkline.start_logs("warn"), sync.Pool() as pool:
+        pool.reconcile({"s": {"command": "no-such-program-of-anybody"}})
+        with pytest.raises(trunkline.Error):
+            pool.session("a").acquire("s")
+    told = [record for record in kept.told if record.getMessage().startswith("connecting failed ")]
+    assert told and {record.levelno for record in told} == {logging.WARNING}
+
+
 def test_records_come_to_the_loggers_of_their_places(log: Log, kept: Kept) -> None:
     with trunkline.start_logs():
         use(log)

@@ -47,7 +47,7 @@ pub(super) async fn connect(
             Ok((connection, listed))
         }
         Err(Unopened { mut failed, .. }) => {
-            tracing::info!(%server, error = %failed.error, "connecting failed");
+            tracing::warn!(%server, error = %failed.error, "connecting failed");
             failed.error = failure::kept(match &spec.transport {
                 Transport::Stdio(program) => {
                     lookup::with_withheld(failed.error, program, &options.inherit_env)

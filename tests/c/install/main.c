@@ -3,6 +3,13 @@
 #include <string.h>
 #include <trunkline.h>
 
+#ifdef BESIDE
+/* Of another library of Rust. */
+int other_library(void);
+#else
+#define other_library() 7
+#endif
+
 int main(int argc, char **argv)
 {
     trunkline_pool *pool = NULL;
@@ -12,5 +19,5 @@ int main(int argc, char **argv)
     if (trunkline_abi_version() < TRUNKLINE_ABI_VERSION || trunkline_pool_new(none, &pool, NULL) != TRUNKLINE_STATUS_OK)
         return 1;
     trunkline_pool_free(pool);
-    return 0;
+    return other_library() == 7 ? 0 : 1;
 }

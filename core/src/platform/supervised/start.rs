@@ -114,7 +114,7 @@ fn fork_twice(descriptors: Descriptors) -> io::Result<()> {
         unsafe {
             match bare_fork() {
                 0 => become_supervisor(descriptors),
-                second => libc::_exit(libc::c_int::from(second < 0)),
+                second => libc::_exit(if second < 0 { NOT_FORKED } else { 0 }),
             }
         }
     }
@@ -131,8 +131,15 @@ fn fork_twice(descriptors: Descriptors) -> io::Result<()> {
             break;
         }
     }
-    if status == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EAGAIN)) }
+    // A tool that watches the process may have given the child a status of its own; the supervisor says over its socket what is wrong.
+    match libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == NOT_FORKED {
+        true => Err(io::Error::from_raw_os_error(libc::EAGAIN)),
+        false => Ok(()),
+    }
 }
+
+/// The status of the first child where the second could not be forked: none that a tool such as valgrind is told to use.
+const NOT_FORKED: libc::c_int = 113;
 
 /// `fork` without a signal at the child's end, and without the host's own fork handlers, which may take locks.
 fn bare_fork() -> libc::c_long {
