@@ -1,6 +1,6 @@
 // Types of trunkline/adapters/ai.
 
-import type { ToolSet } from 'ai';
+import type { FlexibleSchema, InferSchema, Tool, ToolSet } from 'ai';
 import type { CallOptions, CallResult, EventOf, Session, Shape } from '../index.mjs';
 
 /** A tool that reports an error. The SDK shows it to the model as the error of the call. */
@@ -19,10 +19,27 @@ export interface ToolsOptions extends Omit<CallOptions, 'signal' | 'progress'> {
   shape?: Shape;
   /** Gets the progress of each call: the tool's name, the event, and the SDK's number of the call. */
   onProgress?: (tool: string, event: EventOf<'progress'>, toolCallId: string) => void;
+  /**
+   * Per exposed name, schemas of the host's own: these tools alone are there. With an `outputSchema` a result is what that makes of the structured
+   * content, or of a text that is JSON.
+   */
+  schemas?: Record<string, ToolSchemas>;
 }
+
+/** What a tool takes and gives, as the host has it. */
+export interface ToolSchemas {
+  inputSchema: FlexibleSchema<any>;
+  outputSchema?: FlexibleSchema<any>;
+}
+
+/** The tools that schemas are of. */
+export type Schemed<S extends Record<string, ToolSchemas>> = {
+  [K in keyof S]: Tool<InferSchema<S[K]['inputSchema']>, S[K] extends { outputSchema: FlexibleSchema<infer O> } ? O : unknown>;
+};
 
 /**
  * The tools of the session's view as it is now, under their exposed names: ask for them at each turn. Their results are those of the server, as
  * JSON; aborting the SDK's call cancels that of the server. The other options are those of each call.
  */
-export function tools(session: Session, options?: ToolsOptions): ToolSet;
+export function tools(session: Session, options?: ToolsOptions & { schemas?: undefined }): ToolSet;
+export function tools<S extends Record<string, ToolSchemas>>(session: Session, options: ToolsOptions & { schemas: S }): Schemed<S>;

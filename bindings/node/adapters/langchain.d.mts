@@ -1,7 +1,9 @@
 // Types of trunkline/adapters/langchain.
 
+import type { ToolMessage } from '@langchain/core/messages';
+import type { RunnableConfig } from '@langchain/core/runnables';
 import type { DynamicStructuredTool } from '@langchain/core/tools';
-import type { CallOptions, CallResult, EventOf, Session, Shape } from '../index.mjs';
+import type { CallOptions, CallResult, ContentBlock, EventOf, JsonObject, Session, Shape } from '../index.mjs';
 
 /** A tool that reports an error, with `raiseErrors`, or where no model asked for it. */
 export class ToolError extends Error {
@@ -21,10 +23,45 @@ export interface ToolsOptions extends Omit<CallOptions, 'signal' | 'progress'> {
   onProgress?: (tool: string, event: EventOf<'progress'>) => void;
   /** Whether an error that a tool reports is thrown; by default the model gets a message with the status `error`. */
   raiseErrors?: boolean;
+  /** Where blocks of a result go: to the model as `content`, or to the message's `artifact` alone; by their type, or all; default `'content'`. */
+  outputHandling?: Place | Partial<Record<'text' | 'image' | 'audio' | 'resource' | 'resource_link', Place>>;
+  /** Called before each call, with LangGraph's state; the arguments that it returns are put over those of the call. */
+  beforeToolCall?: (call: Call, state: Record<string, unknown>, config: RunnableConfig) => Before | Promise<Before>;
+  /** Called after each call that did not fail, with LangGraph's state; the result that it returns takes the place of the call's. */
+  afterToolCall?: (call: Call & { result: Output }, state: Record<string, unknown>, config: RunnableConfig) => After | Promise<After>;
+  /** As blocks are here in any case. */
+  useStandardContentBlocks?: true;
 }
+
+/** Where a block goes. */
+export type Place = 'content' | 'artifact';
+
+/** What a hook is told of a call: names as the server has them, and arguments as the model gave them. */
+export interface Call {
+  serverName: string;
+  name: string;
+  args: Record<string, unknown>;
+}
+
+/** What is beside the content of a message. */
+export interface Artifact {
+  structuredContent?: unknown;
+  meta?: JsonObject;
+  /** The blocks that `outputHandling` keeps from the model, as the server sent them. */
+  content?: ContentBlock[];
+}
+
+/** The content and the artifact of a message. */
+export type Output = [content: unknown[], artifact: Artifact];
+
+/** What `beforeToolCall` changes. */
+export type Before = { args?: Record<string, unknown> } | void;
+
+/** What `afterToolCall` changes; with a text or a message the artifact is empty. */
+export type After = { result?: string | [content: unknown, artifact: unknown] | ToolMessage | object } | void;
 
 /**
  * The tools of the session's view as it is now, under their exposed names: ask for them at each turn. The content of a message is a list of
- * LangChain's standard blocks, its artifact `{ structuredContent, meta }`. The `signal` of a run cancels its calls. The other options are those of each call.
+ * LangChain's standard blocks, its artifact an `Artifact`. The `signal` of a run cancels its calls. The other options are those of each call.
  */
 export function tools(session: Session, options?: ToolsOptions): DynamicStructuredTool[];

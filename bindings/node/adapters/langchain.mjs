@@ -1,15 +1,45 @@
 // LangChain.js and LangGraph.js: the tools of a session as LangChain's.
 
-import { ToolError, callOptions, encoded, framework, member, mimeTypeOf, partOf, shownOf, toolsOf } from './shared.mjs';
+import { placing, withHooks } from './langchain-output.mjs';
+import { ToolError, callOptions, checkFunction, encoded, framework, member, mimeTypeOf, partOf, shownOf, toolOptions, toolsOf } from './shared.mjs';
 
 const { DynamicStructuredTool } = await framework('langchain', '@langchain/core', () => import('@langchain/core/tools'));
 const { ToolMessage } = await framework('langchain', '@langchain/core', () => import('@langchain/core/messages'));
 
 export { ToolError };
 
-export function tools(session, { servers, onProgress, raiseErrors = false, shape = 'any', ...options } = {}) {
-  const asked = { ...options, shape };
-  return toolsOf(session, servers, shape).map((listed) => toolOf(session, listed, onProgress, raiseErrors, asked));
+const NAMES = 'names are the session\'s: its `nameStyle` says how they are made';
+const EVENTS = 'it is told by events of the session';
+
+/** What `MultiServerMCPClient` and `loadMcpTools` take and is said elsewhere: the reason, then values that ask for nothing. */
+const ELSEWHERE = {
+  mcpServers: ['servers are given to the pool: `pool.reconcile(servers)`'],
+  throwOnLoadError: ['a tool is there or is not: `session.explain(name)` says why'],
+  prefixToolNameWithServerName: [NAMES, true],
+  additionalToolNamePrefix: [NAMES, '', 'mcp'],
+  useStandardContentBlocks: ['blocks are LangChain\'s standard ones', true],
+  defaultToolTimeout: ['it is `timeoutMs`'],
+  onConnectionError: ['`session.ready(server)` fails where a server is not there; the others are', 'ignore'],
+  onMessage: [`${EVENTS}: \`log\``],
+  onInitialized: [`${EVENTS}: \`server_ready\``],
+  onCancelled: ['a server that cancels a request of its own is not told of'],
+  onPromptsListChanged: [`${EVENTS}: \`prompts_changed\``],
+  onResourcesListChanged: [`${EVENTS}: \`resources_changed\``],
+  onResourcesUpdated: [`${EVENTS}: \`resource_updated\``],
+  onRootsListChanged: ['no server sends it'],
+  onToolsListChanged: [`${EVENTS}: \`tools_changed\``],
+  timeout: ['it is `timeoutMs`'],
+  signal: ['LangChain gives each call that of its run'],
+  progress: ['it is `onProgress`'],
+};
+
+const NAMED = ['servers', 'onProgress', 'raiseErrors', 'shape', 'outputHandling', 'beforeToolCall', 'afterToolCall'];
+
+export function tools(session, options = {}) {
+  const { ofCalls, servers, shape = 'any', beforeToolCall, afterToolCall, outputHandling, ...own } = toolOptions(options, NAMED, ELSEWHERE);
+  for (const [name, hook] of Object.entries({ beforeToolCall, afterToolCall })) checkFunction(hook, name);
+  const given = { ...own, options: { ...ofCalls, shape }, place: placing(outputHandling), hooks: { beforeToolCall, afterToolCall } };
+  return toolsOf(session, servers, shape).map((listed) => toolOf(session, listed, given));
 }
 
 /** A tool whose arguments are taken under the server's own names too: LangChain looks at them before anybody else. */
@@ -31,28 +61,34 @@ class Tool extends DynamicStructuredTool {
   }
 }
 
-function toolOf(session, listed, onProgress, raiseErrors, options) {
+function toolOf(session, listed, given) {
   const { name, server, ownName, definition } = listed;
   const { annotations, _meta } = definition;
   const title = definition.title ?? annotations?.title;
-  const ownNames = session.explain(name).shapes?.[options.shape]?.renamed ?? {};
+  const ownNames = session.explain(name).shapes?.[given.options.shape]?.renamed ?? {};
+  const call = (args, config) => called(session, name, args, config, given);
   return new Tool({
     name,
     description: definition.description ?? '',
     schema: definition.inputSchema,
     responseFormat: 'content_and_artifact',
     metadata: { server, ownName, title, annotations: annotations ?? {}, _meta },
-    async func(input, _runManager, config) {
-      const told = onProgress && ((event) => onProgress(name, event));
-      const result = await session.callTool(name, input, callOptions(options, config?.signal, told));
-      const content = shownOf(result).map((from) => partOf(from, block));
-      const artifact = { structuredContent: result.structuredContent, meta: result.meta };
-      if (!result.isError) return [content, artifact];
-      const id = config?.toolCall?.id;
-      if (raiseErrors || id === undefined) throw new ToolError(name, result);
-      return [new ToolMessage({ content, artifact, name, tool_call_id: id, status: 'error' }), artifact];
-    },
+    func: (args, _runManager, config) => withHooks(given.hooks, { serverName: server, name: ownName, args }, config, call),
   }, ownNames);
+}
+
+/** The content and the artifact of the message that a call leads to. */
+async function called(session, name, args, config, { onProgress, raiseErrors = false, place, options }) {
+  const told = onProgress && ((event) => onProgress(name, event));
+  const result = await session.callTool(name, args, callOptions(options, config?.signal, told));
+  const shown = shownOf(result);
+  const kept = result.isError ? [] : shown.filter((from) => place(from) === 'artifact');
+  const content = shown.filter((from) => !kept.includes(from)).map((from) => partOf(from, block));
+  const artifact = { structuredContent: result.structuredContent, meta: result.meta, ...(kept.length > 0 ? { content: kept } : {}) };
+  if (!result.isError) return [content, artifact];
+  const id = config?.toolCall?.id;
+  if (raiseErrors || id === undefined) throw new ToolError(name, result);
+  return [new ToolMessage({ content, artifact, name, tool_call_id: id, status: 'error' }), artifact];
 }
 
 /** A content block of the protocol as one of LangChain's. */

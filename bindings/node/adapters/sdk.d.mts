@@ -58,13 +58,35 @@ export interface ToolResult {
 type Definition = { name: string; description?: string; [name: string]: unknown };
 type Meta = { _meta?: JsonObject };
 
+/** Who is told of a list that changed. */
+export interface ListChanged<T> {
+  /** With the list as it is then, or what asking for it failed with; both are null without `autoRefresh`. */
+  onChanged: (error: Error | null, items: T[] | null) => unknown;
+  /** Whether the list comes along; default true. */
+  autoRefresh?: boolean;
+  /** How long after the last change; default 300, where 0 is at once. */
+  debounceMs?: number;
+}
+
+/** Options of a client. */
+export interface ClientOptions {
+  /** The shape in which tools are listed; default `'any'`. */
+  shape?: Shape;
+  /** Who is told of lists that change: the handlers of their notifications. */
+  listChanged?: {
+    tools?: ListChanged<Definition & { inputSchema: JsonObject }>;
+    prompts?: ListChanged<Definition>;
+    resources?: ListChanged<Definition & { uri: string }>;
+  };
+}
+
 /** One server of a session. Lists are whole, in one page; names are the server's own. */
 export class Client {
   /**
    * Tools are listed as the server sent them, but for arguments whose names a model API refuses: these have others, and go to the server under its own. The
    * shape `mcp` leaves these as well; with that of one API (`toolsFor`) all schemas are as that takes them.
    */
-  constructor(session: Session, server: string, options?: { shape?: Shape });
+  constructor(session: Session, server: string, options?: ClientOptions);
   /** Acquires the server; there is no transport to give. Once, unless it was closed since. */
   connect(options?: AcquireOptions & { config?: ServerConfig }): Promise<void>;
   /** Releases the server, also one that is still being connected. The session and the pool stay. */
@@ -72,18 +94,20 @@ export class Client {
   onclose: (() => void) | undefined;
   /** Throws when it is set: each notification has a handler of its own. */
   fallbackNotificationHandler: undefined;
+  /** Throws when it is set: requests of servers are answered by the session's `handlers`. */
+  fallbackRequestHandler: undefined;
   /** Told what a handler of notifications throws or rejects with. */
   onerror: ((error: unknown) => void) | undefined;
   /** The hold that it has on the server. */
   readonly lease: Lease;
   /** The tools of the session's view. This and the other lists have what the server announced. */
-  listTools(): Promise<{ tools: Array<Definition & { inputSchema: JsonObject }> }>;
+  listTools(params?: JsonObject, options?: Pick<RequestOptions, 'signal'>): Promise<{ tools: Array<Definition & { inputSchema: JsonObject }> }>;
   /** Its prompts. */
-  listPrompts(): Promise<{ prompts: Definition[] }>;
+  listPrompts(params?: JsonObject, options?: Pick<RequestOptions, 'signal'>): Promise<{ prompts: Definition[] }>;
   /** Its resources. */
-  listResources(): Promise<{ resources: Array<Definition & { uri: string }> }>;
+  listResources(params?: JsonObject, options?: Pick<RequestOptions, 'signal'>): Promise<{ resources: Array<Definition & { uri: string }> }>;
   /** Its resource templates. */
-  listResourceTemplates(): Promise<{ resourceTemplates: Array<Definition & { uriTemplate: string }> }>;
+  listResourceTemplates(params?: JsonObject, options?: Pick<RequestOptions, 'signal'>): Promise<{ resourceTemplates: Array<Definition & { uriTemplate: string }> }>;
   /** Calls a tool. */
   callTool(params: { name: string; arguments?: JsonObject } & Meta, options?: RequestOptions): Promise<ToolResult>;
   /** Calls a tool; the result is what `schema` makes of it. */
@@ -108,6 +132,12 @@ export class Client {
   subscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
   /** With the last subscription of the session they hear of it no more. */
   unsubscribeResource(params: { uri: string }, options?: Pick<RequestOptions, 'signal'>): Promise<{}>;
+  /** Any other request; the result is what `schema` makes of it. */
+  request<T = JsonObject>(
+    request: { method: string; params?: JsonObject },
+    schema?: ResultSchema<T>,
+    options?: RequestOptions,
+  ): Promise<T>;
   /** Asks the server whether it is there. */
   ping(options?: RequestOptions): Promise<JsonObject>;
   /** How grave log messages have to be for the session to hear them. */
@@ -124,4 +154,6 @@ export class Client {
   getInstructions(): string | undefined;
   /** The revision of the protocol that is spoken with the server. */
   getNegotiatedProtocolVersion(): string | undefined;
+  /** The era of that revision. */
+  getProtocolEra(): 'modern' | 'legacy' | undefined;
 }

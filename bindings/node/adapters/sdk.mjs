@@ -3,7 +3,9 @@
 // Of the SDK itself nothing is needed; where one is installed, errors are instances of its class.
 
 import trunkline from '../index.cjs';
-import { hasPlainNames, toolsOf } from './shared.mjs';
+import { OPTIONS, REQUEST_OPTIONS, checkServer, explain } from './sdk-elsewhere.mjs';
+import { ListChanged } from './sdk-lists.mjs';
+import { hasPlainNames, invalidArgument, refuse, toolsOf } from './shared.mjs';
 
 const { TrunklineError } = trunkline;
 
@@ -50,6 +52,12 @@ const NOTIFICATIONS = {
   'notifications/message': { events: ['log'], params: ({ level, logger, data }) => ({ level, logger, data }) },
 };
 
+/** Requests that a lease has methods of its own for. */
+const REQUESTS = { 'tools/call': 'callTool', 'resources/subscribe': 'subscribeResource', 'resources/unsubscribe': 'unsubscribeResource' };
+
+/** The first revision of the newer era of the protocol. */
+const MODERN = '2026-07-28';
+
 export class Client {
   #session;
   #server;
@@ -59,25 +67,22 @@ export class Client {
   #acquiring;
   /** By the method of the notification. */
   #listeners = new Map();
+  #listChanged;
   onclose;
   onerror;
 
-  constructor(session, server, { shape = 'any' } = {}) {
+  constructor(session, server, options) {
+    checkServer(session, server);
+    refuse(options, OPTIONS);
+    const { shape = 'any', listChanged } = options ?? {};
     this.#session = session;
     this.#server = server;
     this.#shape = shape;
-  }
-
-  get fallbackNotificationHandler() {
-    return undefined;
-  }
-
-  /** A host that sets one counts on it. */
-  set fallbackNotificationHandler(handler) {
-    if (handler !== undefined) throw new TypeError('there is no fallbackNotificationHandler: set a handler for each notification');
+    this.#listChanged = new ListChanged(this, listChanged);
   }
 
   async connect(options = {}) {
+    checkConnect(options);
     if (this.#lease !== undefined || this.#acquiring !== undefined) throw new Error('Already connected: close it first');
     const acquiring = asMcp(() => this.#session.acquire(this.#server, options.config, without(options, 'config')));
     this.#acquiring = acquiring;
@@ -104,6 +109,7 @@ export class Client {
       return;
     }
     for (const method of this.#listeners.keys()) this.#unlisten(method);
+    this.#listChanged.stop();
     lease.release();
     this.onclose?.();
   }
@@ -114,14 +120,16 @@ export class Client {
   }
 
   /** The hold on the server, once what it announced is listed (SPEC 7.9). */
-  async #listing() {
+  async #listing(options) {
+    refuse(options, REQUEST_OPTIONS);
     const { lease } = this;
-    await asMcp(() => this.#session.listed(this.#server));
+    await asMcp(() => this.#session.listed(this.#server, only(options, 'signal')));
     return lease;
   }
 
-  async listTools() {
-    const tools = (await this.#listing()).tools().map(({ definition }) => definition);
+  // Of lists the parameters, which have a page and `_meta`, ask for nothing: there is one page.
+  async listTools(_params, options) {
+    const tools = (await this.#listing(options)).tools().map(({ definition }) => definition);
     return { tools: this.#shape === 'mcp' ? tools : this.#fitted(tools) };
   }
 
@@ -133,27 +141,32 @@ export class Client {
     return tools.map((tool) => (stays(tool) ? tool : { ...(fitted.get(tool.name) ?? tool), name: tool.name }));
   }
 
-  async listPrompts() {
-    await this.#listing();
+  async listPrompts(_params, options) {
+    await this.#listing(options);
     return { prompts: this.#listed(this.#session.prompts()) };
   }
 
-  async listResources() {
-    await this.#listing();
+  async listResources(_params, options) {
+    await this.#listing(options);
     return { resources: this.#listed(this.#session.resources()) };
   }
 
-  async listResourceTemplates() {
-    await this.#listing();
+  async listResourceTemplates(_params, options) {
+    await this.#listing(options);
     return { resourceTemplates: this.#listed(this.#session.resourceTemplates()) };
   }
 
   async callTool({ name, arguments: args, _meta }, schema, options) {
-    // The schema of the result is of version 1; version 2 has the options in its place.
-    const parse = schema?.parse === undefined ? undefined : (value) => schema.parse(value);
-    const given = options ?? (parse === undefined ? schema : undefined);
+    const { parse, given } = parsing(schema, options);
     const { value } = await asMcp(() => this.lease.callTool(name, args, { ...asked(given, _meta), ...ofTools(given, this.#shape) }));
-    return parse === undefined ? value : parse(value);
+    return parse(value);
+  }
+
+  async request({ method, params = {} }, schema, options) {
+    const { parse, given } = parsing(schema, options);
+    if (Object.hasOwn(REQUESTS, method)) return parse(await this[REQUESTS[method]](params, undefined, given));
+    const { _meta, ...rest } = params;
+    return parse((await asMcp(() => this.lease.request(method, rest, asked(given, _meta)))).value);
   }
 
   async readResource({ uri, _meta }, options) {
@@ -169,11 +182,13 @@ export class Client {
   }
 
   async subscribeResource({ uri }, options) {
+    refuse(options, REQUEST_OPTIONS);
     await asMcp(() => this.lease.subscribeResource(uri, only(options, 'signal')));
     return {};
   }
 
   async unsubscribeResource({ uri }, options) {
+    refuse(options, REQUEST_OPTIONS);
     await asMcp(() => this.lease.unsubscribeResource(uri, only(options, 'signal')));
     return {};
   }
@@ -233,11 +248,18 @@ export class Client {
     return this.#lease?.protocolVersion ?? undefined;
   }
 
+  getProtocolEra() {
+    const revision = this.getNegotiatedProtocolVersion();
+    return revision && (revision >= MODERN ? 'modern' : 'legacy');
+  }
+
   #listed(rows) {
     const { server } = this.lease;
     return rows.filter((row) => row.server === server).map(({ definition }) => definition);
   }
 }
+
+explain(Client);
 
 /** Per session and event the one listener for all clients, which are as many as its servers: many would draw a warning from Node. */
 const heard = new WeakMap();
@@ -264,8 +286,33 @@ function audience() {
   return { listeners, tell: (told) => listeners.forEach((listener) => listener(told)) };
 }
 
+/** What `connect` takes is no transport. */
+function checkConnect(options) {
+  refuse(options, REQUEST_OPTIONS);
+  if (typeof options?.start !== 'function' && typeof options?.send !== 'function') return;
+  throw invalidArgument('`connect` takes no transport: the pool has the servers, and `config` gives the session another', 'transport');
+}
+
+/** The schema of a result is of either version; without one the options may stand in its place. */
+function parsing(schema, options) {
+  const validate = schema?.['~standard']?.validate;
+  if (typeof schema?.parse === 'function') return { parse: (value) => schema.parse(value), given: options };
+  if (validate === undefined) return { parse: (value) => value, given: options ?? schema };
+  return { parse: async (value) => checked(await validate(value)), given: options };
+}
+
+function checked({ value, issues }) {
+  if (issues === undefined) return value;
+  throw new TypeError(`the result is not as its schema has it: ${issues.map(({ message }) => message).join(', ')}`);
+}
+
 /** The options of a request as a call takes them. */
-function asked({ signal, onprogress, ...options } = {}, meta) {
+function asked(options = {}, meta) {
+  refuse(options, REQUEST_OPTIONS);
+  return taken(options, meta);
+}
+
+function taken({ signal, onprogress, ...options }, meta) {
   const progress = onprogress && (({ progress, total, message }) => onprogress({ progress, total, message }));
   const all = { ...times(options), signal, progress, meta };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));

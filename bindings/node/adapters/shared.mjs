@@ -1,5 +1,37 @@
 // What the adapters share: frameworks that may not be installed, tools that report an error, and blocks that are not as the protocol has them.
 
+import errors from '../lib/errors.cjs';
+import options from '../lib/options.cjs';
+
+const { invalidArgument } = errors;
+
+/**
+ * Refuses what a framework's own client takes and is said elsewhere here. Of each option the table has the reason, and values that ask for
+ * nothing.
+ */
+export function refuse(given, elsewhere) {
+  for (const [name, value] of Object.entries(given ?? {})) {
+    if (value === undefined || !Object.hasOwn(elsewhere, name)) continue;
+    const [why, ...nothing] = elsewhere[name];
+    if (!nothing.includes(value)) throw invalidArgument(`option \`${name}\`: ${why}`, name);
+  }
+}
+
+/** What tools are made of: the options of the framework, and those of each call. One that there is not is refused at once. */
+export function toolOptions(given, names, elsewhere) {
+  refuse(given, elsewhere);
+  const ours = Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(elsewhere, name)));
+  const { own, rest } = options.split(ours, names, 'call');
+  return { ...own, ofCalls: rest };
+}
+
+/** What a host gives that has to be a function, where it is given. */
+export function checkFunction(value, name) {
+  if (value !== undefined && typeof value !== 'function') throw invalidArgument(`option \`${name}\` must be a function`, name);
+}
+
+export { invalidArgument };
+
 /** What `load` imports; where it is not installed, an error that names what to install. */
 export async function framework(adapter, name, load) {
   try {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { generateText, stepCountIs } from 'ai';
+import { generateText, jsonSchema, stepCountIs } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { TrunklineError } from 'trunkline';
 import { ToolError, tools } from 'trunkline/adapters/ai';
@@ -149,6 +149,37 @@ it('progress, time-outs, an abort, and the tools of some servers', async (t) => 
     () => assert.equal(abort.signal.aborted, true),
   );
   assert.deepEqual(tools(session, { servers: ['other'] }), {});
+});
+
+// FAULTS P11: the option `schemas` of `@ai-sdk/mcp`.
+it('tools are those that the host has schemas of', async (t) => {
+  const session = await kinds(t);
+  const inputSchema = jsonSchema({ type: 'object', properties: { city: { type: 'string' } } });
+  const outputSchema = jsonSchema({ type: 'object' }, {
+    validate: (value) => (value.total === 5 ? { success: true, value: value.total } : { success: false, error: new Error('no total') }),
+  });
+  const schemas = {
+    mcp__kinds__structured: { inputSchema, outputSchema },
+    mcp__kinds__text: { inputSchema },
+    mcp__kinds__picture: { inputSchema, outputSchema },
+    mcp__kinds__nowhere: { inputSchema },
+  };
+  const given = tools(session, { schemas });
+  assert.deepEqual(Object.keys(given).toSorted(), ['mcp__kinds__picture', 'mcp__kinds__structured', 'mcp__kinds__text']);
+  const calls = ['structured', 'text', 'picture'].map((name) => [`mcp__kinds__${name}`, { city: 'x' }]);
+  const { outputs, steps } = await told(scripted(...calls), given);
+  assert.deepEqual(outputs.slice(0, 2), [{ type: 'json', value: 5 }, { type: 'content', value: [{ type: 'text', text: 'a text' }] }]);
+  assert.match(outputs[2].value, /no text that is JSON/);
+  assert.equal(steps[0].toolResults[0].output, 5);
+  assert.equal(steps[0].toolCalls[0].dynamic, undefined);
+  assert.throws(() => tools(session, { schemas: { mcp__kinds__text: {} } }), { code: 'TRUNKLINE_INVALID_ARGUMENT' });
+});
+
+it('a call says whose tool it is', async (t) => {
+  const session = await bare(t);
+  const { steps } = await told(scripted(['mcp__bare__alone', {}]), tools(session));
+  const metadata = { server: 'bare', ownName: 'alone', title: 'T', annotations: { readOnlyHint: true, title: 'T' } };
+  assert.deepEqual(steps[0].toolCalls[0].toolMetadata, metadata);
 });
 
 pageRuns('docs/migrate/ai-sdk.md');

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { AIMessage } from '@langchain/core/messages';
+import { AIMessage, ToolMessage } from '@langchain/core/messages';
+import { Command } from '@langchain/langgraph';
 import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { ToolError, tools } from 'trunkline/adapters/langchain';
 
@@ -130,6 +131,91 @@ it('progress, typed errors, a signal, and the tools of some servers', async (t) 
   const signal = AbortSignal.timeout(50);
   await assert.rejects(byName().mcp__s__sleep.invoke({ ms: 600_000 }, { signal }), () => signal.aborted);
   assert.deepEqual(tools(session, { servers: ['other'] }), []);
+});
+
+// FAULTS P11: the hooks of `@langchain/mcp-adapters`.
+it('hooks see a call, change its arguments, and what comes of it', async (t) => {
+  const session = await opened(t);
+  const seen = [];
+  const given = tools(session, {
+    beforeToolCall: async (call, state, config) => {
+      seen.push([call, state.messages?.length, config.toolCall?.id]);
+      return { args: { b: 40 } };
+    },
+    afterToolCall: ({ name, args, result: [content, artifact] }) => {
+      seen.push([name, args, content[0].text, Object.keys(artifact)]);
+    },
+  });
+  const [added] = await told(new Scripted(['mcp__s__add', { a: 2, b: 3 }]), given);
+  assert.equal(added.text, '42');
+  assert.deepEqual(seen, [
+    [{ serverName: 's', name: 'add', args: { a: 2, b: 3 } }, 2, 'c1'],
+    ['add', { a: 2, b: 40 }, '42', ['structuredContent', 'meta']],
+  ]);
+});
+
+/** What `afterToolCall` gives, and the text and artifact of the message. */
+const AFTER = [
+  [undefined, 'a text', { structuredContent: undefined, meta: { trace: 't1' } }],
+  [{}, 'a text', { structuredContent: undefined, meta: { trace: 't1' } }],
+  [{ result: 'another' }, 'another', {}],
+  [{ result: [[{ type: 'text', text: 'both' }], { mine: 1 }] }, 'both', { mine: 1 }],
+  [{ result: new ToolMessage({ content: 'of a message', tool_call_id: 'x' }) }, 'of a message', {}],
+];
+
+it('what a hook gives takes the place of a result', async (t) => {
+  const session = await kinds(t);
+  for (const [after, text, artifact] of AFTER) {
+    const [message] = await told(new Scripted(['mcp__kinds__text', { city: 'x' }]), tools(session, { afterToolCall: () => after }));
+    assert.deepEqual([message.text, message.artifact], [text, artifact]);
+  }
+  const goto = new Command({ update: { messages: [new ToolMessage({ content: 'of a command', tool_call_id: 'c1' })] } });
+  const [message] = await told(new Scripted(['mcp__kinds__text', { city: 'x' }]), tools(session, { afterToolCall: () => ({ result: goto }) }));
+  assert.equal(message.text, 'of a command');
+  // An error is told as it is.
+  const never = () => assert.fail('it was called');
+  const [wrong] = await told(new Scripted(['mcp__kinds__wrong', { city: 'x' }]), tools(session, { afterToolCall: never }));
+  assert.deepEqual([wrong.status, wrong.text], ['error', 'no such city']);
+});
+
+it('what a hook gives that is no result is refused by its name', async (t) => {
+  const session = await kinds(t);
+  const text = (options) => tools(session, options).find(({ name }) => name === 'mcp__kinds__text').invoke({ city: 'x' });
+  const refused = [
+    [{ beforeToolCall: () => ({ headers: { 'X-Of': 'mine' } }) }, 'beforeToolCall.headers'],
+    [{ afterToolCall: () => ({ result: 5 }) }, 'afterToolCall.result'],
+    [{ afterToolCall: () => ({ result: [1, 2, 3] }) }, 'afterToolCall.result'],
+  ];
+  for (const [options, path] of refused) {
+    const error = await text(options).then(assert.fail, (error) => error);
+    assert.deepEqual([error.code, error.detail?.path], ['TRUNKLINE_INVALID_ARGUMENT', path]);
+  }
+  const thrown = new Error('not today');
+  await assert.rejects(text({ beforeToolCall: () => Promise.reject(thrown) }), thrown);
+});
+
+/** `outputHandling`, the tool, and the kinds of blocks in the content and the artifact. */
+const HANDLING = [
+  [undefined, 'picture', ['text', 'image', 'audio'], undefined],
+  ['content', 'picture', ['text', 'image', 'audio'], undefined],
+  ['artifact', 'picture', [], ['text', 'image', 'audio']],
+  [{ image: 'artifact' }, 'picture', ['text', 'audio'], ['image']],
+  [{ resource: 'artifact' }, 'resource', ['file'], ['resource', 'resource']],
+  [{ resource_link: 'artifact', text: 'content', audio: undefined }, 'resource', ['text', 'file'], ['resource_link']],
+];
+
+it('blocks go where the host has them', async (t) => {
+  const session = await kinds(t);
+  const typesOf = (blocks) => blocks?.map(({ type }) => type);
+  for (const [outputHandling, tool, content, kept] of HANDLING) {
+    const [message] = await told(new Scripted([`mcp__kinds__${tool}`, { city: 'x' }]), tools(session, { outputHandling }));
+    assert.deepEqual([typesOf(message.content), typesOf(message.artifact.content)], [content, kept], JSON.stringify(outputHandling));
+  }
+  const wrong = [['model', 'outputHandling'], [null, undefined], [5, 'outputHandling'], [{ picture: 'content' }, 'outputHandling.picture'], [{ text: 'no' }, 'outputHandling.text']];
+  for (const [outputHandling, path] of wrong) {
+    if (path === undefined) tools(session, { outputHandling });
+    else assert.throws(() => tools(session, { outputHandling }), (error) => error.detail?.path === path);
+  }
 });
 
 pageRuns('docs/migrate/langchain-js.md');

@@ -2,11 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import { Client as SdkClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { CallToolResultSchema, ErrorCode, McpError, ToolListChangedNotificationSchema, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
-import { TrunklineError } from 'trunkline';
+import {
+  CallToolResultSchema,
+  EmptyResultSchema,
+  ErrorCode,
+  GetPromptResultSchema,
+  McpError,
+  ReadResourceResultSchema,
+  ToolListChangedNotificationSchema,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/sdk/types.js';
+import { Pool, TrunklineError } from 'trunkline';
 import { Client, McpError as ours } from 'trunkline/adapters/sdk';
 
 import { GIVEN, NAMED, arePlain, changed, named, namesOf, oddlyNamed, opened, pageRuns, until } from './served.mjs';
@@ -78,9 +88,79 @@ it('parameters may have any name', async (t) => {
   }
 });
 
-it('a handler that would never be called is refused', async (t) => {
+// FAULTS P11
+it('a request that has no method here is sent by its name', async (t) => {
   const { client } = await connected(t);
-  assert.throws(() => (client.fallbackNotificationHandler = () => {}), TypeError);
+  const sdk = await sdkClient(t);
+  const requests = [
+    ['ping', undefined, EmptyResultSchema],
+    ['tools/call', { name: 'add', arguments: { a: 2, b: 3 } }, CallToolResultSchema],
+    ['prompts/get', { name: (await sdk.listPrompts()).prompts[0].name }, GetPromptResultSchema],
+    ['resources/read', { uri: (await sdk.listResources()).resources[0].uri, _meta: { of: 'mine' } }, ReadResourceResultSchema],
+  ];
+  for (const [method, params, schema] of requests) {
+    assert.deepEqual(await client.request({ method, params }, schema), await sdk.request({ method, params }, schema), method);
+  }
+  assert.deepEqual(await client.request({ method: 'ping' }), {});
+  assert.deepEqual(await client.request({ method: 'ping' }, { timeout: 60_000 }), {});
+  const standard = (issues) => ({ '~standard': { validate: async (value) => (issues ? { issues } : { value: [value] }) } });
+  assert.deepEqual(await client.request({ method: 'ping' }, standard()), [{}]);
+  await assert.rejects(client.request({ method: 'ping' }, standard([{ message: 'no total' }])), /no total/);
+  const error = await client.request({ method: 'no/such' }, EmptyResultSchema).then(assert.fail, (error) => error);
+  assert.deepEqual([error.constructor, error.code], [McpError, ErrorCode.MethodNotFound]);
+});
+
+// FAULTS P11: the option `listChanged` of the SDK.
+it('a list that changed is told as it is then', async (t) => {
+  const session = await opened(t, { flags: ['--list-changes'] });
+  const heard = [];
+  const onChanged = (error, items) => heard.push([error, items?.map(({ name }) => name)]);
+  for (const [options, hasItems] of [[{ debounceMs: 0 }, true], [{ debounceMs: 20 }, true], [{ autoRefresh: false }, false]]) {
+    heard.length = 0;
+    const client = new Client(session, 's', { listChanged: { tools: { onChanged, ...options } } });
+    await client.connect();
+    const add = `fresh_${Object.keys(options)}_${Object.values(options)}`;
+    await changed(session, add);
+    await until(() => heard.length > 0, 'it was not told');
+    assert.deepEqual([heard.at(-1)[0], heard.at(-1)[1]?.includes(add)], [null, hasItems || undefined]);
+    await client.close();
+  }
+  heard.length = 0;
+  const client = new Client(session, 's', { listChanged: { tools: { onChanged } } });
+  await client.connect();
+  await changed(session, 'late');
+  await client.close();
+  await setTimeout(400);
+  assert.deepEqual(heard, []);
+  for (const [listChanged, path] of [
+    [{ tools: {} }, 'listChanged.tools.onChanged'],
+    [{ tools: { onChanged: 5 } }, 'listChanged.tools.onChanged'],
+    [{ tools: { onChanged, autoRefresh: 'yes' } }, 'listChanged.tools.autoRefresh'],
+    [{ prompts: { onChanged, debounceMs: -1 } }, 'listChanged.prompts.debounceMs'],
+    [{ roots: { onChanged } }, 'listChanged.roots'],
+  ]) {
+    assert.throws(() => new Client(session, 's', { listChanged }), (error) => error.detail?.path === path);
+  }
+});
+
+/** What a program that was moved halfway gives, and the argument that the error names. */
+const MISTAKEN = [
+  [[{ name: 'host', version: '1' }], 'session'],
+  [[{ name: 'host', version: '1' }, { capabilities: {} }], 'session'],
+  [[undefined, 's'], 'session'],
+  [[new Pool({ cache: 'off' }), 's'], 'session'],
+  [[{ acquire: () => {} }, { capabilities: {} }], 'server'],
+  [[{ acquire: () => {} }], 'server'],
+];
+
+it('what is no session and no name is refused by its name', async () => {
+  for (const [given, path] of MISTAKEN) {
+    const isNamed = (error) => error instanceof TrunklineError && error.detail.path === path;
+    assert.throws(() => new Client(...given), isNamed);
+  }
+  const client = new Client({ acquire: () => assert.fail('it is acquired') }, 's');
+  await assert.rejects(client.connect(new StdioClientTransport({ command: 'x' })), (error) => error.detail?.path === 'transport');
+  await MISTAKEN[3][0][0].close();
 });
 
 it('errors are those of the SDK, from typed ones', async (t) => {
