@@ -16,7 +16,6 @@ export const OPTIONS = {
   capabilities: [OFFERED],
   supportedProtocolVersions: [NEGOTIATED],
   versionNegotiation: [NEGOTIATED],
-  enforceStrictCapabilities: ['what a server does not offer is refused by itself', false],
   debouncedNotificationMethods: ['a client sends no notifications'],
   jsonSchemaValidator: ['structured content is not checked against the tool\'s output schema'],
   inputRequired: [ROUNDS],
@@ -68,10 +67,7 @@ const PROPERTIES = {
 };
 
 /** Properties that a host sets, and would count on. */
-const SET = {
-  fallbackNotificationHandler: 'set a handler for each notification',
-  fallbackRequestHandler: HANDLERS,
-};
+const SET = { fallbackRequestHandler: HANDLERS };
 
 /** Has a class say why something of the SDKs' is not there. */
 export function explain(kind) {
@@ -88,6 +84,18 @@ function define(kind, name, how) {
 
 function refused(name, why) {
   throw new TypeError(`Client has no ${name}: ${why}`);
+}
+
+/** What a server has to offer for a request, by how the method begins. */
+const OFFERS = { tools: 'tools', prompts: 'prompts', resources: 'resources', logging: 'logging', completion: 'completions' };
+
+/** What a server that offers this does not offer, and is needed for a request. */
+export function missingFor(method, offered) {
+  const kind = method.split('/', 1)[0];
+  const wanted = Object.hasOwn(OFFERS, kind) ? OFFERS[kind] : undefined;
+  if (wanted === undefined) return undefined;
+  if (offered?.[wanted] == null) return wanted;
+  return method === 'resources/subscribe' && !offered.resources.subscribe ? 'resource subscriptions' : undefined;
 }
 
 /** A program that was moved halfway gives who it is, and what it can. */

@@ -72,6 +72,8 @@ export interface ListChanged<T> {
 export interface ClientOptions {
   /** The shape in which tools are listed; default `'any'`. */
   shape?: Shape;
+  /** Whether what the server says that it does not offer is not asked of it; default false. */
+  enforceStrictCapabilities?: boolean;
   /** Who is told of lists that change: the handlers of their notifications. */
   listChanged?: {
     tools?: ListChanged<Definition & { inputSchema: JsonObject }>;
@@ -92,8 +94,8 @@ export class Client {
   /** Releases the server, also one that is still being connected. The session and the pool stay. */
   close(): Promise<void>;
   onclose: (() => void) | undefined;
-  /** Throws when it is set: each notification has a handler of its own. */
-  fallbackNotificationHandler: undefined;
+  /** Told of the notifications that a handler can be set for and none is set for. */
+  fallbackNotificationHandler: ((notification: Notification) => unknown) | undefined;
   /** Throws when it is set: requests of servers are answered by the session's `handlers`. */
   fallbackRequestHandler: undefined;
   /** Told what a handler of notifications throws or rejects with. */

@@ -3,7 +3,7 @@
 // Of the SDK itself nothing is needed; where one is installed, errors are instances of its class.
 
 import trunkline from '../index.cjs';
-import { OPTIONS, REQUEST_OPTIONS, checkServer, explain } from './sdk-elsewhere.mjs';
+import { OPTIONS, REQUEST_OPTIONS, checkServer, explain, missingFor } from './sdk-elsewhere.mjs';
 import { ListChanged } from './sdk-lists.mjs';
 import { hasPlainNames, invalidArgument, refuse, toolsOf } from './shared.mjs';
 
@@ -65,8 +65,12 @@ export class Client {
   #lease;
   /** The hold that `connect` waits for. */
   #acquiring;
-  /** By the method of the notification. */
+  /** What the host set, by the method of the notification. */
+  #handlers = new Map();
+  #fallback;
+  /** Who hears of the session's events, by the method of the notification. */
   #listeners = new Map();
+  #isStrict;
   #listChanged;
   onclose;
   onerror;
@@ -74,7 +78,8 @@ export class Client {
   constructor(session, server, options) {
     checkServer(session, server);
     refuse(options, OPTIONS);
-    const { shape = 'any', listChanged } = options ?? {};
+    const { shape = 'any', listChanged, enforceStrictCapabilities = false } = options ?? {};
+    this.#isStrict = enforceStrictCapabilities;
     this.#session = session;
     this.#server = server;
     this.#shape = shape;
@@ -119,17 +124,25 @@ export class Client {
     return this.#lease;
   }
 
-  /** The hold on the server, once what it announced is listed (SPEC 7.9). */
-  async #listing(options) {
-    refuse(options, REQUEST_OPTIONS);
+  /** The hold on the server, which is asked to do that. */
+  #asking(method) {
     const { lease } = this;
+    const missing = this.#isStrict ? missingFor(method, lease.capabilities) : undefined;
+    if (missing !== undefined) throw new Error(`Server does not support ${missing} (required for ${method})`);
+    return lease;
+  }
+
+  /** The hold on the server, once what it announced is listed (SPEC 7.9). */
+  async #listing(method, options) {
+    refuse(options, REQUEST_OPTIONS);
+    const lease = this.#asking(method);
     await asMcp(() => this.#session.listed(this.#server, only(options, 'signal')));
     return lease;
   }
 
   // Of lists the parameters, which have a page and `_meta`, ask for nothing: there is one page.
   async listTools(_params, options) {
-    const tools = (await this.#listing(options)).tools().map(({ definition }) => definition);
+    const tools = (await this.#listing('tools/list', options)).tools().map(({ definition }) => definition);
     return { tools: this.#shape === 'mcp' ? tools : this.#fitted(tools) };
   }
 
@@ -142,23 +155,23 @@ export class Client {
   }
 
   async listPrompts(_params, options) {
-    await this.#listing(options);
+    await this.#listing('prompts/list', options);
     return { prompts: this.#listed(this.#session.prompts()) };
   }
 
   async listResources(_params, options) {
-    await this.#listing(options);
+    await this.#listing('resources/list', options);
     return { resources: this.#listed(this.#session.resources()) };
   }
 
   async listResourceTemplates(_params, options) {
-    await this.#listing(options);
+    await this.#listing('resources/templates/list', options);
     return { resourceTemplates: this.#listed(this.#session.resourceTemplates()) };
   }
 
   async callTool({ name, arguments: args, _meta }, schema, options) {
     const { parse, given } = parsing(schema, options);
-    const { value } = await asMcp(() => this.lease.callTool(name, args, { ...asked(given, _meta), ...ofTools(given, this.#shape) }));
+    const { value } = await asMcp(() => this.#asking('tools/call').callTool(name, args, { ...asked(given, _meta), ...ofTools(given, this.#shape) }));
     return parse(value);
   }
 
@@ -166,30 +179,30 @@ export class Client {
     const { parse, given } = parsing(schema, options);
     if (Object.hasOwn(REQUESTS, method)) return parse(await this[REQUESTS[method]](params, undefined, given));
     const { _meta, ...rest } = params;
-    return parse((await asMcp(() => this.lease.request(method, rest, asked(given, _meta)))).value);
+    return parse((await asMcp(() => this.#asking(method).request(method, rest, asked(given, _meta)))).value);
   }
 
   async readResource({ uri, _meta }, options) {
-    return (await asMcp(() => this.lease.readResource(uri, asked(options, _meta)))).value;
+    return (await asMcp(() => this.#asking('resources/read').readResource(uri, asked(options, _meta)))).value;
   }
 
   async getPrompt({ name, arguments: args, _meta }, options) {
-    return (await asMcp(() => this.lease.getPrompt(name, args, asked(options, _meta)))).value;
+    return (await asMcp(() => this.#asking('prompts/get').getPrompt(name, args, asked(options, _meta)))).value;
   }
 
   async complete(params, options) {
-    return (await asMcp(() => this.lease.complete(params, asked(options)))).value;
+    return (await asMcp(() => this.#asking('completion/complete').complete(params, asked(options)))).value;
   }
 
   async subscribeResource({ uri }, options) {
     refuse(options, REQUEST_OPTIONS);
-    await asMcp(() => this.lease.subscribeResource(uri, only(options, 'signal')));
+    await asMcp(() => this.#asking('resources/subscribe').subscribeResource(uri, only(options, 'signal')));
     return {};
   }
 
   async unsubscribeResource({ uri }, options) {
     refuse(options, REQUEST_OPTIONS);
-    await asMcp(() => this.lease.unsubscribeResource(uri, only(options, 'signal')));
+    await asMcp(() => this.#asking('resources/unsubscribe').unsubscribeResource(uri, only(options, 'signal')));
     return {};
   }
 
@@ -198,30 +211,52 @@ export class Client {
   }
 
   async setLoggingLevel(level, options) {
-    return (await asMcp(() => this.lease.request('logging/setLevel', { level }, asked(options)))).value;
+    return (await asMcp(() => this.#asking('logging/setLevel').request('logging/setLevel', { level }, asked(options)))).value;
   }
 
   /** Of a method, or of the schema that version 1 names it by. */
   setNotificationHandler(notification, handler) {
     const method = typeof notification === 'string' ? notification : methodOf(notification);
     if (!Object.hasOwn(NOTIFICATIONS, method)) throw new TypeError(`no notification ${method}`);
-    this.removeNotificationHandler(method);
-    const { params } = NOTIFICATIONS[method];
-    this.#listeners.set(method, (told) => {
-      if (told.type !== 'lagged' && told.server !== this.#server) return;
-      const given = params(told);
-      const notification = given === undefined ? { method } : { method, params: given };
-      Promise.resolve(notification)
-        .then(handler)
-        .catch((error) => this.onerror?.(error));
-    });
-    if (this.#lease !== undefined) this.#listen(method);
+    this.#handlers.set(method, handler);
+    this.#attend(method);
   }
 
   removeNotificationHandler(method) {
-    if (!this.#listeners.has(method)) return;
-    this.#unlisten(method);
-    this.#listeners.delete(method);
+    if (this.#handlers.delete(method)) this.#attend(method);
+  }
+
+  get fallbackNotificationHandler() {
+    return this.#fallback;
+  }
+
+  /** Of those that no handler is set for. */
+  set fallbackNotificationHandler(handler) {
+    this.#fallback = handler;
+    for (const method of Object.keys(NOTIFICATIONS)) this.#attend(method);
+  }
+
+  #handlerOf(method) {
+    return this.#handlers.get(method) ?? this.#fallback;
+  }
+
+  /** Hears of a notification as long as somebody is to be told of it. */
+  #attend(method) {
+    const isWanted = this.#handlerOf(method) !== undefined;
+    if (isWanted === this.#listeners.has(method)) return;
+    if (isWanted) this.#listeners.set(method, (told) => this.#tell(method, told));
+    else if (this.#lease !== undefined) this.#unlisten(method);
+    if (!isWanted) this.#listeners.delete(method);
+    else if (this.#lease !== undefined) this.#listen(method);
+  }
+
+  #tell(method, told) {
+    if (told.type !== 'lagged' && told.server !== this.#server) return;
+    const given = NOTIFICATIONS[method].params(told);
+    const notification = given === undefined ? { method } : { method, params: given };
+    Promise.resolve(notification)
+      .then(this.#handlerOf(method))
+      .catch((error) => this.onerror?.(error));
   }
 
   #listen(method) {

@@ -19,7 +19,7 @@ import {
 import { Pool, TrunklineError } from 'trunkline';
 import { Client, McpError as ours } from 'trunkline/adapters/sdk';
 
-import { GIVEN, NAMED, arePlain, changed, named, namesOf, oddlyNamed, opened, pageRuns, until } from './served.mjs';
+import { GIVEN, NAMED, arePlain, changed, kinds, named, namesOf, oddlyNamed, opened, pageRuns, until } from './served.mjs';
 
 async function connected(t, options) {
   const session = await opened(t, options);
@@ -108,6 +108,42 @@ it('a request that has no method here is sent by its name', async (t) => {
   await assert.rejects(client.request({ method: 'ping' }, standard([{ message: 'no total' }])), /no total/);
   const error = await client.request({ method: 'no/such' }, EmptyResultSchema).then(assert.fail, (error) => error);
   assert.deepEqual([error.constructor, error.code], [McpError, ErrorCode.MethodNotFound]);
+});
+
+// FAULTS P11
+it('what no handler is set for is told to the fallback', async (t) => {
+  const { session, client } = await connected(t, { flags: ['--list-changes'] });
+  const [own, rest] = [[], []];
+  client.fallbackNotificationHandler = async ({ method }) => rest.push(method);
+  client.setNotificationHandler('notifications/message', ({ method }) => own.push(method));
+  const said = () => client.callTool({ name: 'log', arguments: { level: 'info', text: 'x' } });
+  await said();
+  await changed(session, 'first');
+  await until(() => own.length > 0 && rest.length > 0, 'nothing was told');
+  assert.deepEqual([own, rest], [['notifications/message'], ['notifications/tools/list_changed']]);
+  client.removeNotificationHandler('notifications/message');
+  await said();
+  await until(() => rest.includes('notifications/message'), 'the handler is still there');
+  client.fallbackNotificationHandler = undefined;
+  assert.deepEqual(['log', 'tools_changed', 'lagged'].map((event) => session.listenerCount(event)), [0, 0, 0]);
+});
+
+// FAULTS P11: as the SDK, which asks a server for nothing that it does not offer.
+it('what is not offered is not asked for, where the host says so', async (t) => {
+  const session = await kinds(t);
+  const client = new Client(session, 'kinds', { enforceStrictCapabilities: true });
+  await client.connect();
+  assert.equal((await client.callTool({ name: 'text', arguments: { city: 'x' } })).content[0].text, 'a text');
+  const missing = [
+    [() => client.getPrompt({ name: 'p' }), 'prompts (required for prompts/get)'],
+    [() => client.listResources(), 'resources (required for resources/list)'],
+    [() => client.subscribeResource({ uri: 'a:b' }), 'resources (required for resources/subscribe)'],
+    [() => client.setLoggingLevel('error'), 'logging (required for logging/setLevel)'],
+    [() => client.complete({}), 'completions (required for completion/complete)'],
+    [() => client.request({ method: 'prompts/list' }), 'prompts (required for prompts/list)'],
+  ];
+  for (const [ask, what] of missing) await assert.rejects(ask(), { message: `Server does not support ${what}` });
+  await client.close();
 });
 
 // FAULTS P11: the option `listChanged` of the SDK.

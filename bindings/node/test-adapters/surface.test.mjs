@@ -20,8 +20,12 @@ const memberOfClient = async (name) => {
   const client = new Client(SESSION, 's');
   assert.ok(name in client, `there is no ${name}`);
   if (typeof client[name] !== 'function') return void (client[name] = () => {});
-  // What it is asked for is nothing that it can do.
-  await Promise.resolve(client[name]()).catch(() => {});
+  try {
+    await client[name]();
+  } catch (error) {
+    // Else it is there, and nothing that it could do was asked for.
+    if (error.message.startsWith('Client has no')) throw error;
+  }
 };
 const ofClient = (name) => new Client(SESSION, 's', { [name]: {} });
 const ofRequest = (name) => new Client(SESSION, 's').listTools({}, { [name]: {} });
@@ -34,10 +38,10 @@ const onThePage = (name) => {
 /** A type of a module, how what it has is asked for here, the page, and what is taken. */
 const SURFACES = [
   ['@modelcontextprotocol/sdk/client/index.js', 'Client', memberOfClient, 'mcp-typescript'],
-  ['@modelcontextprotocol/sdk/client/index.js', 'ClientOptions', ofClient, 'mcp-typescript', ['listChanged']],
+  ['@modelcontextprotocol/sdk/client/index.js', 'ClientOptions', ofClient, 'mcp-typescript', ['listChanged', 'enforceStrictCapabilities']],
   ['@modelcontextprotocol/sdk/shared/protocol.js', 'RequestOptions', ofRequest, 'mcp-typescript', ['onprogress', 'signal', 'timeout', 'resetTimeoutOnProgress', 'maxTotalTimeout']],
   ['@modelcontextprotocol/client', 'Client', memberOfClient, 'mcp-typescript'],
-  ['@modelcontextprotocol/client', 'ClientOptions', ofClient, 'mcp-typescript', ['listChanged']],
+  ['@modelcontextprotocol/client', 'ClientOptions', ofClient, 'mcp-typescript', ['listChanged', 'enforceStrictCapabilities']],
   ['@modelcontextprotocol/client', 'RequestOptions', ofRequest, 'mcp-typescript', ['onprogress', 'signal', 'timeout', 'resetTimeoutOnProgress', 'maxTotalTimeout']],
   ['@modelcontextprotocol/client', 'ConnectOptions', ofRequest, 'mcp-typescript', ['onprogress', 'signal', 'timeout', 'resetTimeoutOnProgress', 'maxTotalTimeout']],
   ['@modelcontextprotocol/client', 'CacheableRequestOptions', ofRequest, 'mcp-typescript', ['onprogress', 'signal', 'timeout', 'resetTimeoutOnProgress', 'maxTotalTimeout']],
