@@ -52,8 +52,18 @@ const NOTIFICATIONS = {
   'notifications/message': { events: ['log'], params: ({ level, logger, data }) => ({ level, logger, data }) },
 };
 
-/** Requests that a lease has methods of its own for. */
-const REQUESTS = { 'tools/call': 'callTool', 'resources/subscribe': 'subscribeResource', 'resources/unsubscribe': 'unsubscribeResource' };
+/** Requests that there are methods of: what a session does not see, it does not see by another way. */
+const REQUESTS = {
+  'tools/list': 'listTools',
+  'prompts/list': 'listPrompts',
+  'resources/list': 'listResources',
+  'resources/templates/list': 'listResourceTemplates',
+  'prompts/get': 'getPrompt',
+  'resources/read': 'readResource',
+  'resources/subscribe': 'subscribeResource',
+  'resources/unsubscribe': 'unsubscribeResource',
+  'completion/complete': 'complete',
+};
 
 /** The first revision of the newer era of the protocol. */
 const MODERN = '2026-07-28';
@@ -177,7 +187,8 @@ export class Client {
 
   async request({ method, params = {} }, schema, options) {
     const { parse, given } = parsing(schema, options);
-    if (Object.hasOwn(REQUESTS, method)) return parse(await this[REQUESTS[method]](params, undefined, given));
+    if (method === 'tools/call') return parse(await this.callTool(params, undefined, given));
+    if (Object.hasOwn(REQUESTS, method)) return parse(await this[REQUESTS[method]](params, given));
     const { _meta, ...rest } = params;
     return parse((await asMcp(() => this.#asking(method).request(method, rest, asked(given, _meta)))).value);
   }
