@@ -179,10 +179,17 @@ export class Client {
     return { resourceTemplates: this.#listed(this.#session.resourceTemplates()) };
   }
 
+  /** What is asked of the server, with options of the SDK's. */
+  async #ask(method, options, meta, start) {
+    const given = asked(options, meta);
+    const lease = this.#asking(method);
+    return (await asMcp(() => start(lease, given))).value;
+  }
+
   async callTool({ name, arguments: args, _meta }, schema, options) {
     const { parse, given } = parsing(schema, options);
-    const { value } = await asMcp(() => this.#asking('tools/call').callTool(name, args, { ...asked(given, _meta), ...ofTools(given, this.#shape) }));
-    return parse(value);
+    const tools = ofTools(given, this.#shape);
+    return parse(await this.#ask('tools/call', given, _meta, (lease, asked) => lease.callTool(name, args, { ...asked, ...tools })));
   }
 
   async request({ method, params = {} }, schema, options) {
@@ -190,39 +197,42 @@ export class Client {
     if (method === 'tools/call') return parse(await this.callTool(params, undefined, given));
     if (Object.hasOwn(REQUESTS, method)) return parse(await this[REQUESTS[method]](params, given));
     const { _meta, ...rest } = params;
-    return parse((await asMcp(() => this.#asking(method).request(method, rest, asked(given, _meta)))).value);
+    return parse(await this.#ask(method, given, _meta, (lease, asked) => lease.request(method, rest, asked)));
   }
 
   async readResource({ uri, _meta }, options) {
-    return (await asMcp(() => this.#asking('resources/read').readResource(uri, asked(options, _meta)))).value;
+    return this.#ask('resources/read', options, _meta, (lease, asked) => lease.readResource(uri, asked));
   }
 
   async getPrompt({ name, arguments: args, _meta }, options) {
-    return (await asMcp(() => this.#asking('prompts/get').getPrompt(name, args, asked(options, _meta)))).value;
+    return this.#ask('prompts/get', options, _meta, (lease, asked) => lease.getPrompt(name, args, asked));
   }
 
   async complete(params, options) {
-    return (await asMcp(() => this.#asking('completion/complete').complete(params, asked(options)))).value;
+    return this.#ask('completion/complete', options, undefined, (lease, asked) => lease.complete(params, asked));
   }
 
   async subscribeResource({ uri }, options) {
-    refuse(options, REQUEST_OPTIONS);
-    await asMcp(() => this.#asking('resources/subscribe').subscribeResource(uri, only(options, 'signal')));
-    return {};
+    return this.#subscribing('subscribeResource', uri, options);
   }
 
   async unsubscribeResource({ uri }, options) {
+    return this.#subscribing('unsubscribeResource', uri, options);
+  }
+
+  async #subscribing(how, uri, options) {
     refuse(options, REQUEST_OPTIONS);
-    await asMcp(() => this.#asking('resources/unsubscribe').unsubscribeResource(uri, only(options, 'signal')));
+    const lease = this.#asking(`resources/${how.replace('Resource', '')}`);
+    await asMcp(() => lease[how](uri, only(options, 'signal')));
     return {};
   }
 
   async ping(options) {
-    return (await asMcp(() => this.lease.request('ping', undefined, asked(options)))).value;
+    return this.#ask('ping', options, undefined, (lease, asked) => lease.request('ping', undefined, asked));
   }
 
   async setLoggingLevel(level, options) {
-    return (await asMcp(() => this.#asking('logging/setLevel').request('logging/setLevel', { level }, asked(options)))).value;
+    return this.#ask('logging/setLevel', options, undefined, (lease, asked) => lease.request('logging/setLevel', { level }, asked));
   }
 
   /** Of a method, or of the schema that version 1 names it by. */

@@ -193,10 +193,14 @@ const MISTAKEN = [
   [[{ acquire: () => {} }], 'server'],
 ];
 
-it('what is no session and no name is refused by its name', async () => {
+it('what is no session, no name and no option is refused by its name', async (t) => {
   for (const [given, path] of MISTAKEN) {
     const isNamed = (error) => error instanceof TrunklineError && error.detail.path === path;
     assert.throws(() => new Client(...given), isNamed);
+  }
+  const { client: connectedOne } = await connected(t);
+  for (const ask of [(options) => connectedOne.ping(options), (options) => connectedOne.callTool({ name: 'add' }, undefined, options)]) {
+    await assert.rejects(ask({ task: {} }), (error) => error instanceof TrunklineError && error.detail.path === 'task');
   }
   const client = new Client({ acquire: () => assert.fail('it is acquired') }, 's');
   await assert.rejects(client.connect(new StdioClientTransport({ command: 'x' })), (error) => error.detail?.path === 'transport');
