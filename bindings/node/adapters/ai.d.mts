@@ -42,4 +42,5 @@ export type Schemed<S extends Record<string, ToolSchemas>> = {
  * JSON; aborting the SDK's call cancels that of the server. The other options are those of each call.
  */
 export function tools(session: Session, options?: ToolsOptions & { schemas?: undefined }): ToolSet;
+/** Those of them that there are schemas of, as these say. */
 export function tools<S extends Record<string, ToolSchemas>>(session: Session, options: ToolsOptions & { schemas: S }): Schemed<S>;

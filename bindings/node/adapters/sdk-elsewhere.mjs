@@ -15,7 +15,7 @@ const TRANSPORT = 'the connection is the pool\'s, which takes a stream up again 
 export const OPTIONS = {
   capabilities: [OFFERED],
   supportedProtocolVersions: [NEGOTIATED],
-  versionNegotiation: [NEGOTIATED],
+  versionNegotiation: [NEGOTIATED, (given) => given?.mode === 'auto'],
   debouncedNotificationMethods: ['a client sends no notifications'],
   jsonSchemaValidator: ['structured content is not checked against the tool\'s output schema'],
   inputRequired: [ROUNDS],

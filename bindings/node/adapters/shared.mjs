@@ -6,14 +6,15 @@ import options from '../lib/options.cjs';
 const { invalidArgument } = errors;
 
 /**
- * Refuses what a framework's own client takes and is said elsewhere here. Of each option the table has the reason, and values that ask for
- * nothing.
+ * Refuses what a framework's own client takes and is said elsewhere here. Of each option the table has the reason, and values, or tests
+ * of a value, that ask for nothing.
  */
 export function refuse(given, elsewhere) {
   for (const [name, value] of Object.entries(given ?? {})) {
     if (value === undefined || !Object.hasOwn(elsewhere, name)) continue;
     const [why, ...nothing] = elsewhere[name];
-    if (!nothing.includes(value)) throw invalidArgument(`option \`${name}\`: ${why}`, name);
+    const isNothing = nothing.some((taken) => (typeof taken === 'function' ? taken(value) : taken === value));
+    if (!isNothing) throw invalidArgument(`option \`${name}\`: ${why}`, name);
   }
 }
 

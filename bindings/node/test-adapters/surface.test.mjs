@@ -27,7 +27,8 @@ const memberOfClient = async (name) => {
     if (error.message.startsWith('Client has no')) throw error;
   }
 };
-const ofClient = (name) => new Client(SESSION, 's', { [name]: {} });
+const ofSdk = (options) => new Client(SESSION, 's', options);
+const ofClient = (name) => ofSdk({ [name]: {} });
 const ofRequest = (name) => new Client(SESSION, 's').listTools({}, { [name]: {} });
 const ofAi = (name) => aiTools(SESSION, { [name]: {} });
 const ofLangchain = (name) => langchainTools(SESSION, { [name]: {} });
@@ -76,7 +77,7 @@ function membersOf(types) {
   const isPublic = (member) => {
     const declaration = member.valueDeclaration ?? member.declarations?.[0];
     const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
-    return !member.name.startsWith('__#') && !(declaration && ts.getCombinedModifierFlags(declaration) & hidden);
+    return !/^(__)?#/.test(member.name) && !(declaration && ts.getCombinedModifierFlags(declaration) & hidden);
   };
   const exported = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)));
   return exported.map((symbol) => checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol)).filter(isPublic).map(({ name }) => name));
@@ -105,6 +106,13 @@ for (const [index, surface] of SURFACES.entries()) {
     assert.deepEqual(found.filter(([, why]) => why !== undefined), []);
   });
 }
+
+it('what asks for nothing is taken', () => {
+  for (const options of [{ versionNegotiation: { mode: 'auto' } }, { defaultCacheTtlMs: 0 }, { capabilities: undefined }]) ofSdk(options);
+  for (const options of [{ maxRetries: 0 }, { protocolVersionDiscovery: true }, { name: undefined }]) aiTools(SESSION, options);
+  const nothing = { prefixToolNameWithServerName: true, additionalToolNamePrefix: '', useStandardContentBlocks: true, onConnectionError: 'ignore' };
+  for (const [name, value] of Object.entries(nothing)) langchainTools(SESSION, { [name]: value });
+});
 
 it('an option that nobody knows is refused as ever', () => {
   for (const tools of [aiTools, langchainTools]) assert.throws(() => tools(SESSION, { nonsense: 1 }), { code: 'TRUNKLINE_UNKNOWN_OPTION' });

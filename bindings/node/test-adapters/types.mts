@@ -1,6 +1,6 @@
 // The declarations of the adapters, used as users do.
 
-import { ToolLoopAgent, type LanguageModel, type ToolSet } from 'ai';
+import { ToolLoopAgent, jsonSchema, type LanguageModel, type Tool, type ToolSet } from 'ai';
 import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { StructuredToolInterface } from '@langchain/core/tools';
 import { Pool, type CallResult } from 'trunkline';
@@ -17,10 +17,27 @@ export async function used(model: LanguageModel): Promise<void> {
   tools(session, { timeout: 50 });
   const list: StructuredToolInterface[] = langchainTools(session, { raiseErrors: true });
   list.at(0);
+  langchainTools(session, {
+    outputHandling: { resource: 'artifact' },
+    beforeToolCall: ({ args }, state, config) => ({ args: { ...args, of: [Object.keys(state).length, config.runName] } }),
+    afterToolCall: async ({ name, result: [content, artifact] }) => ({ result: [[...content, name], { mine: artifact.meta }] }),
+  });
+  // @ts-expect-error Names are the session's.
+  langchainTools(session, { prefixToolNameWithServerName: true });
+  const inputSchema = jsonSchema<{ city: string }>({ type: 'object' });
+  const typed = tools(session, { schemas: { mcp__s__x: { inputSchema, outputSchema: jsonSchema<number>({ type: 'number' }) } } });
+  typed.mcp__s__x satisfies Tool<{ city: string }, number>;
+  new ToolLoopAgent({ model, tools: typed });
   instrument({ baggage: true });
   await session.callTool('mcp__s__x', {}, { meta: traceMeta({ k: 1 }, { baggage: false }) });
   uninstrument();
-  const client = new Client(session, 's');
+  const listChanged = { tools: { onChanged: (error: Error | null, found: unknown[] | null) => [error, found] } };
+  const client = new Client(session, 's', { shape: 'mcp', enforceStrictCapabilities: true, listChanged });
+  client.fallbackNotificationHandler = async ({ method, params }) => [method, params];
+  (await client.request({ method: 'tools/call', params: { name: 'x' } }, CallToolResultSchema, { timeout: 5 })).content.length;
+  client.getProtocolEra() satisfies 'modern' | 'legacy' | undefined;
+  // @ts-expect-error Requests of servers are answered by handlers.
+  client.setRequestHandler('ping', () => ({}));
   await client.connect({ timeoutMs: 1000, config: { command: 'x' } });
   const plain: ToolResult = await client.callTool({ name: 'x' }, { timeout: 5 });
   const parsed = await client.callTool({ name: 'x', arguments: plain.structuredContent ?? {} }, CallToolResultSchema);

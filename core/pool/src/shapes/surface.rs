@@ -14,6 +14,12 @@ const WAYS_MAX: usize = 16;
 /// Branches of a schema.
 const BRANCHES: [&str; 3] = ["oneOf", "anyOf", "allOf"];
 
+/// Schemas that hold under a condition.
+const CONDITIONAL: [&str; 2] = ["then", "else"];
+
+/// The same, one for each argument that may be there.
+const DEPENDENT: [&str; 2] = ["dependentSchemas", "dependencies"];
+
 /// What becomes of branches at the top.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Branches {
@@ -30,7 +36,8 @@ pub(super) fn surface(
     branches: Branches,
     left_out: &mut Vec<LeftOut>,
 ) -> bool {
-    if !REFERRING.into_iter().chain(BRANCHES).any(|keyword| schema.contains_key(keyword)) {
+    let mut speaking = REFERRING.into_iter().chain(BRANCHES).chain(CONDITIONAL).chain(DEPENDENT);
+    if !speaking.any(|keyword| schema.contains_key(keyword)) {
         return false;
     }
     let whole = Value::Object(schema.clone());
@@ -61,6 +68,9 @@ pub(super) fn surface(
             changed = true;
             left_out.push(LeftOut::new(format!("/{keyword}"), REFUSED_AT_THE_TOP));
         }
+    }
+    if let Some(whole) = whole.as_object() {
+        said.conditions(whole, &targets);
     }
     said.read(&targets);
     let properties = put_beside(schema, said.ways);
@@ -167,6 +177,17 @@ impl<'a> Said<'a> {
                 let force = if keyword == "allOf" { force } else { Force::Perhaps };
                 self.branches(all, force, targets);
             }
+            self.conditions(schema, targets);
+        }
+    }
+
+    /// What a schema says of arguments that may be there, or not.
+    fn conditions(&mut self, schema: &'a Map<String, Value>, targets: &Targets<'a>) {
+        let conditional = CONDITIONAL.into_iter().filter_map(|keyword| schema.get(keyword));
+        let dependent = DEPENDENT.into_iter().filter_map(|keyword| schema.get(keyword)?.as_object());
+        for condition in conditional.chain(dependent.flat_map(Map::values)) {
+            let found = referred(condition, targets).as_object();
+            self.untold.extend(found.map(|found| (found, Force::Perhaps)));
         }
     }
 

@@ -13,7 +13,7 @@ pub fn adapters(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     }
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
     let modules = machine.npm_packages(run, &NPM)?;
-    node(machine, run, &modules, &["ai", "langchain", "otel", "sdk"])?;
+    node(machine, run, &modules, &["ai", "langchain", "otel", "sdk", "surface"])?;
     types(machine, run, &modules)
 }
 
@@ -75,11 +75,15 @@ pub const OF_MCP: &[&str] = &[
     "test_mcp_surface.py",
 ];
 
-const NPM: [&str; 9] = [
+const NPM: [&str; 12] = [
     super::node::AI_SDK,
     "@langchain/core@1.4.0",
     "@langchain/langgraph@1.7.3",
     "@modelcontextprotocol/sdk@1.32.2",
+    // For their declarations, which say what their clients have.
+    "@ai-sdk/mcp@2.0.99",
+    "@langchain/mcp-adapters@1.1.4",
+    "@modelcontextprotocol/client@2.4.0",
     super::node::TYPESCRIPT,
     super::node::NODE_TYPES,
     super::node::OTEL[0],

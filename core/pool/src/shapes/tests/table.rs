@@ -160,6 +160,21 @@ const ROWS: &[(&str, &str, &[&str])] = &[
         r#"{"allOf":[{"properties":{"a":{}},"required":["a"]},{"anyOf":[{"properties":{"b":{}},"required":["b"]}]}],"oneOf":[{"required":["c","d"]},{"required":["d"]}],"properties":{"c":{},"d":{}}}"#,
         &["a", "b", "c", "d"],
     ),
+    (
+        "arguments of conditions",
+        r##"{"properties":{"a":{}},"if":{"required":["a"]},"then":{"properties":{"b":{}},"required":["b"]},"else":{"$ref":"#/$defs/C"},"$defs":{"C":{"properties":{"c":{}}}}}"##,
+        &["a", "b", "c"],
+    ),
+    (
+        "arguments of conditions in a branch",
+        r#"{"additionalProperties":false,"properties":{"a":{}},"required":["a","b"],"allOf":[{"if":{"properties":{"a":{"const":1}}},"then":{"properties":{"b":{"title":"one"}}},"else":{"properties":{"b":{"title":"more"}}}}]}"#,
+        &["a", "b"],
+    ),
+    (
+        "arguments that others bring along",
+        r#"{"properties":{"a":{}},"dependentSchemas":{"a":{"properties":{"b":{}},"required":["b"]}},"dependencies":{"a":{"properties":{"c":{}}}}}"#,
+        &["a", "b", "c"],
+    ),
 ];
 
 fn read(text: &str) -> Value {
