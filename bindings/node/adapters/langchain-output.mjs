@@ -1,6 +1,6 @@
 // Where the blocks of a result go, and the hooks around a call, as `@langchain/mcp-adapters` has them.
 
-import { framework, invalidArgument } from './shared.mjs';
+import { invalidArgument } from './shared.mjs';
 
 const KINDS = ['text', 'image', 'audio', 'resource', 'resource_link'];
 
@@ -12,7 +12,9 @@ export function placing(handling = 'content') {
     check(handling, 'outputHandling');
     return () => handling;
   }
-  if (handling === null || typeof handling !== 'object') throw invalidArgument('option `outputHandling` must be a place, or one for each kind', 'outputHandling');
+  if (handling === null || typeof handling !== 'object') {
+    throw invalidArgument('option `outputHandling` must be a place, or one for each kind', 'outputHandling');
+  }
   for (const [kind, place] of Object.entries(handling)) {
     const path = `outputHandling.${kind}`;
     if (!KINDS.includes(kind)) throw invalidArgument(`option \`${path}\`: the kinds are ${KINDS.join(', ')}`, path);
@@ -41,7 +43,8 @@ export async function withHooks({ beforeToolCall, afterToolCall }, about, config
 
 function refuseHeaders(changed) {
   if (Object.keys(changed?.headers ?? {}).length === 0) return;
-  throw invalidArgument('`headers` of beforeToolCall: the connection is shared, and headers are those of the server\'s configuration', 'beforeToolCall.headers');
+  const why = 'the connection is shared, and headers are those of the server\'s configuration';
+  throw invalidArgument(`\`headers\` of beforeToolCall: ${why}`, 'beforeToolCall.headers');
 }
 
 /** What a hook puts in the place of a result: a text, a message, both members of one, or a command of LangGraph. */
@@ -57,7 +60,7 @@ function outputOf(result) {
 /** The state of the graph that a call is made in; none outside of LangGraph. */
 async function stateOf(config) {
   try {
-    const { getCurrentTaskInput } = await framework('langchain', '@langchain/langgraph', () => import('@langchain/langgraph'));
+    const { getCurrentTaskInput } = await import('@langchain/langgraph');
     return getCurrentTaskInput(config) ?? {};
   } catch {
     return {};
