@@ -184,7 +184,8 @@ impl<'a> Said<'a> {
     /// What a schema says of arguments that may be there, or not.
     fn conditions(&mut self, schema: &'a Map<String, Value>, targets: &Targets<'a>) {
         let conditional = CONDITIONAL.into_iter().filter_map(|keyword| schema.get(keyword));
-        let dependent = DEPENDENT.into_iter().filter_map(|keyword| schema.get(keyword)?.as_object());
+        let dependent =
+            DEPENDENT.into_iter().filter_map(|keyword| schema.get(keyword)?.as_object());
         for condition in conditional.chain(dependent.flat_map(Map::values)) {
             let found = referred(condition, targets).as_object();
             self.untold.extend(found.map(|found| (found, Force::Perhaps)));
