@@ -19,6 +19,7 @@ use super::guard::Author;
 use super::refused::{Refused, Turn};
 use super::sign_in::{Ordinal, client_credentials};
 use super::source::{Denial, Reason, Source};
+use super::spent::Spent;
 use super::store::{Kept, Store};
 use super::warnings::Warnings;
 use crate::Error;
@@ -51,6 +52,8 @@ pub(crate) struct Credentials {
     pub(crate) learned: Arc<Learned>,
     /// Counts the times that everything was forgotten.
     pub(crate) forgotten: watch::Sender<u64>,
+    /// What renews nothing any more.
+    pub(super) spent: Spent,
     state: Mutex<State>,
     /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between them. For a grant of the memory
     /// one exchange (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s), the host's answer (`ANSWER_WAIT_MAX` of `source`, 30 s) and
@@ -162,6 +165,7 @@ impl Credentials {
             store,
             learned: Arc::default(),
             forgotten: watch::Sender::default(),
+            spent: Spent::default(),
             state: Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
             changing: tokio::sync::Mutex::default(),
@@ -317,7 +321,7 @@ impl Credentials {
     /// Without a file.
     pub(super) async fn renewed_here(&self) -> Result<Option<(Origin, Token)>, Error> {
         match self.grant().filter(|grant| grant.is_renewable()) {
-            Some(grant) => grant.renew().await.map(|token| Some((Origin::Held, token))),
+            Some(grant) => grant.renew(&self.spent).await.map(|token| Some((Origin::Held, token))),
             None => Ok(None),
         }
     }
@@ -368,6 +372,7 @@ impl Credentials {
 
     /// A person signed in.
     pub(super) fn signed_in(&self, ordinal: Ordinal, grant: Grant, token: Token) {
+        self.spent.forget();
         let mut state = self.state();
         state.signed_in = ordinal;
         state.asked.answered();
@@ -403,6 +408,7 @@ impl Credentials {
 
     /// Forgets what there is; whether there was any.
     pub(super) fn sign_out(&self) -> bool {
+        self.spent.forget();
         let mut state = self.state();
         (state.grant, state.whose) = (None, Whose::default());
         (state.renewed, state.unrenewed) = (None, None);

@@ -6,6 +6,7 @@ use reqwest::Url;
 use rmcp::transport::auth::AuthError;
 use serde_json::Value;
 use trunkline_pool::interface::{Retry, words};
+use trunkline_pool::oauth::Authentication;
 
 use super::fetch::{Answered, Fetch};
 use crate::transport::escape::escape_line;
@@ -123,21 +124,35 @@ fn sorted(error: AuthError, words: String, fetch: &Fetch) -> Error {
 /// No token was issued, or none that is one.
 fn unissued(words: String, answered: Option<Answered>) -> Error {
     match answered {
-        Some(Answered { status, error: None }) if status.is_success() => {
+        Some(Answered { status, error: None, .. }) if status.is_success() => {
             broken(format!("the answer of the authorization server is no token: {words}"), "token")
         }
-        Some(Answered { status, error: None }) => {
+        Some(Answered { status, error: None, .. }) => {
             let status = status.as_u16();
             let message = format!("the authorization server answered with the status {status}");
             with_answer(required(message), answered)
+        }
+        Some(Answered { error: Some(ref code), proof: Some(proof), .. })
+            if UNKNOWN_CLIENT.contains(&&**code) =>
+        {
+            with_answer(unproved(&words, proof), answered)
         }
         Some(_) | None => with_answer(required(words), answered),
     }
 }
 
+/// The authorization server does not take the client for what it says. Some announce one way to prove it and take another, which nobody
+/// tries on their word: a code is good for one try, and no request for a token is repeated (SPEC 18.6).
+fn unproved(words: &str, proof: Authentication) -> Error {
+    let how = proof.name();
+    required(format!("{words}; the client's authentication was `{how}`")).with_detail("authentication", how).with_hint(
+        "check `client_id` and `client_secret` in `oauth`; the way to show them is the one that the authorization server's metadata announce, or the answer to a registration",
+    )
+}
+
 /// With the code that the authorization server refused by, and the status.
 fn with_answer(error: Error, answered: Option<Answered>) -> Error {
-    let Some(Answered { status, error: code }) = answered else { return error };
+    let Some(Answered { status, error: code, .. }) = answered else { return error };
     let error = match code {
         Some(code) => error.with_detail("error", shown(&code)),
         None => error,

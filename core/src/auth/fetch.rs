@@ -1,6 +1,7 @@
 //! What the flows send and receive: the one place of this module that opens sockets.
 
 mod heard;
+mod jars;
 mod road;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +10,8 @@ use std::time::Duration;
 
 use http::{Response, StatusCode};
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
+    AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderValue, LOCATION, SET_COOKIE,
+    WWW_AUTHENTICATE,
 };
 use reqwest::{Method, Url};
 use rmcp::transport::auth::{
@@ -21,14 +23,15 @@ use super::client::Route;
 use super::failure;
 use super::guard::{Guard, Lookup, system};
 use super::warnings::Warnings;
-use crate::transport::http::{Road, basic_pair, coding};
+use crate::transport::http::{Road, basic_pair, coding, is_unanswered};
 use crate::transport::redact::Redactor;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
-use trunkline_pool::oauth::Registered;
+use trunkline_pool::oauth::{Authentication, Registered};
 
 pub(super) use self::heard::for_resource;
 use self::heard::{Heard, Wanted};
+use self::jars::Jars;
 use self::road::Roads;
 
 /// From a request to the end of its answer (S-31).
@@ -55,6 +58,7 @@ pub(super) struct Fetch {
     warnings: Arc<Warnings>,
     /// What the answers so far said that later requests go by.
     heard: Mutex<Heard>,
+    cookies: Jars,
     redirects: AtomicU32,
     requests: AtomicU32,
     /// What was asked for last, before any redirect.
@@ -73,6 +77,8 @@ pub(super) struct Answered {
     pub status: StatusCode,
     /// Its code for why it refuses (RFC 6749 5.2), where it says one.
     pub error: Option<String>,
+    /// How the client proved who it is, where it was to.
+    pub proof: Option<Authentication>,
 }
 
 /// Why an authorization server refuses what it was asked (RFC 6749 5.2, RFC 8707 2). Others have codes of their own for what may pass; of
@@ -88,6 +94,9 @@ const REFUSALS: [&str; 9] = [
     "bad_refresh_token",
     "invalid_refresh_token",
 ];
+
+/// Those of them that are about what renews a token, and not about the request or its client.
+const SPENT: [&str; 3] = ["invalid_grant", "bad_refresh_token", "invalid_refresh_token"];
 
 impl Answered {
     /// Whether it says so in the words of an authorization server, of what was asked and not of itself. Some do with the status of success.
@@ -119,18 +128,21 @@ impl Fetch {
         warnings: &Arc<Warnings>,
     ) -> Result<Fetch, Error> {
         let roads = Roads::new(&guard, route, lookup);
+        let cookies = Jars::default();
+        let redactor = cookies.known_to(Redactor::new(std::iter::empty(), BODY_BYTES_MAX));
         Ok(Fetch {
             server: server.clone(),
             roads: roads.map_err(|error| error.with_server(server.as_ref()))?,
             guard,
             warnings: warnings.clone(),
             heard: Mutex::default(),
+            cookies,
             redirects: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             asked: Mutex::default(),
             answered: Mutex::default(),
             failure: Mutex::default(),
-            redactor: Redactor::new(std::iter::empty(), BODY_BYTES_MAX),
+            redactor,
         })
     }
 
@@ -161,18 +173,36 @@ impl Fetch {
         &self.guard
     }
 
-    /// A flow begins: its bounds count anew.
+    /// A flow begins: its bounds count anew, and it has no cookies yet.
     pub(super) fn begin(&self) {
+        self.end();
+        self.goes_on();
+    }
+
+    /// A flow goes on after its person was there: its bounds count anew.
+    pub(super) fn goes_on(&self) {
         self.redirects.store(0, Ordering::Relaxed);
         self.requests.store(0, Ordering::Relaxed);
         self.take_failure();
         self.take_answered();
     }
 
+    /// A flow is over: its cookies go.
+    pub(super) fn end(&self) {
+        self.cookies.empty();
+    }
+
     /// Whether that was refused for good; also where nothing was asked.
     pub(super) fn is_refused(&self) -> bool {
         let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         answered.as_ref().is_none_or(Answered::is_final)
+    }
+
+    /// Whether the answer says that what renews a token is good for nothing.
+    pub(super) fn is_spent(&self) -> bool {
+        let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let error = answered.as_ref().and_then(|answered| answered.error.as_deref());
+        error.is_some_and(|error| SPENT.contains(&error))
     }
 
     /// What the last request that wants something issued was answered, if there was one since.
@@ -225,17 +255,17 @@ impl Fetch {
     ) -> Result<Response<Vec<u8>>, Error> {
         self.note_secrets(&request);
         let wanted = Wanted::of(&request);
-        if let (Wanted::Token, Some(resource)) = (&wanted, self.resource()) {
+        if let (Wanted::Token(_), Some(resource)) = (&wanted, self.resource()) {
             *request.body_mut() = for_resource(request.body(), &resource).into_bytes();
         }
-        let request = reqwest::Request::try_from(request)
+        let mut request = reqwest::Request::try_from(request)
             .map_err(|_| Error::new(ErrorCode::Protocol, "an address that cannot be gone to"))?;
         let url = request.url().clone();
         self.guard.check(&url, "an address that it leads to")?;
         if request.method() != Method::GET || request.headers().contains_key(AUTHORIZATION) {
             self.guard.check_endpoint(url.as_str(), "an address that secrets go to")?;
         }
-        if self.requests.fetch_add(1, Ordering::Relaxed) >= REQUESTS_MAX {
+        if !self.may_ask() {
             return Err(limit(
                 words::limit::REQUESTS,
                 format!("one sign-in takes more than {REQUESTS_MAX} requests"),
@@ -244,13 +274,39 @@ impl Fetch {
         if self.redirects.load(Ordering::Relaxed) == 0 {
             *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(url.clone());
         }
-        let (client, road) = self.roads.to(&url, &self.guard)?;
-        let exchanged =
-            tokio::time::timeout(EXCHANGE_WAIT_MAX, exchange(&client, request, road)).await;
-        let response = exchanged.unwrap_or_else(|_| Err(slow(&url)))?;
+        request.headers_mut().extend(self.cookies.header(&url).map(|cookies| (COOKIE, cookies)));
+        let client = self.roads.to(&url, &self.guard)?;
+        let exchanged = self.sent(client, request, matches!(wanted, Wanted::Document));
+        let exchanged = tokio::time::timeout(EXCHANGE_WAIT_MAX, exchanged).await;
+        let mut response = exchanged.unwrap_or_else(|_| Err(slow(&url)))?;
+        self.cookies.take(self.asked().as_ref(), &url, &mut response);
         self.count_redirects(response.status())?;
         let response = self.without_foreign_pointers(&url, response);
         self.read(wanted, &url, response)
+    }
+
+    /// Counts a request; whether the sign-in may have it.
+    fn may_ask(&self) -> bool {
+        self.requests.fetch_add(1, Ordering::Relaxed) < REQUESTS_MAX
+    }
+
+    /// Sends a request, each time by a socket of its own: once more where nothing came of it that `changes_nothing` (SPEC 18.6).
+    async fn sent(
+        &self,
+        (client, road): (reqwest::Client, Road),
+        request: reqwest::Request,
+        changes_nothing: bool,
+    ) -> Result<Response<Vec<u8>>, Error> {
+        let (url, is_post) = (request.url().clone(), request.method() == Method::POST);
+        let again = if changes_nothing { request.try_clone() } else { None };
+        let mut sent = client.execute(request).await;
+        if sent.as_ref().is_err_and(is_unanswered)
+            && let Some(again) = again.filter(|_| self.may_ask())
+        {
+            sent = client.execute(again).await;
+        }
+        let failed = |error: reqwest::Error| road::unreached(&url, road, &error);
+        whole(sent.map_err(failed)?, (&url, is_post), failed).await
     }
 
     /// A redirect is followed by whoever asked, as another request, which is checked as well.
@@ -303,21 +359,18 @@ impl OAuthHttpClient for Fetch {
     }
 }
 
-async fn exchange(
-    client: &reqwest::Client,
-    request: reqwest::Request,
-    road: Road,
+/// An answer with its body, and the headers that a flow reads.
+async fn whole(
+    mut response: reqwest::Response,
+    (url, is_post): (&Url, bool),
+    failed: impl Fn(reqwest::Error) -> Error,
 ) -> Result<Response<Vec<u8>>, Error> {
-    let url = request.url().clone();
-    let is_post = request.method() == Method::POST;
-    let failed = |error: reqwest::Error| road::unreached(&url, road, &error);
-    let mut response = client.execute(request).await.map_err(failed)?;
     let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
     if let Some(coding) = coding(&headers).filter(|_| is_post || status.is_success()) {
-        return Err(failure::coded(&url, &coding));
+        return Err(failure::coded(url, &coding));
     }
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(failed)? {
+    while let Some(chunk) = response.chunk().await.map_err(&failed)? {
         if body.len() + chunk.len() > BODY_BYTES_MAX {
             return Err(limit(
                 words::limit::AUTH_BODY_BYTES,
@@ -335,7 +388,7 @@ async fn exchange(
 /// The headers that a flow reads.
 fn relevant(headers: &HeaderMap) -> HeaderMap {
     let mut relevant = HeaderMap::new();
-    for name in [CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE] {
+    for name in [CONTENT_TYPE, LOCATION, SET_COOKIE, WWW_AUTHENTICATE] {
         for value in headers.get_all(&name) {
             relevant.append(&name, value.clone());
         }

@@ -16,6 +16,7 @@ use super::discovery::{Discovered, quiet};
 use super::failure;
 use super::fetch::Fetch;
 use super::source::Reason;
+use super::spent::{Renewal, Spent};
 use super::store::{Kept, Key, now_ms};
 use crate::{Error, ErrorCode};
 
@@ -188,6 +189,7 @@ impl Grant {
         (issuer, client): (String, Client),
         (asked, answer): (Vec<String>, &OAuthTokenResponse),
     ) -> Result<(Grant, Token), Error> {
+        fetch.end();
         let (token, issued) = read(answer)?;
         let words = |scope: String| scope.split_whitespace().map(str::to_owned).collect();
         let scopes = issued.scope.map_or(asked, words);
@@ -356,30 +358,58 @@ impl Grant {
         !self.is_renewable || self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Another token for the same.
+    /// What it is renewed by.
+    async fn renewal(&self) -> Option<Renewal> {
+        let token = self.held.load().await.ok()??.token_response?;
+        let token = serde_json::to_value(token).ok()?;
+        Some(Renewal {
+            issuer: self.issuer.clone(),
+            signed_in_ms: self.in_file().signed_in_ms,
+            refresh_token: token["refresh_token"].as_str()?.to_owned(),
+        })
+    }
+
+    /// Another token for the same, unless that was refused for good already.
     ///
     /// # Errors
     /// `auth_required` when there is none to be had; what the network does.
-    pub(super) async fn renew(&self) -> Result<Token, Error> {
+    pub(super) async fn renew(&self, spent: &Spent) -> Result<Token, Error> {
+        let renewal = self.renewal().await;
+        if let Some(refused) = renewal.as_ref().and_then(|renewal| spent.refusal_of(renewal)) {
+            self.is_over.store(true, Ordering::Relaxed);
+            return Err(refused);
+        }
         self.fetch.begin();
+        let renewed = self.exchanged().await;
+        self.fetch.end();
+        renewed.map_err(|(error, is_spent)| {
+            if let Some(renewal) = renewal.filter(|_| is_spent) {
+                spent.refused_for(renewal, &error);
+            }
+            error
+        })
+    }
+
+    /// The token that it is exchanged for; else why not, and whether what it is renewed by is good for nothing.
+    async fn exchanged(&self) -> Result<Token, (Error, bool)> {
         self.is_over.store(false, Ordering::Relaxed);
         if self.client.is_over() {
             self.is_of_unknown_client.store(true, Ordering::Relaxed);
             self.is_over.store(true, Ordering::Relaxed);
             let error = failure::required("the registration of the client is over");
-            return Err(error.with_server(self.fetch.server()));
+            return Err((error.with_server(self.fetch.server()), false));
         }
         let renewed = quiet(self.flows.refresh_token()).await;
         let answer = renewed.map_err(|error| {
             let is_unknown = failure::is_of_unknown_client(&error);
             self.is_of_unknown_client.store(is_unknown, Ordering::Relaxed);
-            let is_refused = self.fetch.is_refused();
+            let (is_refused, is_spent) = (self.fetch.is_refused(), self.fetch.is_spent());
             let error = failure::of(error, &self.fetch);
             let is_over = is_refused && error.code() == ErrorCode::AuthRequired;
             self.is_over.store(is_over, Ordering::Relaxed);
-            error
+            (error, is_over && is_spent)
         })?;
-        read(&answer).map(|(token, _)| token)
+        read(&answer).map(|(token, _)| token).map_err(|error| (error, false))
     }
 }
 

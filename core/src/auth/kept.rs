@@ -14,6 +14,7 @@ use super::failure;
 use super::fetch::EXCHANGE_WAIT_MAX;
 use super::grant::{Grant, Origin, Token, Used};
 use super::sign_in::find;
+use super::spent::Renewal;
 use super::store::{Kept, Key, RENEWAL_WAIT_MAX, Store};
 use crate::Error;
 use crate::runtime::Runtime;
@@ -91,6 +92,9 @@ impl Credentials {
         if !Token::can_be_renewed(&kept) {
             return Ok(None);
         }
+        if let Some(refused) = Renewal::of_kept(&kept).and_then(|it| self.spent.refusal_of(&it)) {
+            return Err(refused);
+        }
         let _alone = store.renewing(&kept.key).await?;
         // Another process may have renewed it meanwhile, or somebody signed out.
         let Some(kept) = self.kept(store).await? else { return Ok(None) };
@@ -127,7 +131,7 @@ impl Credentials {
         // What is exchanged is used up: until its successor is kept (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s, and `WRITE_WAIT_MAX` of
         // `store`, 5 s) the runtime stays, though the last pool may go.
         let _runtime = Runtime::running();
-        let token = grant.renew().await?;
+        let token = grant.renew(&self.spent).await?;
         let Some(new) = grant.to_keep(old.key.clone()).await else { return Ok(token) };
         match store.replace(old, new.clone()).await {
             Ok(()) => grant.was_kept(Some(new)),

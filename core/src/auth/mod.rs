@@ -25,6 +25,7 @@ mod redirect;
 mod refused;
 mod sign_in;
 mod source;
+mod spent;
 mod store;
 #[cfg(test)]
 mod tests;

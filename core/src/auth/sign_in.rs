@@ -274,7 +274,7 @@ impl SignIns {
             scopes,
             ..
         } = sign_in;
-        fetch.begin();
+        fetch.goes_on();
         let redeemed = quiet(session.handle_callback_url(url)).await;
         let answer = redeemed.map_err(|error| {
             if failure::is_of_unknown_client(&error) {

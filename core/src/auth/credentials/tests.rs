@@ -8,6 +8,7 @@ use trunkline_pool::options::{HandlerKind, Handlers};
 
 use super::super::tests::{Issuer, granted};
 use super::*;
+use crate::ErrorCode;
 use crate::auth::{Author, Context};
 use crate::folder::Folder;
 
@@ -332,5 +333,48 @@ async fn what_a_sign_in_is_about_to_replace_does_not_follow_it() {
         drop(blocked);
         assert!(!has_other(&credentials).await, "{is_readable}, {ahead_ms}");
         assert_eq!(credentials.header().unwrap(), "Bearer own");
+    }
+}
+
+/// SPEC 15.3: a refresh token that was refused for good is not sent again by each call, whoever holds it; what is signed in for anew is,
+/// though it be the same. An authorization server that is away, or that refuses the request, is asked again.
+#[tokio::test]
+async fn a_renewal_that_was_refused_is_asked_for_once() {
+    const CALLS: usize = 3;
+    for (answer, asked) in [
+        (refusal(), 1),
+        (json!({ "status": 401, "error": "invalid_grant" }), 1),
+        (json!({ "status": 200, "error": "invalid_grant" }), 1),
+        (json!({ "status": 400, "error": "bad_refresh_token" }), 1),
+        (json!({ "status": 400, "error": "invalid_refresh_token" }), 1),
+        (json!({ "status": 503, "error": "invalid_grant" }), CALLS),
+        (json!({ "status": 400, "error": "invalid_request" }), CALLS),
+        (json!({ "status": 401, "error": "invalid_client" }), CALLS),
+        (json!({ "status": 429 }), CALLS),
+    ] {
+        for is_in_file in [false, true] {
+            let (issuer, folder) = (Issuer::new(answer.clone()).await, Folder::new());
+            let store = || is_in_file.then(|| file(&folder));
+            let credentials = of_pool(&issuer, &Handlers::new(), store());
+            signed_in(&credentials, token("first", 3600)).await;
+            for _ in 0..CALLS {
+                assert!(!has_other(&credentials).await, "{answer}");
+                let why = credentials.unrenewed().unwrap();
+                assert_eq!(why.code(), ErrorCode::AuthRequired, "{answer}: {why}");
+            }
+            assert_eq!(issuer.asked(), asked, "{answer}, {is_in_file}");
+            if is_in_file {
+                let another = of_pool(&issuer, &Handlers::new(), store());
+                assert!(has_other(&another).await, "what is kept was not refused there");
+                for _ in 0..CALLS {
+                    assert!(!has_other(&another).await);
+                }
+                assert_eq!(issuer.asked(), 2 * asked, "{answer}, in another process");
+            }
+            let before = issuer.asked();
+            signed_in(&credentials, token("first", 3600)).await;
+            assert!(!has_other(&credentials).await);
+            assert_eq!(issuer.asked(), before + 1, "{answer}, {is_in_file}");
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! What comes back, as the flows of rmcp want it, and what of it counts later (SPEC 18.2, 18.7).
 
 use http::{Response, StatusCode};
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Url};
 use serde_json::{Map, Value, json};
-use trunkline_pool::oauth::{self, Challenge, Issued, Refusal, Registered, is_resource_of};
+use trunkline_pool::oauth::{
+    self, Authentication, Challenge, Issued, Refusal, Registered, is_resource_of,
+};
 
 use super::{Answered, Fetch};
 use crate::Error;
@@ -26,7 +28,8 @@ pub(super) struct Heard {
 /// What a request wants.
 pub(super) enum Wanted {
     Document,
-    Token,
+    /// A token, of a client that proves in this way who it is.
+    Token(Authentication),
     /// A client for this redirect.
     Client(String),
 }
@@ -39,11 +42,23 @@ impl Wanted {
         let is_json =
             request.headers().get(CONTENT_TYPE).is_some_and(|it| it == "application/json");
         if !is_json {
-            return Wanted::Token;
+            return Wanted::Token(proof_in(request));
         }
         let asked = serde_json::from_slice::<Value>(request.body()).unwrap_or_default();
         let redirect = asked["redirect_uris"][0].as_str().unwrap_or_default();
         Wanted::Client(redirect.to_owned())
+    }
+}
+
+/// How the client of a request for a token proves who it is.
+fn proof_in(request: &http::Request<Vec<u8>>) -> Authentication {
+    let mut form = url::form_urlencoded::parse(request.body());
+    if request.headers().contains_key(AUTHORIZATION) {
+        return Authentication::Basic;
+    }
+    match form.any(|(name, _)| name == "client_secret") {
+        true => Authentication::Post,
+        false => Authentication::None,
     }
 }
 
@@ -72,13 +87,13 @@ impl Fetch {
         match wanted {
             Wanted::Document if response.status() != StatusCode::OK => Ok(response),
             Wanted::Document => Ok(self.document(url, response)),
-            Wanted::Token if is_issued => self.token(response),
+            Wanted::Token(proof) if is_issued => self.token(proof, response),
             Wanted::Client(redirect) if is_issued => self.client(&redirect, response),
-            Wanted::Token => Ok(self.refused(response)),
+            Wanted::Token(proof) => Ok(self.refused(proof, response)),
             // What a refused registration says is repeated as it came.
             Wanted::Client(_) => {
                 let error = code_of(oauth::said(response.body()).as_ref());
-                self.note(response.status(), error);
+                self.note(response.status(), error, None);
                 Ok(response)
             }
         }
@@ -105,10 +120,14 @@ impl Fetch {
         with_members(response, members)
     }
 
-    fn token(&self, response: Response<Vec<u8>>) -> Result<Response<Vec<u8>>, Error> {
+    fn token(
+        &self,
+        proof: Authentication,
+        response: Response<Vec<u8>>,
+    ) -> Result<Response<Vec<u8>>, Error> {
         let challenge = if self.is_bearer() { Challenge::Bearer } else { Challenge::Unknown };
         let read = oauth::issued(response.body(), challenge);
-        self.note(response.status(), code_of(read.as_ref().err()));
+        self.note(response.status(), code_of(read.as_ref().err()), Some(proof));
         match read {
             Ok(Issued { members, called }) => {
                 called.iter().for_each(|called| self.warnings.of_kind(&self.server, called));
@@ -135,7 +154,7 @@ impl Fetch {
         response: Response<Vec<u8>>,
     ) -> Result<Response<Vec<u8>>, Error> {
         let read = oauth::registered(response.body(), redirect);
-        self.note(response.status(), code_of(read.as_ref().err()));
+        self.note(response.status(), code_of(read.as_ref().err()), None);
         match read {
             Ok(registered) => {
                 registered.secret.iter().for_each(|secret| self.redactor.learn(secret));
@@ -172,9 +191,9 @@ impl Fetch {
     }
 
     /// A refusal of a token, in whatever form it says why.
-    fn refused(&self, response: Response<Vec<u8>>) -> Response<Vec<u8>> {
+    fn refused(&self, proof: Authentication, response: Response<Vec<u8>>) -> Response<Vec<u8>> {
         let said = oauth::said(response.body());
-        self.note(response.status(), code_of(said.as_ref()));
+        self.note(response.status(), code_of(said.as_ref()), Some(proof));
         match said {
             Some(Refusal::Said { code, description }) => {
                 saying(response, &code, description.as_deref())
@@ -184,10 +203,10 @@ impl Fetch {
     }
 
     /// Remembers how it was answered. A code is somebody else's words, in which a secret may be said back.
-    fn note(&self, status: StatusCode, error: Option<String>) {
+    fn note(&self, status: StatusCode, error: Option<String>, proof: Option<Authentication>) {
         let error = error.map(|code| self.redact(&code));
         let mut answered = self.answered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *answered = Some(Answered { status, error });
+        *answered = Some(Answered { status, error, proof });
     }
 }
 

@@ -160,3 +160,5 @@ fn a_secret_that_is_sent_by_basic_is_not_shown() {
         assert_eq!(fetch.redact(&format!("it is {text}.")), "it is [redacted].");
     }
 }
+
+mod sent;

@@ -1,4 +1,4 @@
-//! Cookies of one connection (RFC 6265, SPEC 18.6): balancers keep a session at one node by them.
+//! Cookies of one connection, or of one origin of a sign-in (RFC 6265, SPEC 18.6): balancers keep a session at one node by them.
 //!
 //! They are for the origin that set them and for nobody else. A domain that a server says makes a cookie go nowhere else, and one of
 //! another place is not kept (RFC 6265 5.3). They live in memory alone, and no copy that the library writes shows one.
@@ -79,6 +79,11 @@ impl Jar {
         let mut header = HeaderValue::try_from(pairs.join("; ")).ok();
         header.iter_mut().for_each(|header| header.set_sensitive(true));
         header.filter(|header| !header.is_empty())
+    }
+
+    /// Lets go of what was set before so many sign-outs.
+    pub(crate) fn forget(&self, sign_outs: u64) {
+        drop(self.held(sign_outs));
     }
 
     /// What there is. A sign-out ends it: who signs in next is somebody else.

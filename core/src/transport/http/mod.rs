@@ -33,7 +33,7 @@ pub(crate) use self::client::{
     ROOTS_NAMED_BY, Road, address, basic_pair, plain, proxy_of, secrets, tls,
 };
 pub(crate) use self::cookies::Jar;
-pub(crate) use self::network::why_unreached;
+pub(crate) use self::network::{is_unanswered, why_unreached};
 pub(crate) use self::refusal::MODERN_ERRORS;
 pub(crate) use self::said::coding;
 pub(crate) use self::socket::SocketWire;

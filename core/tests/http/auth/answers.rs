@@ -38,7 +38,7 @@ fn check(case: &Value) -> Result<(), String> {
         Ok(()) => json!("signed in"),
         Err((at, error)) => {
             let mut found = json!({ "at": at, "code": error.code().name() });
-            for name in ["refused", "expected", "found", "error", "status"] {
+            for name in ["refused", "expected", "found", "error", "status", "authentication"] {
                 if let Some(what) = error.detail().get(name) {
                     found[name] = what.clone();
                 }
@@ -55,7 +55,8 @@ fn check(case: &Value) -> Result<(), String> {
 /// What a person reads names both values, too.
 fn check_words(came: &Result<(), (&'static str, Error)>) -> Result<(), String> {
     let Err((_, error)) = came else { return Ok(()) };
-    let values = ["expected", "found", "error"].map(|name| error.detail().get(name));
+    let values =
+        ["expected", "found", "error", "authentication"].map(|name| error.detail().get(name));
     let unsaid = values.into_iter().flatten().filter_map(Value::as_str);
     match unsaid.into_iter().find(|value| !error.message().contains(*value)) {
         Some(value) => Err(format!("{value:?} is not in {:?}", error.message())),
