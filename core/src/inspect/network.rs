@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hyper_util::client::proxy::matcher::Matcher;
 use trunkline_pool::config::Transport;
 use trunkline_pool::expand::{self, Commands};
 use trunkline_pool::settings::Template;
@@ -12,7 +11,7 @@ use super::whole;
 use crate::Result;
 use crate::auth::signs_in_straight;
 use crate::lookup::{CERTIFICATES, HostVariables, PROXIES};
-use crate::transport::http::{ROOTS_NAMED_BY, address, proxy_of, tls};
+use crate::transport::http::{self, ROOTS_NAMED_BY, address, proxy_of, tls};
 
 /// The way to a remote server.
 #[derive(Clone, Debug)]
@@ -46,7 +45,8 @@ pub fn find_way(
     let address = address(&Arc::from(server), remote)?;
     let proxy = match remote.socket_path {
         Some(_) => None,
-        None => proxy_of(&address),
+        // One that cannot be read is among `misread_proxies`.
+        None => proxy_of(&address).unwrap_or_default(),
     };
     let uri = proxy.as_ref().map(|proxy| proxy.uri());
     let is_usable = uri.is_none_or(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
@@ -88,15 +88,7 @@ pub fn proxy_variables() -> &'static [&'static str] {
     PROXIES
 }
 
-/// The variables that are to name a proxy, and whose value the library reads as none.
+/// The variables that are to name a proxy, and whose value is none: what would go by them is refused.
 pub fn misread_proxies() -> Vec<&'static str> {
-    const NAMES: [&str; 6] =
-        ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
-    let somewhere = http::Uri::from_static("http://example.com/");
-    let is_misread = |name: &&str| {
-        let value = std::env::var(name).unwrap_or_default();
-        let matcher = Matcher::builder().all(value.clone()).build();
-        !value.is_empty() && matcher.intercept(&somewhere).is_none()
-    };
-    NAMES.into_iter().filter(is_misread).collect()
+    http::misread_proxies()
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::export::{Export, internal};
-use crate::transport::http::{is_proxied, plain, tls};
+use crate::transport::http::{plain, proxy_of, tls};
 use crate::{Error, ErrorCode, Result};
 
 type Sent = std::result::Result<Response<Bytes>, HttpError>;
@@ -52,7 +52,7 @@ impl Sending {
         let builder = plain(tls().map_err(no_trust)?)
             // Seconds are between two requests, and nothing is open meanwhile.
             .pool_max_idle_per_host(0);
-        let builder = if is_proxied(address) { builder } else { builder.no_proxy() };
+        let builder = if proxy_of(address)?.is_some() { builder } else { builder.no_proxy() };
         let client = builder.build().map_err(|error| internal(&error.without_url()))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = Some(runtime.map_err(|error| internal(&error))?);

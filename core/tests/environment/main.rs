@@ -36,7 +36,7 @@ use crate::rig::{Rig, acquire, text};
 const SCENARIO: &str = "TRUNKLINE_SCENARIO";
 
 /// A scenario and its name.
-const SCENARIOS: [(&str, fn()); 12] = [
+const SCENARIOS: [(&str, fn()); 14] = [
     ("a_server_whose_authority_is_trusted_is_reached_over_tls", trust::trusted),
     ("a_certificate_that_is_not_trusted_says_why", trust::untrusted),
     ("without_any_authority_only_plain_addresses_are_reached", trust::no_authority),
@@ -44,6 +44,8 @@ const SCENARIOS: [(&str, fn()); 12] = [
     ("what_is_not_encrypted_is_passed_on_by_the_proxy", proxies::passes_on),
     ("no_proxy_is_used_where_none_is_to_be", proxies::no_proxy),
     ("a_proxy_that_refuses_or_is_gone_is_named", proxies::refuses),
+    ("a_pipe_in_the_place_of_roots_holds_nothing_up", trust::pipe),
+    ("a_proxy_that_cannot_be_read_is_no_way_around_it", proxies::misread),
     ("a_sign_in_goes_through_the_proxy", signing_in::through_the_proxy),
     ("a_sign_in_is_kept_off_the_proxy", signing_in::kept_off_the_proxy),
     ("no_proxy_is_asked_for_names_of_the_network", signing_in::names_that_no_proxy_is_asked_for),

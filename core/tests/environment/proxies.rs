@@ -114,3 +114,24 @@ pub fn refuses() {
     }
     assert_eq!(proxy.count("CONNECT"), 2);
 }
+
+/// SPEC 18.6, 5.12, S-48: what is meant for a proxy goes nowhere else, though the value of the variable names none.
+pub fn misread() {
+    set(&[("HTTPS_PROXY", "http://canary word"), ("ALL_PROXY", "canary:port:1")]);
+    for (url, variable) in [
+        ("https://server.test:1/mcp", "HTTPS_PROXY"),
+        ("wss://server.test:1/ws", "HTTPS_PROXY"),
+        ("http://server.test:1/mcp", "ALL_PROXY"),
+    ] {
+        let rig = Rig::new(json!({}));
+        let error = host(refused(&rig, json!({ "url": url })));
+        assert_eq!(error.code(), ErrorCode::ConnectFailed, "{error}");
+        let told = ["kind", "variable"].map(|name| error.detail()[name].as_str().unwrap());
+        assert_eq!(told, ["proxy", variable], "{error}");
+        let shown = format!("{error} {:?} {}", error.hint(), rig.pool.status());
+        assert!(error.message().contains(variable) && !shown.contains("canary"), "{shown}");
+    }
+    let rig = Rig::new(json!({}));
+    let remote = Remote::start(&rig, "", &["--list-changes"]);
+    host(use_it(&rig, config(&remote, "http", "localhost", address(&remote).port())));
+}

@@ -56,6 +56,7 @@ type Answers = dyn Fn(&Asked) -> Answer + Send + Sync;
 pub struct Script {
     pub url: String,
     seen: Arc<Mutex<Vec<Asked>>>,
+    ended: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Script {
@@ -64,15 +65,21 @@ impl Script {
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let seen = Arc::<Mutex<Vec<Asked>>>::default();
         let (answers, noted): (Arc<Answers>, _) = (Arc::new(answers), seen.clone());
+        let ended = Arc::<Mutex<Vec<usize>>>::default();
+        let also_ended = ended.clone();
         let sockets = AtomicUsize::new(0);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let socket = sockets.fetch_add(1, Ordering::SeqCst);
                 let (answers, noted) = (answers.clone(), noted.clone());
-                std::thread::spawn(move || serve(&stream, socket, &*answers, &noted));
+                let ended = also_ended.clone();
+                std::thread::spawn(move || {
+                    serve(&stream, socket, &*answers, &noted);
+                    ended.lock().unwrap().push(socket);
+                });
             }
         });
-        Script { url, seen }
+        Script { url, seen, ended }
     }
 
     /// Its configuration.
@@ -83,6 +90,11 @@ impl Script {
     /// The requests so far.
     pub fn seen(&self) -> Vec<Asked> {
         self.seen.lock().unwrap().clone()
+    }
+
+    /// Whether that socket was closed.
+    pub fn has_ended(&self, socket: usize) -> bool {
+        self.ended.lock().unwrap().contains(&socket)
     }
 
     /// Those of one method.

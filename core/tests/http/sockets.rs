@@ -1,7 +1,5 @@
 //! Sockets that a server closes while nobody looks, and what is sent again by another.
 
-use std::time::Duration;
-
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, Outcome};
 
@@ -93,10 +91,11 @@ fn a_socket_that_was_idle_is_not_used_for_a_call() {
         };
         let first = socket().await;
         assert_eq!(socket().await, first);
-        // The pause of a model between two calls, which only time can be.
-        tokio::time::sleep(Duration::from_millis(700)).await;
-        assert_ne!(socket().await, first);
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        // In the pause of a model between two calls nobody else closes it.
+        until(|| script.has_ended(first));
+        let second = socket().await;
+        assert_ne!(second, first);
+        until(|| script.has_ended(second));
     });
     close(&rig);
     let ends = script.of("DELETE");

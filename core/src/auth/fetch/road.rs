@@ -42,7 +42,7 @@ impl Roads {
     /// `protocol` for a name that no proxy may be asked for; `connect_failed` for a proxy that cannot be used.
     pub(super) fn to(&self, url: &Url, guard: &Guard) -> Result<(reqwest::Client, Road), Error> {
         let proxy = match self.route {
-            Route::Environment => proxy_of(url),
+            Route::Environment => proxy_of(url)?,
             Route::Direct => None,
         };
         if let Some(proxy) = proxy {

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use rustls_platform_verifier::BuilderVerifierExt;
 use trunkline_pool::config::{RemoteKind, RemoteSpec};
-use url::{Host, form_urlencoded};
+use url::form_urlencoded;
 
 use super::cookies::Jar;
-use super::network;
+use super::proxies::proxy_of;
+use super::{network, roots};
 use crate::platform::OfProcess;
 use crate::{Error, ErrorCode, Result};
 
@@ -91,7 +91,8 @@ impl Target {
     /// That of a configuration. What cannot be reached within `patience` is given up.
     ///
     /// # Errors
-    /// `invalid_config` for an address or header that cannot be sent; `connect_failed` when nothing can be trusted.
+    /// `invalid_config` for an address or header that cannot be sent; `connect_failed` when nothing can be trusted, or the proxy that is to be
+    /// taken cannot be read.
     pub(super) fn of(
         server: &Arc<str>,
         spec: &RemoteSpec,
@@ -101,7 +102,7 @@ impl Target {
         let (address, headers) = (address(server, spec)?, headers(server, spec)?);
         let road = match &spec.socket_path {
             Some(_) => Road::Socket,
-            None if is_proxied(&address) => Road::Proxy,
+            None if is_proxied(server, &address)? => Road::Proxy,
             None => Road::Direct,
         };
         let client = |idle_max| {
@@ -118,25 +119,10 @@ impl Target {
     }
 }
 
-/// Whether the environment names a proxy for this address.
-pub(crate) fn is_proxied(address: &Url) -> bool {
-    proxy_of(address).is_some()
-}
-
-/// The proxy that the environment names for this address. This machine is never reached through one: it would look for the server
-/// on another, and see what is sent.
-pub(crate) fn proxy_of(address: &Url) -> Option<Intercept> {
-    let is_here = match address.host() {
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.to_canonical().is_loopback(),
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        None => false,
-    };
-    let uri = address.as_str().parse::<http::Uri>().ok().filter(|_| !is_here)?;
-    Matcher::from_env().intercept(&uri)
+fn is_proxied(server: &Arc<str>, address: &Url) -> Result<bool> {
+    let proxy = proxy_of(address);
+    let proxy = proxy.map_err(|misread| Error::from(misread).with_server(server.as_ref()));
+    Ok(proxy?.is_some())
 }
 
 /// What the Unix socket leads to is the server, whatever host the address names.
@@ -192,21 +178,18 @@ pub(crate) fn plain(tls: rustls::ClientConfig) -> reqwest::ClientBuilder {
         .referer(false)
 }
 
-/// The variables that name roots in place of those of the system; the verifiers of the other systems read none.
-pub(crate) const ROOTS_NAMED_BY: &[&str] =
-    if cfg!(all(unix, not(target_vendor = "apple"), not(target_os = "android"))) {
-        &["SSL_CERT_FILE", "SSL_CERT_DIR"]
-    } else {
-        &[]
-    };
-
-/// The TLS set-up of the process: the platform's verifier.
+/// The TLS set-up of the process: with the roots that the environment names, else the platform's verifier.
 pub(crate) fn tls() -> std::result::Result<rustls::ClientConfig, String> {
     type Made = std::result::Result<rustls::ClientConfig, String>;
     static TLS: OfProcess<OnceLock<Made>> = OfProcess::new();
     let made = TLS.get().get_or_init(|| {
-        let made = set_up().and_then(BuilderVerifierExt::with_platform_verifier);
-        Ok(made.map_err(|error| error.to_string())?.with_no_client_auth())
+        let words = |error: rustls::Error| error.to_string();
+        let begun = set_up().map_err(words)?;
+        let made = match roots::named() {
+            Some(roots) => begun.with_root_certificates(roots?),
+            None => begun.with_platform_verifier().map_err(words)?,
+        };
+        Ok(made.with_no_client_auth())
     });
     made.clone()
 }

@@ -178,6 +178,9 @@ pub(super) fn answer(channel: &Arc<Channel>, id: u64, error: &str) -> Result<(),
 mod tests {
     use reqwest::header::{HeaderValue, RETRY_AFTER};
 
+    use super::super::channel::tests::channel;
+    use crate::ErrorCode;
+
     use super::*;
 
     /// SPEC 15.1: in doubt is what a gateway may have said of a server that is still at work.
@@ -224,6 +227,69 @@ mod tests {
             let found = (refusal.error().is_some(), refusal.modern_error().is_some());
             assert_eq!(found, (is_error, is_modern), "{body}");
             assert_eq!(refusal.is_of_the_protocol(), is_error, "{body}");
+        }
+    }
+
+    /// SPEC 5.12, 18.4, 18.12: an error of the protocol keeps its code and its data whatever status it comes with, and says no more of what ran
+    /// than it did. What the status says of sessions, credentials and time goes before it.
+    #[test]
+    fn an_error_of_the_protocol_is_the_servers_whatever_its_status() {
+        use Purpose::{Call, List, Opening};
+        type Expected = (&'static str, &'static str, Option<i64>, Option<&'static str>);
+        const CALL: Expected = ("refused", "server_error", Some(-32000), None);
+        const SESSION: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found","data":[1]}}"#;
+        const UNKNOWN: &str = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no such method","data":[1]}}"#;
+        const ERROR: &str =
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"as told","data":[1]}}"#;
+        const GATEWAY: &str = r#"{"error":{"code":-32000,"message":"as told"}}"#;
+        for (status, body, purpose, in_session, (reaches, code, of_error, of_cause)) in [
+            (400, ERROR, Call, false, CALL),
+            (400, ERROR, Call, true, CALL),
+            (404, ERROR, Call, false, CALL),
+            (422, ERROR, Call, false, CALL),
+            (500, ERROR, Call, false, CALL),
+            (503, ERROR, Call, false, CALL),
+            (504, ERROR, Call, false, CALL),
+            (500, ERROR, List, false, CALL),
+            (404, UNKNOWN, List, true, ("refused", "server_error", Some(-32601), None)),
+            (503, ERROR, List, false, ("refused", "connect_failed", None, Some("server_error"))),
+            (500, ERROR, Opening, false, ("refused", "protocol", None, Some("server_error"))),
+            (503, ERROR, Opening, false, ("refused", "connect_failed", None, Some("server_error"))),
+            (404, ERROR, Call, true, ("session", "protocol", None, Some("server_error"))),
+            (404, SESSION, Call, true, ("session", "protocol", None, Some("server_error"))),
+            (400, SESSION, Call, true, ("session", "protocol", None, Some("server_error"))),
+            (401, ERROR, Call, false, ("refused", "auth_required", None, Some("server_error"))),
+            (403, ERROR, Call, false, ("refused", "auth_required", None, Some("server_error"))),
+            (400, GATEWAY, Call, false, ("refused", "protocol", None, None)),
+            (500, GATEWAY, Call, false, ("message", "protocol", None, None)),
+            (500, "", Call, false, ("message", "protocol", None, None)),
+        ] {
+            let refusal = Refusal { in_session, ..refusal(status, body) };
+            let failed = refusal.failure(&channel(), purpose);
+            let found = match failed {
+                Failure::Message(_) => "message",
+                Failure::Refused(_) => "refused",
+                Failure::Session(_) => "session",
+                Failure::Connection(_) => "connection",
+            };
+            let error = failed.error();
+            let cause = error.cause().map(|cause| cause.code().name());
+            let of_server = error.detail().get("code").and_then(serde_json::Value::as_i64);
+            let found = (found, error.code().name(), of_server, cause);
+            let row = format!("{status} {purpose:?} {body}: {error}");
+            assert_eq!(found, (reaches, code, of_error, of_cause), "{row}");
+            assert_eq!(error.detail()["status"], status, "{row}");
+            if let Some(told) = [Some(error), error.cause()]
+                .into_iter()
+                .flatten()
+                .find(|told| told.code() == ErrorCode::ServerError)
+            {
+                assert_eq!(told.detail()["data"], serde_json::json!([1]), "{row}");
+            }
+            if purpose == Call && code == "server_error" {
+                assert_eq!(error.outcome(), Some(Outcome::Unknown), "{row}");
+                assert!(!error.is_retryable(), "{row}");
+            }
         }
     }
 
