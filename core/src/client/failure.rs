@@ -160,7 +160,7 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
 }
 
 /// The server answered with an error: the text of the `error` member.
-pub(super) fn of_server(server: &Arc<str>, error: &str) -> Error {
+pub(crate) fn of_server(server: &Arc<str>, error: &str) -> Error {
     let mut members = readable_members(error);
     let Some(code) = members.get("code").and_then(code) else {
         return unreadable(server, error, &members);

@@ -45,7 +45,7 @@ use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
 pub(crate) use self::attempts::Attempts;
 pub(crate) use self::era::Opening;
-pub(crate) use self::failure::out_of_reach;
+pub(crate) use self::failure::{of_server, out_of_reach};
 use self::in_flight::Purpose;
 pub use self::introduction::Introduction;
 use self::link::{Life, Link};

@@ -250,6 +250,11 @@ impl Channel {
         Ok(())
     }
 
+    /// An error of the protocol that the server gave, without this connection's secrets.
+    pub(super) fn error_of_server(&self, error: &str) -> Error {
+        crate::client::of_server(&self.server, &self.redactor.json(error))
+    }
+
     /// The server's text without this connection's secrets.
     pub(super) fn redact(&self, text: &str) -> String {
         let state = self.state();

@@ -174,6 +174,13 @@ pub(super) fn status(channel: &Channel, said: &Said<'_>) -> Error {
     }
 }
 
+/// An error of the protocol that came with a status, with what that says beside it.
+pub(super) fn answered(answer: Error, of_status: &Error) -> Error {
+    let members = ["status", "content_type", "retry_after_ms"].into_iter();
+    let told = members.filter_map(|name| Some((name, of_status.detail().get(name)?.clone())));
+    told.fold(answer, |answer, (name, value)| answer.with_detail(name, value))
+}
+
 /// The server's answer is coded in a way that is not read here.
 pub(super) fn coded(channel: &Channel, coding: &str) -> Error {
     let coding = shown(channel, coding, SHOWN_CHARS_MAX);

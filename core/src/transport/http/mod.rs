@@ -34,7 +34,7 @@ pub(crate) use self::cookies::Jar;
 pub(crate) use self::network::{is_unanswered, why_unreached};
 pub(crate) use self::proxies::{misread as misread_proxies, proxy_of};
 pub(crate) use self::refusal::MODERN_ERRORS;
-pub(crate) use self::said::coding;
 pub(crate) use self::roots::NAMED_BY as ROOTS_NAMED_BY;
+pub(crate) use self::said::coding;
 pub(crate) use self::socket::SocketWire;
 pub(crate) use self::wire::HttpWire;

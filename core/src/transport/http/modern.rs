@@ -96,10 +96,14 @@ pub(super) async fn ask(
     let (mut response, _) = post::exchange(channel, Method::POST, Some(post), request).await?;
     if !response.status().is_success() {
         let refusal = Refusal::read(response, false).await;
+        if refusal.is_of_the_protocol() {
+            channel.inbound()?.heard();
+        }
+        let purpose = Purpose::of(channel, post);
         // The error in the body is the answer, where there is one.
-        return match refusal.error() {
+        return match refusal.error().filter(|_| purpose != Purpose::Call) {
             Some(error) => refusal::answer(channel, id, error.get()),
-            None => Err(refusal.failure(channel, Purpose::of(channel, post))),
+            None => Err(refusal.failure(channel, purpose)),
         };
     }
     channel.speaks(Dialect::Streamable);

@@ -14,17 +14,23 @@ use super::body;
 use super::channel::Channel;
 use super::failure::{self, Failure};
 use super::post::{is_about_credentials, is_busy};
-use super::said::Said;
+use super::said::{self, Said};
 use super::standing::Purpose;
 use crate::transport::{Line, Via};
-use crate::{Error, Outcome};
+use crate::{Error, ErrorCode, Outcome};
 
 /// The errors that only a server of the modern era gives: headers that do not match, a capability that it must have, a
 /// revision that it does not speak.
 pub(crate) const MODERN_ERRORS: RangeInclusive<i64> = -32022..=-32020;
 
+/// The error of a server that does not know a method.
+const METHOD_NOT_FOUND: i64 = trunkline_pool::options::Refusal::METHOD_NOT_FOUND as i64;
+
 /// How much of a refusal is read for what it says.
 pub(super) const REFUSAL_BYTES_MAX: usize = 16 << 10;
+
+/// The same of one that may be an error of the protocol, which has data of its own.
+const ERROR_BYTES_MAX: usize = 1 << 20;
 
 /// Characters of a page that refuses a revision which are passed on as the words of an error.
 const REVISION_WORDS_MAX: usize = 500;
@@ -46,7 +52,9 @@ impl Refusal {
     /// Reads what a refusal says; `in_session` says whether the request named a session.
     pub(super) async fn read(mut response: Response, in_session: bool) -> Refusal {
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = beginning(&mut response).await;
+        let is_json = said::media_type(&headers).as_deref() == Some("application/json");
+        let bytes_max = if is_json { ERROR_BYTES_MAX } else { REFUSAL_BYTES_MAX };
+        let body = in_time(body::read_head(&mut response, bytes_max)).await;
         Refusal { status, headers, body, in_session }
     }
 
@@ -55,20 +63,46 @@ impl Refusal {
         let Refusal { status, headers, body, in_session } = self;
         let said = Said { status: *status, headers, body };
         if is_about_credentials(*status) && !self.is_of_a_gateway(&said) {
-            let error = failure::auth(channel, &said);
+            let error = self.with_answer(channel, failure::auth(channel, &said));
             return match channel.standing.refused(*status, purpose) {
                 true => Failure::Connection(error),
                 false => Failure::Refused(self.of_request(error, purpose)),
             };
         }
         let error = failure::status(channel, &said);
-        let session_lost = *in_session
-            && (*status == StatusCode::NOT_FOUND
-                || *status == StatusCode::BAD_REQUEST && failure::is_about_session(body));
-        match session_lost {
-            true => Failure::Session(error),
-            false if self.ends_the_work() => Failure::Refused(error),
+        if *in_session && self.loses_session() {
+            return Failure::Session(self.with_answer(channel, error));
+        }
+        let error = match self.any_error() {
+            Some((_, answer)) if is_answered(&error, purpose) => {
+                failure::answered(channel.error_of_server(answer.get()), &error)
+            }
+            Some(_) | None => self.with_answer(channel, error),
+        };
+        match self.ends_the_work() {
+            true => Failure::Refused(error),
             false => Failure::Message(error),
+        }
+    }
+
+    /// The error of a status, with the error of the protocol that came with it as its cause.
+    fn with_answer(&self, channel: &Channel, error: Error) -> Error {
+        match self.any_error().filter(|_| error.cause().is_none()) {
+            Some((_, answer)) => error.with_cause(channel.error_of_server(answer.get())),
+            None => error,
+        }
+    }
+
+    /// Whether it says that the server does not know the session. A server that does not know a method says so with the same status.
+    fn loses_session(&self) -> bool {
+        let is_about_session = failure::is_about_session(&self.body);
+        match self.status {
+            StatusCode::NOT_FOUND => {
+                let code = self.any_error().map(|(code, _)| code);
+                is_about_session || code != Some(METHOD_NOT_FOUND)
+            }
+            StatusCode::BAD_REQUEST => is_about_session,
+            _ => false,
         }
     }
 
@@ -156,6 +190,16 @@ impl Refusal {
     }
 }
 
+/// Whether an error of the protocol that came with that error of a status is the answer to a request (SPEC 5.12). What opens a connection is
+/// told as what could not be opened, and a list that may be had another time is asked for again (SPEC 4.3).
+fn is_answered(of_status: &Error, purpose: Purpose) -> bool {
+    match purpose {
+        Purpose::Opening => false,
+        Purpose::Tools | Purpose::List => of_status.code() == ErrorCode::Protocol,
+        Purpose::Call => true,
+    }
+}
+
 /// The beginning of what came in the place of an answer, as far as it comes at once.
 pub(super) async fn beginning(response: &mut Response) -> Vec<u8> {
     in_time(body::read_head(response, REFUSAL_BYTES_MAX)).await
@@ -179,7 +223,6 @@ mod tests {
     use reqwest::header::{HeaderValue, RETRY_AFTER};
 
     use super::super::channel::tests::channel;
-    use crate::ErrorCode;
 
     use super::*;
 

@@ -16,8 +16,10 @@ use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 use super::heard::Heard;
 use super::open;
 use super::outbox::{Next, Outbox};
+use super::skim::{Cut, Skim};
 use crate::transport::http::channel::Channel;
 use crate::transport::http::failure::{self, Failure};
+use crate::transport::reader::OVERSIZED_HEAD_BYTES;
 use crate::transport::{Inbound, Line, Sighting, Via};
 
 /// Bytes of the buffer at rest: messages that are longer are read into one of their own.
@@ -60,13 +62,15 @@ async fn connected(
         () = outbox.closed() => return Ok(()),
     };
     let inbound = channel.inbound()?;
-    let stream = Heard::new(stream, inbound.clone());
+    let skim = Skim::new(channel.frame_bytes);
+    let cut = skim.cut.clone();
+    let stream = Heard::new(stream, inbound.clone(), skim);
     let bounds = Some(bounds(channel.frame_bytes));
     let socket = WebSocketStream::from_raw_socket(stream, Role::Client, bounds).await;
     let (sink, mut stream) = socket.split();
     let ended = tokio::select! {
         biased;
-        ended = read(channel, &*inbound, &mut stream) => ended,
+        ended = read(channel, &*inbound, &mut stream, &cut) => ended,
         sighting = write(outbox, sink) => Ended::Seen(sighting),
         // Nothing of it is sent with the messages, so that the server would not ask.
         () = signed_out => Ended::Seen(Sighting::Broken(failure::signed_out(channel))),
@@ -117,11 +121,21 @@ pub(in crate::transport::http) fn bounds(frame_bytes: usize) -> WebSocketConfig 
 }
 
 /// Takes what the server sends, until the websocket ends.
-async fn read(channel: &Channel, inbound: &dyn Inbound, stream: &mut SplitStream<Socket>) -> Ended {
+async fn read(
+    channel: &Channel,
+    inbound: &dyn Inbound,
+    stream: &mut SplitStream<Socket>,
+    cut: &Cut,
+) -> Ended {
+    let mut messages = 0..;
+    let mut take = |bytes: &[u8]| {
+        let is_cut = messages.next().is_some_and(|number| cut.has(number));
+        take(inbound, bytes, is_cut)
+    };
     while let Some(read) = stream.next().await {
         let taken = match &read {
-            Ok(Message::Text(text)) => take(inbound, text.as_bytes()),
-            Ok(Message::Binary(bytes)) => take(inbound, bytes),
+            Ok(Message::Text(text)) => take(text.as_bytes()),
+            Ok(Message::Binary(bytes)) => take(bytes),
             Ok(Message::Close(frame)) => return Ended::Farewell(frame.clone()),
             // Pings are answered beneath.
             Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => Ok(()),
@@ -134,8 +148,12 @@ async fn read(channel: &Channel, inbound: &dyn Inbound, stream: &mut SplitStream
     Ended::Seen(Sighting::OutputClosed)
 }
 
-fn take(inbound: &dyn Inbound, bytes: &[u8]) -> crate::Result<()> {
-    line(bytes).map_or(Ok(()), |line| inbound.take(line, Via::Common))
+fn take(inbound: &dyn Inbound, bytes: &[u8], is_cut: bool) -> crate::Result<()> {
+    let line = match is_cut {
+        true => Some(Line::Oversized(&bytes[..bytes.len().min(OVERSIZED_HEAD_BYTES)])),
+        false => line(bytes),
+    };
+    line.map_or(Ok(()), |line| inbound.take(line, Via::Common))
 }
 
 /// What a message holds; none where it is blank.

@@ -3,22 +3,30 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use reqwest::Upgraded;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::skim::Skim;
 use crate::transport::Inbound;
+
+/// Bytes that are read at a time.
+const PIECE_BYTES: usize = 16 << 10;
 
 /// The connection under a websocket.
 pub(super) struct Heard {
     stream: Upgraded,
     inbound: Arc<dyn Inbound>,
+    skim: Skim,
+    /// What was read and not taken yet, from there on.
+    ready: Vec<u8>,
+    taken: usize,
 }
 
 impl Heard {
-    pub(super) fn new(stream: Upgraded, inbound: Arc<dyn Inbound>) -> Heard {
-        Heard { stream, inbound }
+    pub(super) fn new(stream: Upgraded, inbound: Arc<dyn Inbound>, skim: Skim) -> Heard {
+        Heard { stream, inbound, skim, ready: Vec::new(), taken: 0 }
     }
 
     fn stream(&mut self) -> Pin<&mut Upgraded> {
@@ -32,12 +40,24 @@ impl AsyncRead for Heard {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = self.stream().poll_read(context, buffer);
-        if buffer.filled().len() > before {
+        while self.taken == self.ready.len() {
+            // An idle connection keeps no memory for it.
+            (self.ready, self.taken) = (Vec::new(), 0);
+            let mut piece = [0; PIECE_BYTES];
+            let mut piece = ReadBuf::new(&mut piece);
+            ready!(self.stream().poll_read(context, &mut piece))?;
+            if piece.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
             self.inbound.heard();
+            let heard = &mut *self;
+            heard.skim.feed(piece.filled(), &mut heard.ready);
         }
-        read
+        let left = &self.ready[self.taken..];
+        let taken = left.len().min(buffer.remaining());
+        buffer.put_slice(&left[..taken]);
+        self.taken += taken;
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -6,6 +6,7 @@ mod carry;
 mod heard;
 mod open;
 mod outbox;
+mod skim;
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
