@@ -115,7 +115,7 @@ pub fn refuses() {
     assert_eq!(proxy.count("CONNECT"), 2);
 }
 
-/// SPEC 18.6, 5.12, S-48: what is meant for a proxy goes nowhere else, though the value of the variable names none.
+/// SPEC 18.6, 5.12: what is meant for a proxy goes nowhere else, though the value of the variable names none.
 pub fn misread() {
     set(&[("HTTPS_PROXY", "http://canary word"), ("ALL_PROXY", "canary:port:1")]);
     for (url, variable) in [

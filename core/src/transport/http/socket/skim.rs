@@ -132,10 +132,10 @@ impl Skim {
             self.at = At::Rest;
             return;
         }
-        self.begin_data((kind, is_last), length, out);
+        self.begin_part((kind, is_last), length, out);
     }
 
-    fn begin_data(&mut self, (kind, is_last): (u8, bool), length: u64, out: &mut Vec<u8>) {
+    fn begin_part(&mut self, (kind, is_last): (u8, bool), length: u64, out: &mut Vec<u8>) {
         let before = self.begun.unwrap_or_default();
         let bytes = before.saturating_add(length);
         if bytes > self.limit.saturating_mul(PASSED_OVER_MAX) {
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// SPEC 5.10, S-24: what is said to be endless, and what breaks a rule, ends the reading as it always does.
+    /// SPEC 5.10: what is said to be endless, and what breaks a rule, ends the reading as it always does.
     #[test]
     fn what_has_no_end_or_breaks_a_rule_is_left_to_the_reader() {
         let of = |bytes: usize| vec![b'x'; bytes];
