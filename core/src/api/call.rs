@@ -16,7 +16,7 @@ use trunkline_pool::view::View;
 
 use super::calls::Started;
 use super::held::{Held, Seen, Standing};
-use super::log_level;
+use super::log_level::{self, Setting};
 use super::no_tool::server_has_failed;
 use super::operation::Operation;
 use super::params::{check_members, object, tool_params, with_meta};
@@ -105,7 +105,15 @@ pub(crate) fn start(
         done(kept.map(|()| CallResult::empty()).map_err(unsent));
         return Operation::ended();
     }
-    let arguments = &*log_level::taken_over((session, callee), cell, &published, arguments);
+    let setting = Setting::of((session, callee), cell, &published, arguments);
+    let params = setting.as_ref().map(Setting::params);
+    let arguments = params.as_deref().unwrap_or(arguments);
+    let done = move |result: Result<CallResult>| {
+        if let Some(setting) = setting {
+            setting.end(&result);
+        }
+        done(result);
+    };
     let called = (callee, arguments);
     let begin = || Ok((session.calls.begin(session)?, Instant::now()));
     match Call::prepare(session, (held, &seen), &published, called, options, begin) {

@@ -346,7 +346,7 @@ impl Added {
         let Added { id, held, replaced } = self;
         drop(replaced);
         session.holds.tell(session);
-        session.begins_to_hold(|| held.cell());
+        session.begins_to_hold(&held.cell());
         (id, held)
     }
 }

@@ -7,15 +7,16 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use trunkline_pool::options::LogLevel;
 
-use super::call::Callee;
+use super::call::{CallResult, Callee};
 use super::session::SessionCore;
-use crate::driver::{EntryCell, Published};
+use crate::client::LevelAnswer;
+use crate::driver::{EntryCell, Published, TakenOver};
 use crate::{Error, ErrorCode, Result};
 
 const SET_LEVEL: &str = "logging/setLevel";
@@ -47,23 +48,23 @@ impl Hears {
         }
     }
 
-    pub(super) fn is_any(&self) -> bool {
-        self.is_any.load(Ordering::Acquire)
-    }
-
     fn of(&self, server: &str) -> Option<LogLevel> {
+        if !self.is_any.load(Ordering::Acquire) {
+            return None;
+        }
         let of_server = self.of_server.lock().unwrap_or_else(PoisonError::into_inner);
         of_server.get(server).copied().or(self.of_all)
     }
 }
 
 impl SessionCore {
-    /// It holds an entry from now on, of whose log it wants to hear what its options say.
+    /// It holds an entry from now on, of whose log it wants to hear what its options say; where they say nothing, no less than the server
+    /// says unasked.
     pub(super) fn hears_of(&self, cell: &EntryCell) {
         if let Some(level) = self.hears.of(&cell.server) {
             want(self, cell, level);
-            cell.tell_log_level();
         }
+        cell.tell_log_level();
     }
 }
 
@@ -123,28 +124,41 @@ pub(super) fn keep(session: &SessionCore, cell: &EntryCell, params: &str) -> Res
     Ok(())
 }
 
-/// The params of a request to a server of the legacy era. One that sets the level says what the session wants, and goes out with the least
-/// that any session wants of the server: it has one level for all.
-pub(super) fn taken_over<'a>(
-    (session, callee): (&SessionCore, Callee<'_>),
-    cell: &EntryCell,
-    published: &Published,
-    params: &'a str,
-) -> Cow<'a, str> {
-    let is_it = matches!(callee, Callee::Method(method) if method == SET_LEVEL);
-    // Nothing of any other is looked at.
-    let named = if is_it && published.connection.is_some() { named(params) } else { None };
-    match named {
-        Some(level) => {
-            session.hears.set(&cell.server, Some(level));
-            let least = cell.log_levels.take_over(session.number, level);
-            forget_if_gone(session, cell);
-            match least == level {
-                true => params.into(),
-                false => format!(r#"{{"level":"{}"}}"#, least.as_str()).into(),
-            }
+/// A request of the host that sets the level of a server that has one for all.
+pub(super) struct Setting {
+    cell: Arc<EntryCell>,
+    taken: TakenOver,
+}
+
+impl Setting {
+    /// What comes of any request to a server of the legacy era. One that sets the level says what the session wants, and goes out with the
+    /// least that any session wants of the server.
+    pub(super) fn of(
+        (session, callee): (&SessionCore, Callee<'_>),
+        cell: &Arc<EntryCell>,
+        published: &Published,
+        params: &str,
+    ) -> Option<Setting> {
+        // Nothing of any other is looked at.
+        let is_it = matches!(callee, Callee::Method(method) if method == SET_LEVEL);
+        let level = if is_it && published.connection.is_some() { named(params) } else { None }?;
+        session.hears.set(&cell.server, Some(level));
+        let taken = cell.take_over_log_level((session.number, level), published.slot.generation);
+        forget_if_gone(session, cell);
+        Some(Setting { cell: cell.clone(), taken })
+    }
+
+    /// Its params.
+    pub(super) fn params(&self) -> String {
+        format!(r#"{{"level":"{}"}}"#, self.taken.level.as_str())
+    }
+
+    /// It is over.
+    pub(super) fn end(self, result: &Result<CallResult>) {
+        let answer = result.as_ref().err().map_or(LevelAnswer::Taken, LevelAnswer::of);
+        if self.cell.log_levels.over(self.taken, answer) {
+            self.cell.tell_log_level();
         }
-        None => params.into(),
     }
 }
 

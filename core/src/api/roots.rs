@@ -41,15 +41,10 @@ impl Pool {
 impl SessionCore {
     /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2, S-47). The server is told how much of its
     /// log is wanted (SPEC 16.8).
-    pub(crate) fn begins_to_hold(&self, cell: impl FnOnce() -> Arc<EntryCell>) {
-        let has_roots = !self.roots.load().is_empty();
-        if !has_roots && !self.hears.is_any() {
-            return;
-        }
-        let cell = cell();
-        self.hears_of(&cell);
-        if has_roots {
-            self.leaves_out(&cell);
+    pub(crate) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
+        self.hears_of(cell);
+        if !self.roots.load().is_empty() {
+            self.leaves_out(cell);
         }
     }
 

@@ -18,6 +18,7 @@ mod keepalive;
 mod link;
 mod listen;
 mod lists;
+mod log_level;
 mod offers;
 mod owed;
 mod pages;
@@ -39,7 +40,7 @@ use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::{Era, ServerSpec};
 pub(crate) use trunkline_pool::in_flight::Callers;
-use trunkline_pool::options::{ClientInfo, Handling, LogLevel, NothingListed, Offered, Refusal};
+use trunkline_pool::options::{ClientInfo, Handling, NothingListed, Offered, Refusal};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
@@ -50,6 +51,7 @@ use self::in_flight::Purpose;
 pub use self::introduction::Introduction;
 use self::link::{Life, Link};
 pub(crate) use self::lists::Listed;
+pub(crate) use self::log_level::LevelAnswer;
 pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
 use crate::auth::Credentials;
@@ -57,7 +59,7 @@ use crate::lookup::Lookups;
 use crate::transport::http::Jar;
 use crate::transport::stdio::ProgramCheck;
 use crate::transport::{EventLoop, HostServer, ReadBy};
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, Result};
 
 /// What one attempt to connect needs besides the server's configuration.
 #[derive(Clone, Debug)]
@@ -276,26 +278,6 @@ impl Connection {
             Life::Open => self.0.wire.is_broken(),
             Life::Connecting | Life::Closing => false,
         }
-    }
-
-    /// Tells a server of the legacy era, if it takes that, how much of its log is wanted; whether that is over. Never blocks.
-    pub(crate) fn set_log_level(&self, level: LogLevel, answered: impl FnOnce() + Send + 'static) {
-        if self.is_modern() || !self.0.facts.get().is_some_and(|facts| facts.has_logging) {
-            return answered();
-        }
-        let (server, timeout) = (self.0.server.clone(), self.0.options.timeout);
-        let params = format!(r#"{{"level":"{}"}}"#, level.as_str());
-        let request = Request::of_connection("logging/setLevel", &params, timeout);
-        let done = Box::new(move |result: Result<Reply>| match result {
-            Ok(_) => answered(),
-            Err(error) => {
-                tracing::warn!(%server, %error, "the server's log level could not be set");
-                if error.code() == ErrorCode::ServerError {
-                    answered();
-                }
-            }
-        });
-        self.start_apart(request, done);
     }
 
     /// Calls in flight.

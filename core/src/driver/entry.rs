@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use trunkline_pool::acceptance::Held;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
-use trunkline_pool::options::Offered;
+use trunkline_pool::options::{LogLevel, Offered};
 use trunkline_pool::state::{
     CloseExit, CloseMode, EntryId, EntryState, EntryStatus, Generation, KeyId, LossReason,
     SessionId, Slot,
@@ -21,7 +21,7 @@ use super::event_text;
 use super::intern::Keyed;
 use super::kept::LastKept;
 use super::listings::Listings;
-use super::log_levels::LogLevels;
+use super::log_levels::{LogLevels, TakenOver};
 use super::resources::Resources;
 use super::roots::ToldRoots;
 use crate::apart::OneByOne;
@@ -347,11 +347,29 @@ impl EntryCell {
 
     /// Has the server told how much of its log its sessions want, unless it was.
     pub(crate) fn tell_log_level(&self) {
+        if !self.log_levels.is_any() {
+            return;
+        }
         if let Some((generation, connection)) = self.live_connection() {
-            self.log_levels.tell(generation, |level, answered| {
-                connection.set_log_level(level, || answered.tell());
+            let has_silent = |levels: &BTreeMap<_, _>| self.has_silent(levels);
+            self.log_levels.tell(generation, has_silent, |level, answered| {
+                connection.set_log_level(level, |answer| answered.tell(answer));
             });
         }
+    }
+
+    /// Whether a session holds it that named none of these levels.
+    fn has_silent(&self, levels: &BTreeMap<SessionId, LogLevel>) -> bool {
+        lock(&self.holders).keys().any(|holder| !levels.contains_key(holder))
+    }
+
+    /// A session tells the server of that connection its level by a request of its own.
+    pub(crate) fn take_over_log_level(
+        &self,
+        named: (SessionId, LogLevel),
+        generation: Generation,
+    ) -> TakenOver {
+        self.log_levels.take_over(named, generation, |levels| self.has_silent(levels))
     }
 
     /// The process of the incarnation, connecting and ending ones included.

@@ -1,7 +1,7 @@
 //! How much of an entry's log its sessions want to hear.
 //!
 //! In the modern era each request says it. A server of the legacy era has one level for all: it is told the least that any session wants,
-//! and each session hears what it wants of that.
+//! and each session hears what it wants of that. A session that names none wants what the server says unasked, as far as that is known.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -10,26 +10,60 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use trunkline_pool::options::LogLevel;
 use trunkline_pool::state::{Generation, SessionId};
 
+use crate::client::LevelAnswer;
+
 /// The levels that sessions asked for, and the one that the server was told.
 #[derive(Default)]
 pub(crate) struct LogLevels {
     /// Whether there ever was one: nearly no call has to look further.
     is_any: AtomicBool,
-    /// How often in a row the server was told the level of `Inner::told` and no answer came.
-    unanswered: Arc<AtomicU32>,
+    standing: Arc<Standing>,
     inner: Mutex<Inner>,
+}
+
+/// What answers change.
+#[derive(Default)]
+struct Standing {
+    /// How often in a row the server was told the level of `Inner::told` and no answer came.
+    unanswered: AtomicU32,
+    /// The connection whose server says by now what it was told, and no longer what it began with.
+    told_to: Mutex<Option<Generation>>,
 }
 
 /// A server that was told a level so often, and answered never, may be one that dies of it: it is not told that level again.
 const UNANSWERED_MAX: u32 = 2;
 
+/// What a server is taken to say unasked, as long as nothing less grave came from it: what most do.
+const UNASKED: LogLevel = LogLevel::Info;
+
 /// Says that a server answered, whatever it answered.
-pub(crate) struct Answered(Arc<AtomicU32>);
+pub(crate) struct Answered {
+    standing: Arc<Standing>,
+    /// The connection, where it was told a level for the first time.
+    first: Option<Generation>,
+}
 
 impl Answered {
-    pub(crate) fn tell(self) {
-        self.0.store(0, Ordering::Relaxed);
+    pub(crate) fn tell(self, answer: LevelAnswer) {
+        if answer != LevelAnswer::Unknown {
+            self.standing.unanswered.store(0, Ordering::Relaxed);
+        }
+        let is_as_it_began = matches!(answer, LevelAnswer::Refused | LevelAnswer::Untold);
+        if let Some(generation) = self.first.filter(|_| is_as_it_began) {
+            let mut told_to = lock(&self.standing.told_to);
+            told_to.take_if(|told| *told == generation);
+        }
     }
+}
+
+/// A session tells the server a level itself, by a request of its own.
+pub(crate) struct TakenOver {
+    /// The least of all, which it is to tell.
+    pub level: LogLevel,
+    generation: Generation,
+    /// The decision that it carries out.
+    decision: u64,
+    answered: Answered,
 }
 
 #[derive(Default)]
@@ -37,6 +71,23 @@ struct Inner {
     levels: BTreeMap<SessionId, LogLevel>,
     /// What it was told last, and by which connection, if it was told for all.
     told: Option<(Option<Generation>, LogLevel)>,
+    /// How often it was decided what to tell.
+    decisions: u64,
+    /// The least grave that came from a server which was told nothing.
+    unasked: Option<LogLevel>,
+}
+
+impl Inner {
+    /// What those hear who name no level, once the server was told one.
+    fn unasked(&self) -> LogLevel {
+        self.unasked.map_or(UNASKED, |heard| heard.min(UNASKED))
+    }
+
+    /// The least that any session wants; `has_silent` says whether one of those that hold the server names none.
+    fn least(&self, has_silent: bool) -> Option<LogLevel> {
+        let named = self.levels.values().min().copied()?;
+        Some(if has_silent { named.min(self.unasked()) } else { named })
+    }
 }
 
 impl LogLevels {
@@ -46,23 +97,71 @@ impl LogLevels {
         self.is_any.store(true, Ordering::Release);
     }
 
+    pub(super) fn is_any(&self) -> bool {
+        self.is_any.load(Ordering::Acquire)
+    }
+
     /// What a session asked for.
     pub(crate) fn of(&self, session: SessionId) -> Option<LogLevel> {
-        if !self.is_any.load(Ordering::Acquire) {
+        if !self.is_any() {
             return None;
         }
         self.inner().levels.get(&session).copied()
     }
 
-    /// A session tells the server its level itself: the least of all then, which it is to tell.
-    pub(crate) fn take_over(&self, session: SessionId, level: LogLevel) -> LogLevel {
+    /// Whether a message of that level is for the session, or for nobody in particular: the server may have been told to say more, for
+    /// another session.
+    pub(super) fn admits(
+        &self,
+        session: Option<SessionId>,
+        generation: Generation,
+        level: LogLevel,
+    ) -> bool {
+        let is_told = *lock(&self.standing.told_to) == Some(generation);
+        let mut inner = self.inner();
+        if !is_told {
+            inner.unasked = Some(inner.unasked.map_or(level, |heard| heard.min(level)));
+        }
+        let Some(session) = session else { return true };
+        match inner.levels.get(&session) {
+            Some(wanted) => level >= *wanted,
+            None => !is_told || level >= inner.unasked(),
+        }
+    }
+
+    /// A session tells the server its level itself, by this connection: the least of all then. What comes of it says
+    /// [`over`](Self::over). `has_silent` says whether some hold the server who named none.
+    pub(crate) fn take_over(
+        &self,
+        (session, level): (SessionId, LogLevel),
+        generation: Generation,
+        has_silent: impl FnOnce(&BTreeMap<SessionId, LogLevel>) -> bool,
+    ) -> TakenOver {
         self.set(session, level);
         let mut inner = self.inner();
-        let least = inner.levels.values().min().copied().unwrap_or(level);
-        // Nobody here sees what comes of it.
+        inner.levels.insert(session, level);
+        let least = inner.least(has_silent(&inner.levels)).unwrap_or(level);
         inner.told = Some((None, least));
-        self.unanswered.store(1, Ordering::Relaxed);
-        least
+        inner.decisions += 1;
+        self.standing.unanswered.store(1, Ordering::Relaxed);
+        let answered = self.telling(generation);
+        TakenOver { level: least, generation, decision: inner.decisions, answered }
+    }
+
+    /// A request with a level of its own is over. Another level that was decided since may have reached the server before it: then it is
+    /// told again, by the [`tell`](Self::tell) that is to follow. Whether it is to: nobody knows how one fares that had no answer.
+    pub(crate) fn over(&self, taken: TakenOver, answer: LevelAnswer) -> bool {
+        let mut inner = self.inner();
+        let is_last = inner.decisions == taken.decision;
+        match answer {
+            LevelAnswer::Taken | LevelAnswer::Refused if is_last => {
+                inner.told = Some((Some(taken.generation), taken.level));
+            }
+            LevelAnswer::Unknown if is_last => {}
+            _ => inner.told = None,
+        }
+        taken.answered.tell(answer);
+        !is_last || answer != LevelAnswer::Unknown
     }
 
     /// A session is gone.
@@ -70,82 +169,51 @@ impl LogLevels {
         self.inner().levels.remove(&session);
     }
 
-    /// Has the server told the least that is wanted, unless that connection told it so. Nothing when nobody wants any: what the server
-    /// began with is not known.
-    pub(super) fn tell(&self, generation: Generation, tell: impl FnOnce(LogLevel, Answered)) {
-        if !self.is_any.load(Ordering::Acquire) {
+    /// Has the server told the least that is wanted, unless that connection told it so. Nothing when nobody wants any, unless some hold it
+    /// who named no level and it was told one: what the server began with is not known.
+    pub(super) fn tell(
+        &self,
+        generation: Generation,
+        has_silent: impl FnOnce(&BTreeMap<SessionId, LogLevel>) -> bool,
+        tell: impl FnOnce(LogLevel, Answered),
+    ) {
+        if !self.is_any() {
             return;
         }
         // Under the lock, so that the last to be sent is the last to be decided; sending never waits.
         let mut inner = self.inner();
-        let Some(least) = inner.levels.values().min().copied() else { return };
+        let has_silent = has_silent(&inner.levels);
+        let is_told = || *lock(&self.standing.told_to) == Some(generation);
+        let silent = || (has_silent && is_told()).then(|| inner.unasked());
+        let Some(least) = inner.least(has_silent).or_else(silent) else { return };
         let unanswered = match inner.told {
             Some(told) if told == (Some(generation), least) => return,
-            Some((_, level)) if level == least => self.unanswered.load(Ordering::Relaxed),
+            Some((_, level)) if level == least => self.standing.unanswered.load(Ordering::Relaxed),
             _ => 0,
         };
         if unanswered < UNANSWERED_MAX {
             inner.told = Some((Some(generation), least));
-            self.unanswered.store(unanswered + 1, Ordering::Relaxed);
-            tell(least, Answered(self.unanswered.clone()));
+            inner.decisions += 1;
+            self.standing.unanswered.store(unanswered + 1, Ordering::Relaxed);
+            tell(least, self.telling(generation));
         }
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// The server of that connection is told a level from now on.
+    fn telling(&self, generation: Generation) -> Answered {
+        let before = lock(&self.standing.told_to).replace(generation);
+        let first = (before != Some(generation)).then_some(generation);
+        Answered { standing: self.standing.clone(), first }
     }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        lock(&self.inner)
+    }
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// SPEC 16.8.
-    #[test]
-    fn a_server_is_told_the_least_that_is_wanted_once_for_each_connection() {
-        let (levels, [a, b]) = (LogLevels::default(), [1, 2].map(SessionId));
-        let told = |generation| {
-            let mut told = None;
-            levels.tell(Generation(generation), |level, answered| {
-                told = Some(level);
-                answered.tell();
-            });
-            told
-        };
-        assert_eq!(told(1), None);
-        levels.set(a, LogLevel::Error);
-        assert_eq!(
-            (told(1), told(1), told(2)),
-            (Some(LogLevel::Error), None, Some(LogLevel::Error))
-        );
-        levels.set(b, LogLevel::Debug);
-        assert_eq!((levels.of(a), levels.of(b)), (Some(LogLevel::Error), Some(LogLevel::Debug)));
-        assert_eq!((told(2), told(2)), (Some(LogLevel::Debug), None));
-        levels.forget(b);
-        assert_eq!(told(2), Some(LogLevel::Error));
-        assert_eq!(levels.take_over(b, LogLevel::Alert), LogLevel::Error);
-        assert_eq!(told(2), Some(LogLevel::Error));
-        levels.forget(a);
-        levels.forget(b);
-        assert_eq!(told(3), None);
-    }
-
-    /// SPEC 16.8, 8.1: a server that dies of a level comes back without it.
-    #[test]
-    fn a_level_that_was_never_answered_is_not_told_for_ever() {
-        let (levels, a) = (LogLevels::default(), SessionId(1));
-        let told = |generation| {
-            let mut told = None;
-            levels.tell(Generation(generation), |level, _| told = Some(level));
-            told
-        };
-        levels.set(a, LogLevel::Info);
-        let first = Some(LogLevel::Info);
-        assert_eq!([1, 2, 3, 4].map(told), [first, first, None, None]);
-        levels.set(a, LogLevel::Debug);
-        let other = Some(LogLevel::Debug);
-        assert_eq!([4, 5, 6].map(told), [other, other, None]);
-        levels.take_over(a, LogLevel::Info);
-        assert_eq!([7, 8].map(told), [first, None]);
-    }
-}
+mod tests;

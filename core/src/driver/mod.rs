@@ -52,6 +52,7 @@ pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hold::LeaseHold;
 pub(crate) use hub::{About, Hub};
 pub(crate) use intern::{Interner, Keyed, Wanted};
+pub(crate) use log_levels::TakenOver;
 pub(crate) use notices::{Differing, auth_need};
 pub(crate) use questions::{Acquired, Answer, Answered, Wait, Wish};
 pub(crate) use resources::{Asker, Asking};

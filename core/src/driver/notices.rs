@@ -200,9 +200,8 @@ impl Driver {
         let session = session.filter(|session| cell.is_held_by(session.number));
         let holds = || session.as_ref().is_none_or(|session| cell.is_held_by(session.number));
         let level = text("level").and_then(LogLevel::from_word);
-        let wanted = session.as_ref().and_then(|session| cell.log_levels.of(session.number));
-        // The server may have been told to say more, for another session.
-        if level.zip(wanted).is_some_and(|(level, wanted)| level < wanted) {
+        let number = session.as_ref().map(|session| session.number);
+        if level.is_some_and(|level| !cell.log_levels.admits(number, id.generation, level)) {
             return;
         }
         let kind = EventKind::Log;

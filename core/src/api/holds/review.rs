@@ -114,7 +114,7 @@ impl Holds {
         }
         self.tell(session);
         if let Some(cell) = back {
-            session.begins_to_hold(|| cell);
+            session.begins_to_hold(&cell);
         }
     }
 }
