@@ -105,9 +105,33 @@ fn certificates_that_cannot_be_read_are_wrong() {
         let ran = doctor(&home, &[], &[(name, path.to_str().unwrap())]);
         says(&ran, "certificates", state, "", words);
         assert_eq!(ran.exit, i32::from(state == "wrong"), "{ran:?}");
-        let given = if path.as_os_str().is_empty() { "" } else { "not given to demo" };
-        says(&ran, "certificates", state, "", given);
+        if !path.as_os_str().is_empty() {
+            says(&ran, "certificates", "ok", "demo", &format!("`{name}` is not given to it"));
+        }
     }
+}
+
+/// Whoever reads JSON gets all; a line of text counts the rest of many.
+#[test]
+fn lists_are_whole_in_json_and_bounded_in_text() {
+    let home = Home::new();
+    let names: Vec<String> = (10..30).map(|number| format!("s{number}")).collect();
+    let server = json!({ "command": "sh", "env": { "PATH": "/usr/bin:/bin" } });
+    let servers = names.iter().map(|name| (name.clone(), server.clone())).collect();
+    home.settings(".cursor/mcp.json", &Value::Object(servers));
+    let pem = home.write("one.pem", "-----BEGIN CERTIFICATE-----\n");
+    let folders: Vec<String> =
+        names.iter().map(|name| home.path(name).display().to_string()).collect();
+    let path = format!("/usr/bin:/bin:{}", folders.join(":"));
+    let variables = [("PATH", &*path), ("NODE_EXTRA_CA_CERTS", pem.to_str().unwrap())];
+    let all = names.join(" ");
+    let whole = doctor(&home, &[], &variables);
+    says(&whole, "variables", "note", &all, &format!("without {}", folders.join(", ")));
+    says(&whole, "certificates", "ok", &all, "`NODE_EXTRA_CA_CERTS` is not given to them");
+    let mut plain = home.command(&["doctor"]);
+    let plain = ran(plain.envs(variables).output().unwrap());
+    assert!(plain.stdout.contains("s17 and 12 more: PATH differs"), "{plain:?}");
+    assert!(plain.stdout.contains(&format!("{} and 12 more\n", folders[7])), "{plain:?}");
 }
 
 #[test]

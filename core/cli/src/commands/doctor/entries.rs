@@ -57,7 +57,7 @@ pub(super) fn of_file(file: &Read) -> Finding {
         Ok(source) => source,
         Err(finding) => {
             let Finding { state, topic, about, message, hint, .. } = &**finding;
-            let found = Finding::new(*state, *topic, &**about, &**message);
+            let found = Finding::new(*state, *topic, &**about, message.clone());
             return Finding { hint: hint.clone(), ..found };
         }
     };
@@ -85,7 +85,7 @@ pub(super) fn programs(files: &[Read], workspace: &Path) -> Vec<Finding> {
             Err(error) => Finding::of(Topic::Program, name, &error),
         };
         if times[name] > 1 && !found.message.contains(path) {
-            found.message = format!("{} ({})", found.message, escaped(path));
+            found.message = found.message.and(&format!(" ({})", escaped(path)));
         }
         Some(found)
     });

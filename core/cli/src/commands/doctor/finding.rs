@@ -11,6 +11,58 @@ use crate::terminal::{Terminal, Tone};
 /// How many names one line of text has; JSON has all.
 const NAMES_MAX: usize = 8;
 
+/// What is said of something: whole in JSON, and with the first of many names in a line of text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Words {
+    whole: String,
+    line: String,
+}
+
+impl Words {
+    /// Words that name things.
+    pub(super) fn with(write: impl Fn(Most) -> String) -> Words {
+        Words { whole: write(Most(usize::MAX)), line: write(Most(NAMES_MAX)) }
+    }
+
+    /// The same with something behind them.
+    pub(super) fn and(&self, more: &str) -> Words {
+        Words { whole: format!("{}{more}", self.whole), line: format!("{}{more}", self.line) }
+    }
+
+    pub(super) fn contains(&self, words: &str) -> bool {
+        self.whole.contains(words)
+    }
+}
+
+impl From<String> for Words {
+    fn from(whole: String) -> Words {
+        Words { line: whole.clone(), whole }
+    }
+}
+
+impl From<&str> for Words {
+    fn from(words: &str) -> Words {
+        words.to_owned().into()
+    }
+}
+
+/// How many names are told.
+#[derive(Clone, Copy)]
+pub(super) struct Most(usize);
+
+impl Most {
+    /// Names with commas between them, escaped; the rest of many is counted.
+    pub(super) fn of<T: AsRef<str>>(self, names: &[T]) -> String {
+        let shown: Vec<String> =
+            names.iter().take(self.0).map(|name| escaped(name.as_ref())).collect();
+        let shown = shown.join(", ");
+        match names.len().saturating_sub(self.0) {
+            0 => shown,
+            more => format!("{shown} and {more} more"),
+        }
+    }
+}
+
 /// How something stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum State {
@@ -73,7 +125,7 @@ pub(super) struct Finding {
     pub about: String,
     /// The servers for which it is so, where that is said of several at once.
     pub servers: Vec<String>,
-    pub message: String,
+    pub message: Words,
     pub hint: Option<String>,
 }
 
@@ -82,7 +134,7 @@ impl Finding {
         state: State,
         topic: Topic,
         about: impl Into<String>,
-        message: impl Into<String>,
+        message: impl Into<Words>,
     ) -> Finding {
         let (about, message) = (about.into(), message.into());
         Finding { state, topic, about, servers: Vec::new(), message, hint: None }
@@ -95,7 +147,7 @@ impl Finding {
     }
 
     /// What is said of the machine alone.
-    pub(super) fn general(state: State, topic: Topic, message: impl Into<String>) -> Finding {
+    pub(super) fn general(state: State, topic: Topic, message: impl Into<Words>) -> Finding {
         Finding::new(state, topic, topic.word(), message)
     }
 
@@ -105,7 +157,7 @@ impl Finding {
 
     /// Whether it says so of that server.
     pub(super) fn is_about(&self, name: &str, message: &str) -> bool {
-        self.about == name && self.message.starts_with(message)
+        self.about == name && self.message.whole.starts_with(message)
     }
 
     fn to_json(&self) -> Value {
@@ -115,7 +167,7 @@ impl Finding {
             "topic": topic.word(),
             "about": about,
             "servers": servers,
-            "message": message,
+            "message": message.whole,
             "hint": hint,
         })
     }
@@ -124,7 +176,10 @@ impl Finding {
     fn subject(&self) -> String {
         match self.servers.is_empty() {
             true => escaped(&self.about),
-            false => format!("{} of {}", escaped(&self.about), listed(&self.servers)),
+            false => {
+                let servers = Most(NAMES_MAX).of(&self.servers);
+                format!("{} of {servers}", escaped(&self.about))
+            }
         }
     }
 }
@@ -142,17 +197,6 @@ pub(super) fn push_shared(findings: &mut Vec<Finding>, server: &str, found: Find
     }
 }
 
-/// Names with commas between them, escaped; the rest of many is counted.
-pub(super) fn listed<T: AsRef<str>>(names: &[T]) -> String {
-    let shown: Vec<String> =
-        names.iter().take(NAMES_MAX).map(|name| escaped(name.as_ref())).collect();
-    let shown = shown.join(", ");
-    match names.len().saturating_sub(NAMES_MAX) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
 /// Shows all of them.
 pub(super) fn tell(findings: &[Finding], common: &Common, terminal: &mut Terminal<'_>) {
     if common.json {
@@ -162,7 +206,11 @@ pub(super) fn tell(findings: &[Finding], common: &Common, terminal: &mut Termina
     for found in findings {
         let (word, tone) = found.state.word();
         let word = terminal.toned(&format!("{word:<5}"), tone);
-        terminal.line(&format!("{word}  {}: {}", found.subject(), shown::lines(&found.message)));
+        terminal.line(&format!(
+            "{word}  {}: {}",
+            found.subject(),
+            shown::lines(&found.message.line)
+        ));
         if let Some(hint) = &found.hint {
             terminal.line(&format!("       {}", shown::lines(hint)));
         }

@@ -9,7 +9,7 @@ use trunkline::{
 use trunkline_pool::text::escaped;
 
 use super::entries::Entry;
-use super::finding::{Finding, State, Topic, listed, push_shared};
+use super::finding::{Finding, State, Topic, Words, push_shared};
 
 /// The most bytes of a file of certificates that are looked at.
 const CERTIFICATES_BYTES_MAX: usize = 16 << 20;
@@ -45,7 +45,8 @@ fn proxies(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
         let message = "none, for sign-ins too: no variable of the environment names one";
         findings.push(Finding::general(State::Good, Topic::Proxy, message));
     } else if ways.is_empty() {
-        let message = format!("{} is set, and no server is remote", listed(&set));
+        let message =
+            Words::with(|most| format!("{} is set, and no server is remote", most.of(&set)));
         findings.push(Finding::general(State::Good, Topic::Proxy, message));
     }
     if !set.is_empty() {
@@ -114,7 +115,8 @@ fn certificates(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
         let is_read = of_library.contains(name);
         let checked = check(name);
         is_readable &= checked.is_ok() || !is_read;
-        findings.push(of_variable(name, is_read, checked, entries));
+        findings.push(of_variable(name, is_read, checked));
+        findings.extend(without(name, entries));
     }
     // Skip the roots if a named file is unusable: reading a pipe would block.
     if is_readable {
@@ -130,8 +132,9 @@ fn roots(of_library: &[String], entries: &[Entry<'_>]) -> Finding {
             Finding::general(State::Good, Topic::Certificates, "the system's are trusted")
         }
         Ok(()) => {
-            let named = listed(of_library);
-            let message = format!("those of {named} are trusted in place of the system's");
+            let message = Words::with(|most| {
+                format!("those of {} are trusted in place of the system's", most.of(of_library))
+            });
             Finding::general(State::Good, Topic::Certificates, message)
         }
         Err(reason) => {
@@ -144,30 +147,34 @@ fn roots(of_library: &[String], entries: &[Entry<'_>]) -> Finding {
     }
 }
 
-fn of_variable(
-    name: &str,
-    is_read: bool,
-    checked: Result<String, String>,
-    entries: &[Entry<'_>],
-) -> Finding {
+/// The servers that do not get a variable, if there are any.
+fn without(name: &str, entries: &[Entry<'_>]) -> Option<Finding> {
     let starts = entries.iter().filter_map(|entry| Some((entry.name, entry.start.as_ref()?)));
-    let without: Vec<&str> = starts
-        .filter(|(_, start)| start.withheld.iter().any(|withheld| withheld == name))
-        .map(|(server, _)| server)
-        .collect();
-    let reader = if is_read { "" } else { "; the library does not read it" };
-    let given = match without.is_empty() {
-        true => String::new(),
-        false => format!("; not given to {}", listed(&without)),
+    let without = starts.filter(|(_, start)| start.withheld.iter().any(|one| one == name));
+    let servers: Vec<String> = without.map(|(server, _)| server.to_owned()).collect();
+    let whom = match servers.len() {
+        0 => return None,
+        1 => "it",
+        _ => "them",
     };
+    let message = format!("`{}` is not given to {whom}", escaped(name));
+    let found = Finding::general(State::Good, Topic::Certificates, message);
+    Some(Finding { servers, ..found })
+}
+
+fn of_variable(name: &str, is_read: bool, checked: Result<Vec<String>, String>) -> Finding {
+    let reader = if is_read { "" } else { "; the library does not read it" };
     let about = escaped(name);
     match checked {
         Ok(found) => {
-            let message = format!("`{about}` names {found}{reader}{given}");
+            let message = Words::with(|most| {
+                let found = if found.is_empty() { "no folder".into() } else { most.of(&found) };
+                format!("`{about}` names {found}{reader}")
+            });
             Finding::general(State::Good, Topic::Certificates, message)
         }
         Err(why) => {
-            let message = format!("`{about}` names {why}{reader}{given}");
+            let message = format!("`{about}` names {why}{reader}");
             let hint = "correct the path, or take the variable out of the environment";
             Finding::general(State::Wrong, Topic::Certificates, message).with_hint(hint)
         }
@@ -175,17 +182,13 @@ fn of_variable(
 }
 
 /// What a variable names, or what is wrong with it, in words.
-fn check(variable: &str) -> Result<String, String> {
+fn check(variable: &str) -> Result<Vec<String>, String> {
     let value = std::env::var_os(variable).unwrap_or_default();
     let paths: Vec<PathBuf> = match variable.to_uppercase().ends_with("_DIR") {
         true => std::env::split_paths(&value).filter(|it| !it.as_os_str().is_empty()).collect(),
         false => vec![value.into()],
     };
-    let checked: Result<Vec<String>, String> = paths.iter().map(|path| check_path(path)).collect();
-    match checked? {
-        named if named.is_empty() => Ok("no folder".into()),
-        named => Ok(listed(&named)),
-    }
+    paths.iter().map(|path| check_path(path)).collect()
 }
 
 fn check_path(path: &Path) -> Result<String, String> {

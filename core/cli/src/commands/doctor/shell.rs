@@ -8,7 +8,7 @@ use trunkline::{LoginShell, PATH_OF_DESKTOP, Surroundings, find_start, login_she
 use trunkline_pool::text::escaped;
 
 use super::entries::Entry;
-use super::finding::{Finding, State, Topic, listed, push_shared};
+use super::finding::{Finding, State, Topic, Words, push_shared};
 use crate::failure::Failure;
 use crate::opened::Opened;
 
@@ -70,7 +70,8 @@ fn variables(shell: &LoginShell) -> Vec<Finding> {
     let told = rows.into_iter().filter(|(_, names)| !names.is_empty());
     let mut told: Vec<Finding> = told
         .map(|(what, names)| {
-            Finding::general(State::Note, Topic::Shell, format!("{what}: {}", listed(&names)))
+            let message = Words::with(|most| format!("{what}: {}", most.of(&names)));
+            Finding::general(State::Note, Topic::Shell, message)
         })
         .collect();
     if told.is_empty() {

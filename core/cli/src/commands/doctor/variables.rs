@@ -8,7 +8,7 @@ use trunkline_pool::pattern;
 use trunkline_pool::text::escaped;
 
 use super::entries::Entry;
-use super::finding::{Finding, State, Topic, listed, push_shared};
+use super::finding::{Finding, State, Topic, Words, push_shared};
 use super::runner::{installed_by, runner};
 
 /// Names of variables, or patterns of them, that the programs of a kind read; the empty kind is every program.
@@ -47,7 +47,9 @@ pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
         let Some(start) = &entry.start else { continue };
         let missing = missing(start);
         if !missing.is_empty() {
-            let message = format!("this process has {}, and the server does not", listed(&missing));
+            let message = Words::with(|most| {
+                format!("this process has {}, and the server does not", most.of(&missing))
+            });
             let hint = "`inherit_env` of the pool or of the entry names what a server gets of them";
             let found = Finding::general(State::Note, Topic::Variables, message).with_hint(hint);
             push_shared(findings, entry.name, found);
@@ -130,11 +132,13 @@ fn other_path(start: &Start) -> Option<Finding> {
         .filter(|folder| !folders.contains(folder))
         .map(|folder| folder.to_string_lossy().into_owned())
         .collect();
-    let lacks = match lacking.is_empty() {
-        true => String::new(),
-        false => format!(", without {}", listed(&lacking)),
-    };
-    let message = format!("PATH differs: the entry has another than this process{lacks}");
+    let message = Words::with(|most| {
+        let lacks = match lacking.is_empty() {
+            true => String::new(),
+            false => format!(", without {}", most.of(&lacking)),
+        };
+        format!("PATH differs: the entry has another than this process{lacks}")
+    });
     Some(Finding::general(State::Note, Topic::Variables, message))
 }
 
