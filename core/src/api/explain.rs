@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use trunkline_pool::acceptance::HeldTool;
+use trunkline_pool::approvals::Replaced;
 use trunkline_pool::explain::{Explanation, Idle, Provenance, Reason, Subject};
 use trunkline_pool::gates::Facts;
 use trunkline_pool::shapes::Shape;
@@ -193,13 +194,7 @@ impl PoolCore {
             true => by_pool.into_iter().chain(by_claim).min().or_else(rest),
             false => Some(Reason::NotConfigured),
         };
-        (reason, cause(reason, &seen).or_else(|| self.replaced_of(reason, name)))
-    }
-
-    /// What of its program is another than was looked at, of a server that waits for approval.
-    fn replaced_of(&self, reason: Option<Reason>, name: &str) -> Option<String> {
-        let waits = reason == Some(Reason::PendingApproval);
-        self.replaced(name).filter(|_| waits).map(|replaced| replaced.clause())
+        (reason, cause(reason, &seen).or_else(|| replaced_of(reason, || self.replaced(name))))
     }
 
     /// Where it is said: the list that decides, else the entry.
@@ -342,7 +337,8 @@ impl SessionCore {
         let disabled = self.has_disabled(name).then_some(Reason::Disabled);
         let first = [gate, of_pool.flatten(), disabled].into_iter().flatten().min();
         if first.is_some() {
-            return (first, cause(first, &seen));
+            let replaced = || replaced_of(first, || self.replaced(name));
+            return (first, cause(first, &seen).or_else(replaced));
         }
         let of_pool = || {
             let rest = seen.rest.and_then(Reason::from_word);
@@ -391,6 +387,15 @@ impl SessionCore {
             running.named(name).is_some() || running.is_removed(name)
         }
     }
+}
+
+/// What of its program is another than was looked at, of a server that waits for approval.
+fn replaced_of(
+    reason: Option<Reason>,
+    replaced: impl FnOnce() -> Option<Replaced>,
+) -> Option<String> {
+    let waits = reason == Some(Reason::PendingApproval);
+    waits.then(replaced)?.map(|replaced| replaced.clause())
 }
 
 fn reason_of(gate: Gate) -> Option<Reason> {

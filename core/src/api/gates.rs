@@ -6,6 +6,7 @@ mod tests;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use trunkline_pool::approvals::Replaced;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::interface::words;
@@ -90,10 +91,18 @@ impl SessionCore {
         if error.code() != ErrorCode::NotAdmitted || reason != Some(waits) {
             return error;
         }
-        let Some(replaced) = self.pool.replaced(server) else { return error };
+        let Some(replaced) = self.replaced(server) else { return error };
         let message = format!("{}, so that the server waits for approval", replaced.clause());
         let told = Error::new(ErrorCode::NotAdmitted, message).with_detail("reason", waits);
         self.named(server, told.with_detail("replaced", replaced.to_json()))
+    }
+
+    /// How the program of what it has of a server is another than was looked at, if it is.
+    pub(super) fn replaced(&self, server: &str) -> Option<Replaced> {
+        match self.either_spec(server) {
+            Ok(configured) => configured.authority.replaced(),
+            Err(_) => self.pool.replaced(server),
+        }
     }
 
     /// What keeps a server of the pool's out of this session: the lists, and what is decided of the configuration that it has of it.

@@ -146,8 +146,30 @@ impl Approvals {
         decision: Decision,
         seen: Option<Standing>,
     ) -> Result<Decided> {
-        let decided =
-            self.change(|book| book.decide(root, server, identity, (decision, now_ms()), seen))?;
+        self.decide_all(root, server, &[(identity.clone(), seen)], decision)
+    }
+
+    /// The same of several configurations of one name, all or none, by one write.
+    pub(crate) fn decide_all(
+        &self,
+        root: &Root,
+        server: &str,
+        all: &[(Identity, Option<Standing>)],
+        decision: Decision,
+    ) -> Result<Decided> {
+        let at = (decision, now_ms());
+        let decided = self.change(|book| {
+            let mut sum: Option<Decided> = None;
+            for (identity, seen) in all {
+                let mut one = book.decide(root, server, identity, at, *seen)?;
+                if let Some(before) = sum {
+                    one.dropped += before.dropped;
+                    one.unkept += before.unkept;
+                }
+                sum = Some(one);
+            }
+            sum.ok_or_else(|| Error::new(ErrorCode::Internal, "nothing was decided about"))
+        })?;
         if decided.dropped > 0 {
             let dropped = decided.dropped;
             self.warn(&format!("the {dropped} oldest approvals of servers made room for another"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trunkline_pool::acceptance::Recalled;
-use trunkline_pool::approvals::ToolDigests;
+use trunkline_pool::approvals::{Replaced, ToolDigests};
 use trunkline_pool::gates::WarrantId;
 use trunkline_pool::options::{OnToolChange, PoolOptions};
 use trunkline_pool::state::Gate;
@@ -61,6 +61,11 @@ pub(crate) trait Warrant: Send + Sync {
     /// What this program, which was found for the command and is started next, and its interpreters have to be at the start, if they are
     /// what was looked at. Nothing is a wait for approval, which [`gate`](Self::gate) says from then on. It may read files.
     fn admits_program(&self, program: &Found) -> Option<Expected>;
+
+    /// How its program is another than was looked at, if it is (SPEC 12.12). It waits for no file.
+    fn replaced(&self) -> Option<Replaced> {
+        None
+    }
 }
 
 /// [`Warrant::recheck`], asked from where nobody may wait for a file system; nothing when it panics. One after the other is answered
@@ -78,6 +83,11 @@ impl Authority {
             Authority::Host => Gate::Open,
             Authority::Warrant(warrant) => warrant.gate(),
         }
+    }
+
+    /// How the program of what runs by it is another than was looked at, if it is.
+    pub(crate) fn replaced(&self) -> Option<Replaced> {
+        self.warrant()?.replaced()
     }
 
     /// Who wrote what runs by it, as far as it decides what its sign-ins may reach.

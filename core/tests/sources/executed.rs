@@ -265,6 +265,51 @@ fn a_replaced_program_that_was_rejected_stays_rejected_for_the_next_host() {
     });
 }
 
+/// SPEC 12.12, 2.2: of two sessions' own servers of one name each is told what of its own is another.
+#[test]
+fn each_session_is_told_of_its_own_program() {
+    let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));
+    let places = ["first", "second"].map(|place| rig.path(place));
+    let (mut options, sessions) =
+        (trunkline::AcquireOptions::default(), ["a", "b"].map(|id| rig.session(id)));
+    options.origin = Some(trunkline::Scope::Project);
+    let spec = |tool: &PathBuf| {
+        let mut server = rig.server(&[]);
+        server["command"] = json!(tool);
+        trunkline::ServerSpec::from_value("s", &server).unwrap()
+    };
+    let tools = places.map(|place| {
+        fs::create_dir(&place).unwrap();
+        script(
+            &place.join("tool"),
+            "/bin/sh",
+            &format!("exec '{}' \"$@\"", rig::testserver().display()),
+        )
+    });
+    host(async {
+        for (session, tool) in sessions.iter().zip(&tools) {
+            session.acquire("s", Some(&spec(tool)), &options).await.err().unwrap();
+        }
+        for asked in rig.pool.approvals().await.unwrap()["requests"].as_array().unwrap() {
+            rig.pool.approve("s", asked["hash"].as_str().unwrap()).await.unwrap();
+        }
+        tools.iter().for_each(|tool| renamed_over(tool, "exit"));
+        for (session, tool) in sessions.iter().zip(&tools) {
+            let refused = session.acquire("s", Some(&spec(tool)), &options).await.err().unwrap();
+            assert_eq!(refused.detail()["reason"], "pending_approval", "{refused}");
+        }
+        for (session, tool) in sessions.iter().zip(&tools) {
+            let told = session.acquire("s", None, &options).await.err().unwrap();
+            assert_eq!(told.detail()["replaced"]["path"], json!(tool), "{told}");
+        }
+        for (session, tool) in sessions.iter().zip(&tools) {
+            let why = session.explain("s").unwrap();
+            let (message, path) = (why["message"].as_str().unwrap(), tool.to_str().unwrap());
+            assert!(message.contains(path), "{why}");
+        }
+    });
+}
+
 /// The request says first what is another, and so does who explains.
 async fn is_asked_about(rig: &Rig, told: [&str; 2], is: &str) {
     let asked = rig.pool.approvals().await.unwrap()["requests"][0].clone();

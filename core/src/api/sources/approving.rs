@@ -14,7 +14,7 @@ use super::entry::Fresh;
 use super::pass::{Passed, Shape, also};
 use crate::apart;
 use crate::api::pool::{Pool, PoolCore};
-use crate::driver::About;
+use crate::driver::{About, Warrant};
 use crate::{Error, ErrorCode, Result};
 
 /// How soon decisions that could not be read are tried again: what is transient is over by then.
@@ -128,15 +128,14 @@ impl PoolCore {
         let (approvals, root) = (self.sources.approvals.clone(), self.sources.root.clone());
         let name = server.to_owned();
         let written = self.written(server, hash).filter(|_| decision == Decision::Rejected);
-        let before = written.map(|written| (book.standing(&root, server, written.hash), written));
-        let keep = move || {
-            // The next host sees the rejected program first, and must not take it for what was approved before.
-            if let Some((seen, written)) = before {
-                approvals.decide(&root, &name, &written, decision, seen)?;
-            }
-            approvals.decide(&root, &name, &identity, decision, seen)
-        };
-        let kept = self.off_thread(keep).await;
+        // The next host sees the rejected program first, and must not take it for what was approved before.
+        let before = written.map(|written| {
+            let seen = book.standing(&root, server, written.hash);
+            (written, seen)
+        });
+        let all: Vec<_> = before.into_iter().chain([(identity, seen)]).collect();
+        let kept =
+            self.off_thread(move || approvals.decide_all(&root, &name, &all, decision)).await;
         // Also when it could not be kept: what others decided was read for it.
         let passed = self.follow_decisions(server).await;
         kept?;
@@ -159,11 +158,18 @@ impl PoolCore {
         replaced.replaced().map(|_| replaced.as_written().clone())
     }
 
-    /// How the program of a server that waits for approval is another than was looked at, if it is.
+    /// How the program of a server that waits for approval is another than was looked at, if it is: of what a source has of that name, or
+    /// of the newest that a session brought, where no source names it.
     pub(in crate::api) fn replaced(&self, server: &str) -> Option<Replaced> {
         let desired = self.sources.desired();
         let looks = &self.sources.looks;
-        desired.sighted(server).find_map(|it| looks.replaced(server, it.as_written().hash))
+        if desired.known.contains_key(server) {
+            let mut known = desired.known_of(server);
+            return known.find_map(|it| looks.replaced(server, it.as_written().hash));
+        }
+        let mut newest = desired.claims.iter().rev().filter(|claim| *claim.name == *server);
+        let warrant = newest.find_map(|claim| claim.warrant.upgrade())?;
+        warrant.replaced()
     }
 
     /// Takes up what was decided about a server.

@@ -32,7 +32,7 @@ pub(super) struct Claim {
     /// Whether it is looked up again.
     at: At,
     origin: Origin,
-    warrant: Weak<Approved>,
+    pub(super) warrant: Weak<Approved>,
     /// Whether it waits for a decision.
     is_pending: bool,
 }

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use trunkline_pool::acceptance::Recalled;
-use trunkline_pool::approvals::{ApprovalHash, Book, Decision, Identity, Root, ToolDigests};
+use trunkline_pool::approvals::{
+    ApprovalHash, Book, Decision, Identity, Replaced, Root, ToolDigests,
+};
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::sighted::{Command, Sighted, file_of};
@@ -217,6 +219,10 @@ impl Warrant for Approved {
         }
         self.shut(&pool, |state| state.is_astray = true);
         None
+    }
+
+    fn replaced(&self) -> Option<Replaced> {
+        self.pool.upgrade()?.sources.looks.replaced(&self.name, self.written)
     }
 }
 

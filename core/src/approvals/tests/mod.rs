@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use trunkline_pool::approvals::{Candidate, Decided, Decision, Identity, Root, Shown};
+use trunkline_pool::approvals::{Book, Candidate, Decided, Decision, Identity, Root, Shown};
 use trunkline_pool::config::ServerSpec;
 
 use super::Approvals;

@@ -120,3 +120,27 @@ fn a_decision_is_found_by_another_spelling() {
     let again = open(&folder.file());
     assert!(again.standing(&other.unwrap(), "s", identity("c").hash).unwrap().is_some());
 }
+
+/// SPEC 12.8, 12.12: what is decided at once is kept at once, or not at all.
+#[test]
+fn several_decisions_of_a_name_are_one_write() {
+    let home = Home::new();
+    for place in [Some("memory"), home.file().to_str()] {
+        let approvals = Approvals::open(place).unwrap();
+        let all = |server: &str| {
+            let both = ["a", "b"].map(|command| (identity(command), None));
+            approvals.decide_all(&root(), server, &both, Rejected)
+        };
+        let standing = |server: &str| {
+            let book = approvals.book().unwrap();
+            ["a", "b"]
+                .map(|command| book.standing(&root(), server, identity(command).hash).is_some())
+        };
+        // There is room for the first of the two.
+        let long = "s".repeat(Book::BYTES_MAX * 3 / 5);
+        assert_eq!(all(&long).unwrap_err().code(), ErrorCode::Store);
+        assert_eq!(standing(&long), [false, false]);
+        all("s").unwrap();
+        assert_eq!(standing("s"), [true, true]);
+    }
+}
