@@ -29,7 +29,8 @@ pub(super) async fn connect(
     events: Arc<dyn ConnectionEvents>,
     mut given_up: GivenUp,
 ) -> std::result::Result<(Connection, Listed), Unconnected> {
-    let begun = Instant::now();
+    let now = Instant::now();
+    let begun = now.checked_sub(options.spent).unwrap_or(now);
     let opening = options.opening;
     let mut attempt = attempt(spec, &options, &events, begun, opening, &mut given_up).await;
     if let Err(Unopened { anew: Some(anew), failed }) = attempt {
@@ -218,8 +219,12 @@ async fn start(
             // Who decides about it is asked what it is by now.
             let found =
                 stdio::find(server, program, workspace, environment, check, &options.lookups);
-            let found = tokio::time::timeout_at(begun + limit, found).await;
-            return Err(untouched(found.ok().and_then(Result::err).unwrap_or(error)));
+            return Err(untouched(tokio::select! {
+                biased;
+                _ = given_up.wait_for(Option::is_some) => cancelled(server),
+                found = found => found.err().unwrap_or(error),
+                () = tokio::time::sleep_until(begun + limit) => error,
+            }));
         }
         (Ok(launched), _) => return launched.map_err(untouched),
         (Err(refusal), _) => refusal,

@@ -72,6 +72,8 @@ pub(crate) struct ConnectOptions {
     pub workspace: PathBuf,
     /// Connect and list together.
     pub timeout: Duration,
+    /// What of that is over already.
+    pub spent: Duration,
     /// From the close of stdin to SIGTERM.
     pub exit_grace: Duration,
     /// From SIGTERM to SIGKILL.

@@ -19,11 +19,16 @@ use super::link::{Life, Link, Loss, count};
 use super::listen::Id;
 use super::lists::Lists;
 use super::requests::{complete, fail};
+use crate::transport::stdio::Child;
 use crate::transport::{Answer, BoxFuture, Doubt, Inbound, Line, Sighting, Via};
 use crate::{Error, Outcome, Result};
 
 /// How long the report of a loss waits for the exit of the process, so that it can name the status.
 const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
+
+/// How long it waits beyond that where the process is known to have ended, or to be about to: whoever is to say how may be late, on a
+/// busy machine.
+const ENDING_WAIT: Duration = Duration::from_secs(10);
 
 /// How long the calls in flight wait with it: whoever hears that a call was lost then mostly finds the loss reported, since the report
 /// follows the answers at once when the exit is known, and that is mostly within a millisecond. Half of what SPEC 5.6 leaves.
@@ -160,6 +165,10 @@ impl Link {
         }
         if exit.is_none() {
             exit = exited(waits.report).await;
+        }
+        let is_ending = || self.wire.child().is_some_and(Child::is_ending);
+        if exit.is_none() && !waits.report.is_zero() && is_ending() {
+            exit = exited(ENDING_WAIT).await;
         }
         let closed = |stream| match self.wire.child() {
             Some(_) => failure::protocol(&self.server, format!("the server closed {stream}")),

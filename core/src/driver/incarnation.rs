@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::interface::Scope;
 use trunkline_pool::options::{PoolOptions, longest};
@@ -188,7 +189,7 @@ async fn turn(
         Wants::None => return Ok((None, None)),
         Wants::Now(place) => place,
         Wants::OnceAdmitted => {
-            let warrant = recheck::before_connecting(ended, orders).await?;
+            let warrant = recheck::before_connecting(ended, orders, Instant::now()).await?;
             let place = ended.driver.place(&ended.cell);
             if place.is_given() {
                 return Ok((Some(place), warrant));
@@ -221,13 +222,15 @@ async fn attempt(
     asked: Option<Arc<dyn Warrant>>,
     orders: &mut mpsc::Receiver<Control>,
 ) -> Result<Attempted, Input> {
+    let begun = Instant::now();
     let warrant = match asked {
         Some(warrant) => Some(warrant),
-        None => recheck::before_connecting(ended, orders).await?,
+        None => recheck::before_connecting(ended, orders, begun).await?,
     };
     let events = Arc::new(Events::new(ended));
-    let spec = values::in_place(ended, orders).await?;
+    let spec = values::in_place(ended, orders, begun).await?;
     let mut options = connect_options(&ended.driver, &ended.cell);
+    options.spent = begun.elapsed();
     options.program_check = warrant.as_ref().map(recheck::of_program);
     let (give_up, given_up) = watch::channel(None);
     let attempt = Connection::connect(&spec, options, events.clone(), given_up);
@@ -306,6 +309,7 @@ fn connect_options(driver: &Driver, cell: &EntryCell) -> ConnectOptions {
         opening: driver.eras.opening(&cell.fingerprint, spec.era),
         workspace: driver.workspace.clone(),
         timeout: connect_timeout(driver, cell),
+        spent: Duration::ZERO,
         exit_grace: options.exit_grace,
         kill_grace: options.kill_grace,
         frame_bytes: options.limits.frame_bytes,

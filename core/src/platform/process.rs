@@ -43,6 +43,11 @@ impl Process {
         }
     }
 
+    /// Whether the leader has ended or is about to, though nobody told how yet.
+    pub(crate) fn is_ending(&self) -> bool {
+        group::is_ending(self.pid().cast_signed())
+    }
+
     /// Notes the descendants of the moment, where links to them vanish with their parents.
     pub(crate) fn survey(&self) {
         match self {

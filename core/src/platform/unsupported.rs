@@ -43,6 +43,9 @@ impl Process {
     pub(crate) fn pid(&self) -> u32 {
         match self.0 {}
     }
+    pub(crate) fn is_ending(&self) -> bool {
+        match self.0 {}
+    }
     pub(crate) fn exit_now(&self) -> Option<Exit> {
         match self.0 {}
     }

@@ -171,3 +171,51 @@ async fn a_broken_pipe_is_a_loss_at_once() {
     open.recorder.wait_for("lost TransportError").await;
     open.close().await;
 }
+
+/// SPEC 8.6, FAULTS H12: whoever is to say how a process ended may come to it late, on a busy machine.
+#[tokio::test]
+async fn the_status_is_told_where_the_process_ended_however_late_that_is_heard() {
+    let open = script(&scripted("reply '{}'")).connect().await;
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", open.pid)).unwrap();
+    let parent = stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap();
+    if parent == std::process::id().to_string() {
+        return;
+    }
+    let send = |signal: &str, pid: &str| {
+        assert!(Command::new("kill").args([signal, pid]).status().unwrap().success());
+    };
+    send("-STOP", parent);
+    send("-KILL", &open.pid.to_string());
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    send("-CONT", parent);
+    let told = open.recorder.wait_for("lost").await;
+    assert!(told.contains("signal 9"), "{told}");
+}
+
+/// The same for a server that closed its output alone: nobody waits for an end that is not to come.
+#[tokio::test]
+async fn a_server_that_closed_its_output_alone_is_lost_soon() {
+    let server = script(&scripted("exec 1>&-; sleep 60"));
+    let open = server.options(|options| options.exit_grace = HANG).connect().await;
+    let begun = Instant::now();
+    drop(open.call("any", json!({})).await.unwrap_err());
+    let told = open.recorder.wait_for("lost").await;
+    assert!(told.contains("closed its standard output"), "{told}");
+    assert!(begun.elapsed() < Duration::from_secs(3));
+}
+
+/// SPEC 4.2: an attempt has one time, of which what came before the connect is a part.
+#[tokio::test]
+async fn what_was_spent_before_the_connect_is_not_had_again() {
+    let server = test_server(&["--silent"]).options(|options| {
+        options.timeout = HANG;
+        options.spent = HANG - Duration::from_secs(1);
+    });
+    let begun = Instant::now();
+    let refused = server.refused().await;
+    assert_eq!(
+        (refused.code(), &refused.detail()["which"]),
+        (ErrorCode::Timeout, &"connect".into())
+    );
+    assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
+}

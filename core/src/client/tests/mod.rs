@@ -137,6 +137,7 @@ impl Server {
             opening: Opening::Probe,
             workspace: "/".into(),
             timeout: Duration::from_secs(10),
+            spent: Duration::ZERO,
             exit_grace: Duration::from_millis(300),
             kill_grace: Duration::from_millis(300),
             frame_bytes: 8 << 20,

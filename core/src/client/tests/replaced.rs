@@ -68,3 +68,42 @@ async fn a_file_that_was_touched_and_is_the_same_is_a_failed_start() {
     assert_eq!((looks, refused.code()), (2, ErrorCode::SpawnFailed), "{refused}");
     assert_eq!(refused.detail()["replaced"], true);
 }
+
+/// SPEC 12.12, 3.4: who is no longer wanted does not wait for the second look.
+#[tokio::test]
+async fn a_second_look_that_hangs_ends_with_the_attempt() {
+    let folder = Folder::new();
+    let script = folder.join("script");
+    runnable(&script, "exit");
+    let looks = Arc::new(AtomicUsize::new(0));
+    let (hangs, until_over) = std::sync::mpsc::channel::<()>();
+    let (counted, tool, until_over) = (looks.clone(), script.clone(), Mutex::new(until_over));
+    let check = move |found: &Found| {
+        if counted.fetch_add(1, Ordering::SeqCst) > 0 {
+            // As on a file system that does not answer.
+            let _ = until_over.lock().unwrap().recv();
+            return Err(Error::new(ErrorCode::NotAdmitted, "it is another"));
+        }
+        let look = Look::at(found);
+        swap(&tool);
+        Ok(look.expected())
+    };
+    let server = Server::new(json!({ "command": script })).options(|options| {
+        options.program_check = Some(ProgramCheck(Arc::new(check)));
+        options.timeout = HANG;
+    });
+    let spec = ServerSpec::from_value("s", &server.value).unwrap();
+    let (wanted, cancel) = watch::channel(None);
+    let attempt =
+        Connection::connect(&spec, server.options.clone(), Arc::<Recorder>::default(), cancel);
+    let give_up = async {
+        while looks.load(Ordering::SeqCst) < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        drop(wanted);
+    };
+    let both = tokio::time::timeout(HANG / 2, async { tokio::join!(attempt, give_up).0 }).await;
+    drop(hangs);
+    let failed = both.expect("it ends at once").err().unwrap();
+    assert_eq!((failed.error.code(), failed.exit), (ErrorCode::Cancelled, CloseExit::Clean));
+}

@@ -17,18 +17,19 @@ use crate::platform::Expected;
 use crate::transport::stdio::ProgramCheck;
 use crate::{Error, ErrorCode};
 
-/// The warrant by which the attempt may begin, where it needs one. It has the time of an attempt for that.
+/// The warrant by which the attempt may begin, where it needs one. That is within the time of the attempt, which has `begun`.
 ///
 /// # Errors
 /// How it ends before it has begun.
 pub(super) async fn before_connecting(
     ended: &Ended,
     orders: &mut mpsc::Receiver<Control>,
+    begun: Instant,
 ) -> Result<Option<Arc<dyn Warrant>>, Input> {
     let Some(warrant) = ended.driver.warrant(ended.cell.key) else { return Ok(None) };
     let failed = |error| Input::ConnectFailed { connection: ended.id, error };
     let limit = super::connect_timeout(&ended.driver, &ended.cell);
-    let deadline = Instant::now() + limit;
+    let deadline = begun + limit;
     loop {
         let gate = tokio::select! {
             biased;

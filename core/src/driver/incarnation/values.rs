@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::Input;
 
@@ -11,13 +12,14 @@ use crate::client::out_of_reach;
 use crate::lookup::with_values;
 use crate::{Error, ErrorCode};
 
-/// The configuration that a connection begins with. Its files have the time of an attempt to be read.
+/// The configuration that a connection begins with. Its files are read within the time of the attempt, which `begun` before.
 ///
 /// # Errors
 /// How it ends before it has begun.
 pub(super) async fn in_place(
     ended: &Ended,
     orders: &mut mpsc::Receiver<Control>,
+    begun: Instant,
 ) -> Result<Arc<ServerSpec>, Input> {
     let cell = &ended.cell;
     if cell.spec.value_files.is_empty() {
@@ -29,7 +31,7 @@ pub(super) async fn in_place(
     let read = tokio::select! {
         biased;
         order = orders.recv() => return Err(recheck::over(ended, order)),
-        read = tokio::time::timeout(limit, read) => read,
+        read = tokio::time::timeout_at(begun + limit, read) => read,
     };
     let failed = |error| Input::ConnectFailed { connection: ended.id, error };
     match read {

@@ -16,6 +16,7 @@ use self::fork::{RawChild, executed};
 #[cfg(target_os = "macos")]
 pub(super) use self::last_resort::live;
 pub(super) use self::process::Process;
+pub(super) use self::table::is_ending;
 
 use super::{LaunchError, Launched, ReadPipe, WritePipe};
 

@@ -9,11 +9,21 @@ pub(super) use self::calls::{children, pids, stat};
 /// What is known of one process.
 pub(super) struct Stat {
     pub dead: bool,
+    /// It is about to be: its descriptors may be closed already.
+    pub exiting: bool,
     pub parent: libc::pid_t,
     pub group: libc::pid_t,
     pub session: libc::pid_t,
     /// In clock ticks since the machine started, or in microseconds since 1970.
     pub started: u64,
+}
+
+/// Whether a process that was there has ended, or is about to. `false` where that cannot be seen.
+pub(in crate::platform) fn is_ending(pid: libc::pid_t) -> bool {
+    match stat(pid) {
+        Some(stat) => stat.dead || stat.exiting,
+        None => stat(std::process::id().cast_signed()).is_some(),
+    }
 }
 
 #[cfg(not(target_os = "macos"))]
@@ -25,6 +35,9 @@ mod proc {
 
     /// More than one line of numbers.
     const STAT_BYTES_MAX: usize = 1 << 16;
+
+    /// The kernel's flag of a process that is on its way out, which it has before its descriptors are closed.
+    const PF_EXITING: u32 = 4;
 
     /// The numbers of more processes than a machine has.
     const CHILDREN_BYTES_MAX: usize = 64 << 20;
@@ -40,8 +53,9 @@ mod proc {
         let parent = fields.next()?.parse().ok()?;
         let group = fields.next()?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
-        let started = fields.nth(15)?.parse().ok()?;
-        Some(Stat { dead, parent, group, session, started })
+        let exiting = fields.nth(2)?.parse::<u32>().ok()? & PF_EXITING != 0;
+        let started = fields.nth(12)?.parse().ok()?;
+        Some(Stat { dead, exiting, parent, group, session, started })
     }
 
     /// The children of every thread of a process.
@@ -75,6 +89,9 @@ mod calls {
 
     use super::Stat;
 
+    /// The kernel's flag of a process that is on its way out.
+    const PROC_FLAG_INEXIT: u32 = 4;
+
     /// Room for processes that start between two calls.
     const SPARE_PIDS: usize = 64;
 
@@ -90,6 +107,7 @@ mod calls {
         };
         (written == bytes).then(|| Stat {
             dead: answer.pbi_status == libc::SZOMB,
+            exiting: answer.pbi_flags & PROC_FLAG_INEXIT != 0,
             parent: answer.pbi_ppid.cast_signed(),
             group: answer.pbi_pgid.cast_signed(),
             session,

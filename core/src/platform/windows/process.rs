@@ -107,6 +107,11 @@ impl Process {
         self.pid
     }
 
+    /// Whether the leader has ended though nobody told how yet: here its end and its status are seen at once.
+    pub(crate) fn is_ending(&self) -> bool {
+        false
+    }
+
     /// How the leader ended; `None` while it lives.
     pub(crate) fn exit_now(&self) -> Option<Exit> {
         *self.exit.borrow()

@@ -172,6 +172,11 @@ impl Child {
         self.process.exit_now()
     }
 
+    /// Whether the leader has ended or is about to, though nobody told how yet.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.process.is_ending()
+    }
+
     /// Waits for the end of the leader. A dropped future changes nothing.
     pub(crate) async fn exited(&self) -> Exit {
         self.process.exited().await
