@@ -40,6 +40,11 @@ impl Introduction {
         &self.0
     }
 
+    /// Its members, read once for all who want several.
+    pub(crate) fn members(&self) -> Map<String, Value> {
+        readable_members(&self.0)
+    }
+
     /// The revision of the protocol that is spoken with it.
     pub fn protocol_version(&self) -> String {
         self.text("protocol_version").unwrap_or_default()

@@ -38,7 +38,7 @@ pub enum Kind {
     Object,
     /// An object with these members. Others pass, unless they are `null`.
     Map(&'static [(&'static str, &'static Kind)]),
-    /// The same, where `true` says that it is there, and `false` that it is not.
+    /// The same, where `false` says that it is not there, and anything that is no object that it is.
     Flag(&'static [(&'static str, &'static Kind)]),
     /// An object with a value of this kind under each name.
     ByName(&'static Kind),

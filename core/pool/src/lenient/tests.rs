@@ -23,7 +23,16 @@ const READ: &[(&Kind, &str, &str)] = &[
         r#"{"capabilities":{"tools":true,"prompts":false}}"#,
         r#"{"capabilities":{"tools":{}}}"#,
     ),
-    (&INITIALIZE, r#"{"capabilities":{"tools":"yes","prompts":7}}"#, r#"{"capabilities":{}}"#),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"tools":"yes","prompts":7,"resources":[{"name":"a"}]}}"#,
+        r#"{"capabilities":{"tools":{},"prompts":{},"resources":{}}}"#,
+    ),
+    (
+        &INITIALIZE,
+        r#"{"capabilities":{"tools":"false","prompts":{}}}"#,
+        r#"{"capabilities":{"prompts":{}}}"#,
+    ),
     (
         &INITIALIZE,
         r#"{"capabilities":{"tools":{"listChanged":null}}}"#,

@@ -68,10 +68,11 @@ impl<'a> Walk<'a> {
                 self.out.push_str(if place.takes_array { "[]" } else { "{}" });
                 true
             }
-            (Kind::Flag(_), b't') => {
-                self.skip();
-                self.out.push_str("{}");
-                true
+            // Whatever is said of it, it is there, unless it says that it is not.
+            (Kind::Flag(_), _) => {
+                let is_there = !matches!(self.skip(), "false" | r#""false""#);
+                self.out.push_str(if is_there { "{}" } else { "" });
+                is_there
             }
             _ => self.misfit(place),
         }

@@ -1,6 +1,9 @@
 //! Schemas as they are meant: an empty array where a map belongs, null in place of nothing, and members of a wrong type.
 //!
 //! Only schemas are looked at: what `const`, `enum`, `default` and `examples` hold stays as it is.
+//!
+//! [`crate::lenient`] is another pass: it feeds readers, keeps in a schema what it does not understand, and leaves out a parameter whose
+//! schema is null. Here that one keeps its name, and what fits nothing is taken out and told.
 
 use serde_json::{Map, Value, json};
 

@@ -20,19 +20,29 @@ pub(super) fn own_word(text: &str) -> String {
     shown(text, WORD_CHARACTERS_MAX)
 }
 
-/// How it says that it is to be used.
-pub(super) fn instructions(said: &Introduction) -> Option<String> {
-    said.instructions().map(|text| shown(&text, INSTRUCTIONS_CHARACTERS_MAX))
+/// What it said of itself.
+#[derive(Default)]
+pub(super) struct Said {
+    /// Who it says that it is.
+    pub server_info: Value,
+    /// What it says that it offers.
+    pub capabilities: Value,
+    /// How it says that it is to be used.
+    pub instructions: Option<String>,
 }
 
-/// Who it says that it is.
-pub(super) fn server_info(said: &Introduction) -> Value {
-    bounded(said.server_info())
-}
-
-/// What it says that it offers.
-pub(super) fn capabilities(said: &Introduction) -> Value {
-    bounded(said.capabilities())
+impl Said {
+    pub(super) fn of(said: &Introduction) -> Said {
+        let mut members = said.members();
+        let mut object = |name: &str| match members.remove(name) {
+            Some(Value::Object(members)) => bounded(members),
+            _ => Value::Object(Map::new()),
+        };
+        let (server_info, capabilities) = (object("server_info"), object("capabilities"));
+        let instructions = members.get("instructions").and_then(Value::as_str);
+        let instructions = instructions.map(|text| shown(text, INSTRUCTIONS_CHARACTERS_MAX));
+        Said { server_info, capabilities, instructions }
+    }
 }
 
 fn shown(text: &str, most: usize) -> String {

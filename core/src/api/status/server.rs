@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use trunkline_pool::acceptance::{Held, HeldTool};
-use trunkline_pool::catalog::Unlisted;
+use trunkline_pool::catalog::{Catalog, Skipped, Unlisted};
 use trunkline_pool::config::Era;
 use trunkline_pool::gates::{Approval, Facts, Gates};
 use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
-use super::said::{self, own_word};
+use super::said::{Said, own_word};
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
 use crate::api::sources::{Named, Origin, Over, Standing};
@@ -132,6 +132,7 @@ impl Server {
                 "quarantined": held.tools().len(),
             },
             "quarantined": quarantined(&held),
+            "skipped": skipped(&catalog),
             "usage": usage.and_then(|usage| usage.to_json()),
             "error_code": error.as_ref().map(|error| error.code().name()),
             "last_error": error.as_ref().map(|error| error.to_json()),
@@ -285,6 +286,16 @@ fn quarantined(held: &Held) -> Value {
 /// Rows of held-back tools of one server: each shows texts, and more than this nobody reads.
 const QUARANTINED_SHOWN_MAX: usize = 64;
 
+/// What was listed and had to be left out, and why (SPEC 4.5); of very much the first.
+fn skipped(catalog: &Catalog) -> Value {
+    let row =
+        |it: &Skipped| json!({ "list": it.list.member(), "name": it.name, "reason": it.reason });
+    catalog.skipped.iter().take(SKIPPED_SHOWN_MAX).map(row).collect()
+}
+
+/// Rows of what is left out of one server's lists.
+const SKIPPED_SHOWN_MAX: usize = 64;
+
 /// The source of a server that sessions brought along: their own, or what they said that it is of.
 fn of_session(pool: &PoolCore, name: &str) -> Arc<SourceName> {
     match pool.claimed_as(name) {
@@ -299,6 +310,7 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
     let connection = cell.connection(status.generation);
     let facts = connection.as_ref().map(|connection| connection.server_facts());
     let said = facts.as_ref().and_then(|facts| facts.introduction.as_ref());
+    let Said { server_info, capabilities, instructions } = said.map(Said::of).unwrap_or_default();
     json!({
         "entry_index": status.index,
         "refs": status.refs,
@@ -314,9 +326,9 @@ fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Val
         "protocol_version": facts.as_ref().map(|facts| facts.protocol_version.clone()),
         "server_name": facts.as_ref().map(|facts| own_word(&facts.name)),
         "server_version": facts.as_ref().map(|facts| own_word(&facts.version)),
-        "server_info": said.map(said::server_info),
-        "capabilities": said.map(said::capabilities),
-        "instructions": said.and_then(said::instructions),
+        "server_info": server_info,
+        "capabilities": capabilities,
+        "instructions": instructions,
         "unlisted": cell.connection(status.generation).map(|_| unlisted(cell)),
         "noise": connection.as_ref().map(|connection| connection.noise_lines()),
         "ignored": connection.as_ref().map(|connection| Value::from_iter(connection.ignored())),
