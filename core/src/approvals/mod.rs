@@ -133,23 +133,11 @@ impl Approvals {
         }
     }
 
-    /// Takes a decision and keeps it. `seen` is what stood when whoever decides was asked: an approval does not take the place of a
-    /// rejection that they did not see, and gives that one back.
+    /// Takes a decision about configurations of one name, all or none, and keeps it by one write. With each stands what stood when whoever
+    /// decides was asked: an approval does not take the place of a rejection that they did not see, and gives that one back.
     ///
     /// # Errors
     /// `store`: then it is not in force.
-    pub(crate) fn decide(
-        &self,
-        root: &Root,
-        server: &str,
-        identity: &Identity,
-        decision: Decision,
-        seen: Option<Standing>,
-    ) -> Result<Decided> {
-        self.decide_all(root, server, &[(identity.clone(), seen)], decision)
-    }
-
-    /// The same of several configurations of one name, all or none, by one write.
     pub(crate) fn decide_all(
         &self,
         root: &Root,
@@ -176,6 +164,19 @@ impl Approvals {
         }
         self.warn_of_unkept(decided.unkept);
         Ok(decided)
+    }
+
+    /// The same about one.
+    #[cfg(test)]
+    pub(crate) fn decide(
+        &self,
+        root: &Root,
+        server: &str,
+        identity: &Identity,
+        decision: Decision,
+        seen: Option<Standing>,
+    ) -> Result<Decided> {
+        self.decide_all(root, server, &[(identity.clone(), seen)], decision)
     }
 
     /// Keeps what is accepted by an approval, if it still stands; see [`Book::keep_tools`].
