@@ -339,8 +339,13 @@ impl Link {
         if has_dropped(params, &read) {
             count(&self.ignored.notifications);
         }
+        // Without its number it is a sign of life and no report.
+        let is_report = has_number(&read);
         let known = token.is_some_and(|token| {
             self.calls.progress(token, |deliver| {
+                if !is_report {
+                    return;
+                }
                 let params = self.redactor.json(&read);
                 let deliver = std::panic::AssertUnwindSafe(|| deliver(&params));
                 if std::panic::catch_unwind(deliver).is_err() {
@@ -352,6 +357,15 @@ impl Link {
             count(&self.ignored.notifications);
         }
     }
+}
+
+/// Whether a notification of progress says how far it is.
+fn has_number(read: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Report {
+        progress: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_str::<Report>(read).is_ok_and(|report| report.progress.is_some())
 }
 
 /// Whether a member of a notification of progress was none that could be read; `null` is none.
