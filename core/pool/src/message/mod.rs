@@ -4,6 +4,7 @@
 //!
 //! 1. A message is an object with `jsonrpc` and a `method`, or with an `id` and a `result` or an `error` that is an object. Without
 //!    `jsonrpc` a `method` counts that is in the table of methods, and a `result` that is an object: loggers write `id` and `result` too.
+//!    An `id` that is `null` counts as one beside `jsonrpc` and an `error`: the server could not read ours.
 //! 2. Bytes before the first `{` of a text that holds a message are dropped.
 //! 3. What cannot be read, or is no message, but has `jsonrpc` and the `id` of a reply, is a broken reply.
 //! 4. Everything else is noise. A text that cannot be read and has `jsonrpc` is broken even without an id: somebody waits for it.
@@ -47,7 +48,7 @@ pub enum Message<'a> {
         /// The text of the member.
         result: &'a str,
     },
-    /// A reply with an error; without an id when the server could not read ours.
+    /// A reply with an error; without an id where it is `null`, since the server could not read ours.
     Error {
         /// The request.
         id: Option<u64>,
@@ -213,7 +214,11 @@ fn message<'a>(envelope: &Envelope<'a>, number: Option<u64>) -> Option<Message<'
         (None, None, Some(error)) if error.starts_with('{') => match (id, number) {
             (Some(_), None) => Some(Message::Stray),
             (Some(_), id) => Some(Message::Error { id, error }),
-            (None, _) => envelope.version.then_some(Message::Error { id: None, error }),
+            // An id of `null` says that ours could not be read; without one it answers nothing.
+            (None, _) => {
+                let answers = envelope.version && envelope.id.is_some();
+                answers.then_some(Message::Error { id: None, error })
+            }
         },
         // It refuses its request, whatever it says.
         (None, None, Some(error)) if envelope.version && number.is_some() => {

@@ -64,6 +64,9 @@ const TEXTS: &[(&str, &[&str])] = &[
             r#"{"jsonrpc":"2.0"}"#,
             r#"{"jsonrpc":"2.0","result":{}}"#,
             r#"{"jsonrpc":"2.0","error":7}"#,
+            // Without an id it answers nothing; `null` is one, which says that ours could not be read.
+            r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}"#,
+            r#"{"jsonrpc":"2.0","result":null,"error":{"code":1}}"#,
             r#"{"jsonrpc":"2.0","method":7}"#,
             r#"{"jsonrpc":"2.0","id":"abc"}"#,
             r#"{"jsonrpc":null,"method":"GET"}"#,
@@ -108,7 +111,7 @@ const TEXTS: &[(&str, &[&str])] = &[
         "error",
         &[
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#,
-            r#"{"jsonrpc":"2.0","error":{"code":-32700}}"#,
+            r#"{"jsonrpc":"2.0","id": null,"result":null,"error":{"code":-32600}}"#,
         ],
     ),
     (
