@@ -20,69 +20,19 @@ const DEFINITION_BYTES_MAX: usize = 1 << 20;
 /// The longest name that a report shows, in characters.
 const SHOWN_NAME_MAX: usize = 80;
 
-/// What the JSON type of a member has to be.
-#[derive(Clone, Copy, PartialEq)]
-enum Shape {
-    Text,
-    Object,
-    Array,
-    Any,
-}
-
-impl Shape {
-    fn fits(self, value: &RawValue) -> bool {
-        let first = value.get().as_bytes().first();
-        match self {
-            Shape::Text => first == Some(&b'"'),
-            // An empty array is an empty map, as PHP writes it; in canonical form there is nothing in it.
-            Shape::Object => first == Some(&b'{') || value.get() == "[]",
-            Shape::Array => first == Some(&b'['),
-            Shape::Any => true,
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Shape::Text => "a string",
-            Shape::Object => "an object",
-            Shape::Array => "an array",
-            Shape::Any => "a value",
-        }
-    }
-}
-
 /// The members that a model sees, and so the digest covers (SPEC 7.6), in the order in which they are hashed.
-fn seen_members(list: ListKind) -> &'static [(&'static str, Shape)] {
-    use Shape::*;
+fn seen_members(list: ListKind) -> &'static [&'static str] {
     match list {
-        ListKind::Tools => &[
-            ("name", Text),
-            ("title", Text),
-            ("description", Text),
-            ("inputSchema", Object),
-            ("outputSchema", Object),
-            ("annotations", Object),
-        ],
-        ListKind::Prompts => {
-            &[("name", Text), ("title", Text), ("description", Text), ("arguments", Array)]
+        ListKind::Tools => {
+            &["name", "title", "description", "inputSchema", "outputSchema", "annotations"]
         }
-        ListKind::Resources => &[
-            ("uri", Text),
-            ("name", Text),
-            ("title", Text),
-            ("description", Text),
-            ("mimeType", Text),
-            ("size", Any),
-            ("annotations", Object),
-        ],
-        ListKind::ResourceTemplates => &[
-            ("uriTemplate", Text),
-            ("name", Text),
-            ("title", Text),
-            ("description", Text),
-            ("mimeType", Text),
-            ("annotations", Object),
-        ],
+        ListKind::Prompts => &["name", "title", "description", "arguments"],
+        ListKind::Resources => {
+            &["uri", "name", "title", "description", "mimeType", "size", "annotations"]
+        }
+        ListKind::ResourceTemplates => {
+            &["uriTemplate", "name", "title", "description", "mimeType", "annotations"]
+        }
     }
 }
 
@@ -98,10 +48,11 @@ fn key_member(list: ListKind) -> &'static str {
 impl Item {
     /// The members of a tool that its digest covers.
     pub(crate) fn seen_of_tools() -> impl Iterator<Item = &'static str> {
-        seen_members(ListKind::Tools).iter().map(|(name, _)| *name)
+        seen_members(ListKind::Tools).iter().copied()
     }
 
-    /// Reads one definition. Members that nothing here knows are kept with it, and never a reason to leave it out.
+    /// Reads one definition. What cannot be called or asked for by its name is left out; any other member, of whatever type, is kept with
+    /// it, for whoever reads it to drop (SPEC 18.2).
     pub(super) fn parse(list: ListKind, written: &str) -> Result<Item, Skipped> {
         // A host is handed whole characters alone (SPEC 18.3).
         let definition = &*whole_characters(written);
@@ -130,7 +81,10 @@ impl Item {
         check_name(list, &name).map_err(|reason| named(reason.into()))?;
         // The whole has to have one meaning, or what a model is shown would depend on who reads it.
         form.as_ref().map_err(|fault| named(format!("it {}", fault.sentence())))?;
-        let digest = digest(list, &members).map_err(named)?;
+        if list == ListKind::Tools {
+            check_arguments(&members).map_err(|reason| named(reason.into()))?;
+        }
+        let digest = digest(list, &members);
         Ok(Item { name: name.into(), definition: definition.into(), digest })
     }
 }
@@ -166,27 +120,31 @@ fn check_name(list: ListKind, name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// SHA-256 over the members that a model sees, which are in canonical form. A member that is null counts as absent.
-fn digest(list: ListKind, members: &[(String, &RawValue)]) -> Result<[u8; 32], String> {
+/// A tool without a schema of its arguments cannot be called.
+fn check_arguments(members: &[(String, &RawValue)]) -> Result<(), &'static str> {
+    let schema = members.iter().find(|(name, _)| name == "inputSchema");
+    match schema.map_or("null", |(_, value)| value.get()) {
+        "null" => Err("it has no `inputSchema`"),
+        // PHP writes an empty map so; in canonical form there is nothing in it.
+        "[]" => Ok(()),
+        schema if schema.starts_with('{') => Ok(()),
+        _ => Err("its `inputSchema` is not an object"),
+    }
+}
+
+/// SHA-256 over the members that a model sees, which are in canonical form. A member that is null counts as absent; one of a wrong type is
+/// covered too, since a host is handed it.
+fn digest(list: ListKind, members: &[(String, &RawValue)]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(list.member());
-    for (name, shape) in seen_members(list) {
-        let found = members.iter().find(|(member, _)| member == name).map(|(_, value)| *value);
-        let Some(value) = found.filter(|value| value.get() != "null") else {
-            if list == ListKind::Tools && *name == "inputSchema" {
-                return Err("it has no `inputSchema`".into());
-            }
-            continue;
-        };
-        if !shape.fits(value) {
-            return Err(format!("its `{name}` is not {}", shape.as_str()));
-        }
-        let text = value.get();
+    for name in seen_members(list) {
+        let found = members.iter().find(|(member, _)| member == name).map(|(_, value)| value.get());
+        let Some(text) = found.filter(|text| *text != "null") else { continue };
         // Names hold no NUL and lengths come first, so that no two lists of members read the same.
         hasher.update(format!("\0{name}\0{}\0", text.len()));
         hasher.update(text);
     }
-    Ok(hasher.finalize().into())
+    hasher.finalize().into()
 }
 
 fn shown(name: &str) -> String {

@@ -1,6 +1,9 @@
 //! What belongs where, in the texts that readers with types are fed with. One line more understands one member more.
 
-use super::Kind::{self, Any, Bool, ByName, Flag, List, Map, Number, Object, Schema, Text, Words};
+use super::Kind::{
+    self, Any, Bool, ByName, Credential, Exact, Flag, Hint, List, Map, Number, Object, Schema,
+    Spaced, Text, Words,
+};
 
 /// The result of `initialize`.
 pub static INITIALIZE: Kind = Map(&[
@@ -45,7 +48,7 @@ pub static IMPLEMENTATION: Kind = Map(&[
     ("icons", &List(&Map(&[("src", &Text), ("mimeType", &Text), ("sizes", &TEXTS)]))),
 ]);
 
-/// The definition of a tool.
+/// The definition of a tool, whose arguments a shape shows to a model.
 pub static TOOL: Kind = Map(&[
     ("name", &Text),
     ("title", &Text),
@@ -53,17 +56,22 @@ pub static TOOL: Kind = Map(&[
     ("inputSchema", &Schema),
     ("outputSchema", &Schema),
     ("annotations", &HINTS),
-    ("execution", &Map(&[("taskSupport", &Text)])),
+    ("execution", &EXECUTION),
     ("icons", &List(&Object)),
     ("_meta", &Object),
 ]);
 
+/// What a tool says of how it may be called: no more of its definition is looked at.
+pub static TOOL_CLAIMS: Kind = Map(&[("annotations", &HINTS), ("execution", &EXECUTION)]);
+
+static EXECUTION: Kind = Map(&[("taskSupport", &Text)]);
+
 static HINTS: Kind = Map(&[
     ("title", &Text),
-    ("readOnlyHint", &Bool),
-    ("destructiveHint", &Bool),
-    ("idempotentHint", &Bool),
-    ("openWorldHint", &Bool),
+    ("readOnlyHint", &Hint),
+    ("destructiveHint", &Hint),
+    ("idempotentHint", &Hint),
+    ("openWorldHint", &Hint),
 ]);
 
 /// A result that asks for input.
@@ -88,56 +96,72 @@ pub static PROGRESS: Kind = Map(&[
 pub static NOTIFICATION: Kind =
     Map(&[("_meta", &Map(&[])), ("notifications", &Object), ("requestId", &Any), ("uri", &Words)]);
 
-/// The metadata of a protected resource (RFC 9728).
-pub static PROTECTED_RESOURCE: Kind = Map(&[
-    ("resource", &Text),
-    ("authorization_servers", &TEXTS),
-    ("scopes_supported", &TEXTS),
-    ("bearer_methods_supported", &TEXTS),
-]);
-
-/// The metadata of an authorization server (RFC 8414).
-pub static AUTHORIZATION_SERVER: Kind = Map(&[
-    ("issuer", &Text),
-    ("authorization_endpoint", &Text),
-    ("token_endpoint", &Text),
-    ("registration_endpoint", &Text),
-    ("jwks_uri", &Text),
-    ("revocation_endpoint", &Text),
-    ("introspection_endpoint", &Text),
-    ("scopes_supported", &TEXTS),
-    ("response_types_supported", &TEXTS),
-    ("grant_types_supported", &TEXTS),
-    ("code_challenge_methods_supported", &TEXTS),
-    ("token_endpoint_auth_methods_supported", &TEXTS),
+/// The metadata of a protected resource (RFC 9728), or of an authorization server (RFC 8414): what they say tells which.
+pub static METADATA: Kind = Map(&[
+    ("resource", &Exact),
+    ("authorization_server", &Exact),
+    ("authorization_servers", &SPACED),
+    ("bearer_methods_supported", &SPACED),
+    ("issuer", &Exact),
+    ("authorization_endpoint", &Exact),
+    ("token_endpoint", &Exact),
+    ("registration_endpoint", &Exact),
+    ("jwks_uri", &Exact),
+    ("revocation_endpoint", &Exact),
+    ("introspection_endpoint", &Exact),
+    ("scopes_supported", &SPACED),
+    ("response_types_supported", &SPACED),
+    ("grant_types_supported", &SPACED),
+    ("code_challenge_methods_supported", &SPACED),
+    ("token_endpoint_auth_methods_supported", &SPACED),
     ("authorization_response_iss_parameter_supported", &Bool),
     ("client_id_metadata_document_supported", &Bool),
 ]);
 
-/// The answer to a registration (RFC 7591).
+/// The answer to a registration (RFC 7591), or a refusal.
 pub static REGISTRATION: Kind = Map(&[
-    ("client_id", &Text),
-    ("client_secret", &Text),
+    ("client_id", &Credential),
+    ("client_secret", &Credential),
     ("client_name", &Text),
     ("client_id_issued_at", &Number),
     ("client_secret_expires_at", &Number),
-    ("redirect_uris", &TEXTS),
-    ("grant_types", &TEXTS),
-    ("response_types", &TEXTS),
+    ("redirect_uris", &Spaced(&Credential)),
+    ("grant_types", &SPACED),
+    ("response_types", &SPACED),
     ("scope", &Text),
     ("token_endpoint_auth_method", &Text),
+    ("error", &Any),
+    ("error_description", &Text),
 ]);
 
-/// The answer of a token endpoint (RFC 6749).
+/// The answer of a token endpoint (RFC 6749), or a refusal.
 pub static TOKEN: Kind = Map(&[
-    ("access_token", &Text),
+    ("access_token", &Credential),
     ("token_type", &Text),
     ("expires_in", &Number),
-    ("refresh_token", &Text),
-    ("scope", &Text),
-    ("error", &Text),
+    ("refresh_token", &Credential),
+    ("scope", &SPACED),
+    ("error", &Any),
     ("error_description", &Text),
     ("error_uri", &Text),
 ]);
 
+/// All of them, for tests that hold each to the rules of the pass.
+pub static ALL: [&Kind; 13] = [
+    &INITIALIZE,
+    &DISCOVER,
+    &CAPABILITIES,
+    &IMPLEMENTATION,
+    &TOOL,
+    &TOOL_CLAIMS,
+    &INPUT_REQUIRED,
+    &ERROR,
+    &PROGRESS,
+    &NOTIFICATION,
+    &METADATA,
+    &REGISTRATION,
+    &TOKEN,
+];
+
+static SPACED: Kind = Spaced(&Exact);
 static TEXTS: Kind = List(&Text);

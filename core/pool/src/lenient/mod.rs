@@ -3,13 +3,13 @@
 //! 1. Where a type is expected, a member that is `null` is left out, and an empty array where a map belongs is an empty map; at every depth.
 //! 2. A number may be written as a text, a text as a number, and a yes or no as a text.
 //! 3. Half a surrogate pair in a text is U+FFFD (SPEC 18.3).
-//! 4. What still does not fit its type is left out, where it is a member or an item. A schema keeps what does not fit.
+//! 4. What still does not fit its type is left out, where it is a member or an item. Inside of a schema what does not fit stays.
 //! 5. [`Kind::Any`] is not looked into: content, arguments, foreign `_meta`, `const`, `enum`, `default` and `examples` of a schema.
 //!
 //! What comes out feeds readers with types alone. What a host is handed are the server's bytes.
 
 pub mod kinds;
-mod schema;
+pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -17,9 +17,11 @@ mod walk;
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 pub use text::whole_characters;
 
-use crate::json::is_value;
+use crate::json::{is_value, plain};
 
 /// What belongs at one place.
 #[derive(Debug)]
@@ -30,10 +32,16 @@ pub enum Kind {
     Text,
     /// A text, and nothing else.
     Words,
+    /// A text that is compared or sent as it is, and nothing else: with half a surrogate pair it does not fit.
+    Exact,
+    /// The same, which may be written as a number.
+    Credential,
     /// A finite number.
     Number,
     /// `true` or `false`.
     Bool,
+    /// The same, and nothing else: trust hangs on it, so that no text is read as a yes.
+    Hint,
     /// An object of which nobody here looks at the members.
     Object,
     /// An object with these members. Others pass, unless they are `null`.
@@ -44,6 +52,8 @@ pub enum Kind {
     ByName(&'static Kind),
     /// An array of these.
     List(&'static Kind),
+    /// An array of these texts, or one text of them with white space between.
+    Spaced(&'static Kind),
     /// A JSON Schema.
     Schema,
 }
@@ -57,12 +67,31 @@ pub fn lenient<'a>(text: &'a str, kind: &Kind) -> Cow<'a, str> {
     if read == text { Cow::Borrowed(text) } else { Cow::Owned(read) }
 }
 
-/// A finite number, which may be written as a text.
-pub fn number(text: &str) -> Option<f64> {
+/// Where in a text what does not fit its type was left out, each place as a JSON pointer: not what is inside of arrays.
+pub fn unfit(text: &str, kind: &Kind) -> Vec<String> {
+    let mut found = Vec::new();
+    if let (Ok(before), Ok(after)) = (plain(text), plain(&lenient(text, kind))) {
+        missing(&before, &after, "", &mut found);
+    }
+    found
+}
+
+fn missing(before: &Value, after: &Value, path: &str, found: &mut Vec<String>) {
+    let (Value::Object(before), Value::Object(after)) = (before, after) else { return };
+    for (name, value) in before.iter().filter(|(_, value)| !value.is_null()) {
+        let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+        match after.get(name) {
+            Some(kept) => missing(value, kept, &path, found),
+            None => found.push(path),
+        }
+    }
+}
+
+/// A finite number as JSON writes it, without the quotes and white space about it.
+fn number(text: &str) -> Option<&str> {
     let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-    let digits = quoted.unwrap_or(text);
-    // As JSON has it: no `inf`, no sign before, no white space.
-    let is_one = is_value(digits) && !digits.contains(|c: char| c.is_ascii_whitespace());
-    let number: f64 = is_one.then(|| digits.parse().ok())??;
-    number.is_finite().then_some(number)
+    let digits = quoted.unwrap_or(text).trim_ascii();
+    // As JSON has it: no `inf`, no sign before.
+    let number: f64 = is_value(digits).then(|| digits.parse().ok())??;
+    number.is_finite().then_some(digits)
 }

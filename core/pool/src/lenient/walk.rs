@@ -1,6 +1,9 @@
 //! The pass itself: one walk over a text that is known to be JSON, in time that grows with its length alone.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde_json::Value;
 
 use super::{Kind, number, schema, whole_characters};
 
@@ -11,7 +14,7 @@ const DEPTH_MAX: usize = 128;
 pub(super) fn read(text: &str, kind: &Kind) -> String {
     let mut walk = Walk { text, at: 0, out: String::with_capacity(text.len()) };
     walk.pass_white();
-    let place = Place { kind, in_schema: false, takes_array: false };
+    let place = Place { kind, in_schema: false, takes_array: false, is_there: false };
     if !walk.value(place, 0) {
         // A whole text is no member that could be left out.
         return text.to_owned();
@@ -28,6 +31,8 @@ struct Place<'k> {
     in_schema: bool,
     /// An empty array is one.
     takes_array: bool,
+    /// A schema that is `null` is one of anything: it has a name, or a number among others.
+    is_there: bool,
 }
 
 struct Walk<'a> {
@@ -47,10 +52,13 @@ impl<'a> Walk<'a> {
         let next = self.peek();
         if next == b'n' {
             self.skip();
-            return false;
+            let is_there = place.is_there && matches!(place.kind, Kind::Schema);
+            self.out.push_str(if is_there { "{}" } else { "" });
+            return is_there;
         }
         match (place.kind, next) {
-            (Kind::Text | Kind::Words | Kind::Number | Kind::Bool, _) => self.scalar(place.kind),
+            (Kind::Text | Kind::Words | Kind::Exact | Kind::Credential, _) => self.text(place.kind),
+            (Kind::Number | Kind::Bool | Kind::Hint, _) => self.scalar(place.kind),
             (Kind::Object, b'{') => {
                 let value = self.skip();
                 self.out.push_str(value);
@@ -60,9 +68,14 @@ impl<'a> Walk<'a> {
                 self.object(place, depth);
                 true
             }
-            (Kind::List(kind), b'[') => self.array(Place { kind, ..place }, depth),
-            (Kind::Schema, b'[') if !self.is_empty_array() => self.array(place, depth),
-            (Kind::List(_), _) => self.misfit(place),
+            (Kind::List(kind) | Kind::Spaced(kind), b'[') => {
+                self.array(Place { kind, ..place }, depth)
+            }
+            (Kind::Spaced(_), b'"') => self.spaced(),
+            (Kind::Schema, b'[') if place.in_schema && !self.is_empty_array() => {
+                self.array(Place { is_there: true, ..place }, depth)
+            }
+            (Kind::List(_) | Kind::Spaced(_), _) => self.misfit(place),
             (_, b'[') if self.is_empty_array() => {
                 self.skip();
                 self.out.push_str(if place.takes_array { "[]" } else { "{}" });
@@ -81,33 +94,51 @@ impl<'a> Walk<'a> {
     /// Passes values of other kinds.
     fn misfit(&mut self, place: Place<'_>) -> bool {
         let value = self.skip();
-        let stays = place.in_schema || matches!(place.kind, Kind::Schema);
-        if stays {
+        if place.in_schema {
             self.out.push_str(value);
         }
-        stays
+        place.in_schema
     }
 
-    /// A text, number, or yes or no, also where it is written as another of them.
+    /// A text, also one that is written as a number.
+    fn text(&mut self, kind: &Kind) -> bool {
+        let value = self.skip();
+        let written = match value.as_bytes().first() {
+            Some(b'"') => whole_characters(value),
+            Some(b'-' | b'0'..=b'9') if matches!(kind, Kind::Text | Kind::Credential) => {
+                Cow::Owned(format!("\"{value}\""))
+            }
+            _ => return false,
+        };
+        let is_exact = matches!(kind, Kind::Exact | Kind::Credential);
+        if is_exact && value.starts_with('"') && matches!(written, Cow::Owned(_)) {
+            return false;
+        }
+        self.out.push_str(&written);
+        true
+    }
+
+    /// A number, or yes or no, also one that is written as a text.
     fn scalar(&mut self, kind: &Kind) -> bool {
         let value = self.skip();
-        let written = match (kind, value.as_bytes()[0]) {
-            (Kind::Text | Kind::Words, b'"') => Some(whole_characters(value)),
-            (Kind::Text, b'-' | b'0'..=b'9') => Some(Cow::Owned(format!("\"{value}\""))),
-            (Kind::Number, b'"' | b'-' | b'0'..=b'9') => {
-                number(value).map(|_| Cow::Borrowed(value.trim_matches('"')))
-            }
-            (Kind::Bool, b't' | b'f') => Some(Cow::Borrowed(value)),
-            (Kind::Bool, b'"') => match value {
-                r#""true""# => Some("true".into()),
-                r#""false""# => Some("false".into()),
-                _ => None,
-            },
+        let says = |word: &str| value.trim_matches('"').eq_ignore_ascii_case(word);
+        let written = match (kind, value.as_bytes().first()) {
+            (Kind::Number, Some(b'"' | b'-' | b'0'..=b'9')) => number(value),
+            (Kind::Bool | Kind::Hint, Some(b't' | b'f')) => Some(value),
+            (Kind::Bool, Some(b'"')) => ["true", "false"].into_iter().find(|word| says(word)),
             _ => None,
         };
-        let fits = written.is_some();
-        written.into_iter().for_each(|written| self.out.push_str(&written));
-        fits
+        written.into_iter().for_each(|written| self.out.push_str(written));
+        written.is_some()
+    }
+
+    /// The texts of one with white space between, as an array.
+    fn spaced(&mut self) -> bool {
+        let value = self.skip();
+        let Ok(text) = serde_json::from_str::<Cow<'_, str>>(value) else { return false };
+        let texts = text.split_whitespace().map(|text| Value::from(text).to_string());
+        let _ = write!(self.out, "[{}]", texts.collect::<Vec<_>>().join(","));
+        true
     }
 
     fn object(&mut self, place: Place<'_>, depth: usize) {
@@ -155,7 +186,8 @@ impl<'a> Walk<'a> {
             Some(kind) => {
                 let in_schema = is_schema || place.in_schema;
                 let takes_array = is_schema && schema::is_array(name);
-                self.value(Place { kind, in_schema, takes_array }, depth + 1)
+                let is_there = matches!(place.kind, Kind::ByName(_));
+                self.value(Place { kind, in_schema, takes_array, is_there }, depth + 1)
             }
             None => {
                 let value = self.skip();
@@ -185,17 +217,7 @@ impl<'a> Walk<'a> {
             if !is_first {
                 self.out.insert(begin, ',');
             }
-            let item = Place { takes_array: false, ..place };
-            let is_kept = match self.peek() {
-                // No member, and no schema: whoever reads it says so.
-                b'n' if matches!(place.kind, Kind::Schema) => {
-                    let value = self.skip();
-                    self.out.push_str(value);
-                    true
-                }
-                _ => self.value(item, depth + 1),
-            };
-            match is_kept {
+            match self.value(Place { takes_array: false, ..place }, depth + 1) {
                 true => is_first = false,
                 false => self.out.truncate(begin),
             }

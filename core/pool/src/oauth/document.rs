@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::read::{members, text_of, texts_of};
+use super::read::members;
 use super::token::put;
+use crate::lenient::kinds;
 
 /// How a token is come by, as far as it decides what a document has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,48 +15,12 @@ pub enum Way {
     Client,
 }
 
-/// Members that are texts.
-const TEXTS: &[&str] = &[
-    "authorization_endpoint",
-    "authorization_server",
-    "issuer",
-    "jwks_uri",
-    "registration_endpoint",
-    "resource",
-    "token_endpoint",
-];
-
-/// Members that are lists of texts.
-const LISTS: &[&str] = &[
-    "authorization_servers",
-    "code_challenge_methods_supported",
-    "response_types_supported",
-    "scopes_supported",
-    "token_endpoint_auth_methods_supported",
-];
-
-/// Members that are true or false.
-const SWITCHES: &[&str] =
-    &["authorization_response_iss_parameter_supported", "client_id_metadata_document_supported"];
-
 /// A document with the types that are meant, member by member; nothing where it is no object.
 ///
 /// Texts stay as they were written, byte for byte: issuers and resources are compared, and endpoints are judged by others.
 pub fn document(body: &[u8], way: Way) -> Option<Map<String, Value>> {
-    let mut members = members(body, &[])?;
-    for name in TEXTS {
-        let text = members.get(*name).filter(|value| value.is_string()).and_then(text_of);
-        put(&mut members, name, text.map(Value::from));
-    }
-    for name in LISTS {
-        // An empty list says nothing: a server that supported nothing at all would publish nothing.
-        let texts = members.get(*name).map(texts_of).filter(|texts| !texts.is_empty());
-        put(&mut members, name, texts.map(Value::from));
-    }
-    for name in SWITCHES {
-        let is_on = members.get(*name).and_then(switch);
-        put(&mut members, name, is_on.map(Value::from));
-    }
+    // An empty list says nothing: a server that supported nothing at all would publish nothing.
+    let mut members = members(body, &kinds::METADATA, &[])?;
     let methods = members.get_mut("code_challenge_methods_supported").and_then(Value::as_array_mut);
     for method in methods.into_iter().flatten() {
         if method.as_str().is_some_and(|name| name.eq_ignore_ascii_case("S256")) {
@@ -68,15 +33,6 @@ pub fn document(body: &[u8], way: Way) -> Option<Map<String, Value>> {
         put(&mut members, "authorization_endpoint", token);
     }
     Some(members)
-}
-
-fn switch(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(is_on) => Some(*is_on),
-        Value::String(text) if text.eq_ignore_ascii_case("true") => Some(true),
-        Value::String(text) if text.eq_ignore_ascii_case("false") => Some(false),
-        _ => None,
-    }
 }
 
 /// Whether these are the metadata of a resource, and not of an authorization server.

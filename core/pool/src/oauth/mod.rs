@@ -1,8 +1,8 @@
 //! What authorization servers answer, read generously and answered strictly (SPEC 18.2, 18.7).
 //!
 //! ```text
-//! bytes --read--> members --token / registration / document--> what a flow goes on with
-//!                                  \--> Refusal: in the server's own words, or by name
+//! bytes --lenient pass--> members --token / registration / document--> what a flow goes on with
+//!                                          \--> Refusal: in the server's own words, or by name
 //! ```
 //!
 //! 1. A member that is null, empty or of a type that cannot be meant counts as absent, and costs nothing else.
@@ -21,7 +21,7 @@ mod token;
 
 pub use document::{Way, document, is_of_resource};
 pub use host::is_public_name;
-pub use read::{said, text_of};
+pub use read::said;
 pub use registration::{Authentication, Registered, registered};
 pub use resource::is_resource_of;
 pub use token::{Challenge, Issued, issued};

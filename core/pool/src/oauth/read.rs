@@ -4,19 +4,34 @@ use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use super::Refusal;
-use crate::json::Plain;
+use crate::json::{is_value, readable_members};
+use crate::lenient::{Kind, kinds, lenient};
 
-/// The members of a body: those of a JSON object, or of a form where one of them has this name. None of anything else.
+/// The members of a body, each of its kind: those of a JSON object, or of a form where one of them has this name. None of anything else.
 ///
-/// A member of a form that comes twice is none: nobody knows which was meant.
-pub(super) fn members(body: &[u8], of_form: &[&str]) -> Option<Map<String, Value>> {
+/// A blank text and an empty list say nothing.
+pub(super) fn members(body: &[u8], kind: &Kind, of_form: &[&str]) -> Option<Map<String, Value>> {
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start_matches('\u{feff}').trim();
-    match serde_json::from_str::<Plain>(text) {
-        Ok(Plain(Value::Object(members))) => return Some(members),
-        Ok(Plain(_)) => return None,
-        Err(_) => {}
+    let mut members = match is_value(text) {
+        true if text.starts_with('{') => readable_members(&lenient(text, kind)),
+        true => return None,
+        false => readable_members(&lenient(&form(text, of_form)?, kind)),
+    };
+    let known = if let Kind::Map(known) = kind { *known } else { &[] };
+    for (name, _) in known.iter().filter(|(_, kind)| !matches!(kind, Kind::Any)) {
+        if let Some(Value::Array(items)) = members.get_mut(*name) {
+            items.retain(|item| !says_nothing(item));
+        }
+        if members.get(*name).is_some_and(says_nothing) {
+            members.remove(*name);
+        }
     }
+    Some(members)
+}
+
+/// The members of a form as JSON. One that comes twice is none: nobody knows which was meant.
+fn form(text: &str, names: &[&str]) -> Option<String> {
     let mut members = Map::new();
     let mut doubled = Vec::new();
     for (name, value) in form_urlencoded::parse(text.as_bytes()) {
@@ -26,11 +41,42 @@ pub(super) fn members(body: &[u8], of_form: &[&str]) -> Option<Map<String, Value
         }
     }
     doubled.iter().for_each(|name| drop(members.remove(name)));
-    of_form.iter().any(|name| members.contains_key(*name)).then_some(members)
+    let is_one = names.iter().any(|name| members.contains_key(*name));
+    is_one.then(|| Value::Object(members).to_string())
 }
 
-/// The text that a member stands for: itself, or a whole number where a text was meant. Nothing for an empty one.
-pub fn text_of(value: &Value) -> Option<String> {
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// A member that is a text.
+pub(super) fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    members.get(name)?.as_str()
+}
+
+/// A member that is a list of texts.
+pub(super) fn texts<'a>(members: &'a Map<String, Value>, name: &str) -> Vec<&'a str> {
+    let items = members.get(name).and_then(Value::as_array);
+    items.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// A member that is a number, as a whole one that is not below zero.
+pub(super) fn whole(members: &Map<String, Value>, name: &str) -> Option<u64> {
+    let number = members.get(name)?;
+    let floor = |number: f64| (number >= 0.0).then_some(number as u64);
+    let number = number.as_u64().or_else(|| floor(number.as_f64()?));
+    number.map(|number| number.min(NUMBER_MAX))
+}
+
+/// Seconds of more than a hundred thousand years mean for ever, and are added to others without harm.
+const NUMBER_MAX: u64 = 1 << 42;
+
+/// The text that a member of a free form stands for: itself, or a whole number. Nothing for an empty one.
+fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
         Value::Number(number) if number.is_u64() || number.is_i64() => Some(number.to_string()),
@@ -38,41 +84,9 @@ pub fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// The whole number that a member stands for, also where it was written as a text or with a fraction.
-pub(super) fn number_of(value: &Value) -> Option<u64> {
-    let number = match value {
-        Value::Number(number) => number.as_u64().or_else(|| floor(number.as_f64()?)),
-        Value::String(text) => {
-            let text = text.trim();
-            text.parse::<u64>().ok().or_else(|| floor(text.parse().ok()?))
-        }
-        _ => None,
-    };
-    number.map(|number| number.min(NUMBER_MAX))
-}
-
-/// Seconds of more than a hundred thousand years mean for ever, and are added to others without harm.
-const NUMBER_MAX: u64 = 1 << 42;
-
-fn floor(number: f64) -> Option<u64> {
-    (number.is_finite() && number >= 0.0).then_some(number as u64)
-}
-
-/// The texts of a member: an array of them, or one with spaces between. What is no text in it counts as absent.
-pub(super) fn texts_of(value: &Value) -> Vec<String> {
-    match value {
-        Value::Array(items) => {
-            let texts = items.iter().filter_map(Value::as_str).filter(|it| !it.trim().is_empty());
-            texts.map(str::to_owned).collect()
-        }
-        Value::String(text) => text.split_whitespace().map(str::to_owned).collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// The refusal that an answer states, of whatever status it is: a code, or an object that holds one.
 pub fn said(body: &[u8]) -> Option<Refusal> {
-    refusal_in(&members(body, &["error"])?)
+    refusal_in(&members(body, &kinds::TOKEN, &["error"])?)
 }
 
 pub(super) fn refusal_in(members: &Map<String, Value>) -> Option<Refusal> {

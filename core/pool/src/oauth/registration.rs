@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::Refusal;
-use super::read::{members, number_of, refusal_in, text_of};
+use super::read::{members, refusal_in, text, texts, whole};
 use super::token::put;
+use crate::lenient::kinds;
 
 /// How a client proves at the token endpoint who it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,42 +67,36 @@ impl Authentication {
 /// What the server says instead, whatever the status of HTTP; another redirect than was asked for; a way to authenticate that is not
 /// understood; that there is no client.
 pub fn registered(body: &[u8], asked: &str) -> Result<Registered, Refusal> {
-    let mut members = members(body, &[]).ok_or(Refusal::Lacks("client_id"))?;
+    let members = members(body, &kinds::REGISTRATION, &[]);
+    let mut members = members.ok_or(Refusal::Lacks("client_id"))?;
     if let Some(refusal) = refusal_in(&members) {
         return Err(refusal);
     }
-    let id = members.get("client_id").and_then(text_of).ok_or(Refusal::Lacks("client_id"))?;
-    check_redirects(members.get("redirect_uris"), asked)?;
-    let method = members.get("token_endpoint_auth_method").and_then(text_of);
-    let authentication = match method {
+    let id = text(&members, "client_id").ok_or(Refusal::Lacks("client_id"))?.to_owned();
+    check_redirects(&texts(&members, "redirect_uris"), asked)?;
+    let authentication = match text(&members, "token_endpoint_auth_method") {
         None => None,
         Some(name) => {
-            Some(Authentication::of(name.trim()).ok_or(Refusal::Authentication(name.clone()))?)
+            let known = Authentication::of(name.trim());
+            Some(known.ok_or_else(|| Refusal::Authentication(name.to_owned()))?)
         }
     };
-    let secret = members.get("client_secret").and_then(text_of);
+    let secret = text(&members, "client_secret").map(str::to_owned);
     let secret = secret.filter(|_| authentication != Some(Authentication::None));
     // Without a secret there is nothing to prove anything with, whatever the answer says.
     let authentication = authentication.filter(|_| secret.is_some());
-    let expires_at = members.get("client_secret_expires_at").and_then(number_of);
+    let expires_at = whole(&members, "client_secret_expires_at");
     let expires_at = expires_at.filter(|at| *at > 0 && secret.is_some());
-    put(&mut members, "client_id", Some(id.clone().into()));
     put(&mut members, "client_secret", secret.clone().map(Value::from));
     put(&mut members, "redirect_uris", Some(vec![asked].into()));
-    let name = members.get("client_name").and_then(text_of);
-    put(&mut members, "client_name", name.map(Value::from));
     Ok(Registered { id, secret, authentication, expires_at, members })
 }
 
 /// What was registered, where that is said, holds what was asked for. It is compared byte for byte, as the server will do.
-fn check_redirects(found: Option<&Value>, asked: &str) -> Result<(), Refusal> {
-    let registered: Vec<String> = match found {
-        Some(Value::Array(items)) => items.iter().filter_map(text_of).collect(),
-        Some(one) => text_of(one).into_iter().collect(),
-        None => Vec::new(),
-    };
-    if registered.is_empty() || registered.iter().any(|one| one == asked) {
+fn check_redirects(registered: &[&str], asked: &str) -> Result<(), Refusal> {
+    if registered.is_empty() || registered.contains(&asked) {
         return Ok(());
     }
+    let registered = registered.iter().map(|one| (*one).to_owned()).collect();
     Err(Refusal::Redirect { asked: asked.to_owned(), registered })
 }

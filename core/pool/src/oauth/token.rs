@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Refusal;
-use super::read::{members, number_of, refusal_in, text_of, texts_of};
+use super::read::{members, refusal_in, text, texts, whole};
+use crate::lenient::kinds;
 
 /// What the resource asked for, as far as it says which kind of token it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,23 +33,21 @@ const OTHER_KINDS: &[&str] = &["dpop", "mac", "n_a", "pop"];
 /// What the server says instead, whatever the status of HTTP; a kind of token that is not understood; that there is none.
 pub fn issued(body: &[u8], challenge: Challenge) -> Result<Issued, Refusal> {
     let no_token = Refusal::Lacks("access_token");
-    let mut members = members(body, &["access_token", "error"]).ok_or(no_token.clone())?;
+    let members = members(body, &kinds::TOKEN, &["access_token", "error"]);
+    let mut members = members.ok_or(no_token.clone())?;
     if let Some(refusal) = refusal_in(&members) {
         return Err(refusal);
     }
     let is_denied = members.get("ok") == Some(&Value::Bool(false));
-    let token = members.get("access_token").and_then(text_of).filter(|_| !is_denied);
-    let token = token.ok_or(no_token)?;
-    let kind = members.get("token_type").and_then(text_of);
-    let called = bearer(kind.as_deref().map(str::trim), challenge)?;
-    put(&mut members, "access_token", Some(token.into()));
+    if is_denied || !members.contains_key("access_token") {
+        return Err(no_token);
+    }
+    let called = bearer(text(&members, "token_type").map(str::trim), challenge)?;
     put(&mut members, "token_type", Some("bearer".into()));
-    let lives = members.get("expires_in").and_then(number_of);
+    let lives = whole(&members, "expires_in");
     put(&mut members, "expires_in", lives.map(Value::from));
-    let renewal = members.get("refresh_token").and_then(text_of);
-    put(&mut members, "refresh_token", renewal.map(Value::from));
-    let scopes = members.get("scope").map(texts_of).filter(|scopes| !scopes.is_empty());
-    put(&mut members, "scope", scopes.map(|scopes| scopes.join(" ").into()));
+    let scopes = texts(&members, "scope").join(" ");
+    put(&mut members, "scope", Some(scopes).filter(|it| !it.is_empty()).map(Value::from));
     Ok(Issued { members, called })
 }
 

@@ -9,8 +9,8 @@
 //! | `gemini` | `{name, description, parametersJsonSchema}` |
 //! | `any` | its definition, under its exposed name, with a schema that each of these APIs takes |
 //!
-//! 1. A schema stays as the server wrote it, byte for byte, but for what the target refuses: one refused tool would
-//!    fail the whole request of a host, and so all its other tools.
+//! 1. A schema stays as the server wrote it, byte for byte, but for what the lenient pass reads otherwise (SPEC 18.2) and what the target
+//!    refuses: one refused tool would fail the whole request of a host, and so all its other tools.
 //! 2. What is taken out makes the schema wider, never narrower: the server checks the arguments itself.
 //! 3. An argument whose name the target refuses has another one there, and [`ArgumentNames::back`] is the way back.
 //! 4. A reference that led somewhere leads there in what is made of it.
@@ -18,7 +18,7 @@
 
 mod arguments;
 mod keywords;
-mod lenient;
+mod misfits;
 mod references;
 mod schema;
 mod surface;
@@ -34,6 +34,7 @@ pub use arguments::ArgumentNames;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::members;
+use crate::lenient::{kinds, lenient};
 use crate::text::escaped;
 
 /// How a model API takes tools.
@@ -139,7 +140,8 @@ impl Shape {
 
     /// One tool in this shape, as JSON text: its exposed name, and its definition, which a catalog accepted.
     pub fn tool(self, name: &str, definition: &str) -> String {
-        let Ok(members) = members(definition) else {
+        let read = self.read(definition);
+        let Ok(members) = members(&read) else {
             debug_assert!(false, "a catalog takes no such definition");
             return self.declared(name, None, r#"{"type":"object","properties":{}}"#);
         };
@@ -152,7 +154,7 @@ impl Shape {
         }
         let text = |wanted: &str| {
             let found = members.iter().find(|(member, _)| member == wanted);
-            found.map(|(_, value)| *value).filter(|value| value.get().starts_with('"'))
+            found.map(|(_, value)| *value)
         };
         // Gemini's own API wants a description of each function.
         let needed = text("name").filter(|_| self == Shape::Gemini);
@@ -160,9 +162,18 @@ impl Shape {
         self.declared(name, description, &fitted)
     }
 
+    /// A definition as this shape is made of it: through the lenient pass, but for the protocol's own.
+    fn read(self, definition: &str) -> Cow<'_, str> {
+        match self {
+            Shape::Mcp => Cow::Borrowed(definition),
+            _ => lenient(definition, &kinds::TOOL),
+        }
+    }
+
     /// What becomes of a tool's arguments in this shape, of its definition.
     pub fn fit(self, definition: &str) -> Fit {
-        let Ok(members) = members(definition) else { return Fit::default() };
+        let read = self.read(definition);
+        let Ok(members) = members(&read) else { return Fit::default() };
         let fitted = schema::fitted(self, written_schema(&members));
         Fit { names: fitted.names, left_out: fitted.left_out }
     }
@@ -206,7 +217,7 @@ impl Shape {
 /// The schema of a tool's arguments; one that is absent says nothing.
 fn written_schema<'a>(members: &[(String, &'a RawValue)]) -> &'a str {
     let found = members.iter().find(|(member, _)| member == "inputSchema");
-    found.map(|(_, value)| value.get()).filter(|schema| *schema != "null").unwrap_or("{}")
+    found.map(|(_, value)| value.get()).unwrap_or("{}")
 }
 
 /// A definition whose name is another, and whose schema may be, with everything else as it was.

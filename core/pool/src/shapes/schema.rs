@@ -2,7 +2,7 @@
 //!
 //! | Target | Refused | Done |
 //! | --- | --- | --- |
-//! | all but `mcp` | members of a wrong type, an empty array where a map belongs, null | they become what is meant, else they are taken out |
+//! | all but `mcp` | members of a wrong type | they become what is meant, else they are taken out |
 //! | all but `mcp` | a reference that leads nowhere | it is taken out |
 //! | all but `mcp` | a schema that is not of `type` `object`, or has no `properties` at the top | it is, and has |
 //! | all but `mcp` | a number beyond a float of 64 bits, more than a hundred or so levels | the schema says no more than that it is an object |
@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{self, ArgumentNames};
 use super::keywords::each_inner;
 use super::surface::{Branches, REFUSED_AT_THE_TOP, surface};
-use super::{LeftOut, Shape, lenient, references};
+use super::{LeftOut, Shape, misfits, references};
 use crate::json::plain;
 
 /// A schema as a target takes it.
@@ -32,7 +32,7 @@ pub(super) struct Fitted {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Fits a schema.
+/// Fits a schema that went through the lenient pass.
 ///
 /// One that serde_json cannot read becomes that of any object: a host's own reader would fail on it too, and on all other tools with it.
 pub(super) fn fitted(shape: Shape, written: &str) -> Fitted {
@@ -42,15 +42,13 @@ pub(super) fn fitted(shape: Shape, written: &str) -> Fitted {
     let mut left_out = Vec::new();
     let (mut schema, is_read) = match plain(written) {
         Ok(Value::Object(schema)) => (schema, true),
-        // PHP writes an empty map so.
-        Ok(Value::Array(all)) if all.is_empty() => (Map::new(), false),
         // What is not read is more than fits: deeper, or with a number beyond any float.
         _ => {
             left_out.push(LeftOut::new(String::new(), "is more than can be read"));
             (Map::new(), false)
         }
     };
-    let right = lenient::put_right(&mut schema, "", &mut left_out);
+    let right = misfits::put_right(&mut schema, "", &mut left_out);
     let dangling = references::without_dangling(&mut schema, &mut left_out);
     let whole = Value::Object(schema.clone());
     let refused = without_refused(shape, &mut schema, &mut left_out);

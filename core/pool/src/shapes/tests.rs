@@ -6,9 +6,14 @@ use super::*;
 
 mod table;
 
+/// The arguments' schema of a tool in a shape, which the lenient pass goes over first.
+fn fitted_whole(shape: Shape, schema: &str) -> schema::Fitted {
+    schema::fitted(shape, &lenient(schema, &crate::lenient::Kind::Schema))
+}
+
 /// The arguments' schema of a tool in a shape, as text.
 fn fitted(shape: Shape, schema: &str) -> String {
-    schema::fitted(shape, schema).text
+    fitted_whole(shape, schema).text
 }
 
 /// Fits a schema, and reads it.
@@ -73,6 +78,27 @@ fn a_tool_without_a_description_is_taken() {
         Shape::Anthropic.tool("n", bare),
         r#"{"name":"n","input_schema":{"type":"object","properties":{}}}"#
     );
+}
+
+/// SPEC 18.2: what does not fit its member costs that member alone, and no hint is a yes that does not say so.
+#[test]
+fn members_of_a_wrong_type_are_in_no_shape() {
+    let odd = r#"{"name":"a","title":{"en":"A"},"description":["d"],"annotations":{"readOnlyHint":"true","idempotentHint":true},"outputSchema":"text","execution":7,"inputSchema":{"type":"object","properties":{}},"x":7}"#;
+    let schema = r#"{"type":"object","properties":{}}"#;
+    for (shape, expected) in [
+        (Shape::Mcp, odd.replace(r#""name":"a""#, r#""name":"n""#)),
+        (Shape::Anthropic, format!(r#"{{"name":"n","input_schema":{schema}}}"#)),
+        (
+            Shape::Any,
+            format!(
+                r#"{{"name":"n","annotations":{{"idempotentHint":true}},"x":7,"inputSchema":{schema}}}"#
+            ),
+        ),
+    ] {
+        assert_eq!(shape.tool("n", odd), expected, "{shape:?}");
+    }
+    let numbered = r#"{"name":"a","description":7,"inputSchema":{}}"#;
+    assert!(Shape::OpenAi.tool("n", numbered).contains(r#""description":"7""#));
 }
 
 /// SPEC 6.1: a schema in which nothing is refused stays, byte for byte, references and unknown keywords too.

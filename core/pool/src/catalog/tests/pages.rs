@@ -142,10 +142,6 @@ fn a_malformed_tool_costs_itself_alone() {
         (r#"{"name":"x"}"#.into(), Some("x")),
         (r#"{"name":"x","inputSchema":null}"#.into(), Some("x")),
         (r#"{"name":"x","inputSchema":true}"#.into(), Some("x")),
-        (with(r#""description":5"#), Some("x")),
-        (with(r#""title":{}"#), Some("x")),
-        (with(r#""outputSchema":[1]"#), Some("x")),
-        (with(r#""annotations":"no""#), Some("x")),
         (with(r#""name":"x""#), Some("x")),
         (with(r#""other":{"a":1,"a":1}"#), Some("x")),
         (with(&format!(r#""other":{}"#, deep(64))), Some("x")),
@@ -160,8 +156,13 @@ fn a_malformed_tool_costs_itself_alone() {
             catalog.skipped.iter().map(|item| (item.list, item.name.as_deref())).collect();
         assert_eq!(skipped, [(ListKind::Tools, name)], "{definition:.100}");
     }
-    // SPEC 18.2, 18.3: an empty array where a map belongs, and half a character, are understood.
+    // SPEC 18.2, 18.3: an empty array where a map belongs, and half a character, are understood; what does not fit costs its member.
     let sound = [
+        with(r#""description":5"#),
+        with(r#""title":{}"#),
+        with(r#""outputSchema":[1]"#),
+        with(r#""outputSchema":"text""#),
+        with(r#""annotations":"no""#),
         with(&format!(r#""other":{}"#, deep(63))),
         with(r#""title":null"#),
         with(r#""icons":5"#),
@@ -192,14 +193,14 @@ fn malformed_prompts_and_resources_are_skipped() {
     for (list, good, bad) in [
         (
             ListKind::Prompts,
-            json!({"name": "p", "arguments": [{"name": "a"}]}),
-            json!({"name": "q", "arguments": {}}),
+            json!({"name": "p", "arguments": {}, "title": 7}),
+            json!({"name": 7, "arguments": [{"name": "a"}]}),
         ),
         (ListKind::Resources, json!({"uri": "u:1", "size": 5}), json!({"name": "no uri"})),
         (
             ListKind::Resources,
-            json!({"uri": "u:1", "mimeType": "a/b"}),
-            json!({"uri": "u:2", "name": 5}),
+            json!({"uri": "u:1", "mimeType": ["a/b"], "name": 5, "annotations": "a"}),
+            json!({"uri": 2, "name": "two"}),
         ),
         (ListKind::ResourceTemplates, json!({"uriTemplate": "u:{x}"}), json!({"uri": "u:1"})),
         (

@@ -108,6 +108,13 @@ const ROWS: &[(Of, &str, &str)] = &[
         r#"{"access_token":17,"token_type":"bearer","refresh_token":18}"#,
         r#"{"access_token":"17","refresh_token":"18"}"#,
     ),
+    // What nobody here reads, and what only is to be shown.
+    (
+        Of::Token,
+        r#"{"access_token":"t","token_type":"bearer","user":"\ud83d","n":1e400,"scope":"a"}"#,
+        r#"{"access_token":"t","user":"\ufffd","scope":"a"}"#,
+    ),
+    (Of::Token, r#"{"access_token":"t","token_type":"bearer","refresh_token":"\ud83d"}"#, T),
     // What stands beside it.
     (
         Of::Token,
@@ -208,6 +215,11 @@ const ROWS: &[(Of, &str, &str)] = &[
     (Of::Document, r#"{"scopes_supported":{},"jwks_uri":7}"#, "{}"),
     (
         Of::Document,
+        r#"{"issuer":"https://as\ud800","grant_types_supported":null,"revocation_endpoint":false,"bearer_methods_supported":"header"}"#,
+        r#"{"bearer_methods_supported":["header"]}"#,
+    ),
+    (
+        Of::Document,
         r#"{"code_challenge_methods_supported":"S256"}"#,
         r#"{"code_challenge_methods_supported":["S256"]}"#,
     ),
@@ -218,7 +230,7 @@ const ROWS: &[(Of, &str, &str)] = &[
     ),
     (
         Of::Document,
-        r#"{"client_id_metadata_document_supported":"true","authorization_response_iss_parameter_supported":null}"#,
+        r#"{"client_id_metadata_document_supported":"True","authorization_response_iss_parameter_supported":null}"#,
         r#"{"client_id_metadata_document_supported":true}"#,
     ),
     (

@@ -58,6 +58,8 @@ const ROWS: &[(Of, &str, &str)] = &[
     (Of::Token, r#"{"access_token":null}"#, "lacks access_token"),
     (Of::Token, r#"{"access_token":{"t":1}}"#, "lacks access_token"),
     (Of::Token, r#"{"access_token":true}"#, "lacks access_token"),
+    (Of::Token, r#"{"access_token":"t\ud83d"}"#, "lacks access_token"),
+    (Of::Token, r#"{"error":"x","error_description":"no \ud83d"}"#, "says x: no \u{fffd}"),
     (Of::Token, r#"{"authed_user":{"access_token":"t"}}"#, "lacks access_token"),
     (Of::Token, r#"["t"]"#, "lacks access_token"),
     (Of::Token, "null", "lacks access_token"),

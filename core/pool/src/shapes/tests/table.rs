@@ -195,7 +195,7 @@ fn schemas(schema: &Value) -> Vec<&Value> {
 fn every_row_is_an_object_whose_arguments_can_be_seen() {
     for (row, written, shown) in ROWS {
         for shape in FITTING {
-            let fitted = schema::fitted(shape, written);
+            let fitted = fitted_whole(shape, written);
             let schema = read(&fitted.text);
             assert_eq!(schema["type"], "object", "{row}, {shape:?}: {schema}");
             let properties = schema["properties"].as_object().expect("they are a map");
@@ -211,7 +211,7 @@ fn every_row_is_an_object_whose_arguments_can_be_seen() {
             } else {
                 assert!(fitted.names.is_empty(), "{row}, {shape:?}");
             }
-            let again = schema::fitted(shape, &fitted.text);
+            let again = fitted_whole(shape, &fitted.text);
             assert_eq!(again.text, fitted.text, "{row}, {shape:?}: what is fitted once fits");
             assert_eq!(again.left_out, [], "{row}, {shape:?}");
         }
@@ -268,7 +268,7 @@ fn every_renamed_argument_of_every_row_finds_back() {
     for (row, written, _) in ROWS {
         let before = read(&fitted(Shape::OpenAi, written));
         for shape in [Shape::Anthropic, Shape::Any] {
-            let fitted = schema::fitted(shape, written);
+            let fitted = fitted_whole(shape, written);
             let schema = read(&fitted.text);
             let own = |name: &str| {
                 let found = fitted.names.iter().find(|(shaped, _)| *shaped == name);
@@ -372,7 +372,7 @@ fn what_is_put_beside_the_definitions_is_bounded() {
         .map(|number| (format!("p{number}"), json!({ "$ref": format!("#/anyOf/{number}") })))
         .collect();
     let schema = json!({ "properties": properties, "anyOf": branches });
-    let fitted = schema::fitted(Shape::Any, &schema.to_string());
+    let fitted = fitted_whole(Shape::Any, &schema.to_string());
     let read = read(&fitted.text);
     assert_eq!(read["$defs"].as_object().unwrap().len(), 64);
     assert_eq!(fitted.left_out.len(), 300 - 64 + 1);

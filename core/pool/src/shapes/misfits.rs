@@ -1,4 +1,4 @@
-//! Schemas as they are meant: an empty array where a map belongs, null in place of nothing, and members of a wrong type.
+//! Schemas without what fits no keyword: what the lenient pass (SPEC 18.2) leaves in them, since it would be missed without a word.
 //!
 //! Only schemas are looked at: what `const`, `enum`, `default` and `examples` hold stays as it is.
 //!
@@ -13,7 +13,7 @@ use super::keywords::{Takes, below, each_inner, takes};
 /// The types that there are.
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/// Puts a schema right at every depth. What fits nothing is taken out, which makes the schema wider, and written down.
+/// Puts a schema right that went through the pass, at every depth. What fits nothing is taken out, which makes the schema wider, and written down.
 pub(super) fn put_right(
     schema: &mut Map<String, Value>,
     path: &str,
@@ -53,8 +53,6 @@ fn as_schema(path: &str, value: &mut Value, left_out: &mut Vec<LeftOut>) -> bool
         Value::Array(names) if path.contains("/dependencies/") && !names.is_empty() => {
             return false;
         }
-        Value::Array(all) if all.is_empty() => {}
-        Value::Null => {}
         _ => left_out.push(LeftOut::new(path.to_owned(), "is no schema")),
     }
     *value = json!({});
@@ -74,22 +72,8 @@ enum Fit {
 }
 
 fn fitted(takes: Takes, value: &mut Value) -> Fit {
-    if value.is_null() {
-        return Fit::Absent;
-    }
-    let is_empty_list = value.as_array().is_some_and(Vec::is_empty);
     let fits = |fits: bool, reason: &'static str| if fits { Fit::As } else { Fit::Never(reason) };
     match takes {
-        Takes::SchemasByName
-        | Takes::SchemasOrNamesByName
-        | Takes::NamesByName
-        | Takes::Schema
-        | Takes::SchemaOrSchemas
-            if is_empty_list =>
-        {
-            *value = json!({});
-            Fit::Changed
-        }
         Takes::SchemasByName | Takes::SchemasOrNamesByName => {
             fits(value.is_object(), "is no map of schemas")
         }
@@ -102,7 +86,7 @@ fn fitted(takes: Takes, value: &mut Value) -> Fit {
             fits(value.is_object() || value.is_boolean() || value.is_array(), "is no schema")
         }
         // An array of no schema says nothing.
-        Takes::Schemas if is_empty_list || value.as_object().is_some_and(Map::is_empty) => {
+        Takes::Schemas if value.as_array().is_some_and(Vec::is_empty) || is_empty_map(value) => {
             Fit::Absent
         }
         Takes::Schemas => fits(value.is_array(), "is no array of schemas"),
@@ -118,13 +102,17 @@ fn fitted(takes: Takes, value: &mut Value) -> Fit {
     }
 }
 
+fn is_empty_map(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty)
+}
+
 fn are_texts(value: &Value) -> bool {
     value.as_array().is_some_and(|all| all.iter().all(Value::is_string))
 }
 
 /// Names, each of them once; an empty map stands for none.
 fn names(value: &mut Value) -> Fit {
-    if value.as_object().is_some_and(Map::is_empty) {
+    if is_empty_map(value) {
         *value = json!([]);
         return Fit::Changed;
     }
