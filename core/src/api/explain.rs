@@ -5,11 +5,12 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::approvals::Replaced;
 use trunkline_pool::explain::{Explanation, Idle, Provenance, Reason, Subject};
 use trunkline_pool::gates::Facts;
+use trunkline_pool::lenient::{self, kinds};
 use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
@@ -49,7 +50,8 @@ impl Session {
     ///
     /// Of a tool that is there it has `shapes` too, with a member for each [`Shape`] in which something of its arguments is another:
     /// `{renamed?: {the name there: the server's own}, left_out?: [{path, reason}]}`. `path` is the JSON pointer of what the shape leaves out of the
-    /// tool's schema.
+    /// tool's schema. `left_out: [{path, reason}]` are members of its definition that are of a type that is not theirs: they count as
+    /// absent, and the definition has them as the server wrote them.
     ///
     /// # Errors
     /// `closed`, `forked`.
@@ -68,10 +70,24 @@ impl Session {
             if !shaped.is_empty() {
                 out["shapes"] = shaped.into();
             }
+            let left_out = left_out(&tool.definition);
+            if !left_out.is_empty() {
+                out["left_out"] = left_out.into();
+            }
         }
         Ok(out)
     }
 }
+
+/// What of a definition is of another type than belongs there, as far as it is told.
+fn left_out(definition: &str) -> Vec<Value> {
+    let places = lenient::unfit(definition, &kinds::TOOL).into_iter().take(LEFT_OUT_MAX);
+    let reason = "is of another type than belongs there";
+    places.map(|path| json!({ "path": path, "reason": reason })).collect()
+}
+
+/// How many members that are left out of one definition are told.
+const LEFT_OUT_MAX: usize = 32;
 
 /// Why it is not there, and what an error says of that.
 type Why = (Option<Reason>, Option<String>);

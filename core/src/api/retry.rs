@@ -17,6 +17,7 @@ use serde::Deserialize;
 use tokio::task::AbortHandle;
 use trunkline_pool::in_flight::later;
 use trunkline_pool::interface::words;
+use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::{CallOptions, Retry};
 use trunkline_pool::state::{EntryState, Generation};
 
@@ -363,8 +364,8 @@ fn declares_safe(definition: &str) -> bool {
         #[serde(rename = "idempotentHint")]
         idempotent: Option<bool>,
     }
-    let definition = serde_json::from_str::<Definition>(definition);
-    // No more is read into it than is written: what is said in another type declares nothing.
+    // No more is read into it than is written: a hint of another type declares nothing.
+    let definition = serde_json::from_str::<Definition>(&lenient(definition, &kinds::TOOL_CLAIMS));
     definition.is_ok_and(|Definition { annotations: Hints { read_only, idempotent } }| {
         read_only == Some(true) || idempotent == Some(true)
     })
@@ -381,6 +382,7 @@ mod tests {
             r#"{"name":"t","annotations":{"readOnlyHint":true}}"#,
             r#"{"name":"t","annotations":{"title":"T","idempotentHint":true,"readOnlyHint":false}}"#,
             r#"{"name":"t","annotations":{"idempotentHint":true,"readOnlyHint":null}}"#,
+            r#"{"name":"t","annotations":{"readOnlyHint":true,"idempotentHint":7,"title":{}}}"#,
         ] {
             assert!(declares_safe(safe), "{safe}");
         }
@@ -390,6 +392,8 @@ mod tests {
             r#"{"name":"t","annotations":{}}"#,
             r#"{"name":"t","annotations":[]}"#,
             r#"{"name":"t","annotations":{"readOnlyHint":"true"}}"#,
+            r#"{"name":"t","annotations":{"readOnlyHint":1,"idempotentHint":"True"}}"#,
+            r#"{"name":"t","annotations":"readOnlyHint"}"#,
             r#"{"name":"t","readOnlyHint":true}"#,
             r#"{"name":"t","annotations":{"destructiveHint":false}}"#,
         ] {

@@ -12,6 +12,7 @@ use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
 use trunkline_pool::json::readable_members;
+use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::Refusal;
 
 /// Characters of a server's own error message that are repeated in ours.
@@ -161,8 +162,8 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
 
 /// The server answered with an error: the text of the `error` member.
 pub(crate) fn of_server(server: &Arc<str>, error: &str) -> Error {
-    let mut members = readable_members(error);
-    let Some(code) = members.get("code").and_then(code) else {
+    let mut members = readable_members(&lenient(error, &kinds::ERROR));
+    let Some(code) = members.get("code").and_then(Value::as_i64) else {
         return unreadable(server, error, &members);
     };
     let message = members.get("message").and_then(Value::as_str).unwrap_or_default();
@@ -193,11 +194,6 @@ fn unreadable(server: &Arc<str>, error: &str, members: &Map<String, Value>) -> E
 /// As much of a server's message as an error shows.
 fn shown(message: &str) -> String {
     escape_line(message.as_bytes()).chars().take(SERVER_MESSAGE_MAX).collect()
-}
-
-/// The code of an error, which may be written as a text.
-fn code(written: &Value) -> Option<i64> {
-    written.as_i64().or_else(|| written.as_str()?.parse().ok())
 }
 
 /// The same error for whoever asks later: the status and each event that tells of it have it again, so that what the server says in

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use serde::Deserialize;
 use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item};
-use trunkline_pool::json::Plain;
+use trunkline_pool::lenient::{kinds, lenient};
 
 use super::link::Link;
 
@@ -29,9 +29,13 @@ impl Link {
 fn is_only_a_task(tool: &Item) -> bool {
     #[derive(Deserialize)]
     struct Tool {
-        #[serde(default)]
-        execution: Plain,
+        execution: Execution,
     }
-    let tool = serde_json::from_str::<Tool>(&tool.definition);
-    tool.is_ok_and(|tool| tool.execution.0["taskSupport"] == "required")
+    #[derive(Deserialize)]
+    struct Execution {
+        #[serde(rename = "taskSupport")]
+        task_support: String,
+    }
+    let tool = serde_json::from_str::<Tool>(&lenient(&tool.definition, &kinds::TOOL_CLAIMS));
+    tool.is_ok_and(|tool| tool.execution.task_support == "required")
 }

@@ -13,7 +13,8 @@ use super::keywords::{Takes, below, each_inner, takes};
 /// The types that there are.
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/// Puts a schema right that went through the pass, at every depth. What fits nothing is taken out, which makes the schema wider, and written down.
+/// Puts a schema right that went through the pass, at every depth. What fits nothing is taken out, which makes the schema wider, and
+/// written down.
 pub(super) fn put_right(
     schema: &mut Map<String, Value>,
     path: &str,

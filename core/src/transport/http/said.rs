@@ -4,6 +4,7 @@ use reqwest::Response;
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use trunkline_pool::json::{lossy_members, readable, readable_members};
+use trunkline_pool::lenient::{kinds, lenient};
 
 use super::channel::Channel;
 use super::failure::{SHOWN_CHARS_MAX, shown};
@@ -112,7 +113,7 @@ pub(super) fn no_mcp(channel: &Channel, said: &Said<'_>) -> Error {
 fn message(body: &str) -> Option<String> {
     let members = lossy_members(body).ok()?;
     let (_, error) = members.iter().rev().find(|(name, _)| name == "error")?;
-    let message = readable_members(error.get()).remove("message");
+    let message = readable_members(&lenient(error.get(), &kinds::ERROR)).remove("message");
     // Some give the words alone.
     let message = message.or_else(|| readable(error.get()))?;
     message.as_str().map(str::to_owned)

@@ -269,12 +269,17 @@ fn the_digest_covers_what_a_model_sees() {
         ("/inputSchema/x", json!("1"), true),
         ("/outputSchema/y", json!(1.5), true),
         ("/annotations/readOnlyHint", json!(false), true),
+        // A host is handed what is of a wrong type too.
+        ("/description", json!(7), true),
+        ("/annotations", json!("read-only"), true),
         ("/_meta/m", json!(2), false),
     ] {
         let mut changed = base.clone();
         *changed.pointer_mut(pointer).unwrap() = value;
         assert_eq!(digest(&changed) != first, counts, "{pointer}");
     }
+    let odd = |words: &str| json!({"name": "a", "description": [words], "inputSchema": {}});
+    assert_ne!(digest(&odd("one")), digest(&odd("other")));
     let mut reordered = base.clone();
     let schema = reordered["inputSchema"].as_object_mut().unwrap();
     schema.shift_remove("type");
