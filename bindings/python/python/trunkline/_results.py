@@ -176,7 +176,8 @@ class Listed:
     @property
     def description(self) -> str | None:
         """What the server says about it."""
-        return self.definition.get("description")
+        said = self.definition.get("description")
+        return said if isinstance(said, str) else None
 
     def __repr__(self) -> str:
         return f"<Listed {self.name!r} of {self.server!r}>"

@@ -153,7 +153,7 @@ def test_what_was_announced_before_an_answer_is_listed_after_it(log: Log) -> Non
 def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
     async def main() -> None:
         async with kinds(serve_odd) as session, SessionServer(session) as server:
-            assert {tool.name for tool in await server.list_tools()} == {f"mcp__kinds__{name}" for name in [*RESULTS, "long"]}
+            assert {tool.name for tool in await server.list_tools()} == {f"mcp__kinds__{name}" for name in [*RESULTS, "odd", "long"]}
             before, odd = (await server.call_tool("mcp__kinds__odd", {})).content
             assert (before.text, json.loads(odd.text)) == ("before", {"type": "smell", "of": "roses"})
 

@@ -39,14 +39,21 @@ REQUEST_TIMEOUT, CONNECTION_CLOSED, INTERNAL_ERROR = getattr(types, "REQUEST_TIM
 _LOST = (CallInterruptedError, ClosedError, ConnectError, UnavailableError)
 
 
+#: What names a thing of a list, and what a tool cannot be called without.
+_NEEDED = ("name", "inputSchema", "uri", "uriTemplate")
+
+
 def models(kind: Any, definitions: list[dict[str, Any]]) -> list[Any]:
-    """What a server lists. What is not as the protocol has it is left out, and costs nobody the rest."""
+    """What a server lists. A member that is not as the protocol has it is left out, and costs nobody the rest; one that is needed costs its own."""
     out = []
     for definition in definitions:
-        try:
-            out.append(kind.model_validate(definition))
-        except ValueError as error:
-            _log.warning("left out of a list: %s", error)
+        if _unfit(kind, definition) is not None:
+            least = {name: definition[name] for name in _NEEDED if name in definition}
+            if (error := _unfit(kind, least)) is not None:
+                _log.warning("left out of a list: %s", error)
+                continue
+            definition = {**least, **_fit(kind, least, definition)}
+        out.append(kind.model_validate(definition))
     return out
 
 
@@ -68,7 +75,7 @@ def _fit(kind: Any, least: dict[str, Any], members: dict[str, Any]) -> dict[str,
         if (error := _unfit(kind, {**least, name: value})) is None:
             fit[name] = value
         else:
-            _log.warning("left out of what a server says of itself: %r: %s", name, error)
+            _log.warning("left out of what a server says: %r: %s", name, error)
     return fit
 
 
