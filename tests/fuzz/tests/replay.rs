@@ -51,7 +51,7 @@ macro_rules! replays {
     };
 }
 
-replays! { frames envelope json events socket settings expansion dotenv approvals kept abi }
+replays! { frames envelope json events socket lists shapes oauth settings expansion dotenv approvals kept abi }
 
 #[test]
 fn every_target_is_replayed() {

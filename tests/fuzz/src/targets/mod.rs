@@ -10,7 +10,10 @@ mod frames;
 mod json;
 mod kept;
 mod lenient;
+mod lists;
+mod oauth;
 mod settings;
+mod shapes;
 mod socket;
 
 use serde_json::Value;
@@ -66,6 +69,27 @@ pub const TARGETS: &[Target] = &[
         what: "the reader of websockets",
         run: socket::run,
         words: &["\u{1}\u{2}{}", "{\"id\":1}", "\0"],
+        thousands: 80,
+    },
+    Target {
+        name: "lists",
+        what: "the reader of lists",
+        run: lists::run,
+        words: lists::WORDS,
+        thousands: 40,
+    },
+    Target {
+        name: "shapes",
+        what: "the tools that model APIs are shown",
+        run: shapes::run,
+        words: shapes::WORDS,
+        thousands: 20,
+    },
+    Target {
+        name: "oauth",
+        what: "the answers of authorization servers",
+        run: oauth::run,
+        words: oauth::WORDS,
         thousands: 80,
     },
     Target {
