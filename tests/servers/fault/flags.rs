@@ -12,6 +12,8 @@ use crate::rogue::{Scheme, To};
 #[derive(Debug, Default)]
 pub struct Flags {
     pub frame: Option<Frame>,
+    /// What stands before the first message.
+    pub before: String,
     /// What is spoiled of the answers to some methods.
     pub at: Vec<At>,
     /// The end comes after so many messages.
@@ -73,6 +75,7 @@ impl Flags {
         let wrong = || format!("{flag} cannot be {value:?}");
         match flag {
             "--frame" => self.frame = Some(Frame::named(&value).ok_or_else(wrong)?),
+            "--before" => self.before = value,
             "--helper" => self.companions.push(Companion::named(&value).ok_or_else(wrong)?),
             "--slow-exit-ms" => {
                 self.slow_exit = Duration::from_millis(value.parse().map_err(|_| wrong())?);
@@ -103,6 +106,7 @@ usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain othe
 --modern           speaks revision 2026-07-28, and no older one
 --features         has prompts, resources, completions and levels of its log beside tools
 --die-after N      ends after so many messages
+--before TEXT      stands before the first message
 --at METHOD[@N]=TROUBLE|JSON
                    what becomes of the answer to METHOD, from the Nth request on; JSON stands in the place of its result;
                    of calls those of `any` alone; may be repeated
@@ -114,9 +118,10 @@ usage: trunkline-faultserver [flags]      (MCP over stdio; tools: any plain othe
 --sends TEXT       the bytes that it answers with, whatever it is asked; {id} is the id of what it answers
 --then close|hang|repeat=TEXT|drip=TEXT
                    what comes after them
---to everything|calls|first|comers|METHOD|first:METHOD
+--to everything|calls|first|comers|idle:MS|METHOD|first:METHOD
                    what gets that answer: calls, the first request, requests of a method (of HTTP or of the protocol), or the first of those. All
-                   other requests get the answers of a small server. `comers`: every connection gets it at once";
+                   other requests get the answers of a small server. `comers`: every connection gets it at once; `idle:MS`: what
+                   comes by a socket that was idle for longer, as the other answers say in whole seconds";
 
 #[cfg(test)]
 mod tests {
@@ -136,6 +141,7 @@ mod tests {
             &["--helper"],
             &["--slow-exit-ms", "x"],
             &["--to", "first:nope"],
+            &["--to", "idle:nope"],
         ] {
             assert!(parse(slip).is_err(), "{slip:?}");
         }

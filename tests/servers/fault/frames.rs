@@ -68,7 +68,7 @@ impl Frame {
 /// Standard output, one message a line.
 pub struct Wire {
     /// What comes before the first message.
-    begin: &'static [u8],
+    begin: Vec<u8>,
     end: &'static [u8],
     is_silent: bool,
     /// How many messages are written before the process ends.
@@ -76,8 +76,9 @@ pub struct Wire {
 }
 
 impl Wire {
-    pub fn new(frame: Option<Frame>, left: Option<u32>) -> Wire {
-        let begin: &[u8] = if frame == Some(Frame::Bom) { "\u{feff}".as_bytes() } else { b"" };
+    pub fn new(frame: Option<Frame>, before: &str, left: Option<u32>) -> Wire {
+        let mark = if frame == Some(Frame::Bom) { "\u{feff}" } else { "" };
+        let begin = [mark, before].concat().into_bytes();
         let end: &[u8] = if frame == Some(Frame::CrLf) { b"\r\n" } else { b"\n" };
         Wire { begin, end, is_silent: false, left }
     }
@@ -95,7 +96,7 @@ impl Wire {
         let mut out = std::io::stdout().lock();
         let begin = std::mem::take(&mut self.begin);
         let written =
-            out.write_all(begin).and_then(|()| out.write_all(bytes)).and_then(|()| out.flush());
+            out.write_all(&begin).and_then(|()| out.write_all(bytes)).and_then(|()| out.flush());
         if written.is_err() {
             std::process::exit(0);
         }

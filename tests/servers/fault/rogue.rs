@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -47,6 +47,8 @@ pub enum To {
     First,
     /// To whoever comes: what is asked there is not read.
     Comers,
+    /// To what comes by a socket that was idle for longer, which a hint says. To all else it is a small server.
+    Idle(Duration),
     /// To requests of this method, of the protocol or of HTTP, or to the first of them alone. To all else it is a small server.
     Method { name: String, first_alone: bool },
 }
@@ -60,6 +62,9 @@ impl To {
             ("comers", To::Comers),
         ];
         let known = words.into_iter().find_map(|(name, to)| (name == word).then_some(to));
+        if let Some(ms) = word.strip_prefix("idle:") {
+            return Some(To::Idle(Duration::from_millis(ms.parse().ok()?)));
+        }
         let (name, first_alone) = match word.strip_prefix("first:") {
             Some(name) => (name, true),
             None => (word, false),
@@ -75,6 +80,7 @@ impl To {
             To::Everything | To::Comers => true,
             To::Calls => method == "tools/call",
             To::First => first(),
+            To::Idle(_) => false,
             To::Method { name, first_alone } => {
                 (http == name || method == name.as_str()) && (!first_alone || first())
             }
@@ -201,9 +207,17 @@ fn serve(
         return send(&mut out, answer);
     }
     let mut input = BufReader::new(out.try_clone()?);
+    let mut answered = None::<Instant>;
     while let Some((method, body)) = request(&mut input) {
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
-        if to.is_meant(&method, &message["method"], is_first) {
+        let was_idle = |limit: Duration| answered.is_some_and(|since| since.elapsed() > limit);
+        let (is_late, hint) = match to {
+            To::Idle(limit) => {
+                (was_idle(*limit), format!("keep-alive: timeout={}\r\n", limit.as_secs()))
+            }
+            _ => (false, String::new()),
+        };
+        if is_late || to.is_meant(&method, &message["method"], is_first) {
             return send(&mut out, &answer.to_message(&message));
         }
         let (status, body) = match (method.as_str(), small(&message)) {
@@ -217,8 +231,9 @@ fn serve(
         let length = body.len();
         write!(
             out,
-            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+            "HTTP/1.1 {status}\r\n{hint}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         )?;
+        answered = Some(Instant::now());
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::frames::{self, Frame, Wire};
 /// Answers requests until the input ends.
 pub fn serve(flags: &Flags) {
     let mut input = std::io::stdin().lock();
-    let wire = Wire::new(flags.frame, flags.die_after);
+    let wire = Wire::new(flags.frame, &flags.before, flags.die_after);
     let mut server = Server { flags, wire, held: Vec::new(), asked: HashMap::new() };
     let mut line = Vec::new();
     while matches!(input.read_until(b'\n', &mut line), Ok(1..)) {

@@ -55,6 +55,15 @@ pub fn respond(out: &mut TcpStream, status: &str, headers: &[String], body: &[u8
     out.write_all(&[head.as_bytes(), body].concat())
 }
 
+/// A ping, or a list, that is not answered with a result: the server is busy, or says that it knows no such method.
+pub fn refuse_with(status: &str, out: &mut TcpStream) -> Result<()> {
+    if status == "429" {
+        return respond(out, "429 Too Many Requests", &["retry-after: 3600".into()], b"");
+    }
+    let body = br#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no such method"},"id":null}"#;
+    respond(out, &format!("{status} As Told"), &["content-type: application/json".into()], body)
+}
+
 /// A response in chunks.
 pub struct Chunks<'a>(&'a mut TcpStream);
 

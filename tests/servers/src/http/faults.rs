@@ -51,29 +51,31 @@ const KNOWN: &[&str] = &[
     "auth-challenge", // 401 with `WWW-Authenticate`
     "auth-calls",   // each call gets 401
     "forbidden",    // 403
-    "redirect",     // to the address that is its value
+    "needs-agent", // 403 and a page to whoever does not say that it is `trunkline/...`, a person's own program but
+    "cookie", // the handshake sets a cookie, each call another, and nobody is known without the newest
+    "redirect", // to the address that is its value
     "redirect-here", // 307 to another path of this server
     "endless-body", // the body of each call's answer never ends
     "endless-event", // the event of each call's answer never ends
-    "html",         // a web page
-    "text",         // plain text
-    "endpoint",     // HTTP+SSE: messages are to be posted to the address that is its value
-    "no-endpoint",  // HTTP+SSE: the stream does not say where messages are posted
-    "early-end",    // HTTP+SSE: the stream ends at once
-    "open-accept",  // HTTP+SSE: what is answered to the POST of a call never ends
-    "bad-accept",   // websocket: the handshake is answered for another key
-    "subprotocol",  // websocket: this is spoken, and not `mcp`
-    "close",        // websocket: each call is answered with a farewell of that code
-    "close-open",   // the same, and the connection stays open
-    "close-asked",  // websocket: as `close`, upon `server/discover`; without a code the end alone
-    "huge-frame",   // websocket: the answer to each call is said to have a terabyte
+    "html",   // a web page
+    "text",   // plain text
+    "endpoint", // HTTP+SSE: messages are to be posted to the address that is its value
+    "no-endpoint", // HTTP+SSE: the stream does not say where messages are posted
+    "early-end", // HTTP+SSE: the stream ends at once
+    "open-accept", // HTTP+SSE: what is answered to the POST of a call never ends
+    "bad-accept", // websocket: the handshake is answered for another key
+    "subprotocol", // websocket: this is spoken, and not `mcp`
+    "close",  // websocket: each call is answered with a farewell of that code
+    "close-open", // the same, and the connection stays open
+    "close-asked", // websocket: as `close`, upon `server/discover`; without a code the end alone
+    "huge-frame", // websocket: the answer to each call is said to have a terabyte
     "endless-message", // websocket: the answer to each call never ends
-    "bad-frame",    // websocket: each call is answered with a frame that there is not
-    "no-farewell",  // websocket: the farewell is not answered
-    "noise",        // websocket: other words before each message
-    "pings",        // websocket: a ping before each message
-    "binary",       // websocket: messages are binary
-    "fragments",    // websocket: messages come in two parts
+    "bad-frame", // websocket: each call is answered with a frame that there is not
+    "no-farewell", // websocket: the farewell is not answered
+    "noise",  // websocket: other words before each message
+    "pings",  // websocket: a ping before each message
+    "binary", // websocket: messages are binary
+    "fragments", // websocket: messages come in two parts
     "hung-notices", // no answer to a notification but the opening one, for its value in ms or for ever
     "no-handshake", // `initialize` gets an error of the protocol, with the status that is its value, or 404
     "late-discover", // `server/discover` is answered once `initialize` has come: `first`, or `last`, or `never`

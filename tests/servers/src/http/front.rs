@@ -14,11 +14,12 @@ use serde_json::{Value, json};
 
 use super::authority::Authority;
 use super::events::STREAM_PATH;
-use super::exchange::{Chunks, Request, bomb, respond};
+use super::exchange::{Chunks, Request, bomb, refuse_with, respond};
 use super::faults::Faults;
 use super::modern;
 use super::routes::Routes;
 use super::socket::SOCKET_PATH;
+use super::wall::Wall;
 use crate::era::Era;
 use crate::flags::Flags;
 use crate::slow::lock;
@@ -42,6 +43,7 @@ pub struct Front {
     pub faults: Faults,
     /// Who issues the tokens that it wants, if it wants any.
     pub authority: Option<Authority>,
+    wall: Wall,
     speech: Speech,
     era: Era,
     log: Option<PathBuf>,
@@ -69,6 +71,7 @@ impl Front {
             routes: Routes::new(to_server),
             faults,
             authority: None,
+            wall: Wall::default(),
             speech,
             log,
             sessions: Mutex::default(),
@@ -91,8 +94,9 @@ impl Front {
         let mut input = BufReader::new(stream);
         while let Some(request) = Request::read(&mut input) {
             self.note(&request);
-            let refused = |out| self.authority.as_ref()?.answer(&request, out);
-            if let Some(done) = refused(&mut out) {
+            let refused = self.wall.refuse(&self.faults, &request, &mut out);
+            let asked = |out| self.authority.as_ref()?.answer(&request, out);
+            if let Some(done) = refused.or_else(|| asked(&mut out)) {
                 if done.is_err() {
                     return;
                 }
@@ -250,6 +254,7 @@ impl Front {
             self.routes.tell(&session, message);
             return respond(out, "202 Accepted", &[], b"");
         }
+        headers.extend(self.wall.cookies(&self.faults, request, &method));
         self.answer(&session, &method, message, &headers, out)
     }
 
@@ -472,15 +477,6 @@ impl Front {
         self.routes.forget(session);
         respond(out, "200 OK", &[], b"")
     }
-}
-
-/// A ping, or a list, that is not answered with a result: the server is busy, or says that it knows no such method.
-fn refuse_with(status: &str, out: &mut TcpStream) -> Result<()> {
-    if status == "429" {
-        return respond(out, "429 Too Many Requests", &["retry-after: 3600".into()], b"");
-    }
-    let body = br#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no such method"},"id":null}"#;
-    respond(out, &format!("{status} As Told"), &[JSON.into()], body)
 }
 
 /// Streams what comes until an answer has come, the source ends or the client goes.

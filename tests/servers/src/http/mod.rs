@@ -12,6 +12,7 @@ mod modern;
 mod place;
 mod routes;
 mod socket;
+mod wall;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
