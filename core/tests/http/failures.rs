@@ -5,9 +5,11 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use trunkline::{CallOptions, ErrorCode, Outcome};
+use trunkline::{CallOptions, ErrorCode, Outcome, Session};
 
-use crate::remote::{Remote, TOKEN, assert_shows_no_secret, connected, failed, host, refused};
+use crate::remote::{
+    Remote, TOKEN, assert_shows_no_secret, connected, failed, host, lists, refused,
+};
 use crate::rig::{HANG, Rig, text, until};
 
 fn config(url: &str) -> Value {
@@ -258,4 +260,53 @@ fn deep_schemas_come_through_and_deeper_ones_spoil_their_tool_alone() {
             assert!(listed("deeper").is_none());
         });
     }
+}
+
+/// Sessions that want `s`, each of which has a connection of its own, and that it is not there yet for.
+async fn waiting(rig: &Rig, remote: &mut Remote) -> [Session; 2] {
+    remote.kill();
+    rig.configure(json!({ "s": remote.config() })).await;
+    let sessions = ["a", "b"].map(|id| rig.session_with(json!({ "id": id, "servers": ["s"] })));
+    for session in &sessions {
+        let error = session.ready(Some("s"), None).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ConnectFailed, "{error}");
+    }
+    sessions
+}
+
+/// Each session has a connection of its own to the server that is there now.
+fn is_there(rig: &Rig, remote: &Remote, sessions: &[Session]) {
+    until(|| sessions.iter().all(|session| lists(session, "echo")));
+    let entries = rig.pool.status()["servers"]["s"]["entries"].clone();
+    let entries = entries.as_array().unwrap();
+    assert!(entries.iter().all(|entry| entry["state"] == "connected"), "{entries:?}");
+    assert_eq!((entries.len(), remote.count("POST", "initialize")), (2, 2), "{entries:?}");
+}
+
+/// SPEC 8.1: a server that starts late comes back for each session that wants it, by nobody's doing.
+#[test]
+fn a_server_that_starts_late_comes_back_for_each_session() {
+    let rig =
+        Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [] }, "revive_ms": [200] } }));
+    let mut remote = Remote::start(&rig, "", &[]);
+    host(async {
+        let sessions = waiting(&rig, &mut remote).await;
+        remote.replace(&rig, "", &[]);
+        is_there(&rig, &remote, &sessions);
+    });
+}
+
+/// SPEC 8.1, 11.6: where nothing tries it again by itself, whoever waits for it does.
+#[test]
+fn whoever_waits_for_a_server_that_starts_late_tries_it_again() {
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [] }, "revive_ms": [] } }));
+    let mut remote = Remote::start(&rig, "", &[]);
+    host(async {
+        let sessions = waiting(&rig, &mut remote).await;
+        remote.replace(&rig, "", &[]);
+        for session in &sessions {
+            session.ready(Some("s"), None).await.unwrap();
+        }
+        is_there(&rig, &remote, &sessions);
+    });
 }

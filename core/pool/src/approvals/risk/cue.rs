@@ -55,6 +55,20 @@ impl Row {
         self.programs.split(' ')
     }
 
+    /// Each flag, verb, letter and beginning of it, as a word of a command line.
+    #[cfg(test)]
+    pub(in crate::approvals) fn words(&self) -> Vec<String> {
+        let words = |text: &str, behind: &str| {
+            text.split(' ').map(|word| [word, behind].concat()).collect::<Vec<_>>()
+        };
+        match self.cue {
+            Cue::Named | Cue::First | Cue::Script => Vec::new(),
+            Cue::Long(flags) => [words(flags, ""), words(flags, "=x")].concat(),
+            Cue::Short(letters) => letters.chars().map(|letter| format!("-{letter}")).collect(),
+            Cue::Begins(beginnings) => words(beginnings, "x"),
+        }
+    }
+
     /// Whether its program alone has the mark.
     pub(super) fn is_named(&self, place: usize) -> bool {
         match self.cue {

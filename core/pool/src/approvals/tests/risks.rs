@@ -60,6 +60,27 @@ fn each_program_of_a_row_is_marked_as_its_example_is() {
     }
 }
 
+/// SPEC 12.10: each flag, verb, letter and beginning of a row is found behind each program of it, first and later, and is why.
+#[test]
+fn each_word_of_a_row_is_marked() {
+    let mut tried = 0;
+    for row in ROWS {
+        let kind = row.kind.as_str().to_owned();
+        for program in row.programs() {
+            let has_it_alone = of_line(&[program, "y"]).contains(&kind);
+            for word in row.words() {
+                for line in [&[program, &*word, "y"][..], &[program, "--quiet", &*word]] {
+                    assert!(of_line(line).contains(&kind), "{kind}: {line:?}");
+                }
+                let other = of_line(&[program, "--unknown", "y"]).contains(&kind);
+                assert_eq!(other, has_it_alone, "{kind}: {program}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 1_000, "{tried}");
+}
+
 /// SPEC 12.10: what people were shown without a mark.
 #[test]
 fn lines_that_run_something_else_are_marked() {
