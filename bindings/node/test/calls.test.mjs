@@ -19,6 +19,15 @@ async function callAndForget(t) {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
+/** A value as another thread has it. */
+async function posted(value) {
+  const { port1, port2 } = new MessageChannel();
+  port1.postMessage(value);
+  const [received] = await once(port2, 'message');
+  port1.close();
+  return received;
+}
+
 describe('results', () => {
   // SPEC 5.1, 5.3
   it('are decoded when somebody looks, and keep the text as received', async (t) => {
@@ -51,11 +60,31 @@ describe('results', () => {
     for (const [result, members] of rows) {
       assert.deepEqual(structuredClone(result), members);
       assert.deepEqual({ ...result }, members);
-      const { port1, port2 } = new MessageChannel();
-      port1.postMessage(result);
-      const [received] = await once(port2, 'message');
-      assert.deepEqual(received, members);
-      port1.close();
+      assert.deepEqual(await posted(result), members);
+    }
+  });
+
+  // SPEC 5.1, 16.2
+  it('of prompts and resources are whole in copies, and so are lists and events', async (t) => {
+    const { pool, session, lease } = await openLease(t, { flags: ['--list-changes'] });
+    const heard = once(pool, 'tools_changed');
+    await lease.callTool('change_list', { add: 'fresh' });
+    const [event] = await within(heard, 'the event');
+    const read = await lease.readResource('test://one');
+    const got = await lease.getPrompt('greet', { who: 'x' });
+    assert.ok(read.contents.length > 0 && got.messages.length > 0 && event.added.includes('fresh'));
+    const views = [session.tools(), session.prompts(), session.resources(), session.resourceTemplates()];
+    for (const view of views) assert.ok(view.length > 0);
+    const rows = [
+      [read, { contents: read.value.contents, meta: undefined }],
+      [got, { description: got.value.description, messages: got.value.messages, meta: undefined }],
+      [event, JSON.parse(JSON.stringify(event))],
+      ...views.map((view) => [view, JSON.parse(JSON.stringify(view))]),
+    ];
+    for (const [value, members] of rows) {
+      for (const copy of [structuredClone(value), await posted(value)]) {
+        assert.deepEqual(Array.isArray(value) ? [...copy] : copy, members);
+      }
     }
   });
 

@@ -28,6 +28,13 @@ describe('the end of a process', () => {
   });
 
   // I-19
+  it('a package that is imported and not used does not hold the process', async () => {
+    const outcome = await run('imported');
+    endedWell(outcome);
+    assert.equal(outcome.out, 'end\n');
+  });
+
+  // I-19
   it('a pool that was not closed does not hold the process, and its server goes', async () => {
     for (const outcome of await repeat(REPETITIONS, () => run('unclosed'))) {
       endedWell(outcome);

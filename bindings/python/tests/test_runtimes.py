@@ -102,7 +102,14 @@ def test_trio_is_refused_in_words_and_served_by_threads(log: Log) -> None:
 RESULT = '{"zebra":1,"content":[{"type":"text","text":"x"}],"structuredContent":{"n":12345678901234567890},"isError":true}'
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
+def pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+COPIES = [copy.copy, copy.deepcopy, pickled]
+
+
+@pytest.mark.parametrize("copied", COPIES)
 def test_results_are_whole_in_copies(log: Log, copied: Any) -> None:
     with trunkline.sync.Pool(cache="off") as pool:
         lease = pool.session("a", servers=[]).acquire("s", log.server())
@@ -112,6 +119,30 @@ def test_results_are_whole_in_copies(log: Log, copied: Any) -> None:
     assert result.decoded == json.loads(RESULT)
     assert (text(result), result.is_error) == ("x", True)
     assert repr(copied(result)) == repr(result)
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_what_a_session_lists_reads_and_hears_is_whole_in_copies(log: Log, copied: Any) -> None:
+    with trunkline.sync.Pool(cache="off") as pool, pool.events() as events:
+        session = pool.session("a", servers=[])
+        lease = session.acquire("s", log.server())
+        event = next(iter(events))
+        results = [lease.get_prompt("greet", {"who": "x"}), lease.read_resource("test://one"), lease.request("tools/list")]
+        views = [session.tools(), session.prompts(), session.resources(), session.resource_templates()]
+    for result in results:
+        again = copied(result)
+        assert (type(again), again.raw, again.decoded) == (trunkline.CallResult, result.raw, result.decoded)
+    for view in views:
+        again = copied(view)
+        assert (type(again), again.revision, len(again)) == (type(view), view.revision, len(view))
+        assert view and all(isinstance(item, trunkline.Listed) for item in again)
+        for before, after in zip(view, map(copied, view), strict=True):
+            assert repr(after) == repr(before)
+            members = ("name", "server", "own_name", "definition_text", "definition", "trust", "always_load", "deferred")
+            assert [getattr(after, name) for name in members] == [getattr(before, name) for name in members]
+    again = copied(event)
+    assert (type(again), again.text, dict(again)) == (trunkline.Event, event.text, dict(event))
+    assert repr(again) == repr(event)
 
 
 def test_events_are_mappings(log: Log) -> None:

@@ -29,7 +29,8 @@ const DENO: Runtime = Runtime {
 const BUILDERS: [&str; 2] = ["esbuild@0.28.0", "postject@1.0.0-alpha.6"];
 
 /// Programs that end in ways of their own, each with its arguments and what it prints last.
-const ENDINGS: [(&str, &[&str], &str); 7] = [
+const ENDINGS: [(&str, &[&str], &str); 8] = [
+    ("imported", &[], "end"),
     ("alone", &[], "end"),
     ("unclosed", &[], "end"),
     ("idle-pool", &[], "end"),
