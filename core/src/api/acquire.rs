@@ -45,6 +45,7 @@ impl SessionCore {
             _ => Family::Remote,
         };
         let fingerprint = configured.fingerprint(offered, context);
+        let judged_as = configured.authority.judged_as(fingerprint);
         move |ticket, interner| {
             let wanted = Wanted {
                 spec: &configured.spec,
@@ -64,7 +65,7 @@ impl SessionCore {
                 session,
                 key,
                 server,
-                fingerprint,
+                fingerprint: judged_as,
                 on_tool_change,
                 family,
                 share,

@@ -53,6 +53,7 @@ impl Driver {
         let approved = accepted_by(authority);
         let mut core = self.core();
         let server = core.interner.server(server);
+        let fingerprint = authority.judged_as(fingerprint);
         let configuration = Configuration { server, fingerprint, on_tool_change };
         self.recall(&mut core, configuration, approved);
         let usable = core.state.usable(configuration, kept);

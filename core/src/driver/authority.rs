@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use trunkline_pool::acceptance::Recalled;
 use trunkline_pool::approvals::{Replaced, ToolDigests};
+use trunkline_pool::config::Fingerprint;
 use trunkline_pool::gates::WarrantId;
 use trunkline_pool::options::{OnToolChange, PoolOptions};
 use trunkline_pool::state::Gate;
@@ -95,6 +96,15 @@ impl Authority {
         match self.warrant().is_some_and(|warrant| warrant.is_approval()) {
             true => Author::Source,
             false => Author::Host,
+        }
+    }
+
+    /// What accepted definitions of tools belong to: those of a server that needs approval are not those of an equal one that needs none
+    /// (SPEC 12.11).
+    pub(crate) fn judged_as(&self, fingerprint: Fingerprint) -> Fingerprint {
+        match self.author() {
+            Author::Source => fingerprint.of_approved(),
+            Author::Host => fingerprint,
         }
     }
 

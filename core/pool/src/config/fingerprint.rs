@@ -25,6 +25,11 @@ impl Fingerprint {
         hex(&Sha256::new().chain_update(salt).chain_update(self.0).finalize())
     }
 
+    /// Another one, for the same configuration where it needs approval.
+    pub fn of_approved(self) -> Fingerprint {
+        Fingerprint(self.0.map(|byte| !byte))
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
