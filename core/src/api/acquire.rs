@@ -55,7 +55,7 @@ impl SessionCore {
                 owner,
                 context,
                 authority: &configured.authority,
-                written: configured.written(),
+                written: configured.kept_by(),
                 turn,
             };
             let (server, key) = interner.key(name, &wanted);
@@ -78,7 +78,7 @@ impl SessionCore {
     pub(super) fn cache_key(&self, name: &str, configured: &Configured) -> Option<CacheKey> {
         let author = configured.authority.author();
         let (server, offered) = ((name, &*configured.spec, author), self.offered);
-        let written = configured.written()?;
+        let written = configured.kept_by()?;
         Some(self.driver.cache_key(server, &written, offered, &self.context))
     }
 

@@ -9,7 +9,7 @@ use trunkline_pool::options::{Offered, PoolOptions, Reconnect};
 use trunkline_pool::plan::Connection;
 
 use crate::Result;
-use crate::auth::{Context, context};
+use crate::auth::{Author, Context, context};
 use crate::client::Provided;
 use crate::driver::{Authority, Candidate, Keyed};
 
@@ -63,6 +63,15 @@ impl Configured {
             None => Some(*self.written.get_or_init(|| Written::literal(&self.spec))),
             Some(_) => None,
         }
+    }
+
+    /// What its lists are kept by: those of a server that needs approval are not those of an equal one that needs none (SPEC 12.11).
+    pub(super) fn kept_by(&self) -> Option<Written> {
+        let written = self.written()?;
+        Some(match self.authority.author() {
+            Author::Source => written.of_approved(),
+            Author::Host => written,
+        })
     }
 
     /// Its values are not what was written; before anybody asks.

@@ -154,7 +154,7 @@ impl PoolCore {
         let offered = options.handlers.offered();
         let key = |name: &str| {
             let configured = self.configured(name).ok()?;
-            let written = configured.written()?;
+            let written = configured.kept_by()?;
             let server = (name, &**configured.spec(), configured.authority.author());
             Some(self.driver.cache_key(server, &written, offered, context))
         };

@@ -102,7 +102,7 @@ impl Holds {
     ) -> std::result::Result<Added, LeaseHold> {
         let server = hold.cell.server.clone();
         // What is inherited knows the configuration as it runs alone.
-        if let Some(written) = configured.written().filter(|_| kind != Kind::Inherited) {
+        if let Some(written) = configured.kept_by().filter(|_| kind != Kind::Inherited) {
             session.driver.keep_as_written(&hold.cell, written);
         }
         let mut inner = self.inner();

@@ -279,7 +279,7 @@ fn is_there(rig: &Rig, remote: &Remote, sessions: &[Session]) {
     until(|| sessions.iter().all(|session| lists(session, "echo")));
     let entries = rig.pool.status()["servers"]["s"]["entries"].clone();
     let entries = entries.as_array().unwrap();
-    assert!(entries.iter().all(|entry| entry["state"] == "connected"), "{entries:?}");
+    assert!(entries.iter().all(|entry| entry["state"] == "active"), "{entries:?}");
     assert_eq!((entries.len(), remote.count("POST", "initialize")), (2, 2), "{entries:?}");
 }
 

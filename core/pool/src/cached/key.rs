@@ -28,6 +28,11 @@ impl Written {
         Written::of("template", spec, env_file)
     }
 
+    /// Another one, for the same configuration where it needs approval.
+    pub fn of_approved(self) -> Written {
+        Written(self.0.map(|byte| !byte))
+    }
+
     fn of(kind: &str, spec: &ServerSpec, env_file: Option<&str>) -> Written {
         let fingerprint = spec.fingerprint("", &[]);
         // A file of no name is another than none.
