@@ -27,7 +27,7 @@ describe('the end of a process', () => {
     for (const outcome of await repeat(REPETITIONS, () => run('exit-amid-traffic'))) endedWell(outcome);
   });
 
-  // I-19
+  // SPEC 16.2
   it('a package that is imported and not used does not hold the process', async () => {
     const outcome = await run('imported');
     endedWell(outcome);
