@@ -76,8 +76,7 @@ impl SessionCore {
 
     /// What the catalog of a server is kept by, for this session; nothing of a server that the host provides.
     pub(super) fn cache_key(&self, name: &str, configured: &Configured) -> Option<CacheKey> {
-        let author = configured.authority.author();
-        let (server, offered) = ((name, &*configured.spec, author), self.offered);
+        let (server, offered) = ((name, &*configured.spec), self.offered);
         let written = configured.kept_by()?;
         Some(self.driver.cache_key(server, &written, offered, &self.context))
     }

@@ -155,8 +155,7 @@ impl PoolCore {
         let key = |name: &str| {
             let configured = self.configured(name).ok()?;
             let written = configured.kept_by()?;
-            let server = (name, &**configured.spec(), configured.authority.author());
-            Some(self.driver.cache_key(server, &written, offered, context))
+            Some(self.driver.cache_key((name, configured.spec()), &written, offered, context))
         };
         let keys: Vec<CacheKey> = new.filter_map(key).collect();
         if !keys.is_empty() {

@@ -118,7 +118,7 @@ mod tests {
 
     fn key(name: &str) -> CacheKey {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "c" })).unwrap();
-        let asker = Asker { author: "host", workspace: b"/", context: "pool", capabilities: &[] };
+        let asker = Asker { workspace: b"/", context: "pool", capabilities: &[] };
         CacheKey::new(name, &Written::literal(&spec), asker)
     }
 

@@ -8,7 +8,7 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::Offered;
 
 use super::{Driver, EntryCell};
-use crate::auth::{Author, Context};
+use crate::auth::Context;
 use crate::cache::now_ms;
 use crate::client::{Connection, Listed};
 
@@ -33,13 +33,12 @@ impl Driver {
     /// What the catalog of a server is kept by, for a session that offers so much and has the credentials of that context.
     pub(crate) fn cache_key(
         &self,
-        (server, spec, author): (&str, &ServerSpec, Author),
+        (server, spec): (&str, &ServerSpec),
         written: &Written,
         offered: Offered,
         context: &Context,
     ) -> CacheKey {
         let asker = Asker {
-            author: author.word(),
             workspace: self.workspace.as_os_str().as_encoded_bytes(),
             context: &context.lasting_id(spec),
             capabilities: &offered.names(),
@@ -88,7 +87,7 @@ impl Driver {
     }
 
     fn keep_by(&self, cell: &EntryCell, written: &Written, kept: &KeptLists) {
-        let asked_by = (&*cell.server, &*cell.spec, cell.author);
+        let asked_by = (&*cell.server, &*cell.spec);
         let key = self.cache_key(asked_by, written, cell.offered, &cell.context);
         let [catalog, usable] = &kept.lists;
         // What is held back leaves no process: the next one could not tell it from what is accepted.

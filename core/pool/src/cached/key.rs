@@ -50,8 +50,6 @@ impl fmt::Debug for Written {
 /// On whose behalf a server lists: what it lists may depend on that.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {
-    /// Who wrote the configuration: what a user's server listed is not shown for an equal one of a project (SPEC 12.11).
-    pub author: &'a str,
     /// The workspace, in which programs start.
     pub workspace: &'a [u8],
     /// The authorization context.
@@ -71,18 +69,17 @@ pub struct CacheKey {
 }
 
 /// The version of what the hash of a key covers.
-const FORM: &[u8] = b"2";
+const FORM: &[u8] = b"1";
 
 impl CacheKey {
     /// The key of a server of that name.
     pub fn new(server: &str, written: &Written, asker: Asker<'_>) -> CacheKey {
-        let Asker { author, workspace, context, capabilities } = asker;
+        let Asker { workspace, context, capabilities } = asker;
         let capabilities = capabilities.join(" ");
         let parts = [
             FORM,
             server.as_bytes(),
             &written.0,
-            author.as_bytes(),
             workspace,
             context.as_bytes(),
             capabilities.as_bytes(),

@@ -40,16 +40,6 @@ pub(crate) enum Author {
     Source,
 }
 
-impl Author {
-    /// The word that a kept catalog is found by.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Author::Host => "host",
-            Author::Source => "source",
-        }
-    }
-}
-
 impl Guard {
     pub(super) fn new(home: Url, spec: &ClientSpec, author: Author) -> Guard {
         let way = match spec.way {

@@ -119,7 +119,7 @@ impl Opened {
 
 fn key(server: &str) -> CacheKey {
     let spec = ServerSpec::from_value("s", &json!({ "command": "c" })).unwrap();
-    let asker = Asker { author: "host", workspace: b"/", context: "pool", capabilities: &[] };
+    let asker = Asker { workspace: b"/", context: "pool", capabilities: &[] };
     CacheKey::new(server, &Written::literal(&spec), asker)
 }
 

@@ -54,7 +54,7 @@ fn a_catalog_is_found_by_all_that_it_may_depend_on() {
     for changed in [
         CacheKey::new("t", &written, ASKER),
         CacheKey::new("s", &other, ASKER),
-        CacheKey::new("s", &written, Asker { author: "source", ..ASKER }),
+        CacheKey::new("s", &written.of_approved(), ASKER),
         CacheKey::new("s", &written, Asker { workspace: b"/v", ..ASKER }),
         CacheKey::new("s", &written, Asker { context: "session 1", ..ASKER }),
         CacheKey::new("s", &written, Asker { capabilities: &[], ..ASKER }),

@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::*;
 use crate::config::ServerSpec;
 
-const ASKER: Asker<'_> =
-    Asker { author: "host", workspace: b"/w", context: "pool", capabilities: &["roots"] };
+const ASKER: Asker<'_> = Asker { workspace: b"/w", context: "pool", capabilities: &["roots"] };
 
 fn spec(value: Value) -> ServerSpec {
     ServerSpec::from_value("s", &value).unwrap()
