@@ -107,7 +107,8 @@ def test_results_of_every_kind_are_standard_blocks() -> None:
                 ("file", "audio/wav"),
             ]
             assert picture.content_blocks[1]["base64"] == PIXEL
-            assert structured.artifact["structured_content"] == {"total": 5}
+            assert structured.artifact == {"structured_content": {"total": 5}}
+            assert picture.artifact is None
             assert [block["type"] for block in resource.content_blocks] == ["text", "file", "file"]
             assert resource.content_blocks[2]["url"] == "file:///c"
             assert (wrong.status, wrong.text) == ("error", "no such city")

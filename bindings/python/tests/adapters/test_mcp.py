@@ -123,6 +123,7 @@ def test_errors_are_the_packages_own_from_typed_ones(log: Log) -> None:
                 await session.call_tool("sleep", {"ms": 600_000}, 0.05)
             assert isinstance(raised.value.__cause__, trunkline.TimeoutError)
             assert raised.value.error.code == getattr(types, "REQUEST_TIMEOUT", 408)
+            assert "timed out" in raised.value.error.message and "50 ms" in raised.value.error.message
             with pytest.raises(MCPError) as raised:
                 await session.call_tool("no_such_tool")
             assert (raised.value.error.code, raised.value.error.message) == (-32602, "unknown tool no_such_tool")

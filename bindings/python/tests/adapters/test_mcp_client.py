@@ -144,6 +144,10 @@ NOTHING: dict[str, Any] = {
     "input_required_max_rounds": 10,
 }
 
+#: What permits a caller to get what no call here ends in, so that it may stand there, and what begins a round.
+PERMITS = ("allow_input_required", "allow_claimed")
+BEGINS = ("input_responses", "request_state")
+
 
 def test_what_asks_for_nothing_is_taken() -> None:
     pool: Any = None
@@ -158,7 +162,12 @@ def test_callbacks_of_a_hosts_own_session_are_its_handlers(log: Log) -> None:
                 with pytest.raises(trunkline.InvalidArgumentError, match="handlers"):
                     Client(chat, "s", **{option: print})  # type: ignore[arg-type]
             async with Client(chat, "s") as client, ClientSession(chat, "s") as session:
-                for begun_by_hand in ("input_responses", "request_state", "allow_input_required"):
+                for kind in (client, session):
+                    for permitted in (True, False):
+                        permits = dict.fromkeys(PERMITS, permitted)
+                        result = await kind.call_tool("echo", {"message": "x"}, **permits, **dict.fromkeys(BEGINS))
+                        assert result.content[0].text == "x"
+                for begun_by_hand in BEGINS:
                     for call in (client.call_tool, session.call_tool, client.get_prompt, session.read_resource):
                         with pytest.raises(trunkline.InvalidArgumentError, match="round"):
                             await call("x", **{begun_by_hand: "a"})  # type: ignore[operator]

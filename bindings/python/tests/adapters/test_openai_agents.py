@@ -15,6 +15,7 @@ from mcp import types
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 import trunkline
+from trunkline.adapters.mcp import MCPError
 from trunkline.adapters.openai_agents import SessionServer
 
 from host import HANG, Log, run
@@ -221,14 +222,60 @@ def test_prompts_resources_progress_and_typed_errors(log: Log) -> None:
                 resources = (await server.list_resources()).resources
                 assert (await server.read_resource(str(resources[0].uri))).contents
                 assert isinstance(await server.list_resource_templates(), types.ListResourceTemplatesResult)
-                for one, error in ((server, trunkline.ServerError), (SessionServer(session, servers=["s", "t"]), LookupError)):
+                for one, error in ((server, MCPError), (SessionServer(session, servers=["s", "t"]), LookupError)):
                     with pytest.raises(error):
                         await one.read_resource("file:///nobody/lists/this")
                     with pytest.raises(error):
                         await one.get_prompt("nobody lists this")
-            with pytest.raises(trunkline.TimeoutError):
-                await SessionServer(session, timeout=0.05).call_tool("mcp__s__sleep", {"ms": 600_000})
             assert (await SessionServer(session, servers=["other"]).list_tools()) == []
+
+    run(main())
+
+
+#: A tool, its arguments, the seconds of the call, and the typed error that the package's own comes from.
+ERRORS: list[tuple[str, dict[str, Any], float | None, type[trunkline.TrunklineError]]] = [
+    ("error", {"code": -32050, "message": "as asked"}, None, trunkline.ServerError),
+    ("sleep", {"ms": 600_000}, 0.05, trunkline.TimeoutError),
+    ("crash", {}, None, trunkline.CallInterruptedError),
+    ("no_such_tool", {}, None, trunkline.ToolNotFoundError),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "timeout", "cause"), ERRORS)
+def test_errors_are_the_packages_own_from_typed_ones(
+    log: Log, tool: str, arguments: dict[str, Any], timeout: float | None, cause: type[trunkline.TrunklineError]
+) -> None:
+    """The SDK tells these from faults of a program, and shows the model what they say."""
+
+    async def main() -> None:
+        async with opened(log) as session:
+            with pytest.raises(MCPError) as raised:
+                await SessionServer(session, timeout=timeout).call_tool(f"mcp__s__{tool}", arguments)
+            assert isinstance(raised.value.__cause__, cause)
+            if tool == "error":
+                assert (raised.value.error.code, raised.value.error.message) == (-32050, "as asked")
+
+    run(main())
+
+
+def test_what_nobody_lists_is_asked_of_the_only_server(log: Log) -> None:
+    """FAULTS P9: also where that server lists nothing at all."""
+
+    async def main() -> None:
+        nothing = log.server("--no-tools", "--no-prompts", "--no-resources")
+        async with trunkline.Pool(cache="off") as pool:
+            await pool.reconcile({"one": nothing})
+            session = pool.session("a")
+            for server in (SessionServer(session), SessionServer(session, servers=["one"])):
+                async with server:
+                    with pytest.raises(MCPError):
+                        await server.get_prompt("unlisted")
+                    with pytest.raises(MCPError):
+                        await server.read_resource("file:///unlisted")
+            await pool.reconcile({"one": nothing, "two": nothing})
+            async with SessionServer(pool.session("b")) as server:
+                with pytest.raises(LookupError, match="unlisted"):
+                    await server.get_prompt("unlisted")
 
     run(main())
 

@@ -165,7 +165,9 @@ def _error(error: TrunklineError) -> Exception:
     else:
         lost = CONNECTION_CLOSED if isinstance(error, _LOST) else INTERNAL_ERROR
         code = REQUEST_TIMEOUT if isinstance(error, TimeoutError) else lost
-        message, about = str(error), {"code": error.code, "retryable": error.retryable, "outcome": error.outcome}
+        # The package says so too, and programs look for it.
+        message = f"timed out: {error}" if isinstance(error, TimeoutError) else str(error)
+        about = {"code": error.code, "retryable": error.retryable, "outcome": error.outcome}
     return raised_as(code, message, about)
 
 

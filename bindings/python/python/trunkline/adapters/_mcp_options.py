@@ -21,7 +21,10 @@ _EXTENSIONS = "extensions of the protocol are not supported, and the server is n
 _ROUNDS = "the pool answers what a call needs by the handlers, within its own bound; a round cannot be begun by hand"
 _TASKS = "tasks are not supported, and the server is not told of any"
 
-#: Each option: the value that asks for nothing, and why no other is taken.
+#: What merely permits what does not come here.
+_EITHER = (False, True)
+
+#: Each option: the value that asks for nothing, or all of them, and why no other is taken.
 _ELSEWHERE: dict[str, tuple[Any, str]] = {
     "sampling_callback": (None, _HANDLERS.format("sampling_callback")),
     "sampling_capabilities": (None, _HANDLERS.format("sampling_capabilities")),
@@ -33,8 +36,8 @@ _ELSEWHERE: dict[str, tuple[Any, str]] = {
     "input_required_max_rounds": (10, _ROUNDS),
     "input_responses": (None, _ROUNDS),
     "request_state": (None, _ROUNDS),
-    "allow_input_required": (False, _ROUNDS),
-    "allow_claimed": (False, _EXTENSIONS),
+    "allow_input_required": (_EITHER, _ROUNDS),
+    "allow_claimed": (_EITHER, _EXTENSIONS),
     "extensions": (None, _EXTENSIONS),
     "result_claims": (None, _EXTENSIONS),
     "notification_bindings": (None, _EXTENSIONS),
@@ -93,7 +96,7 @@ def refuse(whose: str, given: Mapping[str, Any]) -> None:
         if name not in _ELSEWHERE:
             raise TypeError(f"{whose} has no option {name!r}")
         nothing, why = _ELSEWHERE[name]
-        if value != nothing and value is not None and value != ():
+        if value is not None and value != () and value not in (nothing if isinstance(nothing, tuple) else (nothing,)):
             raise invalid(f"{name}: {why}", path=name)
 
 

@@ -66,7 +66,7 @@ def tools(
 
     The tools of an asyncio session are for ``ainvoke``, those of a ``trunkline.sync`` one for ``invoke``; under ``ainvoke`` these run in a
     thread, and cancelling the agent does not cancel the call. The content of a message is
-    a list of LangChain's standard blocks, its artifact ``{"structured_content": …, "meta": …}``. ``on_progress`` gets the
+    a list of LangChain's standard blocks, its artifact ``{"structured_content": …, "meta": …}``, or None where the server sent neither. ``on_progress`` gets the
     name of the tool and each ``progress`` event. With ``raise_errors`` an error that a tool reports is raised as ``ToolError``; one of the pool
     (``trunkline.TrunklineError``) always is. ``shape`` is that of the model's API (``Session.tools_for``), by default what all of them take; arguments
     go to the server under its own names. Further options are those of each call, such as ``timeout``.
@@ -210,8 +210,15 @@ def _tool(
 def _output(result: trunkline.CallResult) -> tuple[Any, Any]:
     if result.is_error:
         raise ToolError(result)
-    artifact = {"structured_content": result.structured_content, "meta": result.meta}
-    return [_block(block) for block in shown(result)], artifact
+    return [_block(block) for block in shown(result)], _artifact(result)
+
+
+def _artifact(result: trunkline.CallResult) -> dict[str, Any] | None:
+    """What the blocks do not have, where the server sent any of it."""
+    structured, meta = result.structured_content, result.meta
+    if structured is None and not meta:
+        return None
+    return {"structured_content": structured, **({"meta": meta} if meta else {})}
 
 
 def _shown(error: ToolException) -> Any:

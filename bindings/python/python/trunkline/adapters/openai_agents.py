@@ -12,7 +12,7 @@ try:
     from agents.mcp import MCPServer
     from mcp import types
 
-    from ._mcp import call_result, models, prompt_result, resource_result
+    from ._mcp import as_mcp, call_result, models, prompt_result, resource_result
     from ._mcp_messages import Messages
 except ImportError as error:
     raise missing("openai_agents", "openai-agents", error) from error
@@ -33,7 +33,7 @@ class SessionServer(MCPServer):
     ``connect`` waits until each server is ready, has failed or sleeps; ``cleanup`` ends nothing of the session or pool. The tools are read at each turn, so that
     what changes is there at the next. ``on_progress`` gets the name of the tool and each ``progress`` event; ``timeout`` is the seconds of each call, ``wait`` and ``retry`` are
     those of ``call_tool``, ``message_handler`` gets the notifications of ``mcp`` of what lists, resources and logs tell, and ``shape`` is that of the model's API (``Session.tools_for``), by default what all of them take; arguments go to the server under its own names. Further options are
-    those of the SDK's ``MCPServer``, such as ``require_approval``. What the pool raises goes through the SDK's ``failure_error_function``.
+    those of the SDK's ``MCPServer``, such as ``require_approval``. What the pool raises is ``mcp``'s error, with the ``trunkline.TrunklineError`` as ``__cause__``, and goes through the SDK's ``failure_error_function``.
     """
 
     def __init__(
@@ -93,8 +93,9 @@ class SessionServer(MCPServer):
         if self._on_progress is not None:
             told = self._on_progress
             options["progress"] = lambda event: told(tool_name, event)
-        result = await self._session.call_tool(tool_name, arguments, **options)
-        decoded = result.decoded
+        with as_mcp():
+            result = await self._session.call_tool(tool_name, arguments, **options)
+            decoded = result.decoded
         # The SDK shows a model the blocks alone.
         return call_result({**decoded, "content": shown(result)} if not decoded.get("content") else decoded)
 
@@ -106,9 +107,11 @@ class SessionServer(MCPServer):
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         """Gets a prompt of the first server that lists it; one that none lists, of the only server."""
-        async with self._holder(self._session.prompts(), name) as lease:
-            result = await lease.get_prompt(name, arguments)
-        return prompt_result(result.decoded)
+        holder = await self._holder(self._session.prompts(), name)
+        with as_mcp():
+            async with self._session.acquire(holder) as lease:
+                decoded = (await lease.get_prompt(name, arguments)).decoded
+        return prompt_result(decoded)
 
     async def list_resources(self, cursor: str | None = None) -> Any:
         """The resources of the session's view, in one page."""
@@ -125,9 +128,11 @@ class SessionServer(MCPServer):
 
     async def read_resource(self, uri: str) -> Any:
         """Reads a resource of the first server that lists it; one that none lists, of the only server."""
-        async with self._holder(self._session.resources(), uri) as lease:
-            result = await lease.read_resource(uri)
-        return resource_result(result.decoded, uri)
+        holder = await self._holder(self._session.resources(), uri)
+        with as_mcp():
+            async with self._session.acquire(holder) as lease:
+                decoded = (await lease.read_resource(uri)).decoded
+        return resource_result(decoded, uri)
 
     def _of(self, rows: list[trunkline.Listed]) -> list[trunkline.Listed]:
         return [row for row in rows if self._servers is None or row.server in self._servers]
@@ -135,15 +140,18 @@ class SessionServer(MCPServer):
     def _definitions(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
         return [definition for _, definition in defined(self._of(rows))]
 
-    def _holder(self, rows: list[trunkline.Listed], own_name: str) -> trunkline.Acquiring:
-        found = next((row.server for row in self._of(rows) if row.own_name == own_name), None) or self._only_one()
-        if found is None:
+    async def _holder(self, rows: list[trunkline.Listed], own_name: str) -> str:
+        """The server that lists it, or the only one, which is asked for what nobody lists."""
+        found = next((row.server for row in self._of(rows) if row.own_name == own_name), None)
+        if found is not None:
+            return found
+        servers = self._servers or await self._all()
+        if len(servers) != 1:
             raise LookupError(f"no server of the session lists {own_name!r}")
-        return self._session.acquire(found)
+        return next(iter(servers))
 
-    def _only_one(self) -> str | None:
-        """The server that is asked for what nobody lists, where there is but one."""
+    async def _all(self) -> set[str]:
+        """The servers of the session, with those that list nothing."""
         session = self._session
         lists = session.tools(), session.prompts(), session.resources(), session.resource_templates()
-        servers = self._servers or {row.server for rows in lists for row in rows}
-        return next(iter(servers)) if len(servers) == 1 else None
+        return {row.server for rows in lists for row in rows} | set((await session.started())["servers"])
