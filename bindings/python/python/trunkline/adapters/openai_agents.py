@@ -33,7 +33,8 @@ class SessionServer(MCPServer):
     ``connect`` waits until each server is ready, has failed or sleeps; ``cleanup`` ends nothing of the session or pool. The tools are read at each turn, so that
     what changes is there at the next. ``on_progress`` gets the name of the tool and each ``progress`` event; ``timeout`` is the seconds of each call, ``wait`` and ``retry`` are
     those of ``call_tool``, ``message_handler`` gets the notifications of ``mcp`` of what lists, resources and logs tell, and ``shape`` is that of the model's API (``Session.tools_for``), by default what all of them take; arguments go to the server under its own names. Further options are
-    those of the SDK's ``MCPServer``, such as ``require_approval``. What the pool raises is ``mcp``'s error, with the ``trunkline.TrunklineError`` as ``__cause__``, and goes through the SDK's ``failure_error_function``.
+    those of the SDK's ``MCPServer``, such as ``require_approval``.
+    What the pool raises is ``mcp``'s error, with the ``trunkline.TrunklineError`` as ``__cause__``, and goes through the SDK's ``failure_error_function``.
     """
 
     def __init__(
