@@ -98,6 +98,7 @@ fn anywhere_else_it_spoils_the_file() {
     let options = |workspace: &str| ReadOptions {
         format: Some(Format::ClaudeCode),
         workspace: Some(workspace.to_owned()),
+        project: None,
     };
     let of = |workspace: &str| read(&text, ".claude.json", &options(workspace)).unwrap().servers;
     assert!(of("/w").iter().any(|server| server.name == "b" && server.template.is_err()));

@@ -5,7 +5,7 @@ use trunkline_pool::settings::{FindingKind, Format, ReadOptions, Source, Templat
 
 fn as_format(format: Option<Format>, fields: Value) -> Source {
     let text = json!({ "mcpServers": { "s": fields } }).to_string();
-    read(&text, "settings.json", &ReadOptions { format, workspace: None }).unwrap()
+    read(&text, "settings.json", &ReadOptions { format, ..ReadOptions::default() }).unwrap()
 }
 
 fn template(source: &Source) -> &Template {

@@ -6,7 +6,8 @@ use trunkline_pool::expand::{Commands, needs};
 use trunkline_pool::settings::{FindingKind, Format, ReadOptions, Source, Template, read};
 
 fn source(format: Format, text: &str) -> Source {
-    let options = ReadOptions { format: Some(format), workspace: Some("/srv/project".into()) };
+    let options =
+        ReadOptions { format: Some(format), workspace: Some("/srv/project".into()), project: None };
     let end = if matches!(format, Format::Goose | Format::Continue) { "yaml" } else { "json" };
     read(text, &format!("settings.{end}"), &options).unwrap()
 }
@@ -15,6 +16,26 @@ fn source(format: Format, text: &str) -> Source {
 fn server(format: Format, container: &str, entry: Value) -> trunkline_pool::Result<Template> {
     let source = source(format, &json!({ container: { "s": entry } }).to_string());
     source.servers[0].template.clone()
+}
+
+/// SPEC 18.10: where a file belongs to another project than the workspace, its programs start there, unless the entry says where.
+#[test]
+fn programs_of_another_project_start_in_it() {
+    for (entry, folder) in [
+        (json!({ "command": "./x" }), Some("/other")),
+        (json!({ "command": "x", "cwd": "tools" }), Some("/other/tools")),
+        (json!({ "command": "x", "cwd": "/srv" }), Some("/srv")),
+        (json!({ "command": "x", "cwd": "~/w" }), Some("~/w")),
+        (json!({ "command": "x", "cwd": "${workspaceFolder}/w" }), Some("${workspaceFolder}/w")),
+        (json!({ "url": "https://h/mcp" }), None),
+    ] {
+        let text = json!({ "mcpServers": { "s": entry } }).to_string();
+        let options = ReadOptions { project: Some("/other".into()), ..ReadOptions::default() };
+        let source = read(&text, "/other/.mcp.json", &options).unwrap();
+        let template = source.servers[0].template.clone().unwrap();
+        let cwd = template.configuration().get("cwd").and_then(Value::as_str);
+        assert_eq!(cwd, folder, "{entry}");
+    }
 }
 
 /// SPEC 10.3: Claude Code loads every tool of a server, or none, by one word; patterns are taken as they are.
@@ -150,7 +171,7 @@ fn a_container_that_is_null_is_empty() {
         (Some(Format::Trunkline), r#"{"mcpServers":null}"#),
         (None, r#"{"mcpServers":null}"#),
     ] {
-        let options = ReadOptions { format, workspace: None };
+        let options = ReadOptions { format, ..ReadOptions::default() };
         let source = read(text, "settings.json", &options).unwrap();
         assert_eq!((source.servers.len(), source.findings.len()), (0, 0), "{text}");
     }

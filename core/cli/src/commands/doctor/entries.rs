@@ -37,11 +37,11 @@ pub(super) fn files(paths: Vec<(String, String)>, workspace: &Path) -> Vec<Read>
         let text = bounded::text(path.as_ref(), FILE_BYTES_MAX);
         let text = text
             .map_err(|error| Finding::new(State::Wrong, Topic::File, &*path, error.to_string()));
-        let source = text.and_then(|text| {
+        let source = text.map_err(Box::new).and_then(|text| {
             read_as(&text, &path, workspace)
-                .map_err(|error| Finding::of(Topic::File, &*path, &error))
+                .map_err(|error| Box::new(Finding::of(Topic::File, &*path, &error)))
         });
-        Read { source: source.map_err(Box::new), path, title }
+        Read { source, path, title }
     });
     files.collect()
 }
