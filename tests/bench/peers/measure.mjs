@@ -22,8 +22,14 @@ export function cpuMs() {
   return (usage.user + usage.system) / 1000;
 }
 
-export function show(workload, calls, tookMs, cpu, times) {
+/** Pages that the system gave so far: memory that is given back and taken again costs them. */
+function pages() {
+  return process.resourceUsage().minorPageFault;
+}
+
+export function show(workload, calls, tookMs, cpu, times, taken) {
   const line = { workload, calls, calls_per_s: (calls / tookMs) * 1000, cpu_us: (cpu * 1000) / calls };
+  if (taken !== undefined) line.pages = taken / calls;
   if (times) {
     times.sort((a, b) => a - b);
     line.p50_us = times[(calls - 1) >> 1] * 1000;
@@ -37,13 +43,13 @@ async function sequential(name, call, size) {
   while (performance.now() < end) await call(size);
   const times = [];
   const started = performance.now();
-  const before = cpuMs();
+  const [before, had] = [cpuMs(), pages()];
   while (performance.now() - started < MEASURED_MS || times.length < CALLS_MIN) {
     const start = performance.now();
     await call(size);
     times.push(performance.now() - start);
   }
-  show(name, times.length, performance.now() - started, cpuMs() - before, times);
+  show(name, times.length, performance.now() - started, cpuMs() - before, times, pages() - had);
 }
 
 /** Measures `acquire()`, whose lease is released at once. */
@@ -62,7 +68,7 @@ export async function warmAcquire(acquire) {
 
 async function wide(name, call, size) {
   const started = performance.now();
-  const before = cpuMs();
+  const [before, had] = [cpuMs(), pages()];
   let calls = 0;
   const caller = async () => {
     while (performance.now() - started < MEASURED_MS) {
@@ -71,7 +77,7 @@ async function wide(name, call, size) {
     }
   };
   await Promise.all(Array.from({ length: WIDTH }, caller));
-  show(name, calls, performance.now() - started, cpuMs() - before);
+  show(name, calls, performance.now() - started, cpuMs() - before, undefined, pages() - had);
 }
 
 /** Measures `call(size)` over Streamable HTTP. */

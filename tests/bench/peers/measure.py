@@ -25,8 +25,15 @@ def cpu():
     return usage.ru_utime + usage.ru_stime
 
 
-def show(name, calls, took, cpu_s, times=None):
+def pages():
+    """Pages that the system gave so far: memory that is given back and taken again costs them."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def show(name, calls, took, cpu_s, times=None, taken=None):
     line = {"workload": name, "calls": calls, "calls_per_s": calls / took, "cpu_us": cpu_s * 1e6 / calls}
+    if taken is not None:
+        line["pages"] = taken / calls
     if times:
         times.sort()
         line["p50_us"] = times[(calls - 1) // 2] * 1e6
@@ -40,12 +47,12 @@ async def sequential(name, call, size):
     while clock() < end:
         await call(size)
     times = []
-    started, before = clock(), cpu()
+    started, before, had = clock(), cpu(), pages()
     while clock() - started < MEASURED or len(times) < CALLS_MIN:
         start = clock()
         await call(size)
         times.append(clock() - start)
-    show(name, len(times), clock() - started, cpu() - before, times)
+    show(name, len(times), clock() - started, cpu() - before, times, pages() - had)
 
 
 async def warm_acquire(acquire):
@@ -64,7 +71,7 @@ async def warm_acquire(acquire):
 
 async def wide(name, call, size):
     clock = time.perf_counter
-    started, before = clock(), cpu()
+    started, before, had = clock(), cpu(), pages()
 
     async def caller():
         calls = 0
@@ -74,7 +81,7 @@ async def wide(name, call, size):
         return calls
 
     calls = sum(await asyncio.gather(*(caller() for _ in range(WIDTH))))
-    show(name, calls, clock() - started, cpu() - before)
+    show(name, calls, clock() - started, cpu() - before, taken=pages() - had)
 
 
 async def measure_bytes(call):

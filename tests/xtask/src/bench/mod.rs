@@ -125,9 +125,10 @@ fn measure(
     let mut command = started.program.command(machine);
     command.env("BENCH_ONLY", groups);
     command.arg(machine.target.join("release/trunkline-testserver"));
-    // Without these glibc gives the memory of every large reply back to the system, at random per
-    // process; all clients are measured alike.
-    command.env("MALLOC_TRIM_THRESHOLD_", MALLOC_BYTES).env("MALLOC_MMAP_THRESHOLD_", MALLOC_BYTES);
+    // As those who use it run it: what a shell sets for malloc is none of its own.
+    TUNED.iter().for_each(|name| {
+        command.env_remove(name);
+    });
     run.carry_out(&mut command)
 }
 
@@ -170,7 +171,15 @@ const KEPT: &str = "xtask/bench.json";
 /// Everything together, release builds from nothing included.
 const HANG_BOUND: Duration = Duration::from_secs(90 * 60);
 
-const MALLOC_BYTES: &str = "67108864";
+/// What tunes the malloc of glibc.
+const TUNED: [&str; 6] = [
+    "MALLOC_TRIM_THRESHOLD_",
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TOP_PAD_",
+    "MALLOC_MMAP_MAX_",
+    "MALLOC_ARENA_MAX",
+    "GLIBC_TUNABLES",
+];
 
 /// Lines of the log that are printed when a client does not build.
 const TAIL_LINES: usize = 30;

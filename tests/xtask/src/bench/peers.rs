@@ -58,7 +58,7 @@ impl Program {
 }
 
 /// In the order of each round: neighbours are compared with each other.
-pub const PEERS: [Peer; 14] = [
+pub const PEERS: [Peer; 15] = [
     Peer {
         name: "pipe",
         what: "a bare pipe in C, the floor",
@@ -152,6 +152,13 @@ pub const PEERS: [Peer; 14] = [
         groups: &["calls", "http", "loading", "starts"],
         against: None,
         prepare: sdk,
+    },
+    Peer {
+        name: "plain",
+        what: "a plain client in Node: a pipe, lines and JSON.parse",
+        groups: &["calls"],
+        against: Some("sdk"),
+        prepare: plain,
     },
     Peer {
         name: REAL,
@@ -257,6 +264,11 @@ fn node(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
     let mut build = machine.command("node");
     run.command(build.args(["bindings/node/build.mjs", "--release"]))?;
     Ok(Program::new("node").argument(format!("{CLIENTS}/trunkline_client.mjs")))
+}
+
+fn plain(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
+    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-testserver"]))?;
+    Ok(Program::new("node").argument(format!("{CLIENTS}/plain_client.mjs")))
 }
 
 fn sdk(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {

@@ -71,7 +71,8 @@ fn shown(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_string(), round)
 }
 
-const FURTHER: [&str; 9] = [
+const FURTHER: [&str; 10] = [
+    "pages",
     "import_us",
     "threads",
     "lists",

@@ -73,7 +73,7 @@ pub const GOALS: &[Goal] = &[
         "Python, 100 KB decoded v mcp",
         p50("python", "seq-100k"),
         p50("mcp", "seq-100k"),
-        0.42,
+        0.35,
     ),
     below(
         "python-100k-bytes",
@@ -81,6 +81,13 @@ pub const GOALS: &[Goal] = &[
         p50("python", "seq-100k-bytes"),
         p50("mcp", "seq-100k"),
         0.18,
+    ),
+    above(
+        "python-wide-100k",
+        "Python, 64 in flight, 100 KB decoded v mcp",
+        rate("python", "wide-100k"),
+        rate("mcp", "wide-100k"),
+        2.0,
     ),
     below(
         "node-100",
@@ -102,6 +109,27 @@ pub const GOALS: &[Goal] = &[
         cpu("node", "seq-100"),
         cpu("sdk", "seq-100"),
         0.35,
+    ),
+    below(
+        "node-100k",
+        "Node, 100 KB decoded v the SDK",
+        p50("node", "seq-100k"),
+        p50("sdk", "seq-100k"),
+        0.6,
+    ),
+    below(
+        "node-100k-plain",
+        "Node, 100 KB decoded v a plain JSON.parse client",
+        p50("node", "seq-100k"),
+        p50("plain", "seq-100k"),
+        1.0,
+    ),
+    above(
+        "node-wide-100k",
+        "Node, 64 in flight, 100 KB decoded v the SDK",
+        rate("node", "wide-100k"),
+        rate("sdk", "wide-100k"),
+        2.0,
     ),
 ];
 
