@@ -95,6 +95,7 @@ mod schedules;
 mod score;
 mod store;
 mod sync;
+mod texts;
 mod transport;
 mod usage;
 mod wakes;
@@ -130,6 +131,8 @@ pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;
 pub use trunkline_pool::interface::{self, EventKind};
+#[doc(hidden)]
+pub use trunkline_pool::json::Apart;
 pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
 #[doc(hidden)]
 pub use trunkline_pool::options::unknown_option;

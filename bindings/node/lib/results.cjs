@@ -12,6 +12,25 @@ function withWholeCharacters(text) {
   return text.replace(ESCAPES, (escape) => (escape.length === 6 ? '\\ufffd' : escape));
 }
 
+/** The decoded answer: of its text, or of a text that its long strings were taken out of. */
+function decoded(received) {
+  if (typeof received === 'string') return JSON.parse(withWholeCharacters(received));
+  const [around, strings, places] = received;
+  const value = JSON.parse(withWholeCharacters(around.join('')));
+  JSON.parse(places).forEach((place, number) => {
+    const last = place.pop();
+    place.reduce((inside, step) => inside[step], value)[last] = strings[number];
+  });
+  return value;
+}
+
+/** The text as it came: the library takes out no string that is written otherwise. */
+function textOf(received) {
+  if (typeof received === 'string') return received;
+  const [around, strings] = received;
+  return strings.reduce((text, string, number) => text + JSON.stringify(string).slice(1, -1) + around[number + 1], around[0]);
+}
+
 /** It is several times as fast as `Object.defineProperties`, and each call makes a result. What it defines is enumerable. */
 const defineGetter = Object.prototype.__defineGetter__;
 
@@ -30,23 +49,23 @@ function gettersOf(members) {
  * `{...result}`, or in a message to a worker or another process.
  */
 class Result {
-  #raw;
+  #received;
   #value;
 
   /** One that is of no kind has the whole answer as its member. */
-  constructor(raw, getters = WHOLE) {
-    this.#raw = raw;
+  constructor(received, getters = WHOLE) {
+    this.#received = received;
     for (const [name, getter] of getters) defineGetter.call(this, name, getter);
   }
 
   /** The JSON text exactly as the server sent it; large numbers and the order of members survive in it. Copies do not have it. */
   get raw() {
-    return this.#raw;
+    return textOf(this.#received);
   }
 
   /** The decoded answer. Copies of a kind of result do not have it. */
   get value() {
-    return (this.#value ??= JSON.parse(withWholeCharacters(this.#raw)));
+    return (this.#value ??= decoded(this.#received));
   }
 
   /** Its `_meta`. */
@@ -71,8 +90,8 @@ const WHOLE = [['value', valueOf]];
 function kind(members) {
   const getters = gettersOf({ ...members, meta: (value) => value._meta });
   return class extends Result {
-    constructor(raw) {
-      super(raw, getters);
+    constructor(received) {
+      super(received, getters);
     }
   };
 }

@@ -32,6 +32,10 @@ use crate::{ending, text};
 /// costs one wake-up, few enough that timers and sockets are not held up for more than a few milliseconds.
 const BATCH: usize = 1024;
 
+/// Bytes of results that are handled between them: JavaScript is done with these before it gets more, so that its collector does not meet
+/// them all alive.
+const BATCH_BYTES: usize = 512 << 10;
+
 /// The JavaScript functions that are told what is no result.
 pub struct Listeners {
     /// Which subscription has events.
@@ -227,7 +231,7 @@ impl Environment {
             // Another wake-up was asked for as well, if anything arrived meanwhile.
             return;
         }
-        let arrivals = self.queue.drain(BATCH);
+        let arrivals = self.queue.drain_within(BATCH, BATCH_BYTES, Arrival::bytes);
         let is_settled = |arrival: &&Arrival| matches!(arrival, Arrival::Settled { .. });
         let are_several = arrivals.iter().filter(is_settled).nth(1).is_some();
         for arrival in arrivals {
@@ -276,7 +280,7 @@ impl Environment {
         match settled {
             Settled::Nothing => text::undefined(self.env),
             Settled::Text(text) => text::to_js(self.env, &text),
-            Settled::Call(result) => text::to_js(self.env, result.json()),
+            Settled::Call(result) => text::result_to_js(self.env, &result),
             Settled::Lease(held) => {
                 let lease = NativeLease::new(self.clone(), *held);
                 // SAFETY: this is the JavaScript thread of `env`.

@@ -38,6 +38,16 @@ pub enum Arrival {
     },
 }
 
+impl Arrival {
+    /// Bytes that JavaScript gets with it, where that may be many.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Arrival::Settled { result: Ok(Settled::Call(result)), .. } => result.json().len(),
+            _ => 0,
+        }
+    }
+}
+
 /// A result, not yet a JavaScript value.
 pub enum Settled {
     /// `undefined`.

@@ -1,6 +1,7 @@
 //! Strings on their way to JavaScript and from it.
 
 use napi::{Result, check_status, sys};
+use trunkline::{Apart, CallResult};
 
 /// A JavaScript string with this text.
 ///
@@ -18,6 +19,33 @@ pub fn to_js(env: sys::napi_env, text: &str) -> Result<sys::napi_value> {
         }
     })?;
     Ok(value)
+}
+
+/// The text of a result; or, as `lib/results.cjs` reads it, what is around its long strings, those, and where each belongs. V8 copies such
+/// a string once then, and has no byte of it to look at.
+pub fn result_to_js(env: sys::napi_env, result: &CallResult) -> Result<sys::napi_value> {
+    let Some(Apart { around, strings, places }) = result.apart() else {
+        return to_js(env, result.json());
+    };
+    let around = around.into_iter().map(|text| to_js(env, text));
+    let strings = strings.iter().map(|text| to_js(env, text));
+    let (around, strings) = (array(env, around), array(env, strings));
+    array(env, [around, strings, to_js(env, &places)].into_iter())
+}
+
+/// A JavaScript array of these values.
+fn array(
+    env: sys::napi_env,
+    values: impl Iterator<Item = Result<sys::napi_value>>,
+) -> Result<sys::napi_value> {
+    let mut array = std::ptr::null_mut();
+    // SAFETY: `env` is the environment whose JavaScript thread this is.
+    check_status!(unsafe { sys::napi_create_array(env, &mut array) })?;
+    for (index, value) in (0..).zip(values) {
+        // SAFETY: both are values of `env`, in the scope of the caller.
+        check_status!(unsafe { sys::napi_set_element(env, array, index, value?) })?;
+    }
+    Ok(array)
 }
 
 /// JavaScript's `undefined`.

@@ -1,7 +1,8 @@
 //! The result of a call, undecoded.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::failure::guarded;
 
@@ -11,9 +12,15 @@ pub struct CallResult(pub trunkline::CallResult);
 
 #[pymethods]
 impl CallResult {
-    /// The whole result as text, for `json.loads`, with whole characters alone.
-    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        PyString::new(py, &self.0.text())
+    /// What is to be decoded, with whole characters alone: the text of the whole result, or without its long strings, with those, and with
+    /// the text of a list of where each belongs.
+    fn received<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(apart) = self.0.apart() else {
+            return Ok(PyString::new(py, &self.0.text()).into_any());
+        };
+        let strings = apart.strings.iter().map(|string| PyString::new(py, string));
+        let strings = PyList::new(py, strings)?;
+        (apart.rest(), strings, apart.places).into_bound_py_any(py)
     }
 
     /// The whole result as received.

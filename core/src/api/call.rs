@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
+use trunkline_pool::json::{Apart, apart};
 use trunkline_pool::lenient::whole_characters;
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
 use trunkline_pool::shapes::Shape;
@@ -57,6 +58,12 @@ impl CallResult {
     /// The same for readers that want whole characters: half a surrogate pair is U+FFFD (SPEC 18.3).
     pub fn text(&self) -> Cow<'_, str> {
         whole_characters(self.json())
+    }
+
+    /// The same without its long strings, for readers that decode it; `None` where that is not worth it.
+    #[doc(hidden)]
+    pub fn apart(&self) -> Option<Apart<'_>> {
+        apart(self.json())
     }
 
     /// Whether the tool reports an error (`isError`).

@@ -91,9 +91,20 @@ impl<T> CompletionQueue<T> {
     ///
     /// A descriptor or flag by which a loop is woken is cleared before this, never after it: what comes in between would not be seen.
     pub fn drain(&self, most: usize) -> Vec<T> {
+        self.drain_within(most, usize::MAX, |_| 0)
+    }
+
+    /// The same, but no more once those taken have `enough` together, by their sizes.
+    pub fn drain_within(&self, most: usize, enough: usize, size: impl Fn(&T) -> usize) -> Vec<T> {
         let (taken, are_left) = {
             let mut items = self.items();
-            let count = most.min(items.len());
+            let mut taken = 0_usize;
+            let is_wanted = |item: &&T| {
+                let is_wanted = taken < enough;
+                taken = taken.saturating_add(size(item));
+                is_wanted
+            };
+            let count = items.iter().take(most).take_while(is_wanted).count();
             (items.drain(..count).collect(), !items.is_empty())
         };
         if are_left {
@@ -167,6 +178,17 @@ mod tests {
         assert_eq!((queue.drain(3), rung.load(SeqCst)), (vec![], 2));
         queue.push(5);
         assert_eq!(rung.load(SeqCst), 3);
+    }
+
+    #[test]
+    fn what_is_large_is_taken_in_parts() {
+        let (queue, rung) = counted();
+        [3, 1, 5, 9, 0, 2].into_iter().for_each(|number| queue.push(number));
+        let drain = |most, enough| queue.drain_within(most, enough, |number| *number as usize);
+        assert_eq!((drain(9, 4), rung.load(SeqCst)), (vec![3, 1], 2));
+        assert_eq!((drain(1, 9), rung.load(SeqCst)), (vec![5], 3), "as many as are wanted");
+        assert_eq!((drain(9, 1), rung.load(SeqCst)), (vec![9], 4), "one in any case");
+        assert_eq!((drain(9, 9), rung.load(SeqCst)), (vec![0, 2], 4));
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub(crate) use self::requests::EARLIER_ROUNDS;
 pub(crate) use self::server_requests::Question;
 use crate::auth::Credentials;
 use crate::lookup::Lookups;
+use crate::texts::Text;
 use crate::transport::http::Jar;
 use crate::transport::stdio::ProgramCheck;
 use crate::transport::{EventLoop, HostServer, ReadBy};
@@ -165,7 +166,7 @@ pub(crate) type OnProgress = Box<dyn FnMut(&str) + Send>;
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     /// The text.
-    pub json: Arc<str>,
+    pub json: Text,
 }
 
 /// A request of ours.

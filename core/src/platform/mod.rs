@@ -34,7 +34,6 @@ pub(crate) use self::{
     spawner::{launch, supervision},
 };
 
-mod copied;
 mod generation;
 mod home;
 mod lock;
@@ -42,7 +41,6 @@ mod own;
 mod stamp;
 mod threads;
 mod usage;
-pub(crate) use self::copied::copied;
 pub(crate) use self::generation::{OfProcess, fork_generation};
 pub(crate) use self::home::home_of_user;
 pub(crate) use self::lock::{FileLock, try_lock};

@@ -34,6 +34,17 @@ def _decoded(text: str) -> Any:
         raise _unreadable("a number is too long") from error
 
 
+def _together(rest: str, strings: list[str], places: str) -> Any:
+    """What a server sent, decoded, of a text that its long strings were taken out of, and where each belongs."""
+    decoded = _decoded(rest)
+    for place, string in zip(json.loads(places), strings):
+        inside = decoded
+        for step in place[:-1]:
+            inside = inside[step]
+        inside[place[-1]] = string
+    return decoded
+
+
 def _unreadable(why: str) -> ProtocolError:
     return told(ProtocolError(f"{why} to be decoded; the text as it came is at hand"), "protocol", {})
 
@@ -87,7 +98,8 @@ class CallResult:
     def decoded(self) -> dict[str, Any]:
         """The whole result, unknown members included."""
         if self._decoded is None:
-            self._decoded = _decoded(self._native.text())
+            received = self._native.received()
+            self._decoded = _decoded(received) if isinstance(received, str) else _together(*received)
         decoded: dict[str, Any] = self._decoded
         return decoded
 
@@ -131,11 +143,11 @@ class _Received:
     def raw(self) -> bytes:
         return self._raw
 
-    def text(self) -> str:
+    def received(self) -> str:
         return self._raw.decode()
 
     def is_error(self) -> bool:
-        return _decoded(self.text()).get("isError") is True
+        return _decoded(self.received()).get("isError") is True
 
 
 def _restored(raw: bytes) -> CallResult:

@@ -1,5 +1,6 @@
 //! JSON where it must be read in one way only: strict texts, canonical texts, and paths into them.
 
+mod apart;
 mod canonical;
 mod lossy;
 mod members;
@@ -7,6 +8,7 @@ mod plain;
 mod strict;
 mod value;
 
+pub use apart::{Apart, apart};
 pub(crate) use canonical::{Malformed, canonical};
 pub use lossy::{readable, readable_members};
 pub use members::{lossy_members, members};

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use crate::client::link::Link;
 use crate::client::{Reply, failure};
-use crate::platform::copied;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// The kinds of result that are understood here.
@@ -33,7 +32,7 @@ impl Link {
     /// The end of a request by this result.
     pub(in crate::client) fn judge(&self, result: &str, said: Said) -> Result<Reply> {
         match said {
-            Ok(ResultType::Complete) => Ok(Reply { json: copied(result) }),
+            Ok(ResultType::Complete) => Ok(Reply { json: result.into() }),
             // Of a request that can have no further rounds.
             Ok(ResultType::InputRequired) => Err(self.input_required()),
             Err(unknown) => {
