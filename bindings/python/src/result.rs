@@ -15,7 +15,7 @@ impl CallResult {
     /// What is to be decoded, with whole characters alone: the text of the whole result, or without its long strings, with those, and with
     /// the text of a list of where each belongs.
     fn received<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let Some(apart) = self.0.apart() else {
+        let Some(apart) = guarded(|| Ok(self.0.apart()))? else {
             return Ok(PyString::new(py, &self.0.text()).into_any());
         };
         let strings = apart.strings.iter().map(|string| PyString::new(py, string));

@@ -176,14 +176,15 @@ impl<'a> Reader<'a> {
 
 /// Where the string ends that begins there, and whether it has escapes.
 fn end_of_string(text: &[u8], from: usize) -> Option<(usize, bool)> {
-    let (mut at, mut has_escapes) = (from, false);
+    let mut at = from;
     loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some((at, has_escapes));
+        at += memchr::memchr(b'"', text.get(at..)?)?;
+        let inside = &text[from..at];
+        let backslashes = inside.iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 0 {
+            return Some((at, memchr::memchr(b'\\', inside).is_some()));
         }
-        has_escapes = true;
-        at += 2;
+        at += 1;
     }
 }
 
@@ -192,41 +193,43 @@ fn decoded(inside: &str, has_escapes: bool) -> Option<Cow<'_, str>> {
     if !has_escapes {
         return Some(Cow::Borrowed(inside));
     }
-    let mut string = String::with_capacity(inside.len());
-    let mut rest = inside;
-    while let Some(found) = memchr::memchr(b'\\', rest.as_bytes()) {
-        string.push_str(&rest[..found]);
-        let (character, length) = escaped(&rest.as_bytes()[found + 1..])?;
-        string.push(character);
-        rest = &rest[found + 1 + length..];
+    let mut rest = inside.as_bytes();
+    let mut string = Vec::with_capacity(rest.len());
+    while let Some(found) = memchr::memchr(b'\\', rest) {
+        string.extend_from_slice(&rest[..found]);
+        let behind = &rest[found + 1..];
+        let (byte, length) = escaped(behind)?;
+        string.push(byte);
+        rest = &behind[length..];
     }
-    string.push_str(rest);
-    Some(Cow::Owned(string))
+    string.extend_from_slice(rest);
+    String::from_utf8(string).ok().map(Cow::Owned)
 }
 
 /// The character of an escape as `JSON.stringify` writes it, and the length of what is behind the backslash.
-fn escaped(behind: &[u8]) -> Option<(char, usize)> {
-    let character = match behind {
-        [b'n', ..] => '\n',
-        [b'"', ..] => '"',
-        [b'\\', ..] => '\\',
-        [b't', ..] => '\t',
-        [b'r', ..] => '\r',
-        [b'b', ..] => '\u{8}',
-        [b'f', ..] => '\u{c}',
+fn escaped(behind: &[u8]) -> Option<(u8, usize)> {
+    const BACKSPACE: u8 = 8;
+    const FORM_FEED: u8 = 12;
+    let byte = match behind {
+        [b'n', ..] => b'\n',
+        [byte @ (b'"' | b'\\'), ..] => *byte,
+        [b't', ..] => b'\t',
+        [b'r', ..] => b'\r',
+        [b'b', ..] => BACKSPACE,
+        [b'f', ..] => FORM_FEED,
         [b'u', b'0', b'0', tens @ b'0'..=b'1', ones, ..] => {
             let ones = match ones {
                 b'0'..=b'9' => ones - b'0',
                 b'a'..=b'f' => ones - b'a' + 10,
                 _ => return None,
             };
-            let character = char::from((tens - b'0') * 16 + ones);
-            let has_letter = matches!(character, '\u{8}' | '\t' | '\n' | '\u{c}' | '\r');
-            return (!has_letter).then_some((character, "u0000".len()));
+            let byte = (tens - b'0') * 16 + ones;
+            let has_letter = matches!(byte, BACKSPACE | b'\t' | b'\n' | FORM_FEED | b'\r');
+            return (!has_letter).then_some((byte, "u0000".len()));
         }
         _ => return None,
     };
-    Some((character, 1))
+    Some((byte, 1))
 }
 
 #[cfg(test)]
