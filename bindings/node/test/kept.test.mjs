@@ -10,7 +10,7 @@ import { openLease, rejection } from '../testing/support.mjs';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
 
-const REFUSED = 1_000;
+const REFUSED = 200;
 const ARGUMENT_BYTES = 100_000;
 
 /** Calls that are refused, each with arguments of its own; by one who has a lease and one who has a session. */
