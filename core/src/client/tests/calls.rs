@@ -36,7 +36,7 @@ async fn a_thousand_calls_at_once_each_get_their_own_answer() {
         (0..1000).map(|i| open.start("echo", json!({ "message": format!("<{i}>") })).1).collect();
     for (i, answer) in calls.into_iter().enumerate() {
         let answer = ended(answer).await.unwrap();
-        assert!(answer.json.contains(&format!("\"<{i}>\"")), "{i}: {}", answer.json);
+        assert!(answer.json.contains(&format!("\"<{i}>\"")), "{i}: {}", &*answer.json);
     }
     assert_eq!(open.connection.in_flight(), 0);
     open.close().await;
