@@ -27,7 +27,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 fn options(format: Option<Format>) -> ReadOptions {
-    ReadOptions { format, workspace: Some("/srv/project".into()) }
+    ReadOptions { format, workspace: Some("/srv/project".into()), project: None }
 }
 
 /// The template of that name, and whether it is there.
