@@ -53,7 +53,7 @@ def use(log: Log) -> None:
 def test_a_server_that_cannot_start_is_a_warning(kept: Kept) -> None:
     with trunkline.start_logs("warn"), sync.Pool() as pool:
         pool.reconcile({"s": {"command": "no-such-program-of-anybody"}})
-        with pytest.raises(trunkline.Error):
+        with pytest.raises(trunkline.TrunklineError):
             pool.session("a").acquire("s")
     told = [record for record in kept.told if record.getMessage().startswith("connecting failed ")]
     assert told and {record.levelno for record in told} == {logging.WARNING}

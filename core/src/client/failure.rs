@@ -368,7 +368,7 @@ mod tests {
             (r#"{"code":null,"message":"as\ntold"}"#, r": as\u{a}told"),
             (r#""as told""#, ": as told"),
             (r#"{"message":""}"#, ""),
-            (r#"{"message":7}"#, ""),
+            (r#"{"message":7}"#, ": 7"),
             ("7", ""),
         ] {
             let failure = of_server(&"s".into(), error);

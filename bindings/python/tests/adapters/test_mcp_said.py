@@ -26,7 +26,7 @@ def test_what_a_server_says_of_itself_is_taken_as_far_as_it_is_fit() -> None:
         async with kinds(serve_boastful) as chat, ClientSession(chat, "kinds") as session:
             assert (session.instructions, session.server_info, session.server_capabilities) == (None, None, None)
             said = plain(await session.initialize())
-            assert (said["capabilities"], said["instructions"]) == ({"tools": {"listChanged": True}}, "ask for little")
+            assert (said["capabilities"], said["instructions"]) == ({"prompts": {}, "tools": {"listChanged": True}}, "ask for little")
             # Version 1 of the package takes any theme.
             assert {**said["serverInfo"], "icons": None} == {"name": "kinds", "version": "1", "title": "Kinds", "icons": None}
             assert (session.instructions, session.server_info.title) == ("ask for little", "Kinds")

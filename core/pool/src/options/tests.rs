@@ -39,6 +39,14 @@ fn scopes() -> impl Iterator<Item = Scope> {
 }
 
 /// SPEC 16.5: no text and no members mean the defaults.
+/// SPEC 8.1: by default the first attempt is made at once, and what was given up is tried again for ever.
+#[test]
+fn a_lost_server_is_tried_at_once_and_never_given_up_for_good() {
+    let Reconnect { local_delays, remote_delays, revive, .. } = Reconnect::default();
+    assert_eq!((local_delays[0], remote_delays[0]), (Duration::ZERO, Duration::ZERO));
+    assert_eq!(revive, [60, 120, 240, 300].map(Duration::from_secs));
+}
+
 #[test]
 fn nothing_given_is_all_defaults() {
     for text in ["", "  \n", "{}", r#"{"drain_delay_ms":null,"budget":null,"limits":null}"#] {

@@ -117,6 +117,17 @@ mod tests {
     use crate::detect::folders;
     use crate::folder::Folder;
 
+    /// SPEC 18.9: what products keep for the user is the user's where the workspace holds the home folder too, as `/` does.
+    #[test]
+    fn the_users_files_are_the_users_in_a_workspace_above_them() {
+        let home = home_of_user().unwrap();
+        for (file, place) in
+            [(".cursor/mcp.json", Place::Outside), (".cursor/other.json", Place::Inside)]
+        {
+            assert_eq!(Place::of(&home.join(file), Path::new("/")), place, "{file}");
+        }
+    }
+
     /// SPEC 10.1: the files that products are known by are of the scope that they are known to have, and of no other by another's name.
     #[test]
     fn a_known_file_is_of_the_scope_that_it_is_known_to_have() {

@@ -171,7 +171,7 @@ mod tests {
             (odd, Some("too \u{fffd} many")),
             (br#"{"error":"no \ud800"}"#, Some("no \u{fffd}")),
             (br#"{"error":"no","error":{"message":"too many"}}"#, Some("too many")),
-            (br#"{"error":{"message":1}}"#, Some(r#"{"error":{"message":1}}"#)),
+            (br#"{"error":{"message":1}}"#, Some("1")),
             (br#"{"detail":"no"}"#, Some(r#"{"detail":"no"}"#)),
             (br#"{"error":{"message":"too"#, Some(r#"{"error":{"message":"too"#)),
             (b" error code:\r\n\t1020 \x1b[2J", Some("error code: 1020 \\u{1b}[2J")),
