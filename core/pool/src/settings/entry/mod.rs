@@ -100,7 +100,8 @@ fn start_in(project: &str, out: &mut Map<String, Value>) {
     // What a variable or the home folder begins is no path yet.
     let is_whole = |cwd: &&str| cwd.starts_with(['$', '~']) || Path::new(cwd).is_absolute();
     if own.is_none_or(|cwd| !is_whole(&cwd)) {
-        let folder = Path::new(project).join(own.unwrap_or_default());
+        let project = Path::new(project);
+        let folder = own.map_or_else(|| project.to_owned(), |cwd| project.join(cwd));
         out.insert("cwd".into(), folder.to_string_lossy().into());
     }
 }
