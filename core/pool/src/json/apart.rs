@@ -16,6 +16,12 @@ const LONG_BYTES: usize = 4 << 10;
 /// Of a text at most this part may be left, or it is not worth it: so much is looked at in vain at most.
 const LEFT_SHARE: usize = 8;
 
+/// The longest name that leads to a string which is taken out.
+const NAME_BYTES_MAX: usize = 256;
+
+/// Members of one object that have long strings in them; each name is compared with theirs.
+const CARRIERS_MAX: usize = 64;
+
 /// The deepest nesting that is followed.
 const DEPTH_MAX: usize = 64;
 
@@ -59,7 +65,8 @@ pub fn apart(text: &str) -> Option<Apart<'_>> {
                 at + 1
             }
         };
-        if at - reader.passed > text.len() / LEFT_SHARE {
+        // Their places count too: a way that is long stands there once for each string.
+        if at - reader.passed + apart.places.len() > text.len() / LEFT_SHARE {
             return None;
         }
     }
@@ -142,13 +149,16 @@ impl<'a> Reader<'a> {
     fn name(&mut self, inside: &'a str, has_escapes: bool) -> Option<()> {
         let Some(Open::Object { name, carriers }) = self.open.last_mut() else { return None };
         let may_be_one = carriers.contains(&inside) || (has_escapes && !carriers.is_empty());
-        *name = (!has_escapes).then_some(inside);
+        *name = (!has_escapes && inside.len() <= NAME_BYTES_MAX).then_some(inside);
         (!may_be_one).then_some(())
     }
 
     /// Writes down where the value is that comes; whether that can be said.
     fn place(&mut self, apart: &mut Apart<'a>) -> bool {
-        let is_known = |open: &Open<'_>| !matches!(open, Open::Object { name: None, .. });
+        let is_known = |open: &Open<'_>| match open {
+            Open::Array { .. } => true,
+            Open::Object { name, carriers } => name.is_some() && carriers.len() < CARRIERS_MAX,
+        };
         if !self.open.iter().all(is_known) || self.open.is_empty() {
             return false;
         }
@@ -301,6 +311,9 @@ mod tests {
         let letter = long("\\u000a");
         let half = long("\\ud83d");
         let deep = format!("{}\"{plain}\"{}", "[".repeat(65), "]".repeat(65));
+        let name = "n".repeat(NAME_BYTES_MAX + 1);
+        let members: Vec<String> =
+            (0..2 * CARRIERS_MAX).map(|name| format!("\"{name}\":\"{plain}\"")).collect();
         let much = format!("{{\"a\":\"{plain}\",\"b\":[{}1]}}", "1,".repeat(TEXT_BYTES / 8));
         for text in [
             format!("{{\"a\":\"{plain}\",\"a\":1}}"),
@@ -316,10 +329,26 @@ mod tests {
             format!("\"{plain}\""),
             format!("{{\"a\":\"{}\"}}", &plain[..TEXT_BYTES - 9]),
             format!("{{\"a\":[{}1]}}", format!("\"{}\",", &plain[..LONG_BYTES - 1]).repeat(8)),
+            format!("{{\"{name}\":[\"{plain}\"]}}"),
+            format!("{{{}}}", members.join(",")),
             deep,
             much,
         ] {
             assert_eq!(apart(&text), None, "{}", &text[..40]);
+        }
+    }
+
+    /// A way that is long, said again for each string, is no more than a share of the text.
+    #[test]
+    fn what_leads_to_the_strings_is_bounded() {
+        let string = format!("\"{}\"", "x".repeat(LONG_BYTES));
+        for depth in [1, 20, 60] {
+            let name = format!("{{\"{}\":", "n".repeat(NAME_BYTES_MAX));
+            let (open, close) = (name.repeat(depth), "}".repeat(depth));
+            let text = format!("{open}[{}]{close}", vec![string.clone(); 500].join(","));
+            let places = apart(&text).map_or(0, |apart| apart.places.len());
+            assert!(places <= text.len() / LEFT_SHARE, "{places} of {}", text.len());
+            assert_eq!(places == 0, depth > 1, "{depth}");
         }
     }
 

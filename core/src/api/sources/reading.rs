@@ -305,7 +305,8 @@ pub(super) fn says(
     let options = ReadOptions {
         format: file.format,
         workspace: written(workspace),
-        project: project_of(&file.path, workspace).and_then(written),
+        // What waits for approval starts in the workspace, and a runner of packages in its own folder (SPEC 12.10).
+        project: project_of(&file.path, workspace).filter(|_| !scope.is_gated()).and_then(written),
     };
     Said::read(&text, &file.shown, &options, (scope, before)).map(Some)
 }

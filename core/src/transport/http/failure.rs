@@ -199,6 +199,7 @@ pub(super) fn redirects(channel: &Channel) -> Error {
 /// The server leads where nothing of ours goes (S-32).
 pub(super) fn redirect(channel: &Channel, from: &Url, response: &Response) -> Error {
     let own = format!("{}{}", channel.shown_origin(from), shown_path(from));
+    let own = shown(channel, &own, SHOWN_CHARS_MAX);
     let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
     let Some(to) = location.and_then(|location| from.join(location).ok()) else {
         return protocol(&channel.server, format!("{own} redirects to no address"))
