@@ -133,8 +133,8 @@ impl Approvals {
         }
     }
 
-    /// Takes a decision about configurations of one name, all or none, and keeps it by one write. With each stands what stood when whoever
-    /// decides was asked: an approval does not take the place of a rejection that they did not see, and gives that one back.
+    /// Records decisions about configurations of one name by one write, all or none. Each comes with the decision that was in force when the
+    /// person was asked. An approval does not replace a rejection that the person did not see; that rejection is returned.
     ///
     /// # Errors
     /// `store`: then it is not in force.

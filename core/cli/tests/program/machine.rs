@@ -111,7 +111,7 @@ fn certificates_that_cannot_be_read_are_wrong() {
     }
 }
 
-/// Whoever reads JSON gets all; a line of text counts the rest of many.
+/// JSON output lists every server. A line of text names a few, and counts the others.
 #[test]
 fn lists_are_whole_in_json_and_bounded_in_text() {
     let home = Home::new();

@@ -51,8 +51,8 @@ impl Item {
         seen_members(ListKind::Tools).iter().copied()
     }
 
-    /// Reads one definition. What cannot be called or asked for by its name is left out; any other member, of whatever type, is kept with
-    /// it, for whoever reads it to drop (SPEC 18.2).
+    /// Reads one definition. An item without a usable name or input schema is left out. A member of a wrong type stays in the definition,
+    /// and each typed reader drops it (SPEC 18.2).
     pub(super) fn parse(list: ListKind, written: &str) -> Result<Item, Skipped> {
         // A host is handed whole characters alone (SPEC 18.3).
         let definition = &*whole_characters(written);

@@ -1,7 +1,7 @@
-//! The long strings of a JSON text, taken out of it: what is left is short, and whoever decodes it does not look at the strings again.
+//! Splits a JSON text into its long strings and a short rest, so that the decoder of Python or Node reads the rest alone.
 //!
-//! A result of a tool is mostly one long string with a few members around it. A decoder looks at each byte of it and copies it twice;
-//! here its end is found at the speed of memory, and the reader makes its own string of it at once.
+//! The result of a tool is mostly one long string with a few members around it. A decoder reads each byte of that string and copies it
+//! twice. This module searches for the end of the string, and the binding makes one string of it.
 
 use std::borrow::Cow;
 

@@ -336,8 +336,8 @@ async fn what_a_sign_in_is_about_to_replace_does_not_follow_it() {
     }
 }
 
-/// SPEC 15.3: a refresh token that was refused for good is not sent again by each call, whoever holds it; what is signed in for anew is,
-/// though it be the same. An authorization server that is away, or that refuses the request, is asked again.
+/// SPEC 15.3: a refresh token that was refused for good is not sent again by later calls, in any session. After a new sign-in it is sent,
+/// even where it is the same token. An authorization server that is unreachable, or refused for another reason, is asked again.
 #[tokio::test]
 async fn a_renewal_that_was_refused_is_asked_for_once() {
     const CALLS: usize = 3;

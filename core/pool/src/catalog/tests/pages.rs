@@ -269,7 +269,7 @@ fn the_digest_covers_what_a_model_sees() {
         ("/inputSchema/x", json!("1"), true),
         ("/outputSchema/y", json!(1.5), true),
         ("/annotations/readOnlyHint", json!(false), true),
-        // A host is handed what is of a wrong type too.
+        // The host gets members of a wrong type too, so the digest covers them.
         ("/description", json!(7), true),
         ("/annotations", json!("read-only"), true),
         ("/_meta/m", json!(2), false),
