@@ -10,6 +10,7 @@ use trunkline::{Error, ErrorCode};
 use trunkline_cli::{Interrupt, Terminal};
 
 use crate::failure::{exception, guarded};
+use crate::interpreter::{check_signals, released};
 
 /// One run. No signal of the process is touched: Python hears them, and tells.
 #[pyclass(frozen, module = "trunkline._trunkline")]
@@ -39,7 +40,7 @@ impl CommandLine {
             std::thread::Builder::new().name("trunkline-cli".into()).spawn(run)?;
             let mut raised = None;
             loop {
-                let (back, came) = py.detach(move || {
+                let (back, came) = released(py, move || {
                     let came = receive.recv_timeout(SLICE);
                     (receive, came)
                 });
@@ -52,7 +53,7 @@ impl CommandLine {
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                 }
-                if let Err(interruption) = py.check_signals() {
+                if let Err(interruption) = check_signals(py) {
                     self.interrupt.tell(SIGINT);
                     raised = Some(interruption);
                 }

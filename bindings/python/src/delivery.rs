@@ -11,8 +11,9 @@ use trunkline::{
     CallOptions, CompletionQueue, Error, ErrorCode, ProgressFeed, ProgressReceiver, Result,
 };
 
-use crate::failure::{OrRaise, guarded};
+use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
+use crate::interpreter::{check_signals, released};
 use crate::joined;
 use crate::lease::{HeldLease, Lease};
 use crate::loans::Loans;
@@ -255,9 +256,9 @@ struct Ends {
 
 impl Ends {
     /// What waits. More than a batch makes the loop come again.
-    fn take(&self, bridge: &Bound<'_, Bridge>) -> PyResult<Taken> {
+    fn take(&self, bridge: &Bound<'_, Bridge>) -> PyResult<Py<PyAny>> {
         let batch = self.queue.drain(BATCH);
-        let mut taken = Vec::with_capacity(batch.len());
+        let mut taken: Taken = Vec::with_capacity(batch.len());
         for arrival in batch {
             match arrival {
                 Arrival::Completion(token, outcome) => {
@@ -270,7 +271,7 @@ impl Ends {
                 }
             }
         }
-        Ok(taken)
+        made(bridge.py(), taken)
     }
 }
 
@@ -316,7 +317,7 @@ impl Bridge {
     }
 
     /// The results that wait: number, whether it is an exception, value.
-    fn drain(slf: &Bound<'_, Self>) -> PyResult<Taken> {
+    fn drain(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let ends = slf.get().0.here()?;
         guarded(|| {
             // Cleared before the queue is looked at: a result that comes in between rings again.
@@ -326,7 +327,7 @@ impl Bridge {
     }
 
     /// Reads what the server has written whose output is on loan, and gives the results that wait.
-    fn read(slf: &Bound<'_, Self>, loan: u64) -> PyResult<Taken> {
+    fn read(slf: &Bound<'_, Self>, loan: u64) -> PyResult<Py<PyAny>> {
         let ends = slf.get().0.here()?;
         guarded(|| {
             if let Some(loans) = ends.loans.get() {
@@ -358,7 +359,7 @@ impl Bridge {
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let wakeup = &self.0.here()?.wakeup;
         guarded(|| {
-            Ok(py.detach(|| wakeup.wait(Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)))))
+            Ok(released(py, || wakeup.wait(Duration::from_secs_f64(seconds.clamp(0.0, 3600.0)))))
         })
     }
 }
@@ -406,7 +407,7 @@ impl Waiter {
                     deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
                 let slice = left.map_or(SLICE, |left| left.min(SLICE));
                 // Under one release of the GIL: to have it again may take as long as a call.
-                let found = py.detach(|| {
+                let found = released(py, || {
                     reads.take().into_iter().for_each(|read| read());
                     slot.wait(slice)
                 });
@@ -419,7 +420,7 @@ impl Waiter {
                     }
                     None => {}
                 }
-                if let Err(interrupt) = py.check_signals() {
+                if let Err(interrupt) = check_signals(py) {
                     operation.cancel()?;
                     return Err(interrupt);
                 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use trunkline::{DeskNews, HandlerDesk, Handlers, Refusal};
 
 use crate::delivery::{Bridge, alarm};
-use crate::failure::{OrRaise, guarded};
+use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
 use crate::options::Text;
 use crate::subscription::Flag;
@@ -59,7 +59,7 @@ impl Desk {
     }
 
     /// What waits, oldest first: `asked`, `withdrawn` or `logged`; a number; a JSON text.
-    fn take(&self) -> PyResult<Vec<(&'static str, u64, String)>> {
+    fn take(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let room = self.0.here()?;
         guarded(|| {
             let row = |news| match news {
@@ -68,7 +68,7 @@ impl Desk {
                 DeskNews::Logged(event) => Some(("logged", 0, event.into())),
                 _ => None,
             };
-            Ok(room.desk.take().into_iter().filter_map(row).collect())
+            made(py, room.desk.take().into_iter().filter_map(row).collect::<Vec<_>>())
         })
     }
 

@@ -9,18 +9,19 @@ use std::sync::Once;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyTuple;
-use pyo3::{ffi, intern};
+use pyo3::{IntoPyObjectExt, intern};
 use serde_json::{Map, Value};
 use trunkline::interface::{ERRORS, ErrorRow, Names, python_name, spelled, spelled_path};
 use trunkline::{Error, ErrorCode, panics};
+
+use crate::interpreter::uncollected;
 
 /// The exception of an error: an instance of a class of `trunkline._errors`.
 ///
 /// It is made without a line of Python. An interpreter that ends has other threads end in the middle of Python code, before CPython 3.14
 /// by an unwind that no frame of Rust may be in the way of; and at that end many a thread is told that its call is over.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
-    match instance(py, error) {
+    match uncollected(py, || instance(py, error)) {
         Ok(value) => PyErr::from_value(value),
         Err(failure) => failure,
     }
@@ -120,42 +121,41 @@ pub fn quiet_guarded_panics() {
     });
 }
 
-/// Runs it; a panic becomes `InternalError` with the place.
-pub fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    GUARDS.set(GUARDS.get() + 1);
-    let outcome = catch_unwind(AssertUnwindSafe(run));
-    GUARDS.set(GUARDS.get() - 1);
-    outcome.unwrap_or_else(|payload| Err(Python::attach(|py| exception(py, &fault(payload)))))
+/// Runs it while the collector waits; a panic becomes `InternalError` with the place.
+pub fn guarded<T: Simple>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    Python::attach(|py| {
+        uncollected(py, || {
+            GUARDS.set(GUARDS.get() + 1);
+            let outcome = catch_unwind(AssertUnwindSafe(run));
+            GUARDS.set(GUARDS.get() - 1);
+            let outcome = outcome.unwrap_or_else(|payload| Err(exception(py, &fault(payload))));
+            // An exception is made when it is first looked at.
+            outcome.inspect_err(|error| {
+                error.value(py);
+            })
+        })
+    })
 }
 
-/// Calls a function of Python.
-///
-/// An interpreter that ends meanwhile has other threads than its own end there, before CPython 3.14 by an unwind, which would run destructors that are
-/// not to run then, and abort the process: instead a thread waits here for the end of the process, as it does from 3.14 on.
-pub fn call_python(function: &Bound<'_, PyAny>, arguments: Bound<'_, PyTuple>) -> PyResult<()> {
-    unsafe extern "C-unwind" {
-        fn PyObject_CallObject(
-            function: *mut ffi::PyObject,
-            arguments: *mut ffi::PyObject,
-        ) -> *mut ffi::PyObject;
-    }
-    struct Stays;
-    impl Drop for Stays {
-        fn drop(&mut self) {
-            loop {
-                std::thread::park();
-            }
-        }
-    }
-    let (py, arguments) = (function.py(), arguments.into_ptr());
-    let stays = Stays;
-    // SAFETY: both live through the call, on a thread that is attached. An unwind ends in `stays`, the only thing here with a destructor.
-    let returned = unsafe { PyObject_CallObject(function.as_ptr(), arguments) };
-    std::mem::forget(stays);
-    // SAFETY: this is the reference that `into_ptr` gave out.
-    drop(unsafe { Bound::from_owned_ptr(py, arguments) });
-    // SAFETY: the reference is new, or there is none and an exception is set.
-    unsafe { Bound::from_owned_ptr_or_err(py, returned) }.map(drop)
+/// What becomes an object that the collector does not watch, or is one of Python's already, so that the way out of [`guarded`] makes none
+/// that it does.
+pub trait Simple {}
+
+macro_rules! simple {
+    ($($what:ty),*) => { $(impl Simple for $what {})* };
+}
+
+simple!((), bool, u8, i32, String, &str);
+simple!(crate::delivery::Bridge, crate::delivery::Operation, crate::desk::Desk, crate::logs::Logs);
+simple!(crate::pool::Pool, crate::session::Session, crate::subscription::Subscription);
+
+impl<T: Simple> Simple for Option<T> {}
+
+impl<T> Simple for Py<T> {}
+
+/// The value as Python has it, for the way out of [`guarded`].
+pub fn made<'py, T: IntoPyObject<'py>>(py: Python<'py>, value: T) -> PyResult<Py<PyAny>> {
+    value.into_py_any(py)
 }
 
 fn fault(payload: Box<dyn Any + Send>) -> Error {

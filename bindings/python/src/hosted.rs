@@ -4,8 +4,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use trunkline::HostServer;
 
-use crate::failure::{OrRaise, call_python, guarded};
+use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
+use crate::interpreter::{call_python, report, uncollected};
 use crate::options::Text;
 
 /// The server's end of a connection with a server that the host provides.
@@ -56,7 +57,7 @@ impl HostServer for Provided {
         // An interpreter that ends takes no part any more, and the pool of it ends as well.
         let called = Python::try_attach(|py| {
             let end = HostConnection(Owned::new(connection.clone()));
-            call(self.receive.bind(py), (end, frame).into_pyobject(py))
+            uncollected(py, || call(self.receive.bind(py), (end, frame).into_pyobject(py)))
         });
         if called != Some(true) {
             connection.close();
@@ -67,7 +68,7 @@ impl HostServer for Provided {
         let Some(closed) = &self.closed else { return };
         Python::try_attach(|py| {
             let end = HostConnection(Owned::new(connection.clone()));
-            call(closed.bind(py), (end,).into_pyobject(py))
+            uncollected(py, || call(closed.bind(py), (end,).into_pyobject(py)))
         });
     }
 }
@@ -75,7 +76,7 @@ impl HostServer for Provided {
 /// Whether it returned; what it raised is reported.
 fn call(function: &Bound<'_, PyAny>, arguments: PyResult<Bound<'_, PyTuple>>) -> bool {
     let called = arguments.and_then(|arguments| call_python(function, arguments));
-    called.map_err(|error| error.write_unraisable(function.py(), Some(function))).is_ok()
+    called.map_err(|error| report(error, function)).is_ok()
 }
 
 fn frame(given: &Bound<'_, PyAny>) -> PyResult<Text> {

@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use trunkline::{CallOptions, CallResult};
 
 use crate::delivery::{Operation, Payload, Sink, begun, sink};
-use crate::failure::{OrRaise, guarded};
+use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
 use crate::options::CallText;
-use crate::session::{Row, rows};
+use crate::session::rows;
 
 /// A lease, with the pool that runs its longer requests.
 pub struct HeldLease {
@@ -108,9 +108,9 @@ impl Lease {
     }
 
     /// The tools of the server in the session's view.
-    fn tools(&self, py: Python<'_>) -> PyResult<Vec<Row>> {
+    fn tools(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let held = self.0.here()?;
-        guarded(|| rows(&held.lease.tools().or_raise(py)?))
+        guarded(|| made(py, rows(&held.lease.tools().or_raise(py)?)))
     }
 
     /// Starts a call of a tool.

@@ -9,6 +9,7 @@ mod desk;
 mod failure;
 mod fork;
 mod hosted;
+mod interpreter;
 mod joined;
 mod lease;
 mod loans;
@@ -29,6 +30,9 @@ mod _trunkline {
     use pyo3::prelude::*;
     use serde_json::value::RawValue;
     use trunkline::{Error, ErrorCode, Outcome};
+
+    use crate::failure::{guarded, made};
+    use crate::interpreter::released;
 
     #[pymodule_export]
     use crate::command_line::CommandLine;
@@ -59,19 +63,19 @@ mod _trunkline {
     /// The registry of errors, events and options, as JSON text.
     #[pyfunction]
     fn interface() -> PyResult<String> {
-        crate::failure::guarded(|| Ok(trunkline::interface::to_json().to_string()))
+        guarded(|| Ok(trunkline::interface::to_json().to_string()))
     }
 
     /// What an error of that code advises where nothing more exact is known.
     #[pyfunction]
     fn advice(code: &str) -> PyResult<&'static str> {
-        crate::failure::guarded(|| Ok(code_of(code)?.row().advice))
+        guarded(|| Ok(code_of(code)?.row().advice))
     }
 
     /// The one of the names that was probably meant, as the library finds it.
     #[pyfunction]
     fn nearest(wanted: &str, names: Vec<String>) -> PyResult<Option<String>> {
-        crate::failure::guarded(|| {
+        guarded(|| {
             let error = Error::new(ErrorCode::UnknownOption, wanted);
             let error = error.with_nearest(wanted, names.iter().map(String::as_str));
             Ok(error.detail().get("nearest").and_then(|near| near.as_str()).map(str::to_owned))
@@ -85,7 +89,7 @@ mod _trunkline {
     /// How the options of one scope are called, as JSON text.
     #[pyfunction]
     fn option_names(scope: &str) -> PyResult<String> {
-        crate::failure::guarded(|| {
+        guarded(|| {
             let found = trunkline::interface::SCOPES.iter().find(|known| known.name() == scope);
             let scope = *found.ok_or_else(|| PyKeyError::new_err(scope.to_owned()))?;
             Ok(trunkline::interface::names_to_json(scope).to_string())
@@ -94,24 +98,24 @@ mod _trunkline {
 
     /// The types of events, each with its bit in a mask.
     #[pyfunction]
-    fn event_bits() -> PyResult<HashMap<&'static str, u64>> {
+    fn event_bits(py: Python<'_>) -> PyResult<Py<PyAny>> {
         let bits = trunkline::interface::EVENTS.iter().map(|row| (row.name, row.kind.bit()));
-        crate::failure::guarded(|| Ok(bits.collect()))
+        guarded(|| made(py, bits.collect::<HashMap<_, _>>()))
     }
 
     /// The capability tags of this version.
     #[pyfunction]
-    fn features() -> PyResult<Vec<&'static str>> {
-        crate::failure::guarded(|| Ok(trunkline::Pool::features().to_vec()))
+    fn features(py: Python<'_>) -> PyResult<Py<PyAny>> {
+        guarded(|| made(py, trunkline::Pool::features()))
     }
 
     /// The elements of a JSON array, each as its own text.
     #[pyfunction]
-    fn elements(text: &str) -> PyResult<Vec<&str>> {
-        crate::failure::guarded(|| {
+    fn elements(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
+        guarded(|| {
             let elements: Vec<&RawValue> = serde_json::from_str(text)
                 .map_err(|error| PyValueError::new_err(error.to_string()))?;
-            Ok(elements.into_iter().map(RawValue::get).collect())
+            made(py, elements.into_iter().map(RawValue::get).collect::<Vec<_>>())
         })
     }
 
@@ -119,14 +123,14 @@ mod _trunkline {
     #[pyfunction]
     fn detect(py: Python<'_>, workspace: std::path::PathBuf) -> PyResult<String> {
         let files = || trunkline::settings::files_to_json(&trunkline::detect(workspace));
-        crate::failure::guarded(|| Ok(py.detach(files).to_string()))
+        guarded(|| Ok(released(py, files).to_string()))
     }
 
     /// Panics inside the guard, so that a test sees what a fault of the library looks like: with words of its own, or with values in them.
     #[pyfunction]
     #[pyo3(signature = (value=None))]
     fn _panic(value: Option<&str>) -> PyResult<()> {
-        crate::failure::guarded(|| match value {
+        guarded(|| match value {
             Some(value) => panic!("asked to, with {value}"),
             None => panic!("asked to"),
         })

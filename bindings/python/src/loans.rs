@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use trunkline::{EventLoop, Loan, Operation, ReadBy};
 
 use crate::delivery::Bridge;
-use crate::failure::call_python;
+use crate::interpreter::{call_python, report};
 
 /// What one event loop has on loan.
 pub struct Loans {
@@ -92,6 +92,6 @@ impl Loans {
 fn unwatch(loan: &Loan, bridge: &Bound<'_, Bridge>) {
     let given = (loan.descriptor(),).into_pyobject(bridge.py());
     if let Err(error) = given.and_then(|given| call_python(&bridge.getattr("unwatch")?, given)) {
-        error.write_unraisable(bridge.py(), Some(bridge));
+        report(error, bridge);
     }
 }

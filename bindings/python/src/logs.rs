@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use trunkline::LogFeed;
 
-use crate::failure::{OrRaise, guarded};
+use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
 use crate::options::Text;
 use crate::subscription::Flag;
@@ -32,9 +32,9 @@ impl Logs {
     }
 
     /// The records that wait, oldest first, as JSON texts.
-    fn take(&self, most: usize) -> PyResult<Vec<String>> {
+    fn take(&self, py: Python<'_>, most: usize) -> PyResult<Py<PyAny>> {
         let room = self.0.here()?;
-        guarded(|| Ok(room.feed.take(most)))
+        guarded(|| made(py, room.feed.take(most)))
     }
 
     /// Whether nothing waits and nothing will come.

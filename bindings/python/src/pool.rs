@@ -15,6 +15,7 @@ use crate::delivery::{Operation, Payload, sink};
 use crate::desk::Desk;
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
+use crate::interpreter::released;
 use crate::lease::HeldLease;
 use crate::options::EntryIndex;
 use crate::session::Session;
@@ -66,7 +67,7 @@ impl Pool {
         change: impl FnOnce(&trunkline::Pool) -> trunkline::Result<R> + Send,
     ) -> PyResult<String> {
         let pool = self.0.here()?;
-        guarded(|| py.detach(|| change(pool).map(|report| report.to_string())).or_raise(py))
+        guarded(|| released(py, || change(pool).map(|report| report.to_string())).or_raise(py))
     }
 }
 
@@ -79,7 +80,7 @@ impl Pool {
             let mut options = PoolOptions::from_json(options).or_raise(py)?;
             options.handlers = Desk::handlers(desk)?;
             // It looks at folders and files, as a session does.
-            let pool = py.detach(|| trunkline::Pool::new(options)).or_raise(py)?;
+            let pool = released(py, || trunkline::Pool::new(options)).or_raise(py)?;
             Ok(Pool(Owned::new(pool)))
         })
     }
@@ -102,7 +103,7 @@ impl Pool {
         guarded(|| {
             let mut options = SessionOptions::from_json(options).or_raise(py)?;
             options.handlers = Desk::handlers(desk)?;
-            let session = py.detach(|| pool.session(options)).or_raise(py)?;
+            let session = released(py, || pool.session(options)).or_raise(py)?;
             Ok(Session::new(session, pool.clone()))
         })
     }

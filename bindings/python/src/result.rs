@@ -1,10 +1,9 @@
 //! The result of a call, undecoded.
 
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::failure::guarded;
+use crate::failure::{guarded, made};
 
 /// What a server answered, as it was received.
 #[pyclass(frozen, module = "trunkline._trunkline")]
@@ -14,13 +13,13 @@ pub struct CallResult(pub trunkline::CallResult);
 impl CallResult {
     /// What is to be decoded, with whole characters alone: the text of the whole result, or without its long strings, with those, and with
     /// the text of a list of where each belongs.
-    fn received<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let Some(apart) = guarded(|| Ok(self.0.apart()))? else {
-            return Ok(PyString::new(py, &self.0.text()).into_any());
-        };
-        let strings = apart.strings.iter().map(|string| PyString::new(py, string));
-        let strings = PyList::new(py, strings)?;
-        (apart.rest(), strings, apart.places).into_bound_py_any(py)
+    fn received(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        guarded(|| {
+            let Some(apart) = self.0.apart() else { return made(py, self.0.text()) };
+            let strings = apart.strings.iter().map(|string| PyString::new(py, string));
+            let strings = PyList::new(py, strings)?;
+            made(py, (apart.rest(), strings, apart.places))
+        })
     }
 
     /// The whole result as received.

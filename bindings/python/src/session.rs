@@ -9,24 +9,25 @@ use trunkline::{
 };
 
 use crate::delivery::{Operation, Payload, begun, sink};
-use crate::failure::{OrRaise, guarded};
+use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
 use crate::hosted::Provided;
+use crate::interpreter::released;
 use crate::lease::HeldLease;
 use crate::options::{CallText, Text};
 use crate::subscription::Subscription;
 
 /// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks, whether it is deferred.
-pub type Row = (String, String, String, String, bool, bool, bool);
+type Row = (String, String, String, String, bool, bool, bool);
 
 /// What Python makes its `Listed` of.
-pub fn rows(listed: &[Listed]) -> PyResult<Vec<Row>> {
+pub fn rows(listed: &[Listed]) -> Vec<Row> {
     let row = |one: &Listed| {
         let (name, server) = (one.name.to_string(), one.server.to_string());
         let (own_name, definition) = (one.own_name.to_string(), one.definition.to_string());
         (name, server, own_name, definition, one.trust, one.always_load, one.deferred)
     };
-    Ok(listed.iter().map(row).collect())
+    listed.iter().map(row).collect()
 }
 
 /// A session and the pool that it is of.
@@ -159,7 +160,7 @@ impl Session {
     }
 
     /// One of the four lists of its view.
-    fn list(&self, py: Python<'_>, kind: &str) -> PyResult<(Vec<Row>, u64)> {
+    fn list(&self, py: Python<'_>, kind: &str) -> PyResult<Py<PyAny>> {
         let session = &self.0.here()?.session;
         guarded(|| {
             let listed = match kind {
@@ -170,7 +171,7 @@ impl Session {
                 _ => Err(Error::new(ErrorCode::InvalidArgument, "no such list")),
             };
             let listed = listed.or_raise(py)?;
-            Ok((rows(&listed)?, listed.revision()))
+            made(py, (rows(&listed), listed.revision()))
         })
     }
 
@@ -179,12 +180,12 @@ impl Session {
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = shape)] shape: Text,
-    ) -> PyResult<(String, u64)> {
+    ) -> PyResult<Py<PyAny>> {
         let session = &self.0.here()?.session;
         guarded(|| {
             let tools = Shape::from_word(&shape).and_then(|shape| session.tools_for(shape));
             let tools = tools.or_raise(py)?;
-            Ok((tools.json().to_owned(), tools.revision()))
+            made(py, (tools.json(), tools.revision()))
         })
     }
 
@@ -212,7 +213,7 @@ impl Session {
         let session = &self.0.here()?.session;
         guarded(|| {
             let change = ConfigureOptions::from_json(options).or_raise(py)?;
-            py.detach(|| session.configure(change)).or_raise(py)
+            released(py, || session.configure(change)).or_raise(py)
         })
     }
 
@@ -226,7 +227,7 @@ impl Session {
     ) -> PyResult<()> {
         let session = &self.0.here()?.session;
         let provided = Provided::new(receive, closed);
-        guarded(|| py.detach(|| session.provide(&server, provided)).or_raise(py))
+        guarded(|| released(py, || session.provide(&server, provided)).or_raise(py))
     }
 
     /// Takes a server away from it.
@@ -236,7 +237,7 @@ impl Session {
         #[pyo3(from_py_with = Text::server)] server: Text,
     ) -> PyResult<()> {
         let session = &self.0.here()?.session;
-        guarded(|| py.detach(|| session.disable(&server)).or_raise(py))
+        guarded(|| released(py, || session.disable(&server)).or_raise(py))
     }
 
     /// Undoes `disable`.
@@ -246,7 +247,7 @@ impl Session {
         #[pyo3(from_py_with = Text::server)] server: Text,
     ) -> PyResult<()> {
         let session = &self.0.here()?.session;
-        guarded(|| py.detach(|| session.enable(&server)).or_raise(py))
+        guarded(|| released(py, || session.enable(&server)).or_raise(py))
     }
 
     /// Events of this session.

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use crate::delivery::{Bridge, SLICE, alarm};
-use crate::failure::guarded;
+use crate::failure::{guarded, made};
 use crate::fork::Owned;
+use crate::interpreter::{check_signals, released};
 
 /// Raised when something waits, for threads.
 #[derive(Default)]
@@ -35,7 +36,7 @@ impl Flag {
 
     /// Waits without the GIL until it is raised, and lowers it: for threads of the package's own, which no signal reaches.
     pub fn wait_asleep(&self, py: Python<'_>) {
-        py.detach(|| {
+        released(py, || {
             let waited = self.changed.wait_while(self.lock(), |raised| !*raised);
             *waited.unwrap_or_else(|poisoned| poisoned.into_inner()) = false;
         });
@@ -47,10 +48,10 @@ impl Flag {
         loop {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let slice = left.map_or(SLICE, |left| left.min(SLICE));
-            if py.detach(|| self.wait(slice)) {
+            if released(py, || self.wait(slice)) {
                 return Ok(true);
             }
-            py.check_signals()?;
+            check_signals(py)?;
             if left.is_some_and(|left| left.is_zero()) {
                 return Ok(false);
             }
@@ -90,12 +91,16 @@ impl Subscription {
     }
 
     /// The events that wait, oldest first, as JSON texts.
-    fn take(&self, most: usize) -> PyResult<Vec<String>> {
+    fn take(&self, py: Python<'_>, most: usize) -> PyResult<Py<PyAny>> {
         let stream = self.0.here()?;
         guarded(|| {
-            let source = stream.lock();
-            let next = || source.as_ref().and_then(trunkline::Subscription::try_next);
-            Ok(std::iter::from_fn(next).take(most).map(|event| event.json().to_owned()).collect())
+            let events: Vec<String> = {
+                let source = stream.lock();
+                let next = || source.as_ref().and_then(trunkline::Subscription::try_next);
+                let texts = std::iter::from_fn(next).map(|event| event.json().to_owned());
+                texts.take(most).collect()
+            };
+            made(py, events)
         })
     }
 

@@ -170,6 +170,37 @@ sys.setswitchinterval(1e-6)
         ended_well(host(log, program))
 
 
+def test_the_interpreter_exits_amid_finalizers(log: Log) -> None:
+    """SPEC 16.4, I-19: CPython before 3.12 collects wherever an object is made, in native calls too, and finalizers are Python's."""
+    program = """
+import gc
+lease = blocking(trunkline.sync.Pool())
+tools = lease._native.tools
+class Cycle:
+    living = 0
+    def __init__(self):
+        Cycle.living += 1
+        self.itself = self
+    def __del__(self):
+        for _ in range(200000):
+            pass
+        Cycle.living -= 1
+def work():
+    while True:
+        if Cycle.living < 4:
+            Cycle()
+        tools()
+# A list of tools makes more than that, and what is around it less.
+gc.set_threshold(10)
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+sys.setswitchinterval(1e-6)
+"""
+    for _ in range(REPETITIONS // 3):
+        ended_well(host(log, program))
+
+
 def test_a_callback_that_blocks_does_not_hold_up_the_exit(log: Log) -> None:
     """SPEC 16.4, I-18: longer than the exit's own bound."""
     program = """

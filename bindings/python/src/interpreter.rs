@@ -1,0 +1,112 @@
+//! What runs Python inside of a native call.
+//!
+//! An interpreter that ends has other threads than its own end where they stand in Python code, before CPython 3.14 by an unwind. In frames
+//! of Rust that would run destructors without the GIL, and abort the process. So nothing runs Python by the way: CPython's collector, which
+//! calls finalizers wherever something is made, waits until a native call is over. Where Python has to run, [`staying`] is below it.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+unsafe extern "C-unwind" {
+    fn PyObject_CallObject(
+        function: *mut ffi::PyObject,
+        arguments: *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
+    fn PyErr_CheckSignals() -> c_int;
+    fn PyErr_WriteUnraisable(object: *mut ffi::PyObject);
+}
+
+thread_local! {
+    /// Whether the collector, which the host lets run, waits for this thread.
+    static WAITS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the collector waits for this thread, until this is dropped: then as before. Made and dropped on an attached thread.
+struct Collector {
+    waited: bool,
+}
+
+impl Collector {
+    fn new(_: Python<'_>, waits: bool) -> Collector {
+        let waited = WAITS.get();
+        Collector::switch(waits);
+        Collector { waited }
+    }
+
+    fn switch(waits: bool) {
+        if waits && !WAITS.get() {
+            // SAFETY: the thread is attached, as `new` was shown.
+            WAITS.set(unsafe { ffi::PyGC_Disable() } == 1);
+        } else if !waits && WAITS.replace(false) {
+            // SAFETY: as above.
+            unsafe { ffi::PyGC_Enable() };
+        }
+    }
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        Collector::switch(self.waited);
+    }
+}
+
+/// Runs it while the collector waits.
+pub fn uncollected<T>(py: Python<'_>, run: impl FnOnce() -> T) -> T {
+    let _waits = Collector::new(py, true);
+    run()
+}
+
+/// Runs it without the GIL: other threads run Python, and the collector with it.
+pub fn released<T: Send>(py: Python<'_>, run: impl FnOnce() -> T + Send) -> T {
+    let _runs = Collector::new(py, false);
+    py.detach(run)
+}
+
+/// Lets handlers of signals run, on the main thread; what one raised.
+pub fn check_signals(py: Python<'_>) -> PyResult<()> {
+    // SAFETY: the thread is attached.
+    match staying(py, || unsafe { PyErr_CheckSignals() }) {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(py)),
+    }
+}
+
+/// Calls a function of Python.
+pub fn call_python(function: &Bound<'_, PyAny>, arguments: Bound<'_, PyTuple>) -> PyResult<()> {
+    let py = function.py();
+    // SAFETY: both live through the call, on a thread that is attached.
+    let returned =
+        staying(py, || unsafe { PyObject_CallObject(function.as_ptr(), arguments.as_ptr()) });
+    // SAFETY: the reference is new, or there is none and an exception is set.
+    unsafe { Bound::from_owned_ptr_or_err(py, returned) }.map(drop)
+}
+
+/// Reports what nobody is there to catch, by `sys.unraisablehook`.
+pub fn report(error: PyErr, raised_by: &Bound<'_, PyAny>) {
+    error.restore(raised_by.py());
+    // SAFETY: it lives through the call, on a thread that is attached and has an exception set.
+    staying(raised_by.py(), || unsafe { PyErr_WriteUnraisable(raised_by.as_ptr()) });
+}
+
+/// Runs what runs Python. A thread that the interpreter ends in there waits here for the end of the process, as CPython 3.14 has it do.
+///
+/// `run` itself has nothing with a destructor.
+fn staying<T>(py: Python<'_>, run: impl FnOnce() -> T) -> T {
+    struct Stays;
+    impl Drop for Stays {
+        fn drop(&mut self) {
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+    let _runs = Collector::new(py, false);
+    let stays = Stays;
+    let returned = run();
+    std::mem::forget(stays);
+    returned
+}
