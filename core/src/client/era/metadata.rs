@@ -1,10 +1,11 @@
 //! What each request of the modern era says of us: the `_meta` of its params.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use arc_swap::ArcSwapOption;
+use memchr::memmem::Finder;
 use rmcp::model::{ClientCapabilities, Implementation};
 use trunkline_pool::json::lossy_members;
 
@@ -76,7 +77,9 @@ pub(in crate::client) fn write_params(
     metadata: Option<&Metadata>,
     token: Option<u64>,
 ) {
-    if metadata.is_none() && token.is_none() && !may_have(params, TOKEN) {
+    static TOKENS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(TOKEN));
+    static METAS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"_meta\""));
+    if metadata.is_none() && token.is_none() && !may_have(params, &TOKENS) {
         return frame.extend_from_slice(params.as_bytes());
     }
     let token = token.map(|token| token.to_string());
@@ -84,7 +87,7 @@ pub(in crate::client) fn write_params(
     let ours = ours.map(|(name, value)| (name.as_str(), value.as_str()));
     let ours: Vec<_> = ours.chain(token.as_deref().map(|token| (TOKEN, token))).collect();
     match params.strip_prefix('{') {
-        Some(rest) if !ours.is_empty() && !may_have(params, "\"_meta\"") => {
+        Some(rest) if !ours.is_empty() && !may_have(params, &METAS) => {
             let rest = rest.trim_start();
             frame.extend_from_slice(b"{\"_meta\":");
             write_members(frame, ours);
@@ -96,9 +99,11 @@ pub(in crate::client) fn write_params(
 }
 
 /// Whether this may be in the params as the name of a member, however it is spelled.
-fn may_have(params: &str, name: &str) -> bool {
-    let has = |text: &str| memchr::memmem::find(params.as_bytes(), text.as_bytes()).is_some();
-    has(name) || has("\\u")
+fn may_have(params: &str, name: &Finder<'_>) -> bool {
+    // What is searched for is prepared once: for each request that takes longer than the search.
+    static ESCAPES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
+    let has = |text: &Finder<'_>| text.find(params.as_bytes()).is_some();
+    has(name) || has(&ESCAPES)
 }
 
 /// Appends the params with these members in the `_meta` that they may have.

@@ -1,7 +1,9 @@
 //! What a result of the modern era says that it is. Where nothing is said it is complete.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use serde::Deserialize;
 
 use crate::client::link::Link;
@@ -64,7 +66,9 @@ impl ResultType {
             #[serde(rename = "resultType", borrow, default)]
             result_type: Option<Cow<'a, str>>,
         }
-        if memchr::memmem::find(result.as_bytes(), b"resultType").is_none() {
+        // Prepared once: for each result that takes longer than the search.
+        static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
+        if NAME.find(result.as_bytes()).is_none() {
             return Ok(ResultType::Complete);
         }
         let typed = serde_json::from_str::<Typed<'_>>(result);
