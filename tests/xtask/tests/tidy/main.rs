@@ -9,6 +9,7 @@ mod messages;
 mod names;
 mod planted;
 mod promises;
+mod rooms;
 mod source;
 mod words;
 

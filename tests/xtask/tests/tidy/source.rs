@@ -47,9 +47,14 @@ impl Source {
 
 /// Every text file that git knows or would know.
 pub fn tracked() -> Vec<Source> {
+    tracked_in(&["."])
+}
+
+/// Those in the folders.
+pub fn tracked_in(folders: &[&str]) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let args = ["ls-files", "--cached", "--others", "--exclude-standard"];
-    let listed = Command::new("git").args(args).current_dir(root).output().unwrap();
+    let args = ["ls-files", "--cached", "--others", "--exclude-standard", "--"];
+    let listed = Command::new("git").args(args).args(folders).current_dir(root).output().unwrap();
     assert!(listed.status.success(), "git ls-files failed");
     let paths = String::from_utf8(listed.stdout).unwrap();
     let read =
@@ -154,7 +159,7 @@ fn is_character(bytes: &[u8]) -> bool {
 }
 
 /// Marks the lines of tests: all of a file in a folder of tests, else each item behind
-/// `#[cfg(test)]`, from the attribute to its closing brace.
+/// `#[cfg(test)]` or `#[cfg(all(test, ..))]`, from the attribute to its closing brace.
 fn test_lines(path: &str, code: &str) -> Vec<bool> {
     let count = code.lines().count();
     let names = ["tests.rs", "schedules.rs", "scripted.rs", "test", "benches"];
@@ -170,7 +175,8 @@ fn test_lines(path: &str, code: &str) -> Vec<bool> {
     let lines: Vec<&str> = code.lines().collect();
     let mut line = 0;
     while line < lines.len() {
-        if !lines[line].trim_start().starts_with("#[cfg(test)]") {
+        let text = lines[line].trim_start();
+        if !text.starts_with("#[cfg(test)]") && !text.starts_with("#[cfg(all(test,") {
             line += 1;
             continue;
         }
