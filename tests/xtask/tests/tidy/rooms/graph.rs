@@ -143,10 +143,10 @@ impl<'a> Graph<'a> {
                     path = Some((literal(file, more[1]), before.ends_with(&[","])));
                 }
                 ["use", next, ..] if *next != "<" => at = self.read_use(&tokens, at, file, module),
-                ["mod", name, ";", ..] => self.enter(file, module, *name, path.take()),
+                ["mod", name, ";", ..] => self.enter(file, module, name, path.take()),
                 ["mod", name, "{", ..] => {
                     depth += 1;
-                    inside.push((self.child(module, *name), depth));
+                    inside.push((self.child(module, name), depth));
                     at += 2;
                 }
                 _ if is_name(Some(&word)) => {

@@ -49,20 +49,20 @@ fn paths_are_found_wherever_they_stand() {
 
 #[test]
 fn tests_need_what_they_like_and_a_module_may_have_two_files() {
+    let root = "#[cfg(x)]\nmod a;\n#[cfg(not(x))]\n#[path = \"a/none.rs\"]\nmod a;\n\
+                mod b;\nmod c;\n#[cfg_attr(windows, path = \"d/windows.rs\")]\nmod d;\n";
+    let made = "pub(in crate::b) use crate::made_by_a_macro; use std::io; fn f() -> io::Error {}";
     let files = [
-        (
-            "lib.rs",
-            "#[cfg(x)]\nmod a;\n#[cfg(not(x))]\n#[path = \"a/none.rs\"]\nmod a;\nmod b;\nmod c;",
-        ),
+        ("lib.rs", root),
         ("a/mod.rs", "pub struct T;\n#[cfg(test)]\nmod tests { use crate::b::U; }\n"),
         ("a/none.rs", "pub struct T;\n#[cfg(all(test, unix))]\npub use crate::b::U;\n"),
         ("b.rs", "pub struct U; use crate::a::T;"),
-        (
-            "c.rs",
-            "pub(in crate::b) use crate::made_by_a_macro; use std::io; fn f() -> io::Error {}",
-        ),
+        ("c.rs", made),
+        ("d.rs", "pub fn g() -> crate::b::U {}"),
+        ("d/windows.rs", "pub fn g() -> crate::b::U { g() }"),
     ];
-    assert_eq!(arrows(&files), ["b a/mod", "b a/none", "c (b)", "c (lib)"]);
+    let found = ["b a/mod", "b a/none", "c (b)", "c (lib)", "d b", "d/windows b"];
+    assert_eq!(arrows(&files), found);
 }
 
 #[test]
