@@ -11,7 +11,7 @@ use trunkline::{
     CallOptions, CompletionQueue, Error, ErrorCode, ProgressFeed, ProgressReceiver, Result,
 };
 
-use crate::failure::{OrRaise, guarded, made};
+use crate::failure::{OrRaise, Simple, guarded, made};
 use crate::fork::Owned;
 use crate::interpreter::{check_signals, released};
 use crate::joined;
@@ -282,6 +282,8 @@ impl Ends {
 #[pyclass(frozen, subclass, weakref, module = "trunkline._trunkline")]
 pub struct Bridge(Owned<Ends>);
 
+impl Simple for Bridge {}
+
 #[pymethods]
 impl Bridge {
     #[new]
@@ -435,6 +437,8 @@ impl Waiter {
 /// An operation under way.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Operation(Owned<trunkline::Operation>);
+
+impl Simple for Operation {}
 
 impl Operation {
     /// To hand to Python.

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use trunkline::{DeskNews, HandlerDesk, Handlers, Refusal};
 
 use crate::delivery::{Bridge, alarm};
-use crate::failure::{OrRaise, guarded, made};
+use crate::failure::{OrRaise, Simple, guarded, made};
 use crate::fork::Owned;
 use crate::options::Text;
 use crate::subscription::Flag;
@@ -28,6 +28,8 @@ fn lock(wake: &Mutex<Option<Wake>>) -> MutexGuard<'_, Option<Wake>> {
 /// The requests for the handlers with these names.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Desk(Owned<Room>);
+
+impl Simple for Desk {}
 
 impl Desk {
     /// The handlers of an option that may be absent.

@@ -146,9 +146,6 @@ macro_rules! simple {
 }
 
 simple!((), bool, u8, i32, String, &str);
-simple!(crate::delivery::Bridge, crate::delivery::Operation, crate::desk::Desk, crate::logs::Logs);
-simple!(crate::pool::Pool, crate::session::Session, crate::subscription::Subscription);
-
 impl<T: Simple> Simple for Option<T> {}
 
 impl<T> Simple for Py<T> {}

@@ -1,8 +1,10 @@
 //! What runs Python inside of a native call.
 //!
-//! An interpreter that ends has other threads than its own end where they stand in Python code, before CPython 3.14 by an unwind. In frames
-//! of Rust that would run destructors without the GIL, and abort the process. So nothing runs Python by the way: CPython's collector, which
-//! calls finalizers wherever something is made, waits until a native call is over. Where Python has to run, [`staying`] is below it.
+//! An interpreter that ends has other threads than its own end where they stand in Python code,
+//! before CPython 3.14 by an unwind. In frames of Rust that would run destructors without the GIL,
+//! and abort the process. So nothing runs Python by the way: CPython's collector, which calls
+//! finalizers wherever something is made, waits until a native call is over. Where Python has to
+//! run, [`staying`] is below it.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -25,7 +27,8 @@ thread_local! {
     static WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the collector waits for this thread, until this is dropped: then as before. Made and dropped on an attached thread.
+/// Whether the collector waits for this thread, until this is dropped: then as before. It is made
+/// and dropped on an attached thread.
 struct Collector {
     waited: bool,
 }
@@ -92,9 +95,8 @@ pub fn report(error: PyErr, raised_by: &Bound<'_, PyAny>) {
     staying(raised_by.py(), || unsafe { PyErr_WriteUnraisable(raised_by.as_ptr()) });
 }
 
-/// Runs what runs Python. A thread that the interpreter ends in there waits here for the end of the process, as CPython 3.14 has it do.
-///
-/// `run` itself has nothing with a destructor.
+/// Runs what runs Python, and has nothing with a destructor itself. A thread that the interpreter
+/// ends in there waits here for the end of the process, as CPython 3.14 has it do.
 fn staying<T>(py: Python<'_>, run: impl FnOnce() -> T) -> T {
     struct Stays;
     impl Drop for Stays {

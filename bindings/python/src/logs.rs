@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use trunkline::LogFeed;
 
-use crate::failure::{OrRaise, guarded, made};
+use crate::failure::{OrRaise, Simple, guarded, made};
 use crate::fork::Owned;
 use crate::options::Text;
 use crate::subscription::Flag;
@@ -18,6 +18,8 @@ struct Room {
 /// The records of the library, from one level on.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Logs(Owned<Room>);
+
+impl Simple for Logs {}
 
 #[pymethods]
 impl Logs {

@@ -13,7 +13,7 @@ use trunkline::{
 
 use crate::delivery::{Operation, Payload, sink};
 use crate::desk::Desk;
-use crate::failure::{OrRaise, guarded};
+use crate::failure::{OrRaise, Simple, guarded};
 use crate::fork::Owned;
 use crate::interpreter::released;
 use crate::lease::HeldLease;
@@ -24,6 +24,8 @@ use crate::subscription::Subscription;
 /// The connections of one workspace. Dropped, it closes in the background.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Pool(Owned<trunkline::Pool>);
+
+impl Simple for Pool {}
 
 impl Pool {
     fn start<F>(

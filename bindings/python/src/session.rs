@@ -9,7 +9,7 @@ use trunkline::{
 };
 
 use crate::delivery::{Operation, Payload, begun, sink};
-use crate::failure::{OrRaise, guarded, made};
+use crate::failure::{OrRaise, Simple, guarded, made};
 use crate::fork::Owned;
 use crate::hosted::Provided;
 use crate::interpreter::released;
@@ -39,6 +39,8 @@ struct Open {
 /// One conversation. Dropped, it is closed.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Session(Owned<Open>);
+
+impl Simple for Session {}
 
 impl Session {
     fn start<F>(

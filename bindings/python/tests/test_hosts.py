@@ -452,22 +452,6 @@ assert again.Pool().status()["v"] == 1
     ended_well(host(log, program))
 
 
-def test_importing_is_cheap() -> None:
-    """It adds no module to asyncio and json that costs time, and starts no thread."""
-    program = """
-import asyncio, json, sys, threading
-before = set(sys.modules)
-import trunkline
-added = {name for name in set(sys.modules) - before if not name.startswith("trunkline")}
-print(*sorted(added))
-assert threading.active_count() == 1
-assert len(__import__("os").listdir("/proc/self/task")) == 1
-"""
-    done = python(program)
-    ended_well(done)
-    assert set(done.stdout.split()) <= {"atexit", "__future__"}, done.stdout
-
-
 def test_a_killed_host_leaves_no_polite_server(log: Log) -> None:
     """SPEC 9.8: the end of its input tells the server."""
     command = [sys.executable, "-c", PREAMBLE + PENDING + "time.sleep(60)", json.dumps(log.server())]

@@ -11,7 +11,7 @@ import pytest
 import trunkline
 from trunkline import _trunkline
 
-from host import ROOT
+from host import ROOT, ended_well, python
 
 
 def test_the_native_module_exports_nothing_but_its_start() -> None:
@@ -50,3 +50,19 @@ def test_settings_files_that_exist_are_detected(tmp_path: Path) -> None:
         ]
     with pytest.raises(TypeError):
         trunkline.detect(5)  # type: ignore[arg-type]
+
+
+def test_importing_is_cheap() -> None:
+    """It adds no module to asyncio and json that costs time, and starts no thread."""
+    program = """
+import asyncio, json, sys, threading
+before = set(sys.modules)
+import trunkline
+added = {name for name in set(sys.modules) - before if not name.startswith("trunkline")}
+print(*sorted(added))
+assert threading.active_count() == 1
+assert len(__import__("os").listdir("/proc/self/task")) == 1
+"""
+    done = python(program)
+    ended_well(done)
+    assert set(done.stdout.split()) <= {"atexit", "__future__"}, done.stdout
