@@ -231,7 +231,8 @@ class Session(SessionBase):
     async def ready(self, server: str | None = None, *, timeout: float | None = None) -> None:
         """Waits until each server that the session wants is ready, has failed or sleeps; or for one, whose failure it raises.
 
-        One that sleeps is listed and runs for calls only. A named lazy one that failed before its tools were known is started once more.
+        One that sleeps is listed and runs for calls only. A named one that failed is tried once more. Without a name none is, and no failure is raised: what
+        failed stands in the status, in ``started()`` and in the log.
         """
         limit = None if timeout is None else milliseconds(timeout, "timeout")
         await submit(self._native.ready, server, limit)
