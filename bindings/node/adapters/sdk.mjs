@@ -4,6 +4,7 @@
 
 import trunkline from '../index.cjs';
 import { OPTIONS, REQUEST_OPTIONS, checkServer, explain, missingFor } from './sdk-elsewhere.mjs';
+import { PROMPT, RESOURCE, TEMPLATE, TOOL, fit, isFit, isObject } from './sdk-fit.mjs';
 import { ListChanged } from './sdk-lists.mjs';
 import { hasPlainNames, invalidArgument, refuse, toolsOf } from './shared.mjs';
 
@@ -156,27 +157,31 @@ export class Client {
     return { tools: this.#shape === 'mcp' ? tools : this.#fitted(tools) };
   }
 
-  /** The same as model APIs take them: of the shape `any` those alone that have an argument whose name is refused. */
+  /** The same as model APIs take them: of the shape `any` the schemas of those alone that have an argument whose name is refused. */
   #fitted(tools) {
-    const stays = (definition) => this.#shape === 'any' && hasPlainNames(definition);
+    const keeps = (definition) => this.#shape === 'any' && hasPlainNames(definition);
+    const stays = (definition) => keeps(definition) && isFit(TOOL, definition);
     if (tools.every(stays)) return tools;
     const fitted = new Map(toolsOf(this.#session, [this.#server], this.#shape).map(({ ownName, definition }) => [ownName, definition]));
-    return tools.map((tool) => (stays(tool) ? tool : { ...(fitted.get(tool.name) ?? tool), name: tool.name }));
+    return tools.map((tool) => {
+      if (stays(tool)) return tool;
+      return { ...(fitted.get(tool.name) ?? fit(TOOL, tool)), ...(keeps(tool) ? schemasOf(tool) : {}), name: tool.name };
+    });
   }
 
   async listPrompts(_params, options) {
     await this.#listing('prompts/list', options);
-    return { prompts: this.#listed(this.#session.prompts()) };
+    return { prompts: this.#listed(this.#session.prompts(), PROMPT) };
   }
 
   async listResources(_params, options) {
     await this.#listing('resources/list', options);
-    return { resources: this.#listed(this.#session.resources()) };
+    return { resources: this.#listed(this.#session.resources(), RESOURCE) };
   }
 
   async listResourceTemplates(_params, options) {
     await this.#listing('resources/templates/list', options);
-    return { resourceTemplates: this.#listed(this.#session.resourceTemplates()) };
+    return { resourceTemplates: this.#listed(this.#session.resourceTemplates(), TEMPLATE) };
   }
 
   /** What is asked of the server, with options of the SDK's. */
@@ -309,9 +314,9 @@ export class Client {
     return revision && (revision >= MODERN ? 'modern' : 'legacy');
   }
 
-  #listed(rows) {
+  #listed(rows, kind) {
     const { server } = this.lease;
-    return rows.filter((row) => row.server === server).map(({ definition }) => definition);
+    return rows.filter((row) => row.server === server).map(({ definition }) => fit(kind, definition));
   }
 }
 
@@ -340,6 +345,11 @@ function unlisten(session, event, listener) {
 function audience() {
   const listeners = new Set();
   return { listeners, tell: (told) => listeners.forEach((listener) => listener(told)) };
+}
+
+/** The schemas of a tool as the server sent them, where they are any. */
+function schemasOf(tool) {
+  return Object.fromEntries(['inputSchema', 'outputSchema'].filter((name) => isObject(tool[name])).map((name) => [name, tool[name]]));
 }
 
 /** What `connect` takes is no transport. */

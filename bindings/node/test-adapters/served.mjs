@@ -104,14 +104,16 @@ const toolsOf = (results) => Object.keys(results).map((name) => ({
   ...(name === 'none' ? { description: null, title: null } : {}),
 }));
 
-const serving = (results, tools = toolsOf(results)) => (connection, frame) => {
+const serving = (results, tools = toolsOf(results), others = {}) => (connection, frame) => {
   const { method, id, params } = JSON.parse(frame);
   const serverInfo = { name: 'kinds', version: '1' };
   const answers = {
+  const capabilities = Object.fromEntries(['tools/list', ...Object.keys(others)].map((name) => [name.split('/')[0], {}]));
     initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }),
     'tools/list': () => ({ tools }),
     'tools/call': () => results[params.name] ?? given(params),
   };
+    ...others,
   if (id === undefined) return;
   const answer = answers[method];
   const body = answer ? { result: answer() } : { error: { code: -32601, message: 'no such method' } };
@@ -159,10 +161,35 @@ export const bare = (t) => {
 /** A session with the server `malformed`, held. */
 export const malformed = (t) => provided(t, 'malformed', MALFORMED_RESULTS);
 
-async function provided(t, name, results, tools) {
+/** What the things of each list need. */
+const NEEDED = {
+  tools: (number) => ({ name: `n${number}`, inputSchema: { type: 'object' } }),
+  prompts: (number) => ({ name: `n${number}` }),
+  resources: (number) => ({ name: `n${number}`, uri: `file:///${number}` }),
+  resourceTemplates: (number) => ({ name: `n${number}`, uriTemplate: `file:///${number}/{a}` }),
+};
+
+/** Of a list the definitions that a server sends, and then what of each is listed: the table is that of all languages. */
+export function definitionsOf(list) {
+  const rows = JSON.parse(readFileSync(join(process.env.TRUNKLINE_REPOSITORY, 'tests/definitions.json'), 'utf8'))[list];
+  return [0, 1].map((side) => rows.map((row, number) => ({ ...NEEDED[list](number), ...row[side] })));
+}
+
+/** A session with the server `unfit`, held, whose definitions have members of a wrong type. */
+export const unfit = (t) => {
+  const [tools, prompts, resources, resourceTemplates] = Object.keys(NEEDED).map((list) => definitionsOf(list)[0]);
+  const others = {
+    'prompts/list': () => ({ prompts }),
+    'resources/list': () => ({ resources }),
+    'resources/templates/list': () => ({ resourceTemplates }),
+  };
+  return provided(t, 'unfit', {}, tools, others);
+};
+
+async function provided(t, name, results, tools, others) {
   const pool = new Pool({ cache: 'off' });
   const chat = pool.session('a');
-  chat.provide(name, serving(results, tools));
+  chat.provide(name, serving(results, tools, others));
   const lease = await chat.acquire(name);
   // Kept until then: a lease that is garbage lets its server go.
   t.after(() => pool.close().then(() => lease.release()));

@@ -13,7 +13,7 @@ import pytest
 
 import trunkline
 
-from host import HANG, Log
+from host import HANG, ROOT, Log
 
 #: The arguments of a call of the reference server that goes on until it is cancelled, and says so once it runs.
 ENDLESS = {"steps": 1_000_000, "interval_ms": 10}
@@ -154,6 +154,33 @@ async def serve_unfit(connection: trunkline.HostConnection, frame: str) -> None:
         "resources/read": ODD_CONTENTS,
     }
     answer(connection, frame, tools, lambda params: {**DONE, params["name"]: UNFIT[params["name"]]}, others)
+
+
+#: What the things of each list need.
+_NEEDED: dict[str, Any] = {
+    "tools": lambda number: {"name": f"n{number}", "inputSchema": {"type": "object"}},
+    "prompts": lambda number: {"name": f"n{number}"},
+    "resources": lambda number: {"name": f"n{number}", "uri": f"file:///{number}"},
+    "resourceTemplates": lambda number: {"name": f"n{number}", "uriTemplate": f"file:///{number}/{{a}}"},
+}
+
+
+def definitions(of: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The definitions of a list that have members of a wrong type, and what of each is listed: the table is that of all languages."""
+    rows = json.loads((ROOT / "tests/definitions.json").read_text())[of]
+    sent, listed = ([{**_NEEDED[of](number), **row[side]} for number, row in enumerate(rows)] for side in (0, 1))
+    return sent, listed
+
+
+async def serve_definitions(connection: trunkline.HostConnection, frame: str) -> None:
+    """One that lists these."""
+    tools, prompts, resources, templates = (definitions(of)[0] for of in _NEEDED)
+    others = {
+        "prompts/list": {"prompts": prompts},
+        "resources/list": {"resources": resources},
+        "resources/templates/list": {"resourceTemplates": templates},
+    }
+    answer(connection, frame, tools, lambda params: RESULTS["text"], others)
 
 
 #: Schemas with references that cannot be followed, and one with a property of that name.

@@ -171,9 +171,9 @@ def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
     async def main() -> None:
         async with kinds(serve_odd) as chat, ClientSession(chat, "kinds") as session:
             assert len(chat.tools()) == len(ODD_TOOLS)
-            # SPEC 18.2: its annotations are none, and it is there; what Python cannot decode is not.
+            # SPEC 18.2: a number is read as its text, and it is there; what Python cannot decode is not.
             listed = {tool.name: tool for tool in (await session.list_tools()).tools}
-            assert set(listed) == {*RESULTS, "odd"} and listed["odd"].annotations is None
+            assert set(listed) == {*RESULTS, "odd"} and listed["odd"].annotations.title == "5"
             before, odd = (await session.call_tool("odd", {})).content
             assert (before.text, json.loads(odd.text)) == ("before", {"type": "smell", "of": "roses"})
 

@@ -6,12 +6,13 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
 from mcp import types
 
 from trunkline.adapters.mcp import ClientSession
 
 from host import HANG, Log, run
-from served import kinds, opened, serve_boastful
+from served import definitions, kinds, opened, serve_boastful, serve_definitions
 
 
 def plain(model: Any) -> dict[str, Any]:
@@ -67,5 +68,25 @@ def test_the_message_handler_hears_that_what_was_opened_is_over(log: Log) -> Non
                 told = await asyncio.wait_for(over, HANG)
                 assert isinstance(told, types.ElicitCompleteNotification)
                 assert plain(told)["params"]["elicitationId"] == "one"
+
+    run(main())
+
+
+LISTS = {
+    "tools": "list_tools",
+    "prompts": "list_prompts",
+    "resources": "list_resources",
+    "resourceTemplates": "list_resource_templates",
+}
+
+
+@pytest.mark.parametrize("of", LISTS)
+def test_a_member_of_a_wrong_type_costs_itself_alone(of: str) -> None:
+    """SPEC 18.2."""
+
+    async def main() -> None:
+        async with kinds(serve_definitions) as chat, ClientSession(chat, "kinds") as session:
+            listed = plain(await getattr(session, LISTS[of])())[of]
+            assert {each["name"]: each for each in listed} == {each["name"]: each for each in definitions(of)[1]}
 
     run(main())

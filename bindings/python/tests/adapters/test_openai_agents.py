@@ -29,12 +29,14 @@ from served import (
     SMELL,
     UNFIT,
     changed,
+    definitions,
     is_cancelled,
     kinds,
     named,
     names,
     opened,
     serve_bare,
+    serve_definitions,
     serve_named,
     serve_odd,
     serve_unfit,
@@ -157,6 +159,28 @@ def test_one_odd_tool_or_block_costs_nobody_the_rest() -> None:
             assert {tool.name for tool in await server.list_tools()} == {f"mcp__kinds__{name}" for name in [*RESULTS, "odd", "long"]}
             before, odd = (await server.call_tool("mcp__kinds__odd", {})).content
             assert (before.text, json.loads(odd.text)) == ("before", {"type": "smell", "of": "roses"})
+
+    run(main())
+
+
+def test_a_member_of_a_wrong_type_costs_itself_alone() -> None:
+    """SPEC 18.2."""
+
+    def plain(model: Any) -> dict[str, Any]:
+        dumped: dict[str, Any] = model.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return {**dumped, "name": dumped["name"].removeprefix("mcp__kinds__")}
+
+    async def main() -> None:
+        async with kinds(serve_definitions) as session, SessionServer(session) as server:
+            listed = {
+                "tools": await server.list_tools(),
+                "prompts": (await server.list_prompts()).prompts,
+                "resources": (await server.list_resources()).resources,
+                "resourceTemplates": (await server.list_resource_templates()).resource_templates,
+            }
+            for of, models in listed.items():
+                expected = {each["name"]: {**each, "inputSchema": None} for each in definitions(of)[1]}
+                assert {each["name"]: {**each, "inputSchema": None} for each in map(plain, models)} == expected
 
     run(main())
 

@@ -13,7 +13,7 @@ pub fn adapters(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     }
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
     let modules = machine.npm_packages(run, &NPM)?;
-    node(machine, run, &modules, &["ai", "langchain", "otel", "sdk", "surface"])?;
+    node(machine, run, &modules, &NODE)?;
     types(machine, run, &modules)
 }
 
@@ -74,6 +74,9 @@ pub const OF_MCP: &[&str] = &[
     "test_mcp_said.py",
     "test_mcp_surface.py",
 ];
+
+/// The tests of the Node package.
+const NODE: [&str; 6] = ["ai", "definitions", "langchain", "otel", "sdk", "surface"];
 
 const NPM: [&str; 12] = [
     super::node::AI_SDK,

@@ -23,6 +23,7 @@ from .._errors import (
     TrunklineError,
     UnavailableError,
 )
+from . import hints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,11 +44,17 @@ _LOST = (CallInterruptedError, ClosedError, ConnectError, UnavailableError)
 _NEEDED = ("name", "inputSchema", "uri", "uriTemplate")
 
 
-def models(kind: Any, definitions: list[dict[str, Any]]) -> list[Any]:
-    """What a server lists. A member that is not as the protocol has it is left out, and costs nobody the rest; one that is needed costs its own."""
+def models(
+    kind: Any, definitions: list[dict[str, Any]], read: Callable[[dict[str, Any]], dict[str, Any]] = lambda definition: definition
+) -> list[Any]:
+    """What a server lists. A member that is not as the protocol has it is left out, and costs nobody the rest; one that is needed costs its own.
+
+    ``read`` gives what the library makes of a definition with such a member.
+    """
     out = []
     for definition in definitions:
-        if _unfit(kind, definition) is not None:
+        if _is_odd(kind, definition):
+            definition = read(definition)
             least = {name: definition[name] for name in _NEEDED if name in definition}
             if (error := _unfit(kind, least)) is not None:
                 _log.warning("left out of a list: %s", error)
@@ -55,6 +62,12 @@ def models(kind: Any, definitions: list[dict[str, Any]]) -> list[Any]:
             definition = {**least, **_fit(kind, least, definition)}
         out.append(kind.model_validate(definition))
     return out
+
+
+def _is_odd(kind: Any, definition: dict[str, Any]) -> bool:
+    """Whether ``mcp`` refuses a definition, or would take a text for a hint, on which trust hangs."""
+    given = hints(definition).items()
+    return _unfit(kind, definition) is not None or any(not isinstance(value, bool) for name, value in given if name.endswith("Hint"))
 
 
 def introduced(said: dict[str, Any], server: str) -> Any:

@@ -154,16 +154,34 @@ class ClientSession(Explained):
         with as_mcp():
             await self._session.listed(self._server)
             definitions = [definition for _, definition in defined(self.lease.tools())]
-            if self._shape != "mcp":
-                definitions = self._fitted(definitions)
-        return types.ListToolsResult.model_validate({"tools": models(types.Tool, definitions)})
+            if self._shape == "mcp":
+                listed = models(types.Tool, definitions)
+            else:
+                listed = models(types.Tool, self._fitted(definitions), self._reading())
+        return types.ListToolsResult.model_validate({"tools": listed})
+
+    def _shaped(self) -> dict[str, dict[str, Any]]:
+        """Definitions as model APIs take them, by the server's own names."""
+        tools = shaped(self._session, [self.lease.server], self._shape)
+        return {tool.own_name: {**definition, "name": tool.own_name} for tool, definition in tools}
+
+    def _reading(self) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        """What the library makes of a tool that has a member of a wrong type (SPEC 18.2); its schemas stay."""
+        read: dict[str, dict[str, Any]] = {}
+
+        def reading(definition: dict[str, Any]) -> dict[str, Any]:
+            if not read:
+                read.update(self._shaped())
+            schemas = {name: definition[name] for name in ("inputSchema", "outputSchema") if isinstance(definition.get(name), dict)}
+            return {**read.get(definition["name"], definition), **schemas}
+
+        return reading
 
     def _fitted(self, definitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The same as model APIs take them."""
         if self._shape == "any" and all(map(has_plain_names, definitions)):
             return definitions
-        tools = shaped(self._session, [self.lease.server], self._shape)
-        fitted = {tool.own_name: {**definition, "name": tool.own_name} for tool, definition in tools}
+        fitted = self._shaped()
         stay = has_plain_names if self._shape == "any" else lambda _: False
         return [each if stay(each) else fitted.get(each["name"], each) for each in definitions]
 
