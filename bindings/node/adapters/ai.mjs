@@ -1,6 +1,19 @@
 // The Vercel AI SDK: the tools of a session for `generateText`, `streamText` and agents.
 
-import { ToolError, blocksOf, callOptions, encoded, framework, invalidArgument, member, mimeTypeOf, partOf, toolOptions, toolsOf } from './shared.mjs';
+import {
+  ToolError,
+  blocksOf,
+  callOptions,
+  encoded,
+  framework,
+  invalidArgument,
+  member,
+  mimeTypeOf,
+  partOf,
+  toolOptions,
+  toolsOf,
+  untilListed,
+} from './shared.mjs';
 
 const { asSchema, dynamicTool, jsonSchema, tool } = await framework('ai', 'ai', () => import('ai'));
 
@@ -29,9 +42,10 @@ const ELSEWHERE = {
   progress: ['it is `onProgress`'],
 };
 
-export function tools(session, options = {}) {
+export async function tools(session, options = {}) {
   const { servers, onProgress, shape = 'any', schemas, ofCalls } = toolOptions(options, ['servers', 'onProgress', 'shape', 'schemas'], ELSEWHERE);
   const asked = { ...ofCalls, shape };
+  await untilListed(session, servers);
   const listed = toolsOf(session, servers, shape).filter(({ name }) => schemas === undefined || Object.hasOwn(schemas, name));
   return Object.fromEntries(listed.map((row) => [row.name, toolOf(session, row, schemas?.[row.name], onProgress, asked)]));
 }

@@ -1,7 +1,20 @@
 // LangChain.js and LangGraph.js: the tools of a session as LangChain's.
 
 import { placing, withHooks } from './langchain-output.mjs';
-import { ToolError, callOptions, checkFunction, encoded, framework, member, mimeTypeOf, partOf, shownOf, toolOptions, toolsOf } from './shared.mjs';
+import {
+  ToolError,
+  callOptions,
+  checkFunction,
+  encoded,
+  framework,
+  member,
+  mimeTypeOf,
+  partOf,
+  shownOf,
+  toolOptions,
+  toolsOf,
+  untilListed,
+} from './shared.mjs';
 
 const { DynamicStructuredTool } = await framework('langchain', '@langchain/core', () => import('@langchain/core/tools'));
 const { ToolMessage } = await framework('langchain', '@langchain/core', () => import('@langchain/core/messages'));
@@ -35,10 +48,11 @@ const ELSEWHERE = {
 
 const NAMED = ['servers', 'onProgress', 'raiseErrors', 'shape', 'outputHandling', 'beforeToolCall', 'afterToolCall'];
 
-export function tools(session, options = {}) {
+export async function tools(session, options = {}) {
   const { ofCalls, servers, shape = 'any', beforeToolCall, afterToolCall, outputHandling, ...own } = toolOptions(options, NAMED, ELSEWHERE);
   for (const [name, hook] of Object.entries({ beforeToolCall, afterToolCall })) checkFunction(hook, name);
   const given = { ...own, options: { ...ofCalls, shape }, place: placing(outputHandling), hooks: { beforeToolCall, afterToolCall } };
+  await untilListed(session, servers);
   return toolsOf(session, servers, shape).map((listed) => toolOf(session, listed, given));
 }
 

@@ -106,6 +106,11 @@ export function mimeTypeOf(block, otherwise) {
   return block.mimeType == null ? otherwise : member(block, 'mimeType');
 }
 
+/** Waits for what servers announced, at most 5 s: all servers of a session, or some (SPEC 7.9). */
+export async function untilListed(session, servers = [undefined]) {
+  await Promise.all(Array.from(servers, (server) => session.listed(server)));
+}
+
 /** The tools of a session's view, or of some of its servers, with definitions whose `inputSchema` is as that shape has it. */
 export function toolsOf(session, servers, shape = 'any') {
   const wanted = servers === undefined ? undefined : new Set(servers);

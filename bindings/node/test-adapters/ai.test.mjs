@@ -40,7 +40,7 @@ async function told(model, given, options) {
 it('an agent calls the tools of a session', async (t) => {
   const session = await opened(t, { session: { exclude: { s: ['crash'] } } });
   const model = scripted(['mcp__s__add', { a: 2, b: 3 }], ['mcp__s__fail', { text: 'no such city' }]);
-  const { outputs, offered, steps } = await told(model, tools(session));
+  const { outputs, offered, steps } = await told(model, await tools(session));
   assert.deepEqual(outputs, [
     { type: 'content', value: [{ type: 'text', text: '5' }] },
     { type: 'error-text', value: 'no such city' },
@@ -57,7 +57,7 @@ it('an agent calls the tools of a session', async (t) => {
 
 it('schemas are as the servers sent them, and say that there are no arguments', async (t) => {
   const session = await opened(t);
-  const { offered } = await told(scripted(), tools(session));
+  const { offered } = await told(scripted(), await tools(session));
   const sent = session.tools().map(({ definition }) => ({ properties: {}, ...definition.inputSchema }));
   assert.deepEqual(offered.map(({ inputSchema }) => inputSchema), sent);
 });
@@ -65,22 +65,22 @@ it('schemas are as the servers sent them, and say that there are no arguments', 
 // SPEC 18.8: a model of any API is shown names that it takes, and the server gets its own.
 it('parameters may have any name', async (t) => {
   const session = await oddlyNamed(t);
-  const { offered: [{ inputSchema: shown }] } = await told(scripted(), tools(session));
+  const { offered: [{ inputSchema: shown }] } = await told(scripted(), await tools(session));
   assert.ok(arePlain(shown));
   assert.deepEqual(Object.keys(shown.properties.deep.properties), ODD_NAMES);
   // Without the SDK in between, which refuses a call that has a `__proto__`.
   for (const args of [named(shown), GIVEN]) {
-    const { content } = await tools(session).mcp__named__given.execute(args, {});
+    const { content } = await (await tools(session)).mcp__named__given.execute(args, {});
     assert.deepEqual(JSON.parse(content[0].text), GIVEN);
   }
-  const { offered: [ofOpenAi] } = await told(scripted(), tools(session, { shape: 'openai' }));
+  const { offered: [ofOpenAi] } = await told(scripted(), await tools(session, { shape: 'openai' }));
   assert.ok(ODD_NAMES.every((name) => Object.hasOwn(ofOpenAi.inputSchema.properties, name)));
 });
 
 // SPEC 18.8: structured content alone reaches the model, and an error has words.
 it('a result that says little reaches the model', async (t) => {
   const session = await bare(t);
-  const given = tools(session);
+  const given = await tools(session);
   const { outputs } = await told(scripted(...['alone', 'wordless', 'reason'].map((name) => [`mcp__bare__${name}`, {}])), given);
   assert.deepEqual(outputs[0], { type: 'json', value: { total: 5, word: 'für' } });
   assert.match(outputs[1].value, /without a text/);
@@ -93,7 +93,7 @@ it('a result that says little reaches the model', async (t) => {
 it('results of every kind reach the model', async (t) => {
   const session = await kinds(t);
   const calls = ['picture', 'structured', 'resource'].map((name) => [`mcp__kinds__${name}`, { city: 'x' }]);
-  const { outputs, steps } = await told(scripted(...calls), tools(session));
+  const { outputs, steps } = await told(scripted(...calls), await tools(session));
   const [picture, , resource] = outputs.map(({ value }) => value);
   assert.deepEqual(picture.map(({ type }) => type), ['text', 'image-data', 'file-data']);
   assert.equal(picture[1].data, PIXEL);
@@ -106,7 +106,7 @@ it('results of every kind reach the model', async (t) => {
 it('a block that is not as the protocol has it is its JSON', async (t) => {
   const session = await malformed(t);
   const calls = ['blocks', 'failed', 'none'].map((name) => [`mcp__malformed__${name}`, { city: 'x' }]);
-  const { outputs } = await told(scripted(...calls), tools(session));
+  const { outputs } = await told(scripted(...calls), await tools(session));
   const [before, ...rest] = outputs[0].value.map(({ text }) => text);
   assert.deepEqual([before, rest.map((text) => JSON.parse(text))], ['before', MALFORMED]);
   assert.deepEqual(outputs[1], { type: 'error-text', value: 'before' });
@@ -118,7 +118,7 @@ it('a member of a definition that is null is none', async (t) => {
   const session = await malformed(t);
   const { definition } = session.tools().find(({ ownName }) => ownName === 'none');
   assert.deepEqual([definition.description, definition.title], [null, null]);
-  const given = tools(session);
+  const given = await tools(session);
   const { offered } = await told(scripted(), given);
   assert.equal(offered.find(({ name }) => name === 'mcp__malformed__none').description, undefined);
   assert.equal(given.mcp__malformed__none.title, undefined);
@@ -126,29 +126,38 @@ it('a member of a definition that is null is none', async (t) => {
 
 it('a change is there when tools are asked for again', async (t) => {
   const session = await opened(t, { flags: ['--list-changes'] });
-  assert.ok(!('mcp__s__fresh' in tools(session)));
+  assert.ok(!('mcp__s__fresh' in (await tools(session))));
   await changed(session, 'fresh');
-  const { outputs } = await told(scripted(['mcp__s__fresh', {}]), tools(session));
+  const { outputs } = await told(scripted(['mcp__s__fresh', {}]), await tools(session));
   assert.deepEqual(outputs[0].value, [{ type: 'text', text: 'fresh' }]);
+});
+
+// SPEC 7.9
+it('what was announced before an answer is there after it', async (t) => {
+  const session = await opened(t, { flags: ['--list-delay-ms', '200'] });
+  for (const [add, servers] of [['tool_1001', undefined], ['tool_1002', ['s']]]) {
+    await session.callTool('mcp__s__change_list', { add });
+    assert.ok(`mcp__s__${add}` in (await tools(session, { servers })), add);
+  }
 });
 
 it('progress, time-outs, an abort, and the tools of some servers', async (t) => {
   const session = await opened(t);
   const steps = [];
-  const heard = tools(session, { onProgress: (name, { progress }, id) => steps.push([name, progress, id]) });
+  const heard = await tools(session, { onProgress: (name, { progress }, id) => steps.push([name, progress, id]) });
   await told(scripted(['mcp__s__progress', { steps: 2 }]), heard);
   assert.deepEqual(steps, [['mcp__s__progress', 1, 'c1'], ['mcp__s__progress', 2, 'c1']]);
-  const late = await told(scripted(['mcp__s__sleep', { ms: 600_000 }]), tools(session, { timeoutMs: 50 }));
+  const late = await told(scripted(['mcp__s__sleep', { ms: 600_000 }]), await tools(session, { timeoutMs: 50 }));
   const { error } = late.steps[0].content.find(({ type }) => type === 'tool-error');
   assert.ok(error instanceof TrunklineError && error.code === 'TRUNKLINE_TIMEOUT');
   const abort = new AbortController();
-  const slow = tools(session, { onProgress: () => abort.abort() });
+  const slow = await tools(session, { onProgress: () => abort.abort() });
   const endless = scripted(['mcp__s__progress', { steps: 1000, interval_ms: 1000 }]);
   await told(endless, slow, { abortSignal: abort.signal }).then(
     () => assert.fail('the abort was not heard of'),
     () => assert.equal(abort.signal.aborted, true),
   );
-  assert.deepEqual(tools(session, { servers: ['other'] }), {});
+  assert.deepEqual(await tools(session, { servers: ['other'] }), {});
 });
 
 // FAULTS P11: the option `schemas` of `@ai-sdk/mcp`.
@@ -164,7 +173,7 @@ it('tools are those that the host has schemas of', async (t) => {
     mcp__kinds__picture: { inputSchema, outputSchema },
     mcp__kinds__nowhere: { inputSchema },
   };
-  const given = tools(session, { schemas });
+  const given = await tools(session, { schemas });
   assert.deepEqual(Object.keys(given).toSorted(), ['mcp__kinds__picture', 'mcp__kinds__structured', 'mcp__kinds__text']);
   const calls = ['structured', 'text', 'picture'].map((name) => [`mcp__kinds__${name}`, { city: 'x' }]);
   const { outputs, steps } = await told(scripted(...calls), given);
@@ -172,12 +181,12 @@ it('tools are those that the host has schemas of', async (t) => {
   assert.match(outputs[2].value, /no text that is JSON/);
   assert.equal(steps[0].toolResults[0].output, 5);
   assert.equal(steps[0].toolCalls[0].dynamic, undefined);
-  assert.throws(() => tools(session, { schemas: { mcp__kinds__text: {} } }), { code: 'TRUNKLINE_INVALID_ARGUMENT' });
+  await assert.rejects(tools(session, { schemas: { mcp__kinds__text: {} } }), { code: 'TRUNKLINE_INVALID_ARGUMENT' });
 });
 
 it('a call says whose tool it is', async (t) => {
   const session = await bare(t);
-  const { steps } = await told(scripted(['mcp__bare__alone', {}]), tools(session));
+  const { steps } = await told(scripted(['mcp__bare__alone', {}]), await tools(session));
   const metadata = { server: 'bare', ownName: 'alone', title: 'T', annotations: { readOnlyHint: true, title: 'T' } };
   assert.deepEqual(steps[0].toolCalls[0].toolMetadata, metadata);
 });

@@ -50,19 +50,19 @@ async function told(llm, given) {
 it('an agent calls the tools of a session', async (t) => {
   const session = await opened(t, { session: { exclude: { s: ['crash'] } } });
   const llm = new Scripted(['mcp__s__add', { a: 2, b: 3 }], ['mcp__s__fail', { text: 'no such city' }]);
-  const [added, failed] = await told(llm, tools(session));
+  const [added, failed] = await told(llm, await tools(session));
   assert.deepEqual([added.text, added.status], ['5', 'success']);
   assert.deepEqual([failed.text, failed.status], ['no such city', 'error']);
   assert.deepEqual(llm.offered[0], namesOf(session));
   assert.ok(!namesOf(session).includes('mcp__s__crash'));
   const sent = session.tools().map(({ definition }) => ({ properties: {}, ...definition.inputSchema }));
-  assert.deepEqual(tools(session).map(({ schema }) => schema), sent);
+  assert.deepEqual((await tools(session)).map(({ schema }) => schema), sent);
 });
 
 it('results of every kind are standard blocks', async (t) => {
   const session = await kinds(t);
   const calls = ['text', 'picture', 'structured', 'resource'].map((name) => [`mcp__kinds__${name}`, { city: 'x' }]);
-  const [text, picture, structured, resource] = await told(new Scripted(...calls), tools(session));
+  const [text, picture, structured, resource] = await told(new Scripted(...calls), await tools(session));
   assert.deepEqual(text.artifact, { structuredContent: undefined, meta: { trace: 't1' } });
   assert.deepEqual(picture.content.map(({ type }) => type), ['text', 'image', 'audio']);
   assert.equal(picture.content[1].data, PIXEL);
@@ -75,7 +75,7 @@ it('results of every kind are standard blocks', async (t) => {
 it('a block that is not as the protocol has it is its JSON', async (t) => {
   const session = await malformed(t);
   const calls = ['blocks', 'failed', 'none'].map((name) => [`mcp__malformed__${name}`, { city: 'x' }]);
-  const [blocks, failed, none] = await told(new Scripted(...calls), tools(session));
+  const [blocks, failed, none] = await told(new Scripted(...calls), await tools(session));
   for (const { content } of [blocks, failed]) {
     const [before, ...rest] = content.map(({ text }) => text);
     assert.deepEqual([before, rest.map((text) => JSON.parse(text))], ['before', MALFORMED]);
@@ -87,13 +87,13 @@ it('a block that is not as the protocol has it is its JSON', async (t) => {
 // SPEC 18.8: a model of any API is shown names that it takes, and the server gets its own.
 it('parameters may have any name', async (t) => {
   const session = await oddlyNamed(t);
-  const [{ schema }] = tools(session);
+  const [{ schema }] = await tools(session);
   assert.ok(arePlain(schema));
   for (const args of [named(schema), GIVEN]) {
-    const [message] = await told(new Scripted(['mcp__named__given', args]), tools(session));
+    const [message] = await told(new Scripted(['mcp__named__given', args]), await tools(session));
     assert.deepEqual(JSON.parse(message.text), GIVEN);
   }
-  const [{ schema: ofOpenAi }] = tools(session, { shape: 'openai' });
+  const [{ schema: ofOpenAi }] = await tools(session, { shape: 'openai' });
   assert.ok(ODD_NAMES.every((name) => Object.hasOwn(ofOpenAi.properties, name)));
 });
 
@@ -101,43 +101,52 @@ it('parameters may have any name', async (t) => {
 it('a result that says little reaches the model', async (t) => {
   const session = await bare(t);
   const calls = ['alone', 'wordless', 'reason', 'link'].map((name) => [`mcp__bare__${name}`, {}]);
-  const [alone, wordless, reason, link] = await told(new Scripted(...calls), tools(session));
+  const [alone, wordless, reason, link] = await told(new Scripted(...calls), await tools(session));
   assert.deepEqual(JSON.parse(alone.text), { total: 5, word: 'für' });
   assert.deepEqual([wordless.status, wordless.text], ['error', 'the tool reports an error without a text']);
   assert.deepEqual([reason.status, JSON.parse(reason.text)], ['error', { why: 'closed' }]);
   assert.deepEqual(link.content.map(({ type, url }) => [type, url]), [['image', 'https://e.test/p.png']]);
   // SPEC 16.8
-  const { title, annotations, _meta } = tools(session)[0].metadata;
+  const { title, annotations, _meta } = (await tools(session))[0].metadata;
   assert.deepEqual([title, annotations, _meta], ['T', { readOnlyHint: true, title: 'T' }, { of: 'mine' }]);
 });
 
 it('a change is there when tools are asked for again', async (t) => {
   const session = await opened(t, { flags: ['--list-changes'] });
-  assert.ok(!tools(session).some(({ name }) => name === 'mcp__s__fresh'));
+  assert.ok(!(await tools(session)).some(({ name }) => name === 'mcp__s__fresh'));
   await changed(session, 'fresh');
-  const [message] = await told(new Scripted(['mcp__s__fresh', {}]), tools(session));
+  const [message] = await told(new Scripted(['mcp__s__fresh', {}]), await tools(session));
   assert.equal(message.text, 'fresh');
+});
+
+// SPEC 7.9
+it('what was announced before an answer is there after it', async (t) => {
+  const session = await opened(t, { flags: ['--list-delay-ms', '200'] });
+  for (const [add, servers] of [['tool_1001', undefined], ['tool_1002', ['s']]]) {
+    await session.callTool('mcp__s__change_list', { add });
+    assert.ok((await tools(session, { servers })).some(({ name }) => name === `mcp__s__${add}`), add);
+  }
 });
 
 it('progress, typed errors, a signal, and the tools of some servers', async (t) => {
   const session = await opened(t);
   const steps = [];
   const onProgress = (name, { progress }) => steps.push([name, progress]);
-  await told(new Scripted(['mcp__s__progress', { steps: 2 }]), tools(session, { onProgress }));
+  await told(new Scripted(['mcp__s__progress', { steps: 2 }]), await tools(session, { onProgress }));
   assert.deepEqual(steps, [['mcp__s__progress', 1], ['mcp__s__progress', 2]]);
-  const byName = (options) => Object.fromEntries(tools(session, options).map((tool) => [tool.name, tool]));
-  await assert.rejects(byName({ timeoutMs: 50 }).mcp__s__sleep.invoke({ ms: 600_000 }), { code: 'TRUNKLINE_TIMEOUT' });
-  await assert.rejects(byName({ raiseErrors: true }).mcp__s__fail.invoke({ text: 'no such city' }), ToolError);
+  const byName = async (options) => Object.fromEntries((await tools(session, options)).map((tool) => [tool.name, tool]));
+  await assert.rejects((await byName({ timeoutMs: 50 })).mcp__s__sleep.invoke({ ms: 600_000 }), { code: 'TRUNKLINE_TIMEOUT' });
+  await assert.rejects((await byName({ raiseErrors: true })).mcp__s__fail.invoke({ text: 'no such city' }), ToolError);
   const signal = AbortSignal.timeout(50);
-  await assert.rejects(byName().mcp__s__sleep.invoke({ ms: 600_000 }, { signal }), () => signal.aborted);
-  assert.deepEqual(tools(session, { servers: ['other'] }), []);
+  await assert.rejects((await byName()).mcp__s__sleep.invoke({ ms: 600_000 }, { signal }), () => signal.aborted);
+  assert.deepEqual(await tools(session, { servers: ['other'] }), []);
 });
 
 // FAULTS P11: the hooks of `@langchain/mcp-adapters`.
 it('hooks see a call, change its arguments, and what comes of it', async (t) => {
   const session = await opened(t);
   const seen = [];
-  const given = tools(session, {
+  const given = await tools(session, {
     beforeToolCall: async (call, state, config) => {
       seen.push([call, state.messages?.length, config.toolCall?.id]);
       return { args: { b: 40 } };
@@ -166,21 +175,21 @@ const AFTER = [
 it('what a hook gives takes the place of a result', async (t) => {
   const session = await kinds(t);
   for (const [after, text, artifact] of AFTER) {
-    const [message] = await told(new Scripted(['mcp__kinds__text', { city: 'x' }]), tools(session, { afterToolCall: () => after }));
+    const [message] = await told(new Scripted(['mcp__kinds__text', { city: 'x' }]), await tools(session, { afterToolCall: () => after }));
     assert.deepEqual([message.text, message.artifact], [text, artifact]);
   }
   const goto = new Command({ update: { messages: [new ToolMessage({ content: 'of a command', tool_call_id: 'c1' })] } });
-  const [message] = await told(new Scripted(['mcp__kinds__text', { city: 'x' }]), tools(session, { afterToolCall: () => ({ result: goto }) }));
+  const [message] = await told(new Scripted(['mcp__kinds__text', { city: 'x' }]), await tools(session, { afterToolCall: () => ({ result: goto }) }));
   assert.equal(message.text, 'of a command');
   // An error is told as it is.
   const never = () => assert.fail('it was called');
-  const [wrong] = await told(new Scripted(['mcp__kinds__wrong', { city: 'x' }]), tools(session, { afterToolCall: never }));
+  const [wrong] = await told(new Scripted(['mcp__kinds__wrong', { city: 'x' }]), await tools(session, { afterToolCall: never }));
   assert.deepEqual([wrong.status, wrong.text], ['error', 'no such city']);
 });
 
 it('what a hook gives that is no result is refused by its name', async (t) => {
   const session = await kinds(t);
-  const text = (options) => tools(session, options).find(({ name }) => name === 'mcp__kinds__text').invoke({ city: 'x' });
+  const text = async (options) => (await tools(session, options)).find(({ name }) => name === 'mcp__kinds__text').invoke({ city: 'x' });
   const refused = [
     [{ beforeToolCall: () => ({ headers: { 'X-Of': 'mine' } }) }, 'beforeToolCall.headers'],
     [{ afterToolCall: () => ({ result: 5 }) }, 'afterToolCall.result'],
@@ -208,13 +217,13 @@ it('blocks go where the host has them', async (t) => {
   const session = await kinds(t);
   const typesOf = (blocks) => blocks?.map(({ type }) => type);
   for (const [outputHandling, tool, content, kept] of HANDLING) {
-    const [message] = await told(new Scripted([`mcp__kinds__${tool}`, { city: 'x' }]), tools(session, { outputHandling }));
+    const [message] = await told(new Scripted([`mcp__kinds__${tool}`, { city: 'x' }]), await tools(session, { outputHandling }));
     assert.deepEqual([typesOf(message.content), typesOf(message.artifact.content)], [content, kept], JSON.stringify(outputHandling));
   }
   const wrong = [['model', 'outputHandling'], [null, undefined], [5, 'outputHandling'], [{ picture: 'content' }, 'outputHandling.picture'], [{ text: 'no' }, 'outputHandling.text']];
   for (const [outputHandling, path] of wrong) {
-    if (path === undefined) tools(session, { outputHandling });
-    else assert.throws(() => tools(session, { outputHandling }), (error) => error.detail?.path === path);
+    if (path === undefined) await tools(session, { outputHandling });
+    else await assert.rejects(tools(session, { outputHandling }), (error) => error.detail?.path === path);
   }
 });
 

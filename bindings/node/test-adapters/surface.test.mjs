@@ -13,7 +13,7 @@ import { tools as langchainTools } from 'trunkline/adapters/langchain';
 import { Client } from 'trunkline/adapters/sdk';
 
 /** A session that is asked for nothing. */
-const SESSION = { acquire: async () => assert.fail('it was acquired'), tools: () => [], toolsFor: () => [] };
+const SESSION = { acquire: async () => assert.fail('it was acquired'), listed: async () => {}, tools: () => [], toolsFor: () => [] };
 
 /** How something of a framework is asked for here: nothing comes of it where it is taken, else it throws or rejects. */
 const memberOfClient = async (name) => {
@@ -107,13 +107,13 @@ for (const [index, surface] of SURFACES.entries()) {
   });
 }
 
-it('what asks for nothing is taken', () => {
+it('what asks for nothing is taken', async () => {
   for (const options of [{ versionNegotiation: { mode: 'auto' } }, { defaultCacheTtlMs: 0 }, { capabilities: undefined }]) ofSdk(options);
-  for (const options of [{ maxRetries: 0 }, { protocolVersionDiscovery: true }, { name: undefined }]) aiTools(SESSION, options);
+  for (const options of [{ maxRetries: 0 }, { protocolVersionDiscovery: true }, { name: undefined }]) await aiTools(SESSION, options);
   const nothing = { prefixToolNameWithServerName: true, additionalToolNamePrefix: '', useStandardContentBlocks: true, onConnectionError: 'ignore' };
-  for (const [name, value] of Object.entries(nothing)) langchainTools(SESSION, { [name]: value });
+  for (const [name, value] of Object.entries(nothing)) await langchainTools(SESSION, { [name]: value });
 });
 
-it('an option that nobody knows is refused as ever', () => {
-  for (const tools of [aiTools, langchainTools]) assert.throws(() => tools(SESSION, { nonsense: 1 }), { code: 'TRUNKLINE_UNKNOWN_OPTION' });
+it('an option that nobody knows is refused as ever', async () => {
+  for (const tools of [aiTools, langchainTools]) await assert.rejects(tools(SESSION, { nonsense: 1 }), { code: 'TRUNKLINE_UNKNOWN_OPTION' });
 });

@@ -11,21 +11,21 @@ import { Client, McpError, type ToolResult } from 'trunkline/adapters/sdk';
 
 export async function used(model: LanguageModel): Promise<void> {
   const session = new Pool().session('a');
-  const set: ToolSet = tools(session, { servers: ['s'], timeoutMs: 50, onProgress: (tool, event, id) => [tool, event.progress, id] });
+  const set: ToolSet = await tools(session, { servers: ['s'], timeoutMs: 50, onProgress: (tool, event, id) => [tool, event.progress, id] });
   new ToolLoopAgent({ model, tools: set });
   // @ts-expect-error There is no such option.
-  tools(session, { timeout: 50 });
-  const list: StructuredToolInterface[] = langchainTools(session, { raiseErrors: true });
+  await tools(session, { timeout: 50 });
+  const list: StructuredToolInterface[] = await langchainTools(session, { raiseErrors: true });
   list.at(0);
-  langchainTools(session, {
+  await langchainTools(session, {
     outputHandling: { resource: 'artifact' },
     beforeToolCall: ({ args }, state, config) => ({ args: { ...args, of: [Object.keys(state).length, config.runName] } }),
     afterToolCall: async ({ name, result: [content, artifact] }) => ({ result: [[...content, name], { mine: artifact.meta }] }),
   });
   // @ts-expect-error Names are the session's.
-  langchainTools(session, { prefixToolNameWithServerName: true });
+  await langchainTools(session, { prefixToolNameWithServerName: true });
   const inputSchema = jsonSchema<{ city: string }>({ type: 'object' });
-  const typed = tools(session, { schemas: { mcp__s__x: { inputSchema, outputSchema: jsonSchema<number>({ type: 'number' }) } } });
+  const typed = await tools(session, { schemas: { mcp__s__x: { inputSchema, outputSchema: jsonSchema<number>({ type: 'number' }) } } });
   typed.mcp__s__x satisfies Tool<{ city: string }, number>;
   new ToolLoopAgent({ model, tools: typed });
   instrument({ baggage: true });
