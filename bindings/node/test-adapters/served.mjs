@@ -1,5 +1,6 @@
 // What the tests of adapters share: sessions with the reference server, and a server whose results are of every kind.
 
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -107,13 +108,13 @@ const toolsOf = (results) => Object.keys(results).map((name) => ({
 const serving = (results, tools = toolsOf(results), others = {}) => (connection, frame) => {
   const { method, id, params } = JSON.parse(frame);
   const serverInfo = { name: 'kinds', version: '1' };
-  const answers = {
   const capabilities = Object.fromEntries(['tools/list', ...Object.keys(others)].map((name) => [name.split('/')[0], {}]));
-    initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }),
+  const answers = {
+    initialize: () => ({ protocolVersion: '2025-11-25', capabilities, serverInfo }),
     'tools/list': () => ({ tools }),
     'tools/call': () => results[params.name] ?? given(params),
-  };
     ...others,
+  };
   if (id === undefined) return;
   const answer = answers[method];
   const body = answer ? { result: answer() } : { error: { code: -32601, message: 'no such method' } };
@@ -227,20 +228,28 @@ function after(diff) {
   return lines.map((line) => line.slice(1)).join('\n');
 }
 
-/** Runs the examples of a page of the repository, with the reference server on the PATH. */
-export function pageRuns(page) {
+/**
+ * Runs the examples of a page of the repository, with the reference server on the PATH. They print what the page says in its blocks of text, or what
+ * is given, of each example a part.
+ */
+export function pageRuns(page, parts) {
   const text = readFileSync(join(process.env.TRUNKLINE_REPOSITORY, page), 'utf8');
   const programs = Array.from(text.matchAll(/^```(js|diff)\n(.*?)^```$/gms), ([, language, code]) => (language === 'js' ? code : after(code)));
+  const printed = parts ?? Array.from(text.matchAll(/^```text\n(.*?)^```$/gms), ([, lines]) => lines);
   if (programs.length === 0) throw new Error(`no example in ${page}`);
+  if (programs.length !== printed.length) throw new Error(`${page} says what ${printed.length} of ${programs.length} examples print`);
   for (const [index, code] of programs.entries()) {
-    it(`${basename(page)}: example ${index + 1} runs`, async () => {
+    it(`${basename(page)}: example ${index + 1} prints what is said`, async () => {
       // Beside the tests, where the packages are found.
       const file = join(dirname(fileURLToPath(import.meta.url)), `${basename(page)}-${index + 1}.mjs`);
       writeFileSync(file, code);
       const PATH = dirname(process.env.TRUNKLINE_TESTSERVER) + delimiter + process.env.PATH;
       const env = { ...process.env, NODE_OPTIONS: '', PATH };
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { env, timeout: HANG_BOUND_MS });
-      if (stderr !== '' || stdout === '') throw new Error(`${stdout}\n${stderr}`);
+      assert.equal(stderr, '');
+      // A page has no spaces at the ends of its lines.
+      if (parts === undefined) assert.equal(stdout.replaceAll(/ +$/gm, ''), printed[index]);
+      else assert.ok(stdout.includes(printed[index]), stdout);
     });
   }
 }

@@ -32,6 +32,12 @@ def examples(*pages: str) -> list[tuple[str, str]]:
     return found
 
 
+def printing(page: str) -> list[tuple[str, str, str]]:
+    """The examples of a page, each with what the page says that it prints."""
+    printed = re.findall(r"^```text\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    return [(*example, text) for example, text in zip(examples(page), printed, strict=True)]
+
+
 def after(diff: str) -> str:
     """The program that a diff of two leads to."""
     return "\n".join(line[1:] for line in diff.splitlines() if not line.startswith("-"))
@@ -60,3 +66,8 @@ def run_example(name: str, program: str, tmp_path: Path, starts: int | None = 1)
     log.settle()
     assert starts is None or log.starts() == starts, f"{name} started {log.starts()} servers"
     return done.stdout
+
+
+def assert_prints(name: str, program: str, printed: str, tmp_path: Path) -> None:
+    """Runs an example, which prints that. A page has no spaces at the ends of its lines."""
+    assert re.sub(r" +$", "", run_example(name, program, tmp_path), flags=re.MULTILINE) == printed

@@ -14,7 +14,7 @@ import trunkline
 from trunkline.adapters.mcp import ClientSession, MCPError, handlers
 
 from host import HANG, Log, run
-from pages import examples, run_example
+from pages import assert_prints, printing
 from served import (
     ENDLESS,
     ODD_TOOLS,
@@ -465,6 +465,7 @@ def test_it_is_used_within_its_block(log: Log) -> None:
     run(main())
 
 
-@pytest.mark.parametrize(("name", "program"), examples("docs/migrate/mcp-python.md"), ids=lambda value: value.splitlines()[0])
-def test_the_page_runs(name: str, program: str, tmp_path: Path) -> None:
-    assert run_example(name, program, tmp_path)
+@pytest.mark.parametrize(("name", "program", "printed"), printing("docs/migrate/mcp-python.md"), ids=lambda value: value.splitlines()[0])
+def test_the_page_prints_what_it_says(name: str, program: str, printed: str, tmp_path: Path) -> None:
+    """FAULTS P8."""
+    assert_prints(name, program, printed, tmp_path)
