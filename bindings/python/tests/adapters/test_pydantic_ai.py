@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent, UnexpectedModelBehavior, UserError
-from pydantic_ai.messages import BinaryContent, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import BinaryContent, ModelResponse, TextContent, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
@@ -26,7 +26,10 @@ from served import (
     ENDLESS,
     GIVEN,
     MALFORMED,
+    SMELL,
+    answer,
     changed,
+    definitions,
     is_cancelled,
     kinds,
     named,
@@ -34,9 +37,11 @@ from served import (
     opened,
     serve_astray,
     serve_bare,
+    serve_definitions,
     serve_malformed,
     serve_named,
     serve_odd,
+    serve_unfit,
 )
 
 
@@ -237,6 +242,100 @@ def test_what_a_model_can_go_on_from_it_is_told(log: Log) -> None:
     run(main())
 
 
+def test_a_tool_that_failed_is_told_and_counts_for_no_retry(log: Log) -> None:
+    """FAULTS P11: the peer's `tool_error_behavior="failed"`, which leaves what is no report of a tool to be tried again."""
+
+    async def main() -> None:
+        async with opened(log) as session:
+            toolset = SessionToolset(session, tool_error_behavior="failed", max_retries=1)
+            calls = [("mcp__s__fail", {"text": "no such city"})] * 3
+            parts = await told(Scripted(*calls, ("mcp__s__error", {"code": -32050, "message": "not today"})), toolset)
+            assert [part.outcome for part in parts] == ["failed"] * 3 + ["retried"]
+            assert [part.content for part in parts[:3]] == ["no such city"] * 3
+
+    run(main())
+
+
+#: Structured content beside a text, and the result.
+STRUCTURED = [
+    ({"result": 5}, 5),
+    ({"result": [1, 2]}, [1, 2]),
+    ({"result": None}, None),
+    ({"result": 5, "unit": "m"}, {"result": 5, "unit": "m"}),
+    ({"total": 5}, {"total": 5}),
+]
+
+
+@pytest.mark.parametrize(("structured", "expected"), STRUCTURED)
+def test_a_member_result_alone_stands_for_its_value(structured: Any, expected: Any) -> None:
+    """FAULTS P11."""
+
+    async def serve(connection: trunkline.HostConnection, frame: str) -> None:
+        tools = [{"name": "give", "inputSchema": {"type": "object"}}]
+        blocks = [{"type": "text", "text": "a text"}]
+        answer(connection, frame, tools, lambda params: {"content": blocks, "structuredContent": structured})
+
+    async def main() -> None:
+        async with kinds(serve) as session:
+            toolset = SessionToolset(session)
+            assert await toolset.call_tool("mcp__kinds__give", {}, CONTEXT, None) == expected
+
+    run(main())
+
+
+def test_a_toolset_has_the_prompts_resources_and_instructions_of_its_servers(log: Log) -> None:
+    """FAULTS P11."""
+
+    async def main() -> None:
+        async with opened(log) as session:
+            toolset = SessionToolset(session, include_instructions=True)
+            resources, templates, prompts = await toolset.list_resources(), await toolset.list_resource_templates(), await toolset.list_prompts()
+            assert [each.uri for each in resources] == [row.own_name for row in session.resources()]
+            assert [each.uri_template for each in templates] == [row.own_name for row in session.resource_templates()]
+            assert await toolset.read_resource(resources[0]) == await toolset.read_resource(resources[0].uri)
+            assert [each.name for each in prompts] == [row.own_name for row in session.prompts()]
+            messages = (await toolset.get_prompt(prompts[0].name)).messages
+            assert messages and all(isinstance(each.content, TextContent) for each in messages)
+            assert [part.content for part in await toolset.get_instructions(CONTEXT)] == ["for tests"]
+            assert await SessionToolset(session).get_instructions(CONTEXT) is None
+            others = SessionToolset(session, servers=["other"], include_instructions=True)
+            assert (await others.list_prompts(), await others.get_instructions(CONTEXT)) == ([], [])
+
+    run(main())
+
+
+#: Members of what is listed, and how the protocol calls them.
+MEMBERS = {"title": "title", "description": "description", "mime_type": "mimeType", "size": "size", "metadata": "_meta"}
+
+
+def test_what_is_unfit_in_lists_and_answers_costs_itself_alone() -> None:
+    """SPEC 18.2, 4.5."""
+
+    async def main() -> None:
+        async with kinds(serve_definitions) as session:
+            toolset = SessionToolset(session)
+            listed = {
+                "prompts": await toolset.list_prompts(),
+                "resources": await toolset.list_resources(),
+                "resourceTemplates": await toolset.list_resource_templates(),
+            }
+            for of, found in listed.items():
+                expected = {each["name"]: each for each in definitions(of)[1]}
+                assert {each.name for each in found} == set(expected)
+                for each in found:
+                    for member, name in MEMBERS.items():
+                        assert getattr(each, member, None) == expected[each.name].get(name), (of, each.name, member)
+        async with kinds(serve_unfit) as session:
+            toolset = SessionToolset(session)
+            prompt = await toolset.get_prompt("odd")
+            before, odd = prompt.messages
+            assert (before.content.content, odd.role, odd.content, prompt.description) == ("before", "assistant", SMELL, None)
+            text, unknown = await toolset.read_resource("file:///a")
+            assert (text, json.loads(unknown)["smell"]) == ("before", "roses")
+
+    run(main())
+
+
 def test_a_hook_stands_between_the_model_and_its_calls(log: Log) -> None:
     async def process(ctx: Any, call: Any, name: str, arguments: dict[str, Any]) -> Any:
         return f"{name}: {await call(name, {**arguments, 'b': 10})}"
@@ -295,7 +394,7 @@ def test_a_cancelled_task_cancels_the_call(log: Log) -> None:
     run(main())
 
 
-@pytest.mark.parametrize("option", ["sampling_model", "message_handler", "cache_tools", "include_instructions"])
+@pytest.mark.parametrize("option", ["sampling_model", "message_handler", "cache_tools", "cache_resources"])
 def test_an_option_that_is_none_is_refused_at_once(option: str) -> None:
     """FAULTS P11."""
 

@@ -93,6 +93,23 @@ async def until_listed(session: trunkline.Session, servers: Iterable[str] | None
     await asyncio.gather(*(session.listed(server) for server in ([None] if servers is None else servers)))
 
 
+async def holder(session: trunkline.Session, servers: set[str] | None, rows: Iterable[trunkline.Listed], own_name: str) -> str:
+    """The server that lists it among these rows, or the only one, which is asked for what nobody lists."""
+    found = next((row.server for row in rows if row.own_name == own_name), None)
+    if found is not None:
+        return found
+    known = servers or await servers_of(session)
+    if len(known) != 1:
+        raise LookupError(f"no server of the session lists {own_name!r}")
+    return next(iter(known))
+
+
+async def servers_of(session: trunkline.Session) -> set[str]:
+    """The servers of a session, with those that list nothing."""
+    lists = session.tools(), session.prompts(), session.resources(), session.resource_templates()
+    return {row.server for rows in lists for row in rows} | set((await session.started())["servers"])
+
+
 def shaped(
     session: trunkline.Session | trunkline.sync.Session, servers: Iterable[str] | None = None, shape: str = "any"
 ) -> list[tuple[trunkline.Listed, dict[str, Any]]]:

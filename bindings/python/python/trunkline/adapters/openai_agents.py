@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .._results import defined
-from . import missing, shaped, shown, until_listed
+from . import holder, missing, shaped, shown, until_listed
 
 try:
     from agents.mcp import MCPServer
@@ -108,9 +108,9 @@ class SessionServer(MCPServer):
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         """Gets a prompt of the first server that lists it; one that none lists, of the only server."""
-        holder = await self._holder(self._session.prompts(), name)
+        server = await holder(self._session, self._servers, self._of(self._session.prompts()), name)
         with as_mcp():
-            async with self._session.acquire(holder) as lease:
+            async with self._session.acquire(server) as lease:
                 decoded = (await lease.get_prompt(name, arguments)).decoded
         return prompt_result(decoded)
 
@@ -129,9 +129,9 @@ class SessionServer(MCPServer):
 
     async def read_resource(self, uri: str) -> Any:
         """Reads a resource of the first server that lists it; one that none lists, of the only server."""
-        holder = await self._holder(self._session.resources(), uri)
+        server = await holder(self._session, self._servers, self._of(self._session.resources()), uri)
         with as_mcp():
-            async with self._session.acquire(holder) as lease:
+            async with self._session.acquire(server) as lease:
                 decoded = (await lease.read_resource(uri)).decoded
         return resource_result(decoded, uri)
 
@@ -140,19 +140,3 @@ class SessionServer(MCPServer):
 
     def _definitions(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
         return [definition for _, definition in defined(self._of(rows))]
-
-    async def _holder(self, rows: list[trunkline.Listed], own_name: str) -> str:
-        """The server that lists it, or the only one, which is asked for what nobody lists."""
-        found = next((row.server for row in self._of(rows) if row.own_name == own_name), None)
-        if found is not None:
-            return found
-        servers = self._servers or await self._all()
-        if len(servers) != 1:
-            raise LookupError(f"no server of the session lists {own_name!r}")
-        return next(iter(servers))
-
-    async def _all(self) -> set[str]:
-        """The servers of the session, with those that list nothing."""
-        session = self._session
-        lists = session.tools(), session.prompts(), session.resources(), session.resource_templates()
-        return {row.server for rows in lists for row in rows} | set((await session.started())["servers"])

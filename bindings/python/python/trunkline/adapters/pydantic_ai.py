@@ -8,18 +8,35 @@ from __future__ import annotations
 import base64
 import logging
 
-from .._errors import CallInterruptedError, ServerError, TimeoutError, ToolNotFoundError, UnavailableError
+from .._errors import CallInterruptedError, ServerError, TimeoutError, ToolNotFoundError, TrunklineError, UnavailableError
 from .._progress import call_options
-from . import Malformed, content, encoded, error_text, hints, member, mime_type, missing, shaped, shown, until_listed
+from .._results import defined
+from . import (
+    Malformed,
+    content,
+    encoded,
+    error_text,
+    hints,
+    holder,
+    member,
+    mime_type,
+    missing,
+    servers_of,
+    shaped,
+    shown,
+    until_listed,
+)
 
 try:
-    from pydantic_ai import ModelRetry, UserError
-    from pydantic_ai.messages import BinaryContent
+    from pydantic_ai import ModelRetry, ToolFailed, UserError
+    from pydantic_ai.messages import BinaryContent, InstructionPart
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.tools import ToolDefinition
     from pydantic_ai.toolsets import AbstractToolset
     from pydantic_ai.toolsets.abstract import ToolsetTool
     from pydantic_core import SchemaValidator, core_schema
+
+    from . import _pydantic_ai as lists
 except ImportError as error:
     raise missing("pydantic_ai", "pydantic-ai-slim", error) from error
 
@@ -43,8 +60,9 @@ class SessionToolset(AbstractToolset):
 
     They are read at each step of a run, so that what changes is there at the next. An error that a tool reports is a ``ModelRetry``: the
     model sees it and may try again, up to ``max_retries`` (by default the agent's). So is what a model can go on from: an error of the server, a lost
-    connection, a time-out, with the ``trunkline.TrunklineError`` as ``__cause__`` and whether the call may have run among the words. With ``tool_error_behavior="error"`` these
-    end the run. What else the pool raises always does. ``process_tool_call(ctx, call, name, arguments)`` stands between the model and each call.
+    connection, a time-out, with the ``trunkline.TrunklineError`` as ``__cause__`` and whether the call may have run among the words. With ``tool_error_behavior="failed"`` an error
+    that a tool reports is a ``ToolFailed``, which the model sees and which counts for no retry; with ``"error"`` all of these end the run. What else the pool raises always does.
+    With ``include_instructions`` the agent's instructions have those of the servers. ``process_tool_call(ctx, call, name, arguments)`` stands between the model and each call.
     Schemas are as the API of the run's model takes them, and arguments go to the server under its own names.
     Entering waits until each server is ready, has failed or sleeps; leaving ends nothing of the session or pool. ``on_progress`` gets the
     run's context, the name of the tool and each ``progress`` event. Further options are those of each call, such as ``timeout``.
@@ -60,13 +78,15 @@ class SessionToolset(AbstractToolset):
         on_progress: Callable[[Any, str, trunkline.Event], object] | None = None,
         tool_error_behavior: str = "retry",
         process_tool_call: Callable[..., Any] | None = None,
+        include_instructions: bool = False,
         **options: Any,
     ) -> None:
-        if tool_error_behavior not in ("retry", "error"):
-            raise UserError(f"tool_error_behavior is {tool_error_behavior!r}, not 'retry' or 'error'")
+        if tool_error_behavior not in ("retry", "error", "failed"):
+            raise UserError(f"tool_error_behavior is {tool_error_behavior!r}, not 'retry', 'error' or 'failed'")
         call_options(options)  # What is none is refused here, and not amid a run.
         self._session, self._options = session, options
-        self._lets_retry, self._process = tool_error_behavior == "retry", process_tool_call
+        self._behavior, self._process = tool_error_behavior, process_tool_call
+        self._instructs = include_instructions
         self._servers = None if servers is None else set(servers)
         self._id, self._max_retries, self._on_progress = id, max_retries, on_progress
 
@@ -130,21 +150,71 @@ class SessionToolset(AbstractToolset):
         try:
             result = await self._session.call_tool(name, arguments, **options)
         except _GOES_ON as error:
-            if not self._lets_retry:
+            if self._behavior == "error":
                 raise
             # What the server answered says by itself what became of the call.
             is_open = error.outcome == "unknown" and not isinstance(error, ServerError)
             raise ModelRetry(f"{error}{_MAY_HAVE_RUN if is_open else ''}") from error
         if not result.is_error:
             return _output(result)
-        if not self._lets_retry:
-            raise ToolError(error_text(result))
-        raise ModelRetry(error_text(result))
+        raise _RAISED[self._behavior](error_text(result))
+
+    async def get_instructions(self, ctx: Any) -> Any:
+        """What the servers say of how they are to be used, a part for each, with ``include_instructions``."""
+        if not self._instructs:
+            return None
+        said = [self._said_by(server) for server in sorted(self._servers or await servers_of(self._session))]
+        return [InstructionPart(content=text, dynamic=True) for text in said if text]
+
+    def _said_by(self, server: str) -> str | None:
+        try:
+            said = self._session.introduction(server)
+        except TrunklineError:  # One that is configured nowhere says nothing.
+            return None
+        return None if said is None else said["instructions"]
+
+    async def list_prompts(self) -> list[Any]:
+        """The prompts of the session's view, each with its ``server``."""
+        return await self._listed(self._session.prompts, lists.prompt)
+
+    async def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> Any:
+        """Gets a prompt of the first server that lists it; one that none lists, of the only server."""
+        server = await holder(self._session, self._servers, self._of(self._session.prompts()), name)
+        async with self._session.acquire(server) as lease:
+            return lists.prompt_result((await lease.get_prompt(name, arguments)).decoded, _block)
+
+    async def list_resources(self) -> list[Any]:
+        """The resources of the session's view, each with its ``server``."""
+        return await self._listed(self._session.resources, lists.resource)
+
+    async def list_resource_templates(self) -> list[Any]:
+        """The resource templates of the session's view, each with its ``server``."""
+        return await self._listed(self._session.resource_templates, lists.template)
+
+    async def read_resource(self, uri: Any) -> Any:
+        """Reads a resource, by its address or as it is listed, of the first server that lists it; one that none lists, of the only server.
+
+        A text is a ``str``, and bytes are ``BinaryContent``; several parts are a list.
+        """
+        address = uri if isinstance(uri, str) else uri.uri
+        server = await holder(self._session, self._servers, self._of(self._session.resources()), address)
+        async with self._session.acquire(server) as lease:
+            return lists.read((await lease.read_resource(address)).decoded)
+
+    async def _listed(self, rows: Callable[[], list[trunkline.Listed]], kind: Callable[..., Any]) -> list[Any]:
+        await until_listed(self._session, self._servers)
+        return [kind(row.server, row.own_name, definition) for row, definition in defined(self._of(rows()))]
+
+    def _of(self, rows: list[trunkline.Listed]) -> list[trunkline.Listed]:
+        return [row for row in rows if self._servers is None or row.server in self._servers]
 
 
 class ToolError(Exception):
     """A tool that reports an error, with ``tool_error_behavior="error"``."""
 
+
+#: What an error that a tool reports is, by the ``tool_error_behavior``.
+_RAISED: dict[str, Any] = {"retry": ModelRetry, "failed": ToolFailed, "error": ToolError}
 
 #: What a model can go on from.
 _GOES_ON = (ServerError, CallInterruptedError, UnavailableError, TimeoutError, ToolNotFoundError)
@@ -186,12 +256,14 @@ def _is_taken(tool: Any, model: Any) -> bool:
 def _output(result: trunkline.CallResult) -> Any:
     """Structured content where there is some and nothing but text beside it, else the blocks.
 
-    An empty list is no structured content where there is a text: PHP writes nothing so.
+    A member ``result`` alone stands for its value, which is no object: SDKs wrap such values so. An empty list is no structured content where
+    there is a text: PHP writes nothing so.
     """
     blocks, structured = content(result), result.structured_content
     is_text = (isinstance(block, dict) and block.get("type") == "text" for block in blocks)
     if structured is not None and not (structured == [] and blocks) and all(is_text):
-        return structured
+        is_wrapped = isinstance(structured, dict) and list(structured) == ["result"]
+        return structured["result"] if is_wrapped else structured
     mapped = [_block(block) for block in shown(result)]
     return mapped[0] if len(mapped) == 1 else mapped
 
