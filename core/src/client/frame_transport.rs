@@ -14,7 +14,7 @@ use rmcp::service::{
     serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::Transport;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, watch};
 use trunkline_pool::config::Era;
 use trunkline_pool::json::readable;
@@ -182,7 +182,9 @@ impl Link {
     /// When it names no revision that is spoken here.
     fn introduced(&self, id: Option<u64>, result: &str) -> Result<Value> {
         let read = readable(&lenient(result, &kinds::INITIALIZE)).unwrap_or_default();
-        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let text = |value: &Value, name: &str| {
+            self.redactor.text(value[name].as_str().unwrap_or_default())
+        };
         let Some(revision) = read["protocolVersion"].as_str() else {
             let what = if read.is_object() { "has no `protocolVersion`" } else { "is no object" };
             let message = format!("the server's answer to the handshake {what}");
@@ -192,13 +194,13 @@ impl Link {
         self.check_revision(revision)?;
         self.wire.negotiated(revision);
         self.note_tasks(&read);
-        let capabilities = Some(&read["capabilities"]).filter(|it| it.is_object());
         let server = &read["serverInfo"];
         let said = Introduction::new(revision, (&read, server), &self.redactor);
         lock(&self.handshake.inner).said = Some(said);
+        // It stands in rmcp's log as it is given: nothing that may be secret, and no more than is needed.
         let result = json!({
             "protocolVersion": revision,
-            "capabilities": capabilities.unwrap_or(&json!({})),
+            "capabilities": offered(&read["capabilities"]),
             "serverInfo": { "name": text(server, "name"), "version": text(server, "version") },
         });
         Ok(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
@@ -234,6 +236,20 @@ impl Link {
             .try_send(message)
             .map_err(|_| failure::protocol(&self.server, "the handshake was answered twice"))
     }
+}
+
+/// Of what a server offers, the part that is asked for later.
+fn offered(capabilities: &Value) -> Value {
+    let is_asked = |(name, value): &(&String, &Value)| {
+        ["listChanged", "subscribe"].contains(&name.as_str()) && value.is_boolean()
+    };
+    let part = |name: &str| {
+        let said = capabilities[name].as_object()?;
+        let asked = said.iter().filter(is_asked).map(|(name, value)| (name.clone(), value.clone()));
+        Some((name.to_owned(), Value::Object(asked.collect())))
+    };
+    let parts = ["tools", "prompts", "resources", "logging", "completions"];
+    parts.into_iter().filter_map(part).collect::<Map<_, _>>().into()
 }
 
 /// The transport of the one connection that rmcp serves.

@@ -4,6 +4,7 @@
 
 mod arrivals;
 mod echoes;
+mod introduced;
 mod panics;
 #[path = "../rig/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -368,6 +369,7 @@ fn no_secret_is_shown() {
     processes(&rig);
     look_in_the_file(&home, "talks");
     described(&rig);
+    introduced::all(&rig, &home);
     addresses(&rig);
     echoes::all(&rig);
     refused(&rig);
