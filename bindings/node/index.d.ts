@@ -385,10 +385,8 @@ export class Session extends Emitter {
    * the session was opened, and says how each of them stands. A server that is slow or fails is no error; events tell what comes later.
    */
   started(options?: Abortable): Promise<StartedReport>;
-  /**
-   * Waits until every server that the session wants is ready, has failed or sleeps: then it is listed and runs for calls only. None is tried anew, and
-   * no failure is the error: what failed stands in the status, in `started()` and in the log.
-   */
+  /** Waits until every server that the session wants is ready, has failed or sleeps: then it is listed and runs for calls only. None is tried anew,
+   * and no failure is the error: what failed stands in the status, in `started()` and in the log. */
   ready(options?: WaitOptions): Promise<void>;
   /** Waits for one server, whose failure is the error. One that failed is tried once more. */
   ready(server: string, options?: WaitOptions): Promise<void>;

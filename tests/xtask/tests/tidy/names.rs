@@ -8,7 +8,7 @@ const EMPTY_PARTS: [&str; 8] =
     ["manager", "helper", "helpers", "util", "utils", "misc", "data", "info"];
 
 /// Names of the protocol, of C, of the standard library and of interfaces of others that hold such a part.
-const EXCEPTED: [&str; 16] = [
+const EXCEPTED: [&str; 17] = [
     "Data",
     "user_data",
     "userData",
@@ -19,6 +19,7 @@ const EXCEPTED: [&str; 16] = [
     "server_info",
     "clientInfo",
     "serverInfo",
+    "get_instructions",
     "get_prompt",
     "get_mut",
     "get_response",
