@@ -19,6 +19,7 @@ use super::link::{Life, Link, Loss, count};
 use super::listen::Id;
 use super::lists::Lists;
 use super::requests::{complete, fail};
+use crate::platform::Exit;
 use crate::transport::stdio::Child;
 use crate::transport::{Answer, BoxFuture, Doubt, Inbound, Line, Sighting, Via};
 use crate::{Error, Outcome, Result};
@@ -28,7 +29,10 @@ const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
 
 /// How long it waits beyond that where the process is known to have ended, or to be about to: whoever is to say how may be late, on a
 /// busy machine.
-const ENDING_WAIT: Duration = Duration::from_secs(10);
+const ENDING_WAIT: Duration = Duration::from_millis(1_400);
+
+/// How long the exit is waited for after the loss was reported without it.
+const LATE_EXIT_WAIT: Duration = Duration::from_secs(30);
 
 /// How long the calls in flight wait with it: whoever hears that a call was lost then mostly finds the loss reported, since the report
 /// follows the answers at once when the exit is known, and that is mostly within a millisecond. Half of what SPEC 5.6 leaves.
@@ -167,8 +171,11 @@ impl Link {
             exit = exited(waits.report).await;
         }
         let is_ending = || self.wire.child().is_some_and(Child::is_ending);
-        if exit.is_none() && !waits.report.is_zero() && is_ending() {
+        let mut is_late = exit.is_none() && !waits.report.is_zero() && is_ending();
+        if is_late {
             exit = exited(ENDING_WAIT).await;
+            is_late = exit.is_none();
+            exit = exit.or(Some(Exit::Unknown));
         }
         let closed = |stream| match self.wire.child() {
             Some(_) => failure::protocol(&self.server, format!("the server closed {stream}")),
@@ -196,6 +203,22 @@ impl Link {
         self.ending.lost.send_replace(Some(loss.clone()));
         if before == Life::Open && self.stands() == Life::Lost {
             self.tell(|events| events.lost(loss.reason, loss.error));
+            if is_late {
+                self.tell_late_exit().await;
+            }
+        }
+    }
+
+    /// Tells how the process of a connection that was lost ended, once that is heard.
+    async fn tell_late_exit(&self) {
+        let Some(child) = self.wire.child() else { return };
+        match tokio::time::timeout(LATE_EXIT_WAIT, child.exited()).await {
+            Ok(Exit::Unknown) | Err(_) => {}
+            Ok(exit) => {
+                let error = failure::exited(&self.server, exit, &[]);
+                tracing::info!(server = %self.server, %error, "the exit of a lost connection");
+                self.tell(|events| events.exited_late(error.message()));
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use trunkline_pool::catalog::{Catalog, Unlisted};
 use trunkline_pool::interface::{EventKind, words::warning_code};
+use trunkline_pool::state::Generation;
 
 use super::{About, Driver, EntryCell};
 
@@ -12,24 +13,30 @@ impl Driver {
             let told = before.into_iter().flat_map(|before| &before.unlisted);
             told.into_iter().any(|told| told.list == unlisted.list)
         };
+        let of = (cell, cell.load().slot.generation);
         for Unlisted { list, error } in now.unlisted.iter().filter(|it| !was_told(it)) {
             let message = format!(
                 "the {} list of the server could not be had: {}",
                 list.noun(),
                 error.message()
             );
-            self.warn_of(cell, warning_code::LIST_FAILED, &message);
+            self.warn_of(of, warning_code::LIST_FAILED, &message);
         }
         if before.is_none() && now.is_empty() && now.unlisted.is_empty() {
             let message = "the server lists no tools, prompts or resources";
-            self.warn_of(cell, warning_code::NOTHING_LISTED, message);
+            self.warn_of(of, warning_code::NOTHING_LISTED, message);
         }
     }
 
     /// Tells who holds it, or the pool's subscribers alone.
-    fn warn_of(&self, cell: &EntryCell, code: &str, message: &str) {
+    pub(super) fn warn_of(
+        &self,
+        (cell, generation): (&EntryCell, Generation),
+        code: &str,
+        message: &str,
+    ) {
         let fields = [("code", code.into()), ("message", message.into())];
-        let about = About::entry(cell, cell.load().slot.generation);
+        let about = About::entry(cell, generation);
         let holders = cell.holding();
         for session in &holders {
             self.hub.publish(EventKind::Warning, Some(session), &about, &fields);

@@ -118,6 +118,7 @@ words! {
         NOTHING_LISTED "nothing_listed" "a server is connected, and lists nothing";
         TOKEN_TYPE "token_type" "a token of no known kind is sent as a bearer token";
         SUBSCRIPTION "subscription" "a server took no new subscription to a resource after a reconnect";
+        EXIT "exit" "how the process of a lost connection ended, which was not known yet when the loss was told";
         FILTER "filter" "a filter or mark does nothing: its pattern matches nothing that the server lists, or its server is none";
     }
 

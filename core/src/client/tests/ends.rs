@@ -176,20 +176,44 @@ async fn a_broken_pipe_is_a_loss_at_once() {
 #[tokio::test]
 async fn the_status_is_told_where_the_process_ended_however_late_that_is_heard() {
     let open = script(&scripted("reply '{}'")).connect().await;
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", open.pid)).unwrap();
-    let parent = stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap();
-    if parent == std::process::id().to_string() {
-        return;
-    }
-    let send = |signal: &str, pid: &str| {
-        assert!(Command::new("kill").args([signal, pid]).status().unwrap().success());
-    };
-    send("-STOP", parent);
+    let Some(parent) = supervisor_of(&open) else { return };
+    send("-STOP", &parent);
     send("-KILL", &open.pid.to_string());
     tokio::time::sleep(Duration::from_millis(400)).await;
-    send("-CONT", parent);
+    send("-CONT", &parent);
     let told = open.recorder.wait_for("lost").await;
     assert!(told.contains("signal 9"), "{told}");
+    open.close().await;
+    assert!(!open.recorder.told().iter().any(|told| told.contains("late")), "it was told once");
+}
+
+/// The supervisor of a server that has one.
+fn supervisor_of(open: &Open) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", open.pid)).unwrap();
+    let parent = stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap();
+    (parent != std::process::id().to_string()).then(|| parent.to_owned())
+}
+
+fn send(signal: &str, pid: &str) {
+    assert!(Command::new("kill").args([signal, pid]).status().unwrap().success());
+}
+
+/// SPEC 5.6, 8.6, FAULTS H12: the loss does not wait for whoever never says how the process ended, and that is told when it is heard.
+#[tokio::test]
+async fn a_loss_is_told_soon_and_the_status_that_is_heard_later_after_it() {
+    let open = script(&scripted("reply '{}'")).connect().await;
+    let Some(parent) = supervisor_of(&open) else { return };
+    send("-STOP", &parent);
+    let begun = Instant::now();
+    send("-KILL", &open.pid.to_string());
+    let told = open.recorder.wait_for("lost").await;
+    let took = begun.elapsed();
+    send("-CONT", &parent);
+    assert!(took < Duration::from_secs(4), "{took:?}");
+    assert!(told.starts_with("lost TransportClosed exited "), "{told}");
+    assert!(told.ends_with("the server exited"), "{told}");
+    open.recorder.wait_for("late the server was ended by signal 9").await;
+    open.close().await;
 }
 
 /// The same for a server that closed its output alone: nobody waits for an end that is not to come.

@@ -85,6 +85,9 @@ impl ConnectionEvents for Recorder {
     fn lost(&self, reason: LossReason, error: Error) {
         self.tell(format!("lost {reason:?} {} {error}", error.code().name()));
     }
+    fn exited_late(&self, how: &str) {
+        self.tell(format!("late {how}"));
+    }
     fn list_changed(&self, list: ListKind) {
         self.tell(format!("list_changed {list:?}"));
     }

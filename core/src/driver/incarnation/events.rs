@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::EventKind;
+use trunkline_pool::interface::words::warning_code;
 use trunkline_pool::options::{Handling, Refusal};
 use trunkline_pool::state::{ConnectionId, Input, LossReason};
 
@@ -118,6 +119,12 @@ impl ConnectionEvents for Events {
 
     fn lost(&self, reason: LossReason, error: Error) {
         self.tell(Input::Disconnected { connection: self.id, reason, error });
+    }
+
+    fn exited_late(&self, how: &str) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.warn_of((&self.cell, self.id.generation), warning_code::EXIT, how);
+        }
     }
 
     fn list_changed(&self, _list: ListKind) {
