@@ -4,7 +4,8 @@
 
 use serde_json::Value;
 
-use crate::json::readable;
+use crate::json::{readable, signed};
+use crate::lenient::{kinds, lenient};
 
 /// The code of the modern era for a revision that is not spoken.
 const UNSUPPORTED: i64 = -32022;
@@ -35,7 +36,7 @@ const REFUSALS: [&str; 10] = [
 /// asked for; `None` where it is about something else, or there is none. A server that names none is asked for the oldest, which
 /// nearly every one speaks.
 pub fn instead<'k>(error: &str, asked: &str, known: &[&'k str]) -> Option<&'k str> {
-    let error = readable(error)?;
+    let error = readable(&lenient(error, &kinds::ERROR))?;
     let named = named(&error);
     let is_asked = |revision: &&&str| **revision != asked;
     match is_refusal(&error) {
@@ -57,12 +58,12 @@ pub fn refuses_revision(words: &str) -> bool {
 
 /// Whether an error refuses a revision.
 pub fn is_refused(error: &str) -> bool {
-    readable(error).is_some_and(|error| is_refusal(&error))
+    readable(&lenient(error, &kinds::ERROR)).is_some_and(|error| is_refusal(&error))
 }
 
 fn is_refusal(error: &Value) -> bool {
     let is_listed = LISTS.iter().any(|list| error["data"][list].is_array());
-    error["code"] == UNSUPPORTED || is_listed || texts(error).any(refuses_revision)
+    signed(&error["code"]) == Some(UNSUPPORTED) || is_listed || texts(error).any(refuses_revision)
 }
 
 /// What is said in words.

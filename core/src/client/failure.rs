@@ -11,7 +11,7 @@ use crate::platform::Exit;
 use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
-use trunkline_pool::json::readable_members;
+use trunkline_pool::json::{readable_members, signed};
 use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::Refusal;
 
@@ -163,7 +163,7 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
 /// The server answered with an error: the text of the `error` member.
 pub(crate) fn of_server(server: &Arc<str>, error: &str) -> Error {
     let mut members = readable_members(&lenient(error, &kinds::ERROR));
-    let Some(code) = members.get("code").and_then(Value::as_i64) else {
+    let Some(code) = members.get("code").and_then(signed) else {
         return unreadable(server, error, &members);
     };
     let message = members.get("message").and_then(Value::as_str).unwrap_or_default();
@@ -355,7 +355,17 @@ mod tests {
             assert_eq!(failure.message().contains("-32601: bad"), is_said, "{failure}");
             assert_eq!(failure.detail().get("data").is_some(), rest.contains(r#""why":1}"#));
         }
-        for unreadable in [r#"{"message":"bad"}"#, r#"{"code":"x"}"#, "[-32601]", "7"] {
+        for code in [r#""-32601""#, "-32601.0", "-3.2601e4", r#"" -32601.0 ""#] {
+            let failure = of_server(&"s".into(), &format!(r#"{{"code":{code}}}"#));
+            assert_eq!(
+                failure.detail().get("code"),
+                Some(&serde_json::json!(-32601)),
+                "{code}: {failure}"
+            );
+        }
+        for unreadable in
+            [r#"{"message":"bad"}"#, r#"{"code":"x"}"#, r#"{"code":-1.5}"#, "[-32601]", "7"]
+        {
             assert_eq!(of_server(&"s".into(), unreadable).code(), ErrorCode::Protocol);
         }
     }

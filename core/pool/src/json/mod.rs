@@ -32,6 +32,17 @@ pub(crate) fn whole(value: &Value) -> Option<u64> {
     })
 }
 
+/// A whole number of either sign, in the same spellings.
+pub fn signed(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| {
+        let number = value.as_f64().filter(|number| number.abs() <= EXACT_MAX)?;
+        (number.fract() == 0.0).then_some(number as i64)
+    })
+}
+
+/// Up to here the numbers with a fraction have every whole number.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// One step of the way to a value inside a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {

@@ -163,7 +163,7 @@ pub(super) fn status(channel: &Channel, said: &Said<'_>) -> Error {
             error.with_detail("retry_after_ms", wait)
         }
         None => match status {
-            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
+            _ if is_about_address(status) => {
                 error.with_hint("check the path of `url`: nothing there speaks Streamable HTTP")
             }
             StatusCode::FORBIDDEN if said.is_page() => error.with_hint(
@@ -172,6 +172,15 @@ pub(super) fn status(channel: &Channel, said: &Said<'_>) -> Error {
             _ => error,
         },
     }
+}
+
+/// The hint of a refusal by a server that speaks the protocol.
+pub(super) const SPOKEN: &str =
+    "the server speaks MCP at this address; the cause has the error that it answered with";
+
+/// Whether a status says that an address leads to nothing, or to what takes no messages.
+pub(super) fn is_about_address(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
 }
 
 /// An error of the protocol that came with a status, with what that says beside it.
@@ -265,15 +274,25 @@ pub(super) fn endpoint(channel: &Channel, text: &str) -> Error {
 
 /// An address without a stated transport, where neither of the two was found; the second attempt says what kind of failure it is.
 pub(super) fn neither(channel: &Channel, probed: &Error, events: Error) -> Error {
-    let message = format!(
-        "the address speaks neither Streamable HTTP ({}) nor HTTP+SSE ({})",
-        probed.message(),
-        events.message()
-    );
+    let refusal = probed.cause().filter(|cause| cause.code() == ErrorCode::ServerError);
+    let (first, second) = (probed.message(), events.message());
+    let message = match refusal {
+        Some(_) => format!(
+            "the server refuses the handshake over Streamable HTTP ({first}), and does not speak HTTP+SSE ({second})"
+        ),
+        None => {
+            format!("the address speaks neither Streamable HTTP ({first}) nor HTTP+SSE ({second})")
+        }
+    };
     let error = Error::new(events.code(), message).with_server(channel.server.as_ref());
     let members = events.detail().iter().chain(probed.detail());
     let error = members.fold(error, |error, (name, value)| error.with_detail(name, value.clone()));
-    error.with_hint("check `url`: it must be the address of an MCP endpoint").with_cause(events)
+    match refusal {
+        Some(refusal) => error.with_hint(SPOKEN).with_cause(refusal.clone()),
+        None => error
+            .with_hint("check `url`: it must be the address of an MCP endpoint")
+            .with_cause(events),
+    }
 }
 
 /// The server ended a websocket, and says why.

@@ -8,6 +8,8 @@ use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use trunkline_pool::json::{readable_members, signed};
+use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::revision;
 
 use super::body;
@@ -69,7 +71,7 @@ impl Refusal {
                 false => Failure::Refused(self.of_request(error, purpose)),
             };
         }
-        let error = failure::status(channel, &said);
+        let error = self.of_status(channel, &said);
         if *in_session && self.loses_session() {
             return Failure::Session(self.with_answer(channel, error));
         }
@@ -83,6 +85,13 @@ impl Refusal {
             true => Failure::Refused(error),
             false => Failure::Message(error),
         }
+    }
+
+    /// The error of a status. Where the server speaks the protocol its address is right.
+    fn of_status(&self, channel: &Channel, said: &Said<'_>) -> Error {
+        let error = failure::status(channel, said);
+        let speaks = self.is_of_the_protocol() && failure::is_about_address(self.status);
+        if speaks { error.with_hint(failure::SPOKEN) } else { error }
     }
 
     /// The error of a status, with the error of the protocol that came with it as its cause.
@@ -179,12 +188,9 @@ impl Refusal {
             #[serde(borrow)]
             error: &'a RawValue,
         }
-        #[derive(Deserialize)]
-        struct Coded {
-            code: i64,
-        }
         let Body { jsonrpc, error } = serde_json::from_slice(&self.body).ok()?;
-        let code = serde_json::from_str::<Coded>(error.get()).ok()?.code;
+        let members = readable_members(&lenient(error.get(), &kinds::ERROR));
+        let code = members.get("code").and_then(signed)?;
         let says_so = jsonrpc.is_some_and(|version| version.get() == r#""2.0""#);
         (says_so || MODERN_ERRORS.contains(&code)).then_some((code, error))
     }
@@ -263,6 +269,12 @@ mod tests {
             (r#"{"jsonrpc":2.0,"error":{"code":-32601,"message":"?"}}"#, false, false),
             (r#"{"jsonrpc":"2.0","error":{"code":"x","message":"?"}}"#, false, false),
             (r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"?"}}"#, true, false),
+            (r#"{"jsonrpc":"2.0","error":{"message":"?"}}"#, false, false),
+            (r#"{"jsonrpc":"2.0","error":{"code":-32601}}"#, true, false),
+            (r#"{"jsonrpc":"2.0","error":{"code":"-32601","message":null}}"#, true, false),
+            (r#"{"jsonrpc":"2.0","error":{"code":-32601.0,"message":"?"}}"#, true, false),
+            (r#"{"jsonrpc":"2.0","error":{"code":-0.5,"message":"?"}}"#, false, false),
+            (r#"{"error":{"code":"-32020","message":"?"}}"#, true, true),
             (r#"{"error":{"code":-32020,"message":"?"}}"#, true, true),
             (r#"{"jsonrpc":"2.0","error":{"code":-32022,"message":"?"}}"#, true, true),
         ] {
@@ -333,6 +345,30 @@ mod tests {
                 assert_eq!(error.outcome(), Some(Outcome::Unknown), "{row}");
                 assert!(!error.is_retryable(), "{row}");
             }
+        }
+    }
+
+    /// SPEC 5.12: the hint of a refusal fits what the server said: one that speaks the protocol is at its address.
+    #[test]
+    fn no_hint_doubts_the_address_of_a_server_that_speaks_the_protocol() {
+        const ERROR: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":"-32000","message":"no"}}"#;
+        const PAGE: &str = "no such page";
+        for (status, body, doubts) in [
+            (404, ERROR, false),
+            (405, ERROR, false),
+            (400, ERROR, false),
+            (404, PAGE, true),
+            (405, PAGE, true),
+            (404, r#"{"error":{"code":404,"message":"no route"}}"#, true),
+        ] {
+            let failed = refusal(status, body).failure(&channel(), Purpose::Opening);
+            let error = failed.error().clone();
+            let is_told = |error: &Error| error.hint().is_some_and(|hint| hint.contains("`url`"));
+            assert_eq!(is_told(&error), doubts, "{status} {body}: {error}");
+            let events = failure::protocol(&"s".into(), "the stream is none");
+            let neither = failure::neither(&channel(), &error, events);
+            assert_eq!(is_told(&neither), doubts, "{status} {body}: {neither}");
+            assert_eq!(neither.message().contains("neither"), doubts, "{status} {body}: {neither}");
         }
     }
 
