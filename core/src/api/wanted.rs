@@ -352,6 +352,11 @@ impl Want {
         self.lazy.is_some() && self.has_failed()
     }
 
+    /// Whether an answer of any kind is still to come.
+    fn is_to_come(&self) -> bool {
+        matches!(self.state, WantState::Looking | WantState::Pending | WantState::Over)
+    }
+
     pub(super) fn is_over(&self) -> bool {
         matches!(self.state, WantState::Over)
     }

@@ -277,13 +277,10 @@ async fn waiting(rig: &Rig, remote: &mut Remote) -> [Session; 2] {
 /// Each session has a connection of its own to the server that is there now.
 fn is_there(rig: &Rig, remote: &Remote, sessions: &[Session]) {
     until(|| sessions.iter().all(|session| lists(session, "echo")));
-    // Who waits may have had a connection before that of the session's own wish.
-    until(|| {
-        let entries = rig.pool.status()["servers"]["s"]["entries"].clone();
-        let entries = entries.as_array().unwrap();
-        entries.len() == 2 && entries.iter().all(|entry| entry["state"] == "active")
-    });
-    assert!(remote.count("POST", "initialize") >= 2);
+    let entries = rig.pool.status()["servers"]["s"]["entries"].clone();
+    let entries = entries.as_array().unwrap();
+    assert!(entries.iter().all(|entry| entry["state"] == "active"), "{entries:?}");
+    assert_eq!((entries.len(), remote.count("POST", "initialize")), (2, 2), "{entries:?}");
 }
 
 /// SPEC 8.1: a server that starts late comes back for each session that wants it, by nobody's doing.

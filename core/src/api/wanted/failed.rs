@@ -72,8 +72,25 @@ impl SessionCore {
         if self.end_failed(|server, _| server == name) {
             self.follow();
         }
+        // Without this hold the connection may end before the session's own wish has it. `ready` tells what else comes of that.
+        let _ = deadline.before(&self.driver, self.until_answered(name)).await;
         drop(hold);
         Ok(())
+    }
+
+    /// Waits until no question of the session's own wish for a server is to come or under way.
+    pub(super) async fn until_answered(&self, name: &str) {
+        loop {
+            let settled = self.settled.notified();
+            let mut settled = std::pin::pin!(settled);
+            // Registered before the look, so that nothing is missed between the look and the wait.
+            settled.as_mut().enable();
+            let is_to_come = self.wants().servers.get(name).is_some_and(Want::is_to_come);
+            if !is_to_come || self.check().is_err() {
+                return;
+            }
+            settled.await;
+        }
     }
 
     /// By what a server would be asked for that the session has, or wants, and that has failed.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::super::deadline::Deadline;
 use super::super::scripted::{SERVER, pool_with, reconcile};
 use crate::folder::Folder;
 use crate::{AcquireOptions, ErrorCode, Pool, ReloadOptions, ServerSpec, Session, SessionOptions};
@@ -148,6 +149,29 @@ async fn a_want_whose_failure_is_over_is_still_to_come() {
     assert_ne!(core.wants().servers["s"].id, failed);
     session.ready(Some("s"), Some(HANG)).await.unwrap();
     assert!(is_listed(&session));
+    pool.close().await.unwrap();
+}
+
+/// SPEC 3.2, 8.1: who tries a server afresh keeps it until the session's own wish has it, by whichever thread that asks anew.
+#[tokio::test]
+async fn who_tries_afresh_waits_for_the_wish_that_another_thread_ended() {
+    let folder = Folder::new();
+    let (pool, session) = mended(&folder).await;
+    let core = session.core();
+    let deadline = Deadline::after(Some(HANG));
+    core.until_answered("s").await;
+    assert!(
+        core.end_failed(|name, _| name == "s"),
+        "as another thread does that has not asked anew yet"
+    );
+    let waits = core.clone();
+    let waits = tokio::spawn(async move { waits.until_answered("s").await });
+    tokio::task::yield_now().await;
+    assert!(!waits.is_finished());
+    core.follow();
+    waits.await.unwrap();
+    assert!(core.wants().servers["s"].hold().is_some());
+    core.try_afresh("s", deadline).await.unwrap();
     pool.close().await.unwrap();
 }
 
