@@ -209,7 +209,7 @@ export interface Explanation {
     /** The server that is probably meant. */
     meant?: string;
   }>;
-  /** Of a tool, by a session: members of its definition that are of another type than belongs there, each as a JSON pointer. They count as absent. */
+  /** Of a tool, by a session: members of its definition that have the wrong type, each as a JSON pointer. They count as absent. */
   leftOut?: Array<{ path: string; reason: string }>;
 }
 

@@ -79,10 +79,10 @@ impl Session {
     }
 }
 
-/// What of a definition is of another type than belongs there, as far as it is told.
+/// Members of a definition that have the wrong type, as far as they are told.
 fn left_out(definition: &str) -> Vec<Value> {
     let places = lenient::unfit(definition, &kinds::TOOL).into_iter().take(LEFT_OUT_MAX);
-    let reason = "is of another type than belongs there";
+    let reason = "has the wrong type";
     places.map(|path| json!({ "path": path, "reason": reason })).collect()
 }
 

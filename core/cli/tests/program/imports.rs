@@ -8,10 +8,13 @@ use crate::rig::Home;
 fn a_file_is_written_once_and_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
     let home = Home::new();
-    let servers = json!({ "demo": { "command": "demo", "env": { "TOKEN": "${TOKEN}" } } });
+    let servers = json!({ "demo": { "command": "demo", "env": { "TOKEN": "${TOKEN}", "KEY": "${KEY:-x}" } } });
     home.settings("ws/mcp.json", &servers);
     let words = ["import", "mcp.json", "--to", "opencode", "--output", "opencode.json"];
-    assert_eq!(home.run(&words).exit, 0);
+    let first = home.run(&words);
+    assert_eq!(first.exit, 0);
+    let told = "demo: kept as written; opencode does not expand it: ";
+    assert!(first.stderr.contains(told), "{}", first.stderr);
     let written = home.path("ws/opencode.json");
     assert!(std::fs::read_to_string(&written).unwrap().contains("{env:TOKEN}"));
     assert_eq!(written.metadata().unwrap().permissions().mode() & 0o777, 0o600);

@@ -22,7 +22,7 @@ const CGI: &str = "REQUEST_METHOD";
 
 impl From<Misread> for Error {
     fn from(Misread(variable): Misread) -> Error {
-        let message = format!("`{variable}` in the environment holds no address of a proxy");
+        let message = format!("`{variable}` in the environment is not the address of a proxy");
         Error::new(ErrorCode::ConnectFailed, message)
             .with_detail("kind", connect_kind::PROXY)
             .with_detail("variable", variable)

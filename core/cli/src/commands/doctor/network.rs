@@ -28,7 +28,7 @@ pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
 fn proxies(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
     for name in misread_proxies() {
         let message =
-            format!("`{name}` holds no address of a proxy, so that what would take one fails");
+            format!("`{name}` is not the address of a proxy: requests that need a proxy fail");
         let hint = "write it as `http://host:port`";
         findings.push(Finding::general(State::Wrong, Topic::Proxy, message).with_hint(hint));
     }

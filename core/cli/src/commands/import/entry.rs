@@ -13,7 +13,7 @@ pub(super) struct Entry {
     pub members: Option<Map<String, Value>>,
     /// What the product has no field for, or why it cannot have the server.
     pub lost: Vec<String>,
-    /// What is written as it stands, and means nothing to the product.
+    /// What is kept as written, since the product does not expand it.
     pub literal: Vec<String>,
 }
 

@@ -52,7 +52,7 @@ pub(super) fn run(
         if !given.contains_id("output") {
             terminal.write(&made.text);
         }
-        let literal = format!("written as it stands, which {} does not know", to.name());
+        let literal = format!("kept as written; {} does not expand it", to.name());
         for (what, rows) in
             [("left out", &made.left_out), ("not written", &made.lost), (&*literal, &made.literal)]
         {
@@ -72,7 +72,7 @@ struct Made {
     servers: Vec<String>,
     /// What the other product has no field for: `{server, what}`.
     lost: Vec<Value>,
-    /// What is written as it stands, and means nothing to the other product: `{server, what}`.
+    /// What is kept as written, since the other product does not expand it: `{server, what}`.
     literal: Vec<Value>,
     /// Servers that were not written: `{server, what}`.
     left_out: Vec<Value>,
