@@ -102,3 +102,23 @@ fn a_socket_that_was_idle_is_not_used_for_a_call() {
     assert_eq!(ends.len(), 1);
     assert!(script.of("tools/call").iter().all(|call| call.socket != ends[0].socket));
 }
+
+/// SPEC 18.6: whatever takes its socket away in an answer is believed, though the socket stays open.
+#[test]
+fn a_socket_that_an_answer_ends_is_not_used_again() {
+    for line in ["keep-alive: timeout=0", "Keep-Alive: timeout=5, max=0", "connection: close"] {
+        let rig = Rig::new(json!({}));
+        let script = Script::start(move |_| Answer::With(vec![line.to_owned()]));
+        host(async {
+            rig.configure(json!({ "s": script.config() })).await;
+            let lease = acquire(&rig.session("a"), "s").await;
+            for _ in 0..3 {
+                let options = CallOptions::default();
+                lease.call_tool("echo", r#"{"message":"hi"}"#, &options).await.unwrap();
+            }
+        });
+        let mut sockets: Vec<_> = script.of("tools/call").iter().map(|call| call.socket).collect();
+        sockets.dedup();
+        assert_eq!(sockets.len(), 3, "{line}");
+    }
+}

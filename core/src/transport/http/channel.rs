@@ -402,7 +402,12 @@ impl Channel {
         headers.extend(own);
         headers.extend(state.session.clone().map(|session| (SESSION, session)));
         headers.extend(state.revision.clone().map(|revision| (REVISION, revision)));
-        Ok(clients.kept.request(method, state.url.clone()).headers(headers))
+        Ok(clients.next().request(method, state.url.clone()).headers(headers))
+    }
+
+    /// Heeds what an answer says of its socket.
+    pub(super) fn heed(&self, headers: &HeaderMap) {
+        self.state().clients.iter().for_each(|clients| clients.heed(headers));
     }
 
     /// The client whose every request has a socket of its own.

@@ -2,6 +2,7 @@
 //!
 //! The trusted roots and the TLS set-up are read once for the process; sockets belong to one connection, and close with it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ use crate::platform::OfProcess;
 use crate::{Error, ErrorCode, Result};
 
 /// An idle socket is used again for so long: the calls of one turn follow within it. Servers and balancers close idle sockets without a
-/// word, and what is written to one then is lost with nobody knowing whether it was read. This is less than the least that
-/// `Keep-Alive: timeout` can name, which is a second.
+/// word, and what is written to one then is lost with nobody knowing whether it was read. This is less than the least time that
+/// `Keep-Alive: timeout` can leave, which is a second.
 const SOCKET_IDLE_MAX: Duration = Duration::from_millis(500);
 
 /// Silence on a socket after which the system asks whether its other end is there.
@@ -74,6 +75,33 @@ pub(super) struct Clients {
     pub kept: reqwest::Client,
     /// Has a new one for each request.
     pub fresh: reqwest::Client,
+    /// The server wants no socket used again.
+    spends: AtomicBool,
+}
+
+impl Clients {
+    /// The one that the next request is sent with.
+    pub(super) fn next(&self) -> &reqwest::Client {
+        if self.spends.load(Ordering::Relaxed) { &self.fresh } else { &self.kept }
+    }
+
+    /// Heeds what an answer says of its socket, from then on for all of them.
+    pub(super) fn heed(&self, headers: &HeaderMap) {
+        if spends_sockets(headers) {
+            self.spends.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether a `Keep-Alive` leaves its socket no time, or no more requests. Any other leaves it more time than it is kept here.
+fn spends_sockets(headers: &HeaderMap) -> bool {
+    let values = headers.get_all("keep-alive").iter().filter_map(|value| value.to_str().ok());
+    let hints = values.flat_map(|value| value.split(',')).filter_map(|hint| hint.split_once('='));
+    let mut hints = hints.map(|(name, value)| (name.trim(), value.trim().trim_matches('"')));
+    hints.any(|(name, value)| {
+        ["timeout", "max"].iter().any(|hint| name.eq_ignore_ascii_case(hint))
+            && value.parse() == Ok(0_u64)
+    })
 }
 
 /// What is between here and the server.
@@ -114,7 +142,8 @@ impl Target {
             };
             builder.build().map_err(|error| network::internal(server, &error))
         };
-        let clients = Clients { kept: client(SOCKETS_IDLE_MAX)?, fresh: client(0)? };
+        let (kept, fresh) = (client(SOCKETS_IDLE_MAX)?, client(0)?);
+        let clients = Clients { kept, fresh, spends: AtomicBool::new(false) };
         Ok(Target { kind: spec.kind, address, headers, clients, road, patience, cookies })
     }
 }
@@ -301,6 +330,28 @@ mod tests {
     use trunkline_pool::config::{ServerSpec, Transport};
 
     use super::*;
+
+    /// SPEC 18.6
+    #[test]
+    fn a_socket_that_is_left_no_time_is_not_used_again() {
+        for (lines, spends) in [
+            (&["timeout=0"][..], true),
+            (&["Timeout = \"0\", max=5"], true),
+            (&["timeout=5, max=0"], true),
+            (&["timeout=5", "max=0"], true),
+            (&["timeout=1"], false),
+            (&["timeout=5, max=1"], false),
+            (&["timeout=x, max"], false),
+            (&["0"], false),
+            (&[], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append("keep-alive", HeaderValue::from_static(line));
+            }
+            assert_eq!(spends_sockets(&headers), spends, "{lines:?}");
+        }
+    }
 
     /// S-48: the user of an address is sent as a header, and a server may say back any of the forms that it has then.
     #[test]

@@ -385,7 +385,8 @@ async fn answered(
             Err(error) => Err(error),
         };
     }
-    sent.map_err(|error| Failure::Message(network::network(channel, &error)))
+    sent.inspect(|response| channel.heed(response.headers()))
+        .map_err(|error| Failure::Message(network::network(channel, &error)))
 }
 
 /// Whether there is time for that wait: whoever connects is told of it rather than that time ran out, so that the next attempt waits.
