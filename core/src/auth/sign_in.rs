@@ -405,23 +405,33 @@ pub(super) async fn find(credentials: &Credentials) -> Result<Discovered> {
 /// # Errors
 /// Those of [`SignIns::begin`].
 pub(super) async fn client_credentials(credentials: &Credentials) -> Result<(Grant, Token)> {
-    let Discovered { mut flows, fetch, issuer, .. } = find(credentials).await?;
     let spec = &credentials.spec;
     let secret = spec.secret(&credentials.server).await?;
     let (Some(id), Some(secret)) = (spec.client_id.clone(), secret) else {
         return Err(failure::required("`oauth` needs `client_id` and `client_secret`"));
     };
+    if let Some(refused) = credentials.spent.refusal_of_client(&secret) {
+        return Err(refused);
+    }
+    let Discovered { mut flows, fetch, issuer, .. } = find(credentials).await?;
     let scopes = credentials.scopes()?;
     let client = ClientCredentialsConfig::ClientSecret {
         client_id: id,
-        client_secret: secret,
+        client_secret: secret.clone(),
         scopes: scopes.clone(),
         resource: credentials.home.as_ref().map(Url::to_string),
     };
     let failed = |error| failure::of(error, &fetch);
     flows.validate_client_credentials_metadata(&client).map_err(failed)?;
     flows.configure_client_credentials(&client).map_err(failed)?;
-    let answer = quiet(flows.exchange_client_credentials(&client)).await.map_err(failed)?;
+    let answer = quiet(flows.exchange_client_credentials(&client)).await.map_err(|error| {
+        let is_final = fetch.is_refused();
+        let error = failed(error);
+        if is_final && failure::names_unknown_client(&error) {
+            credentials.spent.refused_client(secret, &error);
+        }
+        error
+    })?;
     let (held, client) = (InMemoryCredentialStore::new(), Client::default());
     Grant::of((flows, held), fetch, (issuer, client), (scopes, &answer))
 }

@@ -1,6 +1,7 @@
-//! What renews a grant no more: an authorization server that refused it for good is not asked by it again (SPEC 15.3).
+//! What is good for nothing: an authorization server that refused it for good is not asked by it again (SPEC 15.3), or not soon.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::store::Kept;
 use crate::Error;
@@ -8,9 +9,24 @@ use crate::Error;
 /// Refusals that are remembered; of more the oldest go. A grant that is held and one that is kept may be over at one time.
 const REMEMBERED_MAX: usize = 4;
 
+/// A client that an authorization server does not know is not shown to it again for so long. Who keeps the server may let it in meanwhile,
+/// which nobody says here.
+const CLIENT_REST: Duration = Duration::from_secs(30);
+
 /// What the authorization server refused for good, until somebody signs in anew or out.
 #[derive(Default)]
-pub(super) struct Spent(Mutex<Vec<(Renewal, Error)>>);
+pub(super) struct Spent {
+    renewals: Mutex<Vec<(Renewal, Error)>>,
+    client: Mutex<Option<UnknownClient>>,
+}
+
+/// A client of the configuration that the authorization server does not know.
+struct UnknownClient {
+    /// What it was shown with: a file may say another by now.
+    secret: String,
+    error: Error,
+    until: Instant,
+}
 
 /// What one sign-in is renewed by.
 #[derive(Clone, PartialEq)]
@@ -49,12 +65,37 @@ impl Spent {
         refused.push((renewal, error.clone()));
     }
 
+    /// Why the client was refused with this secret, if that was just now.
+    pub(super) fn refusal_of_client(&self, secret: &str) -> Option<Error> {
+        let client = self.client();
+        let refused = client.as_ref()?;
+        let stands = refused.secret == secret && Instant::now() < refused.until;
+        stands.then(|| refused.error.clone())
+    }
+
+    /// The authorization server does not know the client by this secret.
+    pub(super) fn refused_client(&self, secret: String, error: &Error) {
+        let until = Instant::now() + CLIENT_REST;
+        *self.client() = Some(UnknownClient { secret, error: error.clone(), until });
+    }
+
     /// Somebody signs in or out.
     pub(super) fn forget(&self) {
         self.refused().clear();
+        *self.client() = None;
+    }
+
+    /// The client's rest is over.
+    #[cfg(test)]
+    pub(super) fn rested(&self) {
+        self.client().iter_mut().for_each(|refused| refused.until = Instant::now());
+    }
+
+    fn client(&self) -> MutexGuard<'_, Option<UnknownClient>> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn refused(&self) -> MutexGuard<'_, Vec<(Renewal, Error)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.renewals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

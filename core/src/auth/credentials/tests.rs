@@ -378,3 +378,42 @@ async fn a_renewal_that_was_refused_is_asked_for_once() {
         }
     }
 }
+
+/// SPEC 15.3, 18.7: a client that the authorization server does not know is not shown to it again by each call, but once a while has passed
+/// or somebody has signed out.
+#[tokio::test]
+async fn a_client_that_is_unknown_is_shown_once_in_a_while() {
+    const CALLS: usize = 3;
+    for (answer, asked) in [
+        (json!({ "status": 401, "error": "invalid_client" }), 1),
+        (json!({ "status": 400, "error": "unauthorized_client" }), 1),
+        (json!({ "status": 200, "error": "invalid_client" }), 1),
+        (json!({ "status": 503, "error": "invalid_client" }), CALLS),
+        (json!({ "status": 400, "error": "invalid_scope" }), CALLS),
+        (json!({ "status": 429 }), CALLS),
+    ] {
+        let issuer = Issuer::new(answer.clone()).await;
+        let spec = issuer.spec_with(json!({
+            "grant_type": "client_credentials", "client_id": "machine", "client_secret": "secret",
+        }));
+        let context = Context::of_pool(&Handlers::new(), Duration::from_secs(5), None);
+        let credentials = context.of(&"s".into(), &spec, Author::Host).unwrap();
+        let afresh: [fn(&Credentials); 3] = [
+            |_| {},
+            |credentials| credentials.spent.rested(),
+            |credentials| assert!(!credentials.sign_out(), "there is no token"),
+        ];
+        for begin in afresh {
+            begin(&credentials);
+            let before = issuer.asked();
+            for _ in 0..CALLS {
+                assert!(!has_other(&credentials).await, "{answer}");
+                let why = credentials.unrenewed().unwrap();
+                assert_eq!(why.code(), ErrorCode::AuthRequired, "{answer}: {why}");
+            }
+            assert_eq!(issuer.asked() - before, asked, "{answer}");
+        }
+        let shown = credentials.spent.refusal_of_client("another");
+        assert!(shown.is_none(), "a file may say another secret by now");
+    }
+}
