@@ -155,9 +155,10 @@ pub unsafe extern "C" fn trunkline_session_started_enqueue(
 ///
 /// One that sleeps is listed and runs for calls only; its last start may have failed, which
 /// `trunkline_session_started` says. `server`: empty for all, of which none is tried anew and no
-/// failure is the error: what failed stands in the status, in `trunkline_session_started` and in the
-/// log. Otherwise this one alone, which is tried once more if it failed; its failure is the error.
-/// `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
+/// failure is the error: what failed stands in the status, in `trunkline_session_started` and in
+/// the log. Otherwise this one alone, which is tried once more if it failed; its failure is the
+/// error. `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the
+/// connects.
 ///
 /// Errors: `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those
 /// of the server's connect.

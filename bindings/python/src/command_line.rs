@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use trunkline::{Error, ErrorCode};
 use trunkline_cli::{Interrupt, Terminal};
 
-use crate::failure::{exception, guarded};
+use crate::failure::{constructed, exception, guarded};
 use crate::interpreter::{check_signals, released};
 
 /// One run. No signal of the process is touched: Python hears them, and tells.
@@ -23,8 +23,10 @@ pub struct CommandLine {
 impl CommandLine {
     /// The first argument is the name of the program.
     #[new]
-    fn new(arguments: Vec<OsString>) -> Self {
-        CommandLine { arguments, interrupt: Interrupt::new() }
+    fn new(arguments: &Bound<'_, PyAny>) -> PyResult<Self> {
+        constructed(arguments.py(), || {
+            Ok(CommandLine { arguments: arguments.extract()?, interrupt: Interrupt::new() })
+        })
     }
 
     /// Carries it out with the streams of the process, and says how that is to exit. Signal handlers of Python run meanwhile; what one

@@ -11,7 +11,7 @@ use trunkline::{
     CallOptions, CompletionQueue, Error, ErrorCode, ProgressFeed, ProgressReceiver, Result,
 };
 
-use crate::failure::{OrRaise, Simple, guarded, made};
+use crate::failure::{OrRaise, constructed, guarded, made};
 use crate::fork::Owned;
 use crate::interpreter::{check_signals, released};
 use crate::joined;
@@ -193,7 +193,7 @@ pub fn begun(
     to: &Bound<'_, PyAny>,
     operation: trunkline::Operation,
     options: &CallOptions,
-) -> PyResult<Operation> {
+) -> PyResult<Py<Operation>> {
     if options.reads_here
         && let Ok(bridge) = to.cast::<Bridge>()
         && let Some(loans) = bridge.get().0.here()?.loans.get()
@@ -203,7 +203,7 @@ pub fn begun(
         operation.cancel();
         return Err(error);
     }
-    Ok(Operation::new(operation))
+    Operation::new(to.py(), operation)
 }
 
 fn target(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Target> {
@@ -282,14 +282,12 @@ impl Ends {
 #[pyclass(frozen, subclass, weakref, module = "trunkline._trunkline")]
 pub struct Bridge(Owned<Ends>);
 
-impl Simple for Bridge {}
-
 #[pymethods]
 impl Bridge {
     #[new]
-    fn new() -> PyResult<Self> {
+    fn new(py: Python<'_>) -> PyResult<Self> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
-        guarded(|| {
+        constructed(py, || {
             let wakeup = Arc::new(Wakeup::new()?);
             let ringer = Arc::clone(&wakeup);
             let queue = Arc::new(CompletionQueue::new(move || ringer.ring()));
@@ -380,8 +378,8 @@ pub struct Waiter(Owned<Arc<Slot>>);
 #[pymethods]
 impl Waiter {
     #[new]
-    fn new() -> Self {
-        Waiter(Owned::new(Arc::default()))
+    fn new(py: Python<'_>) -> PyResult<Self> {
+        constructed(py, || Ok(Waiter(Owned::new(Arc::default()))))
     }
 
     /// Whether the end is there.
@@ -438,12 +436,10 @@ impl Waiter {
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Operation(Owned<trunkline::Operation>);
 
-impl Simple for Operation {}
-
 impl Operation {
     /// To hand to Python.
-    pub fn new(operation: trunkline::Operation) -> Self {
-        Operation(Owned::new(operation))
+    pub fn new(py: Python<'_>, operation: trunkline::Operation) -> PyResult<Py<Operation>> {
+        Py::new(py, Operation(Owned::new(operation)))
     }
 }
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use trunkline::{DeskNews, HandlerDesk, Handlers, Refusal};
 
 use crate::delivery::{Bridge, alarm};
-use crate::failure::{OrRaise, Simple, guarded, made};
+use crate::failure::{OrRaise, constructed, guarded, made};
 use crate::fork::Owned;
 use crate::options::Text;
 use crate::subscription::Flag;
@@ -29,8 +29,6 @@ fn lock(wake: &Mutex<Option<Wake>>) -> MutexGuard<'_, Option<Wake>> {
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Desk(Owned<Room>);
 
-impl Simple for Desk {}
-
 impl Desk {
     /// The handlers of an option that may be absent.
     pub fn handlers(desk: Option<&Bound<'_, Desk>>) -> PyResult<Handlers> {
@@ -41,8 +39,9 @@ impl Desk {
 #[pymethods]
 impl Desk {
     #[new]
-    fn new(py: Python<'_>, #[pyo3(from_py_with = names)] names: Vec<Text>) -> PyResult<Self> {
-        guarded(|| {
+    fn new(names: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = names.py();
+        constructed(py, || {
             let wake: Arc<Mutex<Option<Wake>>> = Arc::default();
             let woken = wake.clone();
             let desk = HandlerDesk::new(move || {
@@ -50,6 +49,7 @@ impl Desk {
                     wake();
                 }
             });
+            let names: Vec<Text> = texts(names)?;
             let handlers = desk.handlers(names.iter().map(|name| &**name)).or_raise(py)?;
             Ok(Desk(Owned::new(Room { desk, handlers, wake, flag: Arc::default() })))
         })
@@ -137,6 +137,6 @@ impl Desk {
     }
 }
 
-fn names(given: &Bound<'_, PyAny>) -> PyResult<Vec<Text>> {
+fn texts(given: &Bound<'_, PyAny>) -> PyResult<Vec<Text>> {
     given.try_iter()?.map(|name| Text::read(&name?, "handlers")).collect()
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use trunkline::interface::{ERRORS, ErrorRow, Names, python_name, spelled, spelled_path};
 use trunkline::{Error, ErrorCode, panics};
 
-use crate::interpreter::uncollected;
+use crate::interpreter::{collect_due, let_go, uncollected};
 
 /// The exception of an error: an instance of a class of `trunkline._errors`.
 ///
@@ -121,24 +121,35 @@ pub fn quiet_guarded_panics() {
     });
 }
 
-/// Runs it while the collector waits; a panic becomes `InternalError` with the place.
+/// Runs what a method does while the collector waits; a panic becomes `InternalError` with the
+/// place.
 pub fn guarded<T: Simple>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    Python::attach(|py| {
-        uncollected(py, || {
-            GUARDS.set(GUARDS.get() + 1);
-            let outcome = catch_unwind(AssertUnwindSafe(run));
-            GUARDS.set(GUARDS.get() - 1);
-            let outcome = outcome.unwrap_or_else(|payload| Err(exception(py, &fault(payload))));
-            // An exception is made when it is first looked at.
-            outcome.inspect_err(|error| {
-                error.value(py);
-            })
+    Python::attach(|py| contained(py, run))
+}
+
+/// The same of a constructor, whose object is made behind it: what is due to be collected is
+/// collected before.
+pub fn constructed<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let constructed = contained(py, run);
+    collect_due(py)?;
+    constructed
+}
+
+fn contained<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let_go(py);
+    uncollected(py, || {
+        GUARDS.set(GUARDS.get() + 1);
+        let outcome = catch_unwind(AssertUnwindSafe(run));
+        GUARDS.set(GUARDS.get() - 1);
+        let outcome = outcome.unwrap_or_else(|payload| Err(exception(py, &fault(payload))));
+        // An exception is made when it is first looked at.
+        outcome.inspect_err(|error| {
+            error.value(py);
         })
     })
 }
 
-/// What becomes an object that the collector does not watch, or is one of Python's already, so that the way out of [`guarded`] makes none
-/// that it does.
+/// What [`guarded`] returns: behind it no object is made that the collector watches.
 pub trait Simple {}
 
 macro_rules! simple {

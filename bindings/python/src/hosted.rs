@@ -6,7 +6,7 @@ use trunkline::HostServer;
 
 use crate::failure::{OrRaise, guarded};
 use crate::fork::Owned;
-use crate::interpreter::{call_python, report, uncollected};
+use crate::interpreter::{call_python, leave, report, uncollected};
 use crate::options::Text;
 
 /// The server's end of a connection with a server that the host provides.
@@ -41,23 +41,31 @@ impl HostConnection {
 
 /// The functions of Python that are a server.
 pub struct Provided {
-    receive: Py<PyAny>,
+    /// There until this is dropped.
+    receive: Option<Py<PyAny>>,
     closed: Option<Py<PyAny>>,
+}
+
+impl Drop for Provided {
+    fn drop(&mut self) {
+        leave(self.receive.take().into_iter().chain(self.closed.take()));
+    }
 }
 
 impl Provided {
     /// Of these functions, each of which is called with the connection first.
     pub fn new(receive: Py<PyAny>, closed: Option<Py<PyAny>>) -> Provided {
-        Provided { receive, closed }
+        Provided { receive: Some(receive), closed }
     }
 }
 
 impl HostServer for Provided {
     fn receive(&self, connection: &trunkline::HostConnection, frame: &str) {
+        let Some(receive) = &self.receive else { return };
         // An interpreter that ends takes no part any more, and the pool of it ends as well.
         let called = Python::try_attach(|py| {
             let end = HostConnection(Owned::new(connection.clone()));
-            uncollected(py, || call(self.receive.bind(py), (end, frame).into_pyobject(py)))
+            uncollected(py, || call(receive.bind(py), (end, frame).into_pyobject(py)))
         });
         if called != Some(true) {
             connection.close();

@@ -2,12 +2,19 @@
 //!
 //! An interpreter that ends has other threads than its own end where they stand in Python code,
 //! before CPython 3.14 by an unwind. In frames of Rust that would run destructors without the GIL,
-//! and abort the process. So nothing runs Python by the way: CPython's collector, which calls
-//! finalizers wherever something is made, waits until a native call is over. Where Python has to
-//! run, [`staying`] is below it.
+//! and abort the process. So finalizers do not run by the way: CPython's collector, which calls
+//! them wherever something is made, waits until a native call is over, and what threads of the
+//! library let go of waits for a thread of Python. Where Python has to run, [`staying`] is below
+//! it.
+//!
+//! The collector is switched off and on for the whole interpreter, and by the thread that runs
+//! Python: no other sees it, since a native call that lets others run Python switches it on before.
 
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -20,10 +27,12 @@ unsafe extern "C-unwind" {
     ) -> *mut ffi::PyObject;
     fn PyErr_CheckSignals() -> c_int;
     fn PyErr_WriteUnraisable(object: *mut ffi::PyObject);
+    fn PySet_New(of: *mut ffi::PyObject) -> *mut ffi::PyObject;
+    fn Py_DecRef(object: *mut ffi::PyObject);
 }
 
 thread_local! {
-    /// Whether the collector, which the host lets run, waits for this thread.
+    /// Whether this thread switched the collector off, and has to switch it on again.
     static WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -93,6 +102,43 @@ pub fn report(error: PyErr, raised_by: &Bound<'_, PyAny>) {
     error.restore(raised_by.py());
     // SAFETY: it lives through the call, on a thread that is attached and has an exception set.
     staying(raised_by.py(), || unsafe { PyErr_WriteUnraisable(raised_by.as_ptr()) });
+}
+
+/// Collects what is due: the next object that is made starts no collection.
+pub fn collect_due(py: Python<'_>) -> PyResult<()> {
+    // A set has its memory from the collector alone, and none of those that were let go of.
+    // SAFETY: the thread is attached; nothing is copied.
+    let made = staying(py, || unsafe { PySet_New(ptr::null_mut()) });
+    // SAFETY: the reference is new, or there is none and an exception is set.
+    unsafe { Bound::from_owned_ptr_or_err(py, made) }.map(drop)
+}
+
+/// What threads of the library let go of.
+static LEFT: Mutex<Vec<Py<PyAny>>> = Mutex::new(Vec::new());
+
+/// Whether something is there, so that a call need not look.
+static HAS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Leaves objects of Python to the next thread that calls.
+pub fn leave(objects: impl IntoIterator<Item = Py<PyAny>>) {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner).extend(objects);
+    HAS_LEFT.store(true, Ordering::Release);
+}
+
+/// Lets go of what was left here: their finalizers run.
+pub fn let_go(py: Python<'_>) {
+    if !HAS_LEFT.load(Ordering::Relaxed) || !HAS_LEFT.swap(false, Ordering::Acquire) {
+        return;
+    }
+    let left = match LEFT.try_lock() {
+        Ok(mut left) => std::mem::take(&mut *left),
+        // Somebody leaves more, or did when this process was forked: for the next call.
+        Err(_) => return HAS_LEFT.store(true, Ordering::Relaxed),
+    };
+    for object in left.into_iter().map(Py::into_ptr) {
+        // SAFETY: the thread is attached; this is the reference that `into_ptr` gave out.
+        staying(py, || unsafe { Py_DecRef(object) });
+    }
 }
 
 /// Runs what runs Python, and has nothing with a destructor itself. A thread that the interpreter

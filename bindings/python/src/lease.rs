@@ -37,7 +37,7 @@ impl Lease {
         token: u64,
         options: CallText,
         start: impl FnOnce(&trunkline::Lease, &CallOptions, Sink) -> trunkline::Operation,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         let held = self.0.here()?;
         guarded(|| {
             let options = options.parse(to)?;
@@ -52,7 +52,7 @@ impl Lease {
         to: &Bound<'_, PyAny>,
         token: u64,
         begin: impl FnOnce(Arc<HeldLease>) -> F,
-    ) -> PyResult<Operation>
+    ) -> PyResult<Py<Operation>>
     where
         F: Future<Output = trunkline::Result<()>> + Send + 'static,
     {
@@ -63,7 +63,7 @@ impl Lease {
             let done = move |outcome: trunkline::Result<()>| {
                 sink.put(outcome.map(|()| Payload::Nothing));
             };
-            Ok(Operation::new(held.pool.start(future, done)))
+            Operation::new(to.py(), held.pool.start(future, done))
         })
     }
 }
@@ -121,7 +121,7 @@ impl Lease {
         tool: &str,
         arguments: &str,
         options: CallText,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.send(to, token, options, |lease, options, sink| {
             lease.start_call_tool(tool, arguments, options, ended(sink))
         })
@@ -135,7 +135,7 @@ impl Lease {
         method: &str,
         params: &str,
         options: CallText,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.send(to, token, options, |lease, options, sink| {
             lease.start_request(method, params, options, ended(sink))
         })
@@ -148,7 +148,7 @@ impl Lease {
         token: u64,
         uri: &str,
         options: CallText,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.send(to, token, options, |lease, options, sink| {
             lease.start_read_resource(uri, options, ended(sink))
         })
@@ -162,7 +162,7 @@ impl Lease {
         name: &str,
         arguments: &str,
         options: CallText,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.send(to, token, options, |lease, options, sink| {
             lease.start_get_prompt(name, arguments, options, ended(sink))
         })
@@ -175,7 +175,7 @@ impl Lease {
         token: u64,
         params: &str,
         options: CallText,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.send(to, token, options, |lease, options, sink| {
             lease.start_complete(params, options, ended(sink))
         })
@@ -187,7 +187,7 @@ impl Lease {
         to: &Bound<'_, PyAny>,
         token: u64,
         uri: String,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.start(to, token, |held| async move { held.lease.subscribe_resource(&uri).await })
     }
 
@@ -197,7 +197,7 @@ impl Lease {
         to: &Bound<'_, PyAny>,
         token: u64,
         uri: String,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.start(to, token, |held| async move { held.lease.unsubscribe_resource(&uri).await })
     }
 

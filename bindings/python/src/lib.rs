@@ -74,8 +74,9 @@ mod _trunkline {
 
     /// The one of the names that was probably meant, as the library finds it.
     #[pyfunction]
-    fn nearest(wanted: &str, names: Vec<String>) -> PyResult<Option<String>> {
+    fn nearest(wanted: &str, names: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         guarded(|| {
+            let names: Vec<String> = names.extract()?;
             let error = Error::new(ErrorCode::UnknownOption, wanted);
             let error = error.with_nearest(wanted, names.iter().map(String::as_str));
             Ok(error.detail().get("nearest").and_then(|near| near.as_str()).map(str::to_owned))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use trunkline::LogFeed;
 
-use crate::failure::{OrRaise, Simple, guarded, made};
+use crate::failure::{OrRaise, constructed, guarded, made};
 use crate::fork::Owned;
 use crate::options::Text;
 use crate::subscription::Flag;
@@ -19,13 +19,11 @@ struct Room {
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Logs(Owned<Room>);
 
-impl Simple for Logs {}
-
 #[pymethods]
 impl Logs {
     #[new]
     fn new(py: Python<'_>, #[pyo3(from_py_with = level)] level: Text) -> PyResult<Self> {
-        guarded(|| {
+        constructed(py, || {
             let flag = Arc::<Flag>::default();
             let woken = flag.clone();
             let feed = LogFeed::start(&level, move || woken.raise()).or_raise(py)?;

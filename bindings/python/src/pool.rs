@@ -13,7 +13,7 @@ use trunkline::{
 
 use crate::delivery::{Operation, Payload, sink};
 use crate::desk::Desk;
-use crate::failure::{OrRaise, Simple, guarded};
+use crate::failure::{OrRaise, constructed, guarded};
 use crate::fork::Owned;
 use crate::interpreter::released;
 use crate::lease::HeldLease;
@@ -25,15 +25,13 @@ use crate::subscription::Subscription;
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Pool(Owned<trunkline::Pool>);
 
-impl Simple for Pool {}
-
 impl Pool {
     fn start<F>(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         request: impl FnOnce(trunkline::Pool) -> F,
-    ) -> PyResult<Operation>
+    ) -> PyResult<Py<Operation>>
     where
         F: Future<Output = trunkline::Result<Payload>> + Send + 'static,
     {
@@ -41,7 +39,7 @@ impl Pool {
         let sink = sink(to, token)?;
         guarded(|| {
             let future = request(pool.clone());
-            Ok(Operation::new(pool.start(future, move |outcome| sink.put(outcome))))
+            Operation::new(to.py(), pool.start(future, move |outcome| sink.put(outcome)))
         })
     }
 
@@ -51,7 +49,7 @@ impl Pool {
         to: &Bound<'_, PyAny>,
         token: u64,
         request: impl FnOnce(trunkline::Pool) -> F,
-    ) -> PyResult<Operation>
+    ) -> PyResult<Py<Operation>>
     where
         F: Future<Output = trunkline::Result<R>> + Send + 'static,
         R: ToString,
@@ -78,7 +76,7 @@ impl Pool {
     #[new]
     #[pyo3(signature = (options, desk=None))]
     fn new(py: Python<'_>, options: &str, desk: Option<&Bound<'_, Desk>>) -> PyResult<Self> {
-        guarded(|| {
+        constructed(py, || {
             let mut options = PoolOptions::from_json(options).or_raise(py)?;
             options.handlers = Desk::handlers(desk)?;
             // It looks at folders and files, as a session does.
@@ -100,13 +98,13 @@ impl Pool {
         py: Python<'_>,
         options: &str,
         desk: Option<&Bound<'_, Desk>>,
-    ) -> PyResult<Session> {
+    ) -> PyResult<Py<Session>> {
         let pool = self.0.here()?;
         guarded(|| {
             let mut options = SessionOptions::from_json(options).or_raise(py)?;
             options.handlers = Desk::handlers(desk)?;
             let session = released(py, || pool.session(options)).or_raise(py)?;
-            Ok(Session::new(session, pool.clone()))
+            Py::new(py, Session::new(session, pool.clone()))
         })
     }
 
@@ -119,7 +117,7 @@ impl Pool {
         config: &str,
         session: String,
         options: &str,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         guarded(|| {
             let options = AcquireOptions::from_json(options).or_raise(to.py())?;
             let spec = ServerSpec::from_json(&server, config).or_raise(to.py())?;
@@ -131,7 +129,12 @@ impl Pool {
     }
 
     /// Starts making these servers the pool's own.
-    fn reconcile(&self, to: &Bound<'_, PyAny>, token: u64, servers: &str) -> PyResult<Operation> {
+    fn reconcile(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        servers: &str,
+    ) -> PyResult<Py<Operation>> {
         guarded(|| {
             let servers = Servers::from_json(servers).or_raise(to.py())?;
             self.start_report(to, token, |pool| async move { pool.reconcile(servers).await })
@@ -145,7 +148,7 @@ impl Pool {
         token: u64,
         server: String,
         index: Option<EntryIndex>,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         let index = index.map(|EntryIndex(index)| index);
         self.start_report(to, token, |pool| async move { pool.restart(&server, index).await })
     }
@@ -158,14 +161,14 @@ impl Pool {
         server: String,
         tool: String,
         digest: String,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.start(to, token, |pool| async move {
             pool.accept_tool(&server, &tool, &digest).await.map(|()| Payload::Nothing)
         })
     }
 
     /// Starts replacing the folders that servers are told of; they are a JSON text.
-    fn set_roots(&self, to: &Bound<'_, PyAny>, token: u64, roots: &str) -> PyResult<Operation> {
+    fn set_roots(&self, to: &Bound<'_, PyAny>, token: u64, roots: &str) -> PyResult<Py<Operation>> {
         guarded(|| {
             let roots = roots_from_json(roots).or_raise(to.py())?;
             self.start(to, token, |pool| async move {
@@ -186,7 +189,7 @@ impl Pool {
         token: u64,
         path: PathBuf,
         options: &str,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         guarded(|| {
             let options = LoadOptions::from_json(options).or_raise(to.py())?;
             self.start_report(to, token, |pool| async move { pool.load(path, &options).await })
@@ -215,13 +218,18 @@ impl Pool {
     }
 
     /// Starts to say whether the workspace is trusted.
-    fn set_trusted(&self, to: &Bound<'_, PyAny>, token: u64, trusted: bool) -> PyResult<Operation> {
+    fn set_trusted(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        trusted: bool,
+    ) -> PyResult<Py<Operation>> {
         let trust = if trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
         self.start_report(to, token, |pool| pool.set_trusted(trust))
     }
 
     /// Starts reading every loaded file again.
-    fn reload(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Operation> {
+    fn reload(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Py<Operation>> {
         guarded(|| {
             let options = ReloadOptions::from_json(options).or_raise(to.py())?;
             self.start_report(to, token, |pool| async move { pool.reload(&options).await })
@@ -229,7 +237,7 @@ impl Pool {
     }
 
     /// Starts looking up what waits for approval, and what was decided.
-    fn approvals(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Operation> {
+    fn approvals(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Py<Operation>> {
         self.start_report(to, token, |pool| async move { pool.approvals().await })
     }
 
@@ -240,7 +248,7 @@ impl Pool {
         token: u64,
         server: String,
         hash: String,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.start_report(to, token, |pool| async move { pool.approve(&server, &hash).await })
     }
 
@@ -251,12 +259,12 @@ impl Pool {
         token: u64,
         server: String,
         hash: String,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.start_report(to, token, |pool| async move { pool.reject(&server, &hash).await })
     }
 
     /// Starts to forget what was decided about a server.
-    fn forget(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Operation> {
+    fn forget(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Py<Operation>> {
         self.start_report(to, token, |pool| async move { pool.forget(&server).await })
     }
 
@@ -266,7 +274,7 @@ impl Pool {
         to: &Bound<'_, PyAny>,
         token: u64,
         timeout_ms: Option<u64>,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         let timeout = timeout_ms.map(Duration::from_millis);
         self.start_report(to, token, |pool| async move { pool.settled(timeout).await })
     }
@@ -278,7 +286,7 @@ impl Pool {
         token: u64,
         server: String,
         options: &str,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         guarded(|| {
             let options = SignInOptions::from_json(options).or_raise(to.py())?;
             self.start_report(
@@ -295,12 +303,17 @@ impl Pool {
         to: &Bound<'_, PyAny>,
         token: u64,
         redirect_url: String,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.start_report(to, token, |pool| async move { pool.finish_sign_in(&redirect_url).await })
     }
 
     /// Starts to forget what was signed in.
-    fn sign_out(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Operation> {
+    fn sign_out(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+    ) -> PyResult<Py<Operation>> {
         self.start_report(to, token, |pool| async move { pool.sign_out(&server).await })
     }
 
@@ -320,13 +333,18 @@ impl Pool {
     }
 
     /// Events of the whole pool.
-    fn subscribe(&self, py: Python<'_>, kinds: u64) -> PyResult<Subscription> {
+    fn subscribe(&self, py: Python<'_>, kinds: u64) -> PyResult<Py<Subscription>> {
         let pool = self.0.here()?;
-        guarded(|| pool.subscribe(EventMask(kinds)).or_raise(py).map(Subscription::new))
+        guarded(|| Py::new(py, Subscription::new(pool.subscribe(EventMask(kinds)).or_raise(py)?)))
     }
 
     /// Starts ending everything.
-    fn drain_all(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Operation> {
+    fn drain_all(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        options: &str,
+    ) -> PyResult<Py<Operation>> {
         guarded(|| {
             let options = DrainOptions::from_json(options).or_raise(to.py())?;
             self.start_report(to, token, |pool| async move { pool.drain_all(&options).await })
@@ -334,7 +352,7 @@ impl Pool {
     }
 
     /// Starts the drain with the defaults that also ends every subscription.
-    fn close(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Operation> {
+    fn close(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Py<Operation>> {
         self.start(to, token, |pool| {
             // It begins here, whether or not somebody is there to wait for it.
             let closing = pool.close();

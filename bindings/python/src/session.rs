@@ -9,7 +9,7 @@ use trunkline::{
 };
 
 use crate::delivery::{Operation, Payload, begun, sink};
-use crate::failure::{OrRaise, Simple, guarded, made};
+use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
 use crate::hosted::Provided;
 use crate::interpreter::released;
@@ -40,15 +40,13 @@ struct Open {
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Session(Owned<Open>);
 
-impl Simple for Session {}
-
 impl Session {
     fn start<F>(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         request: impl FnOnce(trunkline::Session) -> F,
-    ) -> PyResult<Operation>
+    ) -> PyResult<Py<Operation>>
     where
         F: Future<Output = trunkline::Result<Payload>> + Send + 'static,
     {
@@ -56,7 +54,7 @@ impl Session {
         guarded(|| {
             let sink = sink(to, token)?;
             let future = request(open.session.clone());
-            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+            Operation::new(to.py(), open.pool.start(future, move |outcome| sink.put(outcome)))
         })
     }
 }
@@ -89,7 +87,7 @@ impl Session {
         server: String,
         config: Option<&str>,
         options: &str,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         let open = self.0.here()?;
         guarded(|| {
             let py = to.py();
@@ -104,12 +102,12 @@ impl Session {
                 let lease = session.acquire(&server, spec.as_ref(), &options).await?;
                 Ok(Payload::Lease(HeldLease { lease, pool }))
             };
-            Ok(Operation::new(open.pool.start(future, move |outcome| sink.put(outcome))))
+            Operation::new(to.py(), open.pool.start(future, move |outcome| sink.put(outcome)))
         })
     }
 
     /// Starts waiting for the session's start, at most for the start gate; gives the report as JSON text.
-    fn started(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Operation> {
+    fn started(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Py<Operation>> {
         self.start(to, token, |session| async move {
             session.started().await.map(|report| Payload::Text(report.to_string()))
         })
@@ -122,7 +120,7 @@ impl Session {
         token: u64,
         server: Option<String>,
         timeout_ms: Option<u64>,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         let timeout = timeout_ms.map(Duration::from_millis);
         self.start(to, token, |session| async move {
             session.ready(server.as_deref(), timeout).await.map(|()| Payload::Nothing)
@@ -130,7 +128,12 @@ impl Session {
     }
 
     /// Starts having the lists of a server read anew.
-    fn refresh(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Operation> {
+    fn refresh(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: String,
+    ) -> PyResult<Py<Operation>> {
         self.start(to, token, |session| async move {
             session.refresh(&server).await.map(|()| Payload::Nothing)
         })
@@ -142,7 +145,7 @@ impl Session {
         to: &Bound<'_, PyAny>,
         token: u64,
         server: Option<String>,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         self.start(to, token, |session| async move {
             session.listed(server.as_deref()).await.map(|()| Payload::Nothing)
         })
@@ -199,7 +202,7 @@ impl Session {
         tool: &str,
         arguments: &str,
         options: CallText,
-    ) -> PyResult<Operation> {
+    ) -> PyResult<Py<Operation>> {
         let open = self.0.here()?;
         guarded(|| {
             let options = options.parse(to)?;
@@ -253,9 +256,11 @@ impl Session {
     }
 
     /// Events of this session.
-    fn subscribe(&self, py: Python<'_>, kinds: u64) -> PyResult<Subscription> {
+    fn subscribe(&self, py: Python<'_>, kinds: u64) -> PyResult<Py<Subscription>> {
         let session = &self.0.here()?.session;
-        guarded(|| session.subscribe(EventMask(kinds)).or_raise(py).map(Subscription::new))
+        guarded(|| {
+            Py::new(py, Subscription::new(session.subscribe(EventMask(kinds)).or_raise(py)?))
+        })
     }
 
     /// Why a server or a tool is there for it, or is not, as JSON text.

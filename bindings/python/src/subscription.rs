@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use crate::delivery::{Bridge, SLICE, alarm};
-use crate::failure::{Simple, guarded, made};
+use crate::failure::{guarded, made};
 use crate::fork::Owned;
 use crate::interpreter::{check_signals, released};
 
@@ -74,8 +74,6 @@ impl Stream {
 /// A stream of events. Dropped, it is unsubscribed.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Subscription(Owned<Stream>);
-
-impl Simple for Subscription {}
 
 impl Subscription {
     /// To hand to Python.

@@ -170,12 +170,13 @@ sys.setswitchinterval(1e-6)
         ended_well(host(log, program))
 
 
-def test_the_interpreter_exits_amid_finalizers(log: Log) -> None:
+@pytest.mark.parametrize("call", ["lease._native.tools", "trunkline._trunkline.Waiter", "trunkline._trunkline.Bridge"])
+def test_the_interpreter_exits_amid_finalizers(log: Log, call: str) -> None:
     """SPEC 16.4, I-19: CPython before 3.12 collects wherever an object is made, in native calls too, and finalizers are Python's."""
-    program = """
+    program = f"""
 import gc
 lease = blocking(trunkline.sync.Pool())
-tools = lease._native.tools
+call = {call}
 class Cycle:
     living = 0
     def __init__(self):
@@ -189,7 +190,7 @@ def work():
     while True:
         if Cycle.living < 4:
             Cycle()
-        tools()
+        call()
 # A list of tools makes more than that, and what is around it less.
 gc.set_threshold(10)
 for _ in range(4):

@@ -197,7 +197,8 @@ impl Link {
         let server = &read["serverInfo"];
         let said = Introduction::new(revision, (&read, server), &self.redactor);
         lock(&self.handshake.inner).said = Some(said);
-        // It stands in rmcp's log as it is given: nothing that may be secret, and no more than is needed.
+        // It stands in rmcp's log as it is given: nothing that may be secret, and no more than is
+        // needed.
         let result = json!({
             "protocolVersion": revision,
             "capabilities": offered(&read["capabilities"]),

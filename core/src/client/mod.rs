@@ -134,7 +134,8 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
     fn started(&self, pid: u32);
     /// The connection is lost; every call in flight was answered before. Called at most once, and not after a `close`.
     fn lost(&self, reason: LossReason, error: Error);
-    /// How the process of a lost connection ended, in words: that was not known when the loss was told.
+    /// How the process of a lost connection ended, in words: that was not known when the loss was
+    /// told.
     fn exited_late(&self, how: &str);
     /// The server announced that a list changed.
     fn list_changed(&self, list: ListKind);

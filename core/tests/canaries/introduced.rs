@@ -1,4 +1,5 @@
-//! Servers that say their environment back in what they say of themselves, in both eras: no copy that the library writes has it.
+//! Servers that say their environment back in what they say of themselves, in both eras: no copy
+//! that the library writes has it.
 
 use std::path::Path;
 
@@ -8,7 +9,8 @@ use trunkline::{AcquireOptions, Servers};
 use crate::rig::Rig;
 use crate::{host, look, look_in_the_file, script, sent, shown, with_events};
 
-/// The shell's words for a server of each era: everything that it says of itself has its secret. It lists nothing.
+/// The shell's words for a server of each era: everything that it says of itself has its secret. It
+/// lists nothing.
 const SPEAKS: &str = r#"
 info="{\"name\":\"n $KEY\",\"title\":\"t $KEY\",\"version\":\"v $KEY\",\"description\":\"d $KEY\",\"websiteUrl\":\"https://e.test/$KEY\",\"icons\":[{\"src\":\"data:,$KEY\"}],\"of $KEY\":1}"
 able="{\"tools\":{\"of\":\"$KEY\"},\"logging\":{\"of\":\"$KEY\"},\"experimental\":{\"e $KEY\":{\"of\":\"$KEY\"}}}"

@@ -103,7 +103,8 @@ fn a_socket_that_was_idle_is_not_used_for_a_call() {
     assert!(script.of("tools/call").iter().all(|call| call.socket != ends[0].socket));
 }
 
-/// SPEC 18.6: whatever takes its socket away in an answer is believed, though the socket stays open.
+/// SPEC 18.6: whatever takes its socket away in an answer is believed, though the socket stays
+/// open.
 #[test]
 fn a_socket_that_an_answer_ends_is_not_used_again() {
     for line in ["keep-alive: timeout=0", "Keep-Alive: timeout=5, max=0", "connection: close"] {

@@ -6,6 +6,7 @@ import json
 import weakref
 from asyncio import CancelledError, get_running_loop
 from contextlib import suppress
+from os import fspath
 
 from . import _trunkline
 from ._bridge import bridge_of, next_token, submit, submit_call
@@ -112,7 +113,7 @@ class Pool(PoolBase):
         outside is ``user``. Options: ``watch`` reads it again whenever it changes, and lets it be missing at first; ``source`` is
         another scope; ``format`` the product by whose rules it is read.
         """
-        return await _reported(self._native.load, path, encode("load", options))
+        return await _reported(self._native.load, fspath(path), encode("load", options))
 
     async def set_trusted(self, trusted: bool) -> dict[str, Any]:
         """Says whether the workspace is trusted. What needs trust and has it no more ends at once.

@@ -7,6 +7,7 @@ import logging
 import threading
 import weakref
 from contextlib import suppress
+from os import fspath
 
 from . import _exit, _trunkline
 from ._audience import check_plain, check_taken
@@ -48,7 +49,7 @@ def detect(workspace: str | PathLike[str] = "") -> dict[str, Any]:
     ``{"v": 1, "files": [{"path": …, "format": …, "scope": …}]}``, in the order of ``docs/reference/settings.md``; the scope is
     ``user``, ``project``, ``workspace`` or ``managed``. Some fifty paths are looked up; nothing is opened.
     """
-    files: dict[str, Any] = json.loads(_trunkline.detect(workspace))
+    files: dict[str, Any] = json.loads(_trunkline.detect(fspath(workspace)))
     return files
 
 

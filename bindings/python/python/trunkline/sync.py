@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from os import fspath
 
 from . import _trunkline
 from ._errors import TimeoutError, leaving, told
@@ -112,7 +113,7 @@ class Pool(PoolBase):
         outside is ``user``. Options: ``watch`` reads it again whenever it changes, and lets it be missing at first; ``source`` is
         another scope; ``format`` the product by whose rules it is read.
         """
-        return _reported(self._native.load, path, encode("load", options))
+        return _reported(self._native.load, fspath(path), encode("load", options))
 
     def set_trusted(self, trusted: bool) -> dict[str, Any]:
         """Says whether the workspace is trusted. What needs trust and has it no more ends at once.

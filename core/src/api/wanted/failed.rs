@@ -72,7 +72,8 @@ impl SessionCore {
         if self.end_failed(|server, _| server == name) {
             self.follow();
         }
-        // Without this hold the connection may end before the session's own wish has it. `ready` tells what else comes of that.
+        // Without this hold the connection may end before the session's own wish has it. `ready`
+        // tells what else comes of that.
         let _ = deadline.before(&self.driver, self.until_answered(name)).await;
         drop(hold);
         Ok(())

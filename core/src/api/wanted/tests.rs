@@ -152,7 +152,8 @@ async fn a_want_whose_failure_is_over_is_still_to_come() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 3.2, 8.1: who tries a server afresh keeps it until the session's own wish has it, by whichever thread that asks anew.
+/// SPEC 3.2, 8.1: who tries a server afresh keeps it until the session's own wish has it, by
+/// whichever thread that asks anew.
 #[tokio::test]
 async fn who_tries_afresh_waits_for_the_wish_that_another_thread_ended() {
     let folder = Folder::new();

@@ -379,8 +379,8 @@ async fn a_renewal_that_was_refused_is_asked_for_once() {
     }
 }
 
-/// SPEC 15.3, 18.7: a client that the authorization server does not know is not shown to it again by each call, but once a while has passed
-/// or somebody has signed out.
+/// SPEC 15.3, 18.7: a client that the authorization server does not know is not shown to it again
+/// by each call, but once a while has passed or somebody has signed out.
 #[tokio::test]
 async fn a_client_that_is_unknown_is_shown_once_in_a_while() {
     const CALLS: usize = 3;

@@ -20,9 +20,10 @@ use super::{network, roots};
 use crate::platform::OfProcess;
 use crate::{Error, ErrorCode, Result};
 
-/// An idle socket is used again for so long: the calls of one turn follow within it. Servers and balancers close idle sockets without a
-/// word, and what is written to one then is lost with nobody knowing whether it was read. This is less than the least time that
-/// `Keep-Alive: timeout` can leave, which is a second.
+/// An idle socket is used again for so long: the calls of one turn follow within it. Servers and
+/// balancers close idle sockets without a word, and what is written to one then is lost with nobody
+/// knowing whether it was read. This is less than the least time that `Keep-Alive: timeout` can
+/// leave, which is a second.
 const SOCKET_IDLE_MAX: Duration = Duration::from_millis(500);
 
 /// Silence on a socket after which the system asks whether its other end is there.
@@ -93,7 +94,8 @@ impl Clients {
     }
 }
 
-/// Whether a `Keep-Alive` leaves its socket no time, or no more requests. Any other leaves it more time than it is kept here.
+/// Whether a `Keep-Alive` leaves its socket no time, or no more requests. Any other leaves it more
+/// time than it is kept here.
 fn spends_sockets(headers: &HeaderMap) -> bool {
     let values = headers.get_all("keep-alive").iter().filter_map(|value| value.to_str().ok());
     let hints = values.flat_map(|value| value.split(',')).filter_map(|hint| hint.split_once('='));

@@ -348,7 +348,8 @@ mod tests {
         }
     }
 
-    /// SPEC 5.12: the hint of a refusal fits what the server said: one that speaks the protocol is at its address.
+    /// SPEC 5.12: the hint of a refusal fits what the server said: one that speaks the protocol is
+    /// at its address.
     #[test]
     fn no_hint_doubts_the_address_of_a_server_that_speaks_the_protocol() {
         const ERROR: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":"-32000","message":"no"}}"#;

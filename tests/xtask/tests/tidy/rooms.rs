@@ -77,9 +77,10 @@ fn compare(found: &Breaches, allowed: &Allowed) -> (Vec<String>, Vec<String>) {
         for Breach { key, count, how } in breaches {
             let limit = allowed.get(*rule).and_then(|keys| keys.get(key)).copied().unwrap_or(0);
             let line = format!("{rule}: {key}: {count} where {limit} is listed ({how})");
-            // Of a circle one file tells, and each that was in none.
-            let is_told = *rule == "circles" && limit > 0 && !told.insert(how);
-            match count.cmp(&limit) {
+            let order = count.cmp(&limit);
+            // Of a circle one file tells what it was and is, and each that was in none.
+            let is_told = *rule == "circles" && limit > 0 && !told.insert((how, order));
+            match order {
                 _ if is_told => {}
                 std::cmp::Ordering::Greater => grown.push(line),
                 std::cmp::Ordering::Less => shrunk.push(line),
