@@ -86,8 +86,8 @@ export interface ClientOptions {
 export class Client {
   /**
    * Tools are listed as the server sent them, but for arguments whose names a model API refuses: these have others, and go to the server under its own. The
-   * shape `mcp` leaves these as well; with that of one API (`toolsFor`) all schemas are as that takes them. A member of a wrong type is left out of what is
-   * listed; the shape `mcp` leaves it in tools.
+   * shape `mcp` leaves these as well; with that of one API (`toolsFor`) all schemas are as that takes them. A member that is null or that the SDK's
+   * schemas refuse is left out of what is listed, at every depth; the shape `mcp` leaves it in tools.
    */
   constructor(session: Session, server: string, options?: ClientOptions);
   /** Acquires the server; there is no transport to give. Once, unless it was closed since. */

@@ -165,7 +165,8 @@ export class Client {
     const fitted = new Map(toolsOf(this.#session, [this.#server], this.#shape).map(({ ownName, definition }) => [ownName, definition]));
     return tools.map((tool) => {
       if (stays(tool)) return tool;
-      return { ...(fitted.get(tool.name) ?? fit(TOOL, tool)), ...(keeps(tool) ? schemasOf(tool) : {}), name: tool.name };
+      const own = keeps(tool) ? schemasOf(fit(TOOL, tool)) : {};
+      return { ...fit(TOOL, { ...(fitted.get(tool.name) ?? tool), ...own }), name: tool.name };
     });
   }
 

@@ -47,6 +47,7 @@ it('the SDK\'s client: so it does where schemas are as one API takes them, and t
     const { tools } = await (await connected(session, { shape })).listTools();
     const withoutSchema = ({ inputSchema: _, ...definition }) => definition;
     assert.deepEqual(tools.toSorted(byName).map(withoutSchema), fit.map(withoutSchema), shape);
+    ListToolsResultSchema.parse({ tools });
   }
   const { tools } = await (await connected(session, { shape: 'mcp' })).listTools();
   assert.deepEqual(tools.toSorted(byName), sent);

@@ -170,7 +170,7 @@ const NEEDED = {
   resourceTemplates: (number) => ({ name: `n${number}`, uriTemplate: `file:///${number}/{a}` }),
 };
 
-/** Of a list the definitions that a server sends, and then what of each is listed: the table is that of all languages. */
+/** Of a list the definitions that a server sends, and then what of each is listed: the table is that of all languages. A third element of a row is Python's. */
 export function definitionsOf(list) {
   const rows = JSON.parse(readFileSync(join(process.env.TRUNKLINE_REPOSITORY, 'tests/definitions.json'), 'utf8'))[list];
   return [0, 1].map((side) => rows.map((row, number) => ({ ...NEEDED[list](number), ...row[side] })));

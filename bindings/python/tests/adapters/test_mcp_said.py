@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from mcp import types
 
+import trunkline
 from trunkline.adapters.mcp import ClientSession
 
 from host import HANG, Log, run
-from served import definitions, kinds, opened, serve_boastful, serve_definitions
+from served import answer, definitions, kinds, opened, serve_boastful, serve_definitions
 
 
 def plain(model: Any) -> dict[str, Any]:
@@ -81,12 +82,44 @@ LISTS = {
 
 
 @pytest.mark.parametrize("of", LISTS)
-def test_a_member_of_a_wrong_type_costs_itself_alone(of: str) -> None:
+def test_what_does_not_fit_costs_itself_alone(of: str) -> None:
     """SPEC 18.2."""
 
     async def main() -> None:
         async with kinds(serve_definitions) as chat, ClientSession(chat, "kinds") as session:
             listed = plain(await getattr(session, LISTS[of])())[of]
             assert {each["name"]: each for each in listed} == {each["name"]: each for each in definitions(of)[1]}
+
+    run(main())
+
+
+def test_of_the_shape_mcp_too() -> None:
+    """SPEC 18.2. Nothing is read there but what fits."""
+
+    async def main() -> None:
+        async with kinds(serve_definitions) as chat, ClientSession(chat, "kinds", shape="mcp") as session:
+            listed = {each["name"]: each for each in plain(await session.list_tools())["tools"]}
+        sent, fit = definitions("tools")
+        for as_sent, expected in zip(sent, fit):
+            unread = {name: value for name, value in expected.items() if as_sent.get(name) == value or isinstance(value, (dict, list))}
+            assert listed[expected["name"]] == unread, as_sent
+
+    run(main())
+
+
+@pytest.mark.parametrize("shape", ["any", "mcp", "openai"])
+@pytest.mark.parametrize("name", ["readOnlyHint", "read_only_hint"])
+@pytest.mark.parametrize("value", ["yes", "true", 1, 0, "no"])
+def test_a_hint_is_what_the_protocol_calls_one(shape: str, name: str, value: Any) -> None:
+    """SPEC 18.2, 5.7: trust hangs on it."""
+    tool = {"name": "one", "inputSchema": {"type": "object"}, "annotations": {name: value, "title": "T"}}
+
+    async def serve(connection: trunkline.HostConnection, frame: str) -> None:
+        answer(connection, frame, [tool], None)
+
+    async def main() -> None:
+        async with kinds(serve) as chat, ClientSession(chat, "kinds", shape=shape) as session:
+            (listed,) = plain(await session.list_tools())["tools"]
+            assert listed["annotations"] == {"title": "T"}
 
     run(main())

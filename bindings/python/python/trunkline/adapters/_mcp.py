@@ -23,7 +23,7 @@ from .._errors import (
     TrunklineError,
     UnavailableError,
 )
-from . import hints
+from ._fit import fit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def models(
 
     ``read`` gives what the library makes of a definition with such a member.
     """
-    out = []
+    out, name_of = [], kind.__name__
     for definition in definitions:
-        if _is_odd(kind, definition):
-            definition = read(definition)
+        if fit(name_of, definition) is not definition or _unfit(kind, definition) is not None:
+            definition = fit(name_of, read(definition))
             least = {name: definition[name] for name in _NEEDED if name in definition}
             if (error := _unfit(kind, least)) is not None:
                 _log.warning("left out of a list: %s", error)
@@ -64,32 +64,26 @@ def models(
     return out
 
 
-def _is_odd(kind: Any, definition: dict[str, Any]) -> bool:
-    """Whether ``mcp`` refuses a definition, or would take a text for a hint, on which trust hangs."""
-    given = hints(definition).items()
-    return _unfit(kind, definition) is not None or any(not isinstance(value, bool) for name, value in given if name.endswith("Hint"))
-
-
 def introduced(said: dict[str, Any], server: str) -> Any:
     """What a server said of itself. What is not as the protocol has it is left out: the server is connected all the same."""
     offered, is_one = types.ServerCapabilities, {"name": server, "version": ""}
-    fit = {
+    taken = {
         "capabilities": _fit(offered, {}, said["capabilities"]),
         "serverInfo": {**is_one, **_fit(types.Implementation, is_one, said["server_info"])},
     }
-    whole = {"protocolVersion": said["protocol_version"], "instructions": said["instructions"], **fit}
+    whole = {"protocolVersion": said["protocol_version"], "instructions": said["instructions"], **taken}
     return model(types.InitializeResult, whole)
 
 
 def _fit(kind: Any, least: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
     """Those members that ``mcp`` takes."""
-    fit = {}
+    taken = {}
     for name, value in members.items():
         if (error := _unfit(kind, {**least, name: value})) is None:
-            fit[name] = value
+            taken[name] = value
         else:
             _log.warning("left out of what a server says: %r: %s", name, error)
-    return fit
+    return taken
 
 
 def call_result(decoded: dict[str, Any]) -> Any:
@@ -125,15 +119,15 @@ def _result(kind: Any, decoded: dict[str, Any], elements: str, known: Callable[[
         return kind.model_validate(decoded)
     except ValueError:
         pass
-    fit = {}
+    taken = {}
     for name, value in decoded.items():
         if name == elements:
-            fit[name] = [known(element) for element in value] if isinstance(value, list) else value
+            taken[name] = [known(element) for element in value] if isinstance(value, list) else value
         elif (error := _unfit(kind, {elements: [], name: value})) is None:
-            fit[name] = value
+            taken[name] = value
         else:
             _log.warning("left out of a result: %r: %s", name, error)
-    return model(kind, fit)
+    return model(kind, taken)
 
 
 def _known(block: Any) -> Any:

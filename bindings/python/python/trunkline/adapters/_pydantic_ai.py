@@ -50,7 +50,7 @@ class Resource:
 
     uri: str
     server: str
-    name: str | None = None
+    name: str
     title: str | None = None
     description: str | None = None
     mime_type: str | None = None
@@ -65,7 +65,7 @@ class ResourceTemplate:
 
     uri_template: str
     server: str
-    name: str | None = None
+    name: str
     title: str | None = None
     description: str | None = None
     mime_type: str | None = None
@@ -115,12 +115,12 @@ def _argument(said: dict[str, Any]) -> PromptArgument:
 def resource(server: str, uri: str, definition: dict[str, Any]) -> Resource:
     """A resource that is listed."""
     size = {} if isinstance(definition.get("size"), bool) else _of(definition, int, "size")
-    return Resource(uri=uri, server=server, **_described(definition), **size)
+    return Resource(**{"name": uri, **_described(definition)}, uri=uri, server=server, **size)
 
 
 def template(server: str, uri_template: str, definition: dict[str, Any]) -> ResourceTemplate:
     """A template that is listed."""
-    return ResourceTemplate(uri_template=uri_template, server=server, **_described(definition))
+    return ResourceTemplate(**{"name": uri_template, **_described(definition)}, uri_template=uri_template, server=server)
 
 
 def _described(definition: dict[str, Any]) -> dict[str, Any]:
