@@ -124,7 +124,7 @@ function part(block) {
 }
 
 function resource(contents) {
-  if (contents?.text !== undefined) return { type: 'text', text: member(contents, 'text') };
+  if (contents?.text != null) return { type: 'text', text: member(contents, 'text') };
   return media(encoded(contents, 'blob'), mimeTypeOf(contents, 'application/octet-stream'));
 }
 

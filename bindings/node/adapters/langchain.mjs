@@ -129,7 +129,7 @@ function link(url, mimeType) {
 }
 
 function resource(contents) {
-  if (contents?.text !== undefined) return { type: 'text', text: member(contents, 'text') };
+  if (contents?.text != null) return { type: 'text', text: member(contents, 'text') };
   const data = encoded(contents, 'blob');
   const mimeType = mimeTypeOf(contents, 'application/octet-stream');
   return { type: mimeType.startsWith('image/') ? 'image' : 'file', data, mimeType };

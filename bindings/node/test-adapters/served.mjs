@@ -32,7 +32,7 @@ const RESULTS = {
   resource: {
     content: [
       { type: 'resource', resource: { uri: 'file:///a', mimeType: 'text/plain', text: 'of a file' } },
-      { type: 'resource', resource: { uri: 'file:///b', mimeType: 'application/pdf', blob: PIXEL } },
+      { type: 'resource', resource: { uri: 'file:///b', mimeType: 'application/pdf', text: null, blob: PIXEL } },
       { type: 'resource_link', uri: 'file:///c', name: 'c' },
     ],
   },

@@ -36,7 +36,7 @@ RESULTS: dict[str, dict[str, Any]] = {
     "resource": {
         "content": [
             {"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": "of a file"}},
-            {"type": "resource", "resource": {"uri": "file:///b", "mimeType": "application/pdf", "blob": PIXEL}},
+            {"type": "resource", "resource": {"uri": "file:///b", "mimeType": "application/pdf", "text": None, "blob": PIXEL}},
             {"type": "resource_link", "uri": "file:///c", "name": "c"},
         ]
     },
@@ -277,6 +277,52 @@ def answer(connection: trunkline.HostConnection, frame: str, tools: Any, call: A
         return
     text = json.dumps({"jsonrpc": "2.0", "id": id, "result": result})
     connection.send(text.replace(json.dumps(LONG), "1" * 5_000))
+
+
+class Late:
+    """Two servers, of which ``late`` lists a prompt and a resource once it was called, and then not before it may."""
+
+    def __init__(self) -> None:
+        self.asked, self.may = asyncio.Event(), asyncio.Event()
+        self._is_called = False
+
+    async def serve(self, connection: trunkline.HostConnection, frame: str) -> None:
+        message = json.loads(frame)
+        is_list = message.get("method") in ("prompts/list", "resources/list")
+        if message.get("method") == "tools/call":
+            self._is_called = True
+            for of in ("prompts", "resources"):
+                connection.send(json.dumps({"jsonrpc": "2.0", "method": f"notifications/{of}/list_changed"}))
+        elif is_list and self._is_called:
+            self.asked.set()
+            await self.may.wait()
+        others = {
+            "prompts/list": {"prompts": [{"name": "late"}] if self._is_called else []},
+            "resources/list": {"resources": [{"name": "late", "uri": "file:///late"}] if self._is_called else []},
+            "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": "here"}}]},
+            "resources/read": {"contents": [{"uri": "file:///late", "text": "here"}]},
+        }
+        answer(connection, frame, [{"name": "go", "inputSchema": {"type": "object"}}], lambda params: DONE, others)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[trunkline.Session]:
+        """A session where it was called and listing is under way."""
+        async with trunkline.Pool(cache="off") as pool:
+            session = pool.session("a")
+            session.provide("late", self.serve)
+            session.provide("other", serve)
+            async with session.acquire("other"), session.acquire("late") as lease:
+                await lease.call_tool("go", {})
+                await asyncio.wait_for(self.asked.wait(), HANG)
+                yield session
+
+    async def given(self, asking: Coroutine[Any, Any, Any]) -> Any:
+        """What is answered that is asked before the lists are there."""
+        task = asyncio.create_task(asking)
+        done, _ = await asyncio.wait([task], timeout=0.05)
+        assert not done, task.exception() or task.result()
+        self.may.set()
+        return await asyncio.wait_for(task, HANG)
 
 
 @asynccontextmanager

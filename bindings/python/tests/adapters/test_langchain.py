@@ -31,6 +31,7 @@ from served import (
     ODD_NAMES,
     PIXEL,
     SMELL,
+    answer,
     changed,
     is_cancelled,
     kinds,
@@ -326,6 +327,30 @@ def test_prompts_are_messages_and_resources_blobs(log: Log) -> None:
             before, odd = await resources(session, "kinds")
             assert (before.as_string(), before.mimetype) == ("before", None)
             assert json.loads(odd.as_string()) == {"uri": "file:///a", "smell": "roses"}
+
+    run(main())
+
+
+#: What stands in a part that is read, and what it is.
+PARTS: list[tuple[dict[str, Any], str | bytes, str | None]] = [
+    ({"text": "a text", "blob": None, "mimeType": None}, "a text", None),
+    ({"text": None, "blob": "YQ=="}, b"a", None),
+    ({"text": None, "blob": "", "mimeType": "image/png"}, b"", "image/png"),
+    ({"text": ""}, "", None),
+]
+
+
+@pytest.mark.parametrize(("part", "data", "mime"), PARTS)
+def test_what_is_read_is_a_text_or_bytes(part: dict[str, Any], data: str | bytes, mime: str | None) -> None:
+    """SPEC 18.2: null is absent. An empty file is one too."""
+
+    async def serve(connection: trunkline.HostConnection, frame: str) -> None:
+        answer(connection, frame, [], None, {"resources/read": {"contents": [{"uri": "file:///a", **part}]}})
+
+    async def main() -> None:
+        async with kinds(serve) as session:
+            (blob,) = await resources(session, "kinds", uris="file:///a")
+            assert (blob.data, blob.mimetype) == (data, mime)
 
     run(main())
 

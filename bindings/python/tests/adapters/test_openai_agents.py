@@ -23,6 +23,7 @@ from pages import assert_prints, printing
 from served import (
     ENDLESS,
     GIVEN,
+    Late,
     ODD_NAMES,
     PIXEL,
     RESULTS,
@@ -246,10 +247,10 @@ def test_prompts_resources_progress_and_typed_errors(log: Log) -> None:
                 resources = (await server.list_resources()).resources
                 assert (await server.read_resource(str(resources[0].uri))).contents
                 assert isinstance(await server.list_resource_templates(), types.ListResourceTemplatesResult)
-                for one, error in ((server, MCPError), (SessionServer(session, servers=["s", "t"]), LookupError)):
-                    with pytest.raises(error):
+                for one in (server, SessionServer(session, servers=["s", "t"])):
+                    with pytest.raises(MCPError):
                         await one.read_resource("file:///nobody/lists/this")
-                    with pytest.raises(error):
+                    with pytest.raises(MCPError):
                         await one.get_prompt("nobody lists this")
             assert (await SessionServer(session, servers=["other"]).list_tools()) == []
 
@@ -298,8 +299,27 @@ def test_what_nobody_lists_is_asked_of_the_only_server(log: Log) -> None:
                         await server.read_resource("file:///unlisted")
             await pool.reconcile({"one": nothing, "two": nothing})
             async with SessionServer(pool.session("b")) as server:
-                with pytest.raises(LookupError, match="unlisted"):
+                with pytest.raises(MCPError, match="unlisted") as raised:
                     await server.get_prompt("unlisted")
+                assert isinstance(raised.value.__cause__, trunkline.InvalidArgumentError)
+
+    run(main())
+
+
+def test_what_the_view_lacks_waits_for_a_listing() -> None:
+    """SPEC 7.9."""
+
+    async def prompted(server: SessionServer) -> Any:
+        return (await server.get_prompt("late")).messages[0].content.text
+
+    async def read(server: SessionServer) -> Any:
+        return (await server.read_resource("file:///late")).contents[0].text
+
+    async def main() -> None:
+        for asking in (prompted, read):
+            late = Late()
+            async with late.session() as session:
+                assert await late.given(asking(SessionServer(session))) == "here"
 
     run(main())
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +19,7 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.profiles import InlineDefsJsonSchemaTransformer
 
 import trunkline
+from trunkline.adapters import _pydantic_ai as lists
 from trunkline.adapters.pydantic_ai import SessionToolset
 
 from host import Log, run
@@ -25,6 +28,7 @@ from served import (
     ASTRAY,
     ENDLESS,
     GIVEN,
+    Late,
     MALFORMED,
     SMELL,
     answer,
@@ -302,6 +306,82 @@ def test_a_toolset_has_the_prompts_resources_and_instructions_of_its_servers(log
             assert (await others.list_prompts(), await others.get_instructions(CONTEXT)) == ([], [])
 
     run(main())
+
+
+async def serve_alike(text: str, connection: trunkline.HostConnection, frame: str) -> None:
+    others = {
+        "resources/list": {"resources": [{"uri": "file:///a", "name": "a"}]},
+        "resources/read": {"contents": [{"uri": "file:///a", "text": text}]},
+    }
+    answer(connection, frame, [], None, others)
+
+
+def test_a_resource_that_is_listed_is_read_from_its_server() -> None:
+    """SPEC 18.2: where two list one address."""
+
+    async def main() -> None:
+        async with trunkline.Pool(cache="off") as pool:
+            session = pool.session("a")
+            for name in ("first", "second"):
+                session.provide(name, partial(serve_alike, f"of {name}"))
+            async with session.acquire("first"), session.acquire("second"):
+                toolset = SessionToolset(session)
+                listed = await toolset.list_resources()
+                assert [await toolset.read_resource(each) for each in listed] == [f"of {each.server}" for each in listed]
+                assert await toolset.read_resource("file:///a") == f"of {listed[0].server}"
+                with pytest.raises(trunkline.InvalidArgumentError, match="second"):
+                    await SessionToolset(session, servers=["first"]).read_resource(listed[1])
+
+    run(main())
+
+
+def test_what_the_view_lacks_waits_for_a_listing() -> None:
+    """SPEC 7.9."""
+
+    async def prompted(toolset: SessionToolset) -> Any:
+        return (await toolset.get_prompt("late")).messages[0].content.content
+
+    async def main() -> None:
+        for asking in (prompted, lambda toolset: toolset.read_resource("file:///late")):
+            late = Late()
+            async with late.session() as session:
+                assert await late.given(asking(SessionToolset(session))) == "here"
+                with pytest.raises(trunkline.InvalidArgumentError, match="nobody"):
+                    await SessionToolset(session).get_prompt("nobody")
+                with pytest.raises(trunkline.InvalidArgumentError) as raised:
+                    await SessionToolset(session).read_resource("file:///nobody")
+                assert raised.value.detail == {"path": "uri"}
+
+    run(main())
+
+
+def test_instructions_of_a_session_that_is_closed_are_an_error(log: Log) -> None:
+    async def main() -> None:
+        async with opened(log) as session:
+            toolset = SessionToolset(session, servers=["s"], include_instructions=True)
+            session.close()
+            with pytest.raises(trunkline.ClosedError):
+                await toolset.get_instructions(CONTEXT)
+
+    run(main())
+
+
+PIXELS = base64.b64encode(b"a small picture").decode()
+
+#: What stands in a part that is read, and what it is.
+PARTS: list[tuple[dict[str, Any], Any]] = [
+    ({"text": "a text", "blob": None}, "a text"),
+    ({"text": "", "blob": PIXELS}, ""),
+    ({"text": None, "blob": PIXELS}, BinaryContent(data=b"a small picture", media_type="application/octet-stream")),
+    ({"blob": "", "mimeType": "image/png"}, BinaryContent(data=b"", media_type="image/png")),
+    ({"text": None, "blob": "", "mimeType": None}, BinaryContent(data=b"", media_type="application/octet-stream")),
+]
+
+
+@pytest.mark.parametrize(("part", "expected"), PARTS)
+def test_what_is_read_is_a_text_or_bytes(part: dict[str, Any], expected: Any) -> None:
+    """SPEC 18.2: null is absent. An empty file is one too."""
+    assert lists.read({"contents": [{"uri": "file:///a", **part}]}) == expected
 
 
 #: Members of what is listed, and how the protocol calls them.

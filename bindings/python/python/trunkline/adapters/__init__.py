@@ -10,9 +10,11 @@ import base64
 import json
 import re
 
+from .._errors import invalid
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     import trunkline
@@ -62,6 +64,17 @@ def mime_type(block: Any, otherwise: str | None = None) -> str | None:
     return member(block, "mimeType") if block.get("mimeType") is not None else otherwise
 
 
+def text_of(contents: Any) -> str | None:
+    """The text of a resource; None where it has none, as where it is null (SPEC 18.2)."""
+    return member(contents, "text") if isinstance(contents, dict) and contents.get("text") is not None else None
+
+
+def bytes_of(contents: Any) -> bytes:
+    """The bytes of a resource; a file may have none."""
+    is_empty = isinstance(contents, dict) and contents.get("blob") == ""
+    return b"" if is_empty else base64.b64decode(encoded(contents, "blob"))
+
+
 def texts(result: trunkline.CallResult) -> list[str]:
     """The texts among the blocks of a result."""
     found = (block for block in content(result) if isinstance(block, dict) and block.get("type") == "text")
@@ -93,15 +106,26 @@ async def until_listed(session: trunkline.Session, servers: Iterable[str] | None
     await asyncio.gather(*(session.listed(server) for server in ([None] if servers is None else servers)))
 
 
-async def holder(session: trunkline.Session, servers: set[str] | None, rows: Iterable[trunkline.Listed], own_name: str) -> str:
-    """The server that lists it among these rows, or the only one, which is asked for what nobody lists."""
-    found = next((row.server for row in rows if row.own_name == own_name), None)
+async def holder(
+    session: trunkline.Session, servers: set[str] | None, rows: Callable[[], list[trunkline.Listed]], own_name: str, path: str
+) -> str:
+    """The server that lists it among these rows, or the only one, which is asked for what nobody lists.
+
+    What is not there is looked for again once the lists are there that were announced (SPEC 7.9). ``path`` is what the argument is called.
+    """
+    if (found := _lister(rows(), own_name)) is None:
+        await until_listed(session, servers)
+        found = _lister(rows(), own_name)
     if found is not None:
         return found
     known = servers or await servers_of(session)
     if len(known) != 1:
-        raise LookupError(f"no server of the session lists {own_name!r}")
+        raise invalid(f"no server of the session lists {own_name!r}", "`servers` with one name says which is asked for it", path=path)
     return next(iter(known))
+
+
+def _lister(rows: list[trunkline.Listed], own_name: str) -> str | None:
+    return next((row.server for row in rows if row.own_name == own_name), None)
 
 
 async def servers_of(session: trunkline.Session) -> set[str]:

@@ -8,13 +8,12 @@ The framework's own classes stand in a module that needs packages which are not 
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import dataclass
 
 from pydantic_ai.messages import BinaryContent, TextContent
 
-from . import Malformed, encoded, member, mime_type
+from . import Malformed, bytes_of, mime_type, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,9 +150,8 @@ def read(decoded: dict[str, Any]) -> Any:
 def _part(contents: Any) -> Any:
     """A text, or bytes; its JSON where it is not as the protocol has it."""
     try:
-        if isinstance(contents, dict) and "text" in contents:
-            return member(contents, "text")
-        data = base64.b64decode(encoded(contents, "blob"))
-        return BinaryContent(data=data, media_type=mime_type(contents) or "application/octet-stream")
+        if (text := text_of(contents)) is not None:
+            return text
+        return BinaryContent(data=bytes_of(contents), media_type=mime_type(contents) or "application/octet-stream")
     except Malformed:
         return json.dumps(contents, ensure_ascii=False)

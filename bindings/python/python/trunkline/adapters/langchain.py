@@ -9,14 +9,13 @@ middleware of ``create_agent`` that has the session's tools of the moment at eac
 
 from __future__ import annotations
 
-import base64
 import inspect
 import json
 import logging
 from typing import Any  # LangGraph evaluates the annotations of a tool's function.
 
 from .._progress import call_options
-from . import Malformed, encoded, error_text, hints, member, mime_type, missing, shaped, shown, until_listed
+from . import Malformed, bytes_of, encoded, error_text, hints, member, mime_type, missing, shaped, shown, text_of, until_listed
 
 try:
     from langchain_core.documents.base import Blob
@@ -114,8 +113,8 @@ def _blob(contents: Any, uri: str) -> Blob:
     """One that is not as the protocol has it is a text, which is its JSON."""
     try:
         mime = mime_type(contents) if isinstance(contents, dict) else None
-        is_text = isinstance(contents, dict) and "text" in contents
-        data: str | bytes = member(contents, "text") if is_text else base64.b64decode(encoded(contents, "blob"))
+        text = text_of(contents)
+        data: str | bytes = bytes_of(contents) if text is None else text
     except Malformed:
         data, mime = json.dumps(contents, ensure_ascii=False), "application/json"
     return Blob.from_data(data, mime_type=mime, metadata={"uri": uri})
@@ -251,8 +250,8 @@ def _known(block: Any) -> Any:
 
 
 def _resource(contents: Any) -> Any:
-    if isinstance(contents, dict) and "text" in contents:
-        return blocks.create_text_block(member(contents, "text"))
+    if (text := text_of(contents)) is not None:
+        return blocks.create_text_block(text)
     blob, mime = encoded(contents, "blob"), mime_type(contents, "application/octet-stream") or ""
     create = blocks.create_image_block if mime.startswith("image/") else blocks.create_file_block
     return create(base64=blob, mime_type=mime)

@@ -108,8 +108,8 @@ class SessionServer(MCPServer):
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         """Gets a prompt of the first server that lists it; one that none lists, of the only server."""
-        server = await holder(self._session, self._servers, self._of(self._session.prompts()), name)
         with as_mcp():
+            server = await holder(self._session, self._servers, lambda: self._of(self._session.prompts()), name, "name")
             async with self._session.acquire(server) as lease:
                 decoded = (await lease.get_prompt(name, arguments)).decoded
         return prompt_result(decoded)
@@ -129,8 +129,8 @@ class SessionServer(MCPServer):
 
     async def read_resource(self, uri: str) -> Any:
         """Reads a resource of the first server that lists it; one that none lists, of the only server."""
-        server = await holder(self._session, self._servers, self._of(self._session.resources()), uri)
         with as_mcp():
+            server = await holder(self._session, self._servers, lambda: self._of(self._session.resources()), uri, "uri")
             async with self._session.acquire(server) as lease:
                 decoded = (await lease.read_resource(uri)).decoded
         return resource_result(decoded, uri)

@@ -8,7 +8,15 @@ from __future__ import annotations
 import base64
 import logging
 
-from .._errors import CallInterruptedError, ServerError, TimeoutError, ToolNotFoundError, TrunklineError, UnavailableError
+from .._errors import (
+    CallInterruptedError,
+    NotAdmittedError,
+    ServerError,
+    TimeoutError,
+    ToolNotFoundError,
+    UnavailableError,
+    invalid,
+)
 from .._progress import call_options
 from .._results import defined
 from . import (
@@ -24,6 +32,7 @@ from . import (
     servers_of,
     shaped,
     shown,
+    text_of,
     until_listed,
 )
 
@@ -169,7 +178,7 @@ class SessionToolset(AbstractToolset):
     def _said_by(self, server: str) -> str | None:
         try:
             said = self._session.introduction(server)
-        except TrunklineError:  # One that is configured nowhere says nothing.
+        except NotAdmittedError:  # One that is configured nowhere says nothing.
             return None
         return None if said is None else said["instructions"]
 
@@ -179,7 +188,7 @@ class SessionToolset(AbstractToolset):
 
     async def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> Any:
         """Gets a prompt of the first server that lists it; one that none lists, of the only server."""
-        server = await holder(self._session, self._servers, self._of(self._session.prompts()), name)
+        server = await holder(self._session, self._servers, lambda: self._of(self._session.prompts()), name, "name")
         async with self._session.acquire(server) as lease:
             return lists.prompt_result((await lease.get_prompt(name, arguments)).decoded, _block)
 
@@ -192,12 +201,15 @@ class SessionToolset(AbstractToolset):
         return await self._listed(self._session.resource_templates, lists.template)
 
     async def read_resource(self, uri: Any) -> Any:
-        """Reads a resource, by its address or as it is listed, of the first server that lists it; one that none lists, of the only server.
+        """Reads a resource: as it is listed, of its server; by its address, of the first server that lists it, or of the only one.
 
         A text is a ``str``, and bytes are ``BinaryContent``; several parts are a list.
         """
-        address = uri if isinstance(uri, str) else uri.uri
-        server = await holder(self._session, self._servers, self._of(self._session.resources()), address)
+        address, server = (uri, None) if isinstance(uri, str) else (uri.uri, getattr(uri, "server", None))
+        if server is None:
+            server = await holder(self._session, self._servers, lambda: self._of(self._session.resources()), address, "uri")
+        elif self._servers is not None and server not in self._servers:
+            raise invalid(f"the resource is of {server!r}, which is none of the toolset's servers", path="uri.server")
         async with self._session.acquire(server) as lease:
             return lists.read((await lease.read_resource(address)).decoded)
 
@@ -286,8 +298,8 @@ def _known(block: Any) -> Any:
         return member(block, "uri")
     if kind == "resource":
         contents = block.get("resource")
-        if isinstance(contents, dict) and "text" in contents:
-            return member(contents, "text")
+        if (text := text_of(contents)) is not None:
+            return text
         return _binary(encoded(contents, "blob"), mime_type(contents) or "application/octet-stream")
     return block
 
