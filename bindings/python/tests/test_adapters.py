@@ -6,11 +6,11 @@ import pytest
 
 from host import ended_well, python
 
-#: Each module, and what the error names that is to be installed.
+#: Each module, what it imports, and what the error names that is to be installed.
 MODULES = {
     "langchain": ("langchain_core", "langchain-core"),
     "openai_agents": ("agents", "openai-agents"),
-    "pydantic_ai": ("pydantic_ai", "pydantic-ai-slim"),
+    "pydantic_ai": ("pydantic_ai", "'pydantic-ai-slim>=2.16'"),
     "mcp": ("mcp", "mcp"),
 }
 
@@ -31,9 +31,26 @@ def test_the_package_imports_no_adapter_and_no_framework() -> None:
 def test_a_missing_framework_is_named(module: str) -> None:
     """Whether it is installed here or not: an entry of None keeps it from being found."""
     imported, package = MODULES[module]
+    said = refused(module, f"sys.modules[{imported!r}] = None")
+    assert f"trunkline.adapters.{module} needs {package.strip(QUOTE)}: pip install {package} (" in said
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_framework_of_another_version_is_not_called_missing(module: str) -> None:
+    imported, package = MODULES[module]
+    said = refused(module, f"sys.modules[{imported!r}] = types.ModuleType({imported!r})")
+    wanted = f"{package.strip(QUOTE)}, and another version is installed: pip install --upgrade {package} ("
+    assert f"trunkline.adapters.{module} needs {wanted}" in said
+
+
+QUOTE = "'"
+
+
+def refused(module: str, before: str) -> str:
+    """What the import says."""
     program = (
-        "import sys\n"
-        f"sys.modules[{imported!r}] = None\n"
+        "import sys, types\n"
+        f"{before}\n"
         "try:\n"
         f"    import trunkline.adapters.{module}\n"
         "except ImportError as error:\n"
@@ -41,4 +58,4 @@ def test_a_missing_framework_is_named(module: str) -> None:
     )
     done = python(program)
     ended_well(done)
-    assert f"trunkline.adapters.{module} needs {package}: pip install {package}" in done.stdout
+    return done.stdout

@@ -9,6 +9,7 @@ import asyncio
 import base64
 import json
 import re
+import sys
 
 from .._errors import invalid
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
 
 def missing(module: str, package: str, error: ImportError) -> ImportError:
-    """What to raise when a framework is not installed."""
-    return ImportError(f"trunkline.adapters.{module} needs {package}: pip install {package} ({error})", name=error.name)
+    """What to raise when a framework is not installed, or of a version that has not what is imported."""
+    is_absent = isinstance(error, ModuleNotFoundError) and sys.modules.get((error.name or "").split(".")[0]) is None
+    wanted = f"'{package}'" if ">" in package else package
+    how = f": pip install {wanted}" if is_absent else f", and another version is installed: pip install --upgrade {wanted}"
+    return ImportError(f"trunkline.adapters.{module} needs {package}{how} ({error})", name=error.name)
 
 
 class Malformed(Exception):

@@ -47,7 +47,7 @@ try:
 
     from . import _pydantic_ai as lists
 except ImportError as error:
-    raise missing("pydantic_ai", "pydantic-ai-slim", error) from error
+    raise missing("pydantic_ai", "pydantic-ai-slim>=2.16", error) from error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
