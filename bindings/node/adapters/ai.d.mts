@@ -38,8 +38,9 @@ export type Schemed<S extends Record<string, ToolSchemas>> = {
 };
 
 /**
- * The tools of the session's view, under their exposed names: ask for them at each turn. No request is sent; what servers announced is waited for, at
- * most 5 s. Results are those of the server, as JSON; aborting the SDK's call cancels that of the server. The other options are those of each call.
+ * The tools of the session's view, under their exposed names: ask for them at each turn. Waits up to 5 s for list changes that servers announced.
+ * Without `await`, `{...tools(session)}` is an empty tool set and no error. Results are those of the server, as JSON; aborting the SDK's call cancels
+ * that of the server. The other options are those of each call.
  */
 export function tools(session: Session, options?: ToolsOptions & { schemas?: undefined }): Promise<ToolSet>;
 /** Those of them that there are schemas of, as these say. */

@@ -61,7 +61,8 @@ export type Before = { args?: Record<string, unknown> } | void;
 export type After = { result?: string | [content: unknown, artifact: unknown] | ToolMessage | object } | void;
 
 /**
- * The tools of the session's view, under their exposed names: ask for them at each turn. No request is sent; what servers announced is waited for, at
- * most 5 s. The content of a message is a list of LangChain's standard blocks, its artifact an `Artifact`. The `signal` of a run cancels its calls. The other options are those of each call.
+ * The tools of the session's view, under their exposed names: ask for them at each turn. Waits up to 5 s for list changes that servers announced: without
+ * `await` it is no list of tools. The content of a message is a list of LangChain's standard blocks, its artifact an `Artifact`. The `signal` of a run
+ * cancels its calls. The other options are those of each call.
  */
 export function tools(session: Session, options?: ToolsOptions): Promise<DynamicStructuredTool[]>;

@@ -18,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 import trunkline
 import trunkline.sync
-from trunkline.adapters.langchain import LiveTools, ToolError, prompt, resources, tools
+from trunkline.adapters.langchain import LiveTools, ToolError, get_tools, prompt, resources, tools
 
 from host import Log, run
 from pages import assert_prints, printing
@@ -303,6 +303,22 @@ def test_tools_of_some_servers_and_of_a_blocking_session(log: Log) -> None:
             answer = create_agent(model, offered).invoke({"messages": [("user", "go on")]})
             assert [message.text for message in of_tools(answer)] == ["blocking"]
             assert json.dumps([tool.metadata for tool in offered])
+
+
+def test_tools_that_were_announced_are_got(log: Log) -> None:
+    """SPEC 7.9."""
+
+    async def main() -> None:
+        async with opened(log, "--list-delay-ms", "200") as session:
+            for name in ("tool_1001", "tool_1002"):
+                await session.call_tool("mcp__s__change_list", {"add": name})
+                assert f"mcp__s__{name}" not in [tool.name for tool in tools(session)]
+                got = await get_tools(session, servers=["s"], timeout=30)
+                assert [tool.name for tool in got] == names(session) and f"mcp__s__{name}" in names(session)
+            with pytest.raises(trunkline.InvalidArgumentError, match="time_out"):
+                await get_tools(session, time_out=30)
+
+    run(main())
 
 
 def test_prompts_are_messages_and_resources_blobs(log: Log) -> None:

@@ -1,7 +1,7 @@
 """LangChain and LangGraph: the tools of a session as LangChain's.
 
-``tools(session)`` gives the tools as they are now, for an agent that keeps the ones that it is made with. ``LiveTools(session)`` is a
-middleware of ``create_agent`` that has the session's tools of the moment at each turn of the model.
+``await get_tools(session)`` gives the tools for an agent that keeps the ones that it is made with; ``tools(session)`` gives them as they are
+now, without waiting. ``LiveTools(session)`` is a middleware of ``create_agent`` that has the session's tools of the moment at each turn.
 """
 
 # The framework is optional, and then nothing is known of its types.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     _Audience = Callable[[str, trunkline.Event], object]
     _AnySession = trunkline.Session | trunkline.sync.Session
 
-__all__ = ["LiveTools", "ToolError", "prompt", "resources", "tools"]
+__all__ = ["LiveTools", "ToolError", "get_tools", "prompt", "resources", "tools"]
 
 _log = logging.getLogger("trunkline")
 
@@ -75,6 +75,21 @@ def tools(
     offered = ((tool, {**definition, "inputSchema": _named(definition["inputSchema"])}) for tool, definition in shaped(session, servers, shape))
     followed = (each for each in offered if _is_followed(each[0], each[1]["inputSchema"]))
     return [_tool(session, *each, on_progress, raise_errors, asked) for each in followed]
+
+
+async def get_tools(
+    session: trunkline.Session,
+    *,
+    servers: Iterable[str] | None = None,
+    on_progress: _Audience | None = None,
+    raise_errors: bool = False,
+    shape: str = "any",
+    **options: Any,
+) -> list[BaseTool]:
+    """What ``tools`` gives. Waits up to 5 s for list changes that servers announced."""
+    wanted = None if servers is None else list(servers)
+    await until_listed(session, wanted)
+    return tools(session, servers=wanted, on_progress=on_progress, raise_errors=raise_errors, shape=shape, **options)
 
 
 async def prompt(
