@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     #: Gives what fits of a member's value, and None where nothing does: so too of null, which is absent.
-    Reader = Callable[[Any], Any]
+    _Reader = Callable[[Any], Any]
 
 
-def _only(holds: Callable[[Any], bool]) -> Reader:
+def _only(holds: Callable[[Any], bool]) -> _Reader:
     return lambda value: value if holds(value) else None
 
 
@@ -45,16 +45,16 @@ _map = _only(lambda value: isinstance(value, dict))
 _time = _only(_is_time)
 
 
-def _one_of(*values: str) -> Reader:
+def _one_of(*values: str) -> _Reader:
     return _only(lambda value: isinstance(value, str) and value in values)
 
 
-def _list_of(read: Reader) -> Reader:
+def _list_of(read: _Reader) -> _Reader:
     """A list that fits as a whole, or not at all."""
     return _only(lambda value: isinstance(value, list) and all(read(each) is not None for each in value))
 
 
-def _each(read: Reader) -> Reader:
+def _each(read: _Reader) -> _Reader:
     """A list without the elements that do not fit."""
 
     def elements(value: Any) -> Any:
@@ -67,7 +67,7 @@ def _each(read: Reader) -> Reader:
     return elements
 
 
-def _having(members: Mapping[str, Reader], needed: str | None = None) -> Reader:
+def _having(members: Mapping[str, _Reader], needed: str | None = None) -> _Reader:
     """An object without the members that do not fit. One that is needed costs the whole."""
 
     def having(value: Any) -> Any:
@@ -79,7 +79,7 @@ def _having(members: Mapping[str, Reader], needed: str | None = None) -> Reader:
     return having
 
 
-def _members(members: Mapping[str, Reader], value: dict[str, Any]) -> dict[str, Any]:
+def _members(members: Mapping[str, _Reader], value: dict[str, Any]) -> dict[str, Any]:
     """Those members of a value that fit, with others than the protocol's; the value itself, where all do."""
     fitted = {name: members[name](inner) if name in members else inner for name, inner in value.items()}
     taken = {name: inner for name, inner in fitted.items() if name not in members or inner is not None}
@@ -113,7 +113,7 @@ _ALL = {"name": _text, "title": _text, "description": _text, "icons": _each(_hav
 _TEMPLATE = {**_ALL, "mimeType": _text, "annotations": _having(_ANNOTATIONS)}
 
 #: Of each kind the members that the protocol knows, and what reads them.
-_KINDS: dict[str, dict[str, Reader]] = {
+_KINDS: dict[str, dict[str, _Reader]] = {
     "Tool": {**_ALL, "inputSchema": _schema, "outputSchema": _schema, "annotations": _hints, "execution": _having(_EXECUTION)},
     "Prompt": {**_ALL, "arguments": _each(_having(_ARGUMENT, "name"))},
     "ResourceTemplate": _TEMPLATE,
