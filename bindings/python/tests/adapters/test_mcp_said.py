@@ -107,6 +107,21 @@ def test_of_the_shape_mcp_too() -> None:
     run(main())
 
 
+def test_what_is_left_out_is_logged_and_null_is_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """SPEC 18.2."""
+    tool = {"name": "one", "inputSchema": {"type": "object"}, "icons": [{"src": 5}], "title": None, "annotations": {"readOnlyHint": None}}
+
+    async def serve(connection: trunkline.HostConnection, frame: str) -> None:
+        answer(connection, frame, [tool], None)
+
+    async def main() -> None:
+        async with kinds(serve) as chat, ClientSession(chat, "kinds") as session:
+            await session.list_tools()
+
+    run(main())
+    assert [record.getMessage() for record in caplog.records] == ["left out of what a server says: of 'one', what does not fit of 'icons'"]
+
+
 @pytest.mark.parametrize("shape", ["any", "mcp", "openai"])
 @pytest.mark.parametrize("name", ["readOnlyHint", "read_only_hint"])
 @pytest.mark.parametrize("value", ["yes", "true", 1, 0, "no"])

@@ -130,3 +130,17 @@ def fit(kind: str, definition: dict[str, Any]) -> dict[str, Any]:
     address = definition.get("uri", definition.get("uriTemplate"))
     is_nameless = fitted.get("name") is None and isinstance(address, str)
     return {"name": address, **fitted} if is_nameless else fitted
+
+
+def lost(definition: dict[str, Any], fitted: dict[str, Any]) -> list[str]:
+    """The members of which something is left out beside null."""
+    return [name for name, value in definition.items() if _bare(value) != _bare(fitted.get(name))]
+
+
+def _bare(value: Any) -> Any:
+    """A value without members that are null."""
+    if isinstance(value, list):
+        return [_bare(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _bare(inner) for name, inner in value.items() if inner is not None}

@@ -23,7 +23,7 @@ from .._errors import (
     TrunklineError,
     UnavailableError,
 )
-from ._fit import fit
+from ._fit import fit, lost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ def models(
     out, name_of = [], kind.__name__
     for definition in definitions:
         if fit(name_of, definition) is not definition or _unfit(kind, definition) is not None:
-            definition = fit(name_of, read(definition))
+            said = read(definition)
+            definition = fit(name_of, said)
+            for name in lost(said, definition):
+                _log.warning("left out of what a server says: of %r, what does not fit of %r", definition.get("name"), name)
             least = {name: definition[name] for name in _NEEDED if name in definition}
             if (error := _unfit(kind, least)) is not None:
                 _log.warning("left out of a list: %s", error)
