@@ -2,9 +2,11 @@
 //! progress, and what it calls itself. The result of a call is the caller's, and so are the lists; both pass unchanged.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use arc_swap::{ArcSwap, ArcSwapOption};
 use serde_json::Value;
 
 /// Characters from which on a value counts as a secret: shorter ones are words and numbers, found everywhere.
@@ -19,16 +21,20 @@ const LEARNED_MAX: usize = 32;
 /// Finds the values that must not be shown.
 pub(crate) struct Redactor {
     /// Those of the configuration.
-    configured: Secrets,
+    configured: Values,
     /// Those that came later: the connection's own, and those that it shares with others.
     learned: Vec<Arc<Learned>>,
     /// Bytes of a secret from which on it is known.
     compared_max: usize,
+    /// What was looked for last.
+    current: ArcSwapOption<Secrets>,
 }
+
+type Values = Vec<Arc<[u8]>>;
 
 /// Secrets that come to be known while connections run: tokens, and what names a session.
 #[derive(Default)]
-pub(crate) struct Learned(ArcSwap<Vec<Arc<[u8]>>>);
+pub(crate) struct Learned(ArcSwap<Values>);
 
 impl Learned {
     /// From here on, this is not shown.
@@ -39,7 +45,7 @@ impl Learned {
         }
         self.0.rcu(|known| {
             let others = known.iter().filter(|other| ***other != *secret.as_bytes());
-            let mut known: Vec<Arc<[u8]>> = others.cloned().collect();
+            let mut known: Values = others.cloned().collect();
             known.drain(..(known.len() + 1).saturating_sub(LEARNED_MAX));
             known.push(secret.as_bytes().into());
             known
@@ -64,31 +70,47 @@ impl std::fmt::Debug for Learned {
 }
 
 /// Secrets that are looked for together.
-#[derive(Clone)]
 struct Secrets {
-    /// Longest first.
-    values: Vec<Arc<[u8]>>,
-    /// Which bytes one begins with.
-    begins: [bool; 256],
+    /// What had been learned.
+    learned: Vec<Arc<Values>>,
+    values: Values,
+    /// Finds the beginnings of the values, by which they are known. None where there are no values.
+    search: Option<AhoCorasick>,
+    /// The length of the longest beginning.
+    longest: usize,
 }
 
 impl Secrets {
-    fn new(mut values: Vec<Arc<[u8]>>) -> Secrets {
-        values.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
-        let mut begins = [false; 256];
-        values.iter().for_each(|secret| begins[usize::from(secret[0])] = true);
-        Secrets { values, begins }
+    fn new(values: Values, learned: Vec<Arc<Values>>, compared_max: usize) -> Secrets {
+        let beginnings = values.iter().map(|secret| &secret[..secret.len().min(compared_max)]);
+        let longest = beginnings.clone().map(<[u8]>::len).max().unwrap_or(0);
+        // A table for each byte would be faster, and takes megabytes of some configurations.
+        let made = || {
+            let mut builder = AhoCorasick::builder();
+            builder.kind(Some(AhoCorasickKind::ContiguousNFA));
+            builder.build(beginnings).expect("the secrets are far below two gigabytes")
+        };
+        let search = (longest > 0).then(made);
+        Secrets { learned, values, search, longest }
     }
 
-    /// The length of the longest one that the text begins with, as far as the text goes.
-    fn at(&self, text: &[u8], compared_max: usize) -> Option<usize> {
-        if !self.begins[usize::from(*text.first()?)] {
-            return None;
+    /// Where secrets are that begin in the first `shown` bytes, in order. What overlaps or touches
+    /// is one.
+    fn found(&self, text: &[u8], shown: usize) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        let Some(search) = &self.search else { return found };
+        let text = &text[..text.len().min(shown + self.longest)];
+        for begun in search.find_overlapping_iter(text).filter(|begun| begun.start() < shown) {
+            let rest = self.values[begun.pattern()][begun.len()..].iter();
+            let more = rest.zip(&text[begun.end()..]).take_while(|(one, other)| one == other);
+            let (mut start, mut end) = (begun.start(), begun.end() + more.count());
+            // They come by their ends, so that each overlaps all that end after its start.
+            while let Some(last) = found.pop_if(|last| last.end >= start) {
+                (start, end) = (start.min(last.start), end.max(last.end));
+            }
+            found.push(start..end);
         }
-        let begins = |secret: &&[u8]| text.starts_with(&secret[..secret.len().min(compared_max)]);
-        let equal =
-            |secret: &[u8]| secret.iter().zip(text).take_while(|(one, other)| one == other).count();
-        self.values.iter().map(AsRef::as_ref).filter(begins).map(equal).max()
+        found
     }
 }
 
@@ -97,8 +119,9 @@ impl Redactor {
     pub(crate) fn new<'a>(values: impl Iterator<Item = &'a String>, shown_max: usize) -> Self {
         let lines = values.flat_map(|value| value.lines()).map(str::trim);
         let secrets = lines.filter(|line| line.chars().count() >= SECRET_CHARS_MIN);
-        let configured = Secrets::new(secrets.map(|line| line.as_bytes().into()).collect());
-        Redactor { configured, learned: vec![Arc::default()], compared_max: shown_max }
+        let configured = secrets.map(|line| line.as_bytes().into()).collect();
+        let (learned, current) = (vec![Arc::default()], ArcSwapOption::empty());
+        Redactor { configured, learned, compared_max: shown_max, current }
     }
 
     /// Knows what is learned there as well.
@@ -112,29 +135,30 @@ impl Redactor {
         self.learned[0].learn(secret);
     }
 
-    /// What is known now.
-    fn secrets(&self) -> Cow<'_, Secrets> {
-        let learned: Vec<_> = self.learned.iter().map(|learned| learned.0.load()).collect();
-        if learned.iter().all(|learned| learned.is_empty()) {
-            return Cow::Borrowed(&self.configured);
+    /// What is known now: made anew only after something was learned.
+    fn secrets(&self) -> Arc<Secrets> {
+        if let Some(current) = &*self.current.load() {
+            let learned = self.learned.iter().map(|learned| Arc::as_ptr(&learned.0.load()));
+            if learned.eq(current.learned.iter().map(Arc::as_ptr)) {
+                return current.clone();
+            }
         }
-        let learned = learned.iter().flat_map(|learned| learned.iter());
-        Cow::Owned(Secrets::new(self.configured.values.iter().chain(learned).cloned().collect()))
+        let learned: Vec<_> = self.learned.iter().map(|learned| learned.0.load_full()).collect();
+        let values = learned.iter().flat_map(|learned| learned.iter());
+        let values = self.configured.iter().chain(values).cloned().collect();
+        let secrets = Arc::new(Secrets::new(values, learned, self.compared_max));
+        self.current.store(Some(secrets.clone()));
+        secrets
     }
 
     /// Bytes of a text that have to be known beyond those that are shown, so that none is shown of a secret at the cut.
     pub(crate) fn margin(&self) -> usize {
-        self.secrets().values.first().map_or(0, |secret| secret.len().min(self.compared_max))
+        self.secrets().longest
     }
 
     /// A whole text without the secrets.
     pub(crate) fn text(&self, text: &str) -> String {
-        self.text_without(&self.secrets(), text)
-    }
-
-    fn text_without(&self, secrets: &Secrets, text: &str) -> String {
-        let shown = self.redact_from(secrets, text.as_bytes(), text.len());
-        String::from_utf8_lossy(&shown).into_owned()
+        text_without(&self.secrets(), text)
     }
 
     /// A JSON text without the secrets, names of members included; the same text when there are none in it.
@@ -143,7 +167,7 @@ impl Redactor {
     /// string that cannot be read goes whole: what would be found in it is not known.
     pub(crate) fn json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let secrets = self.secrets();
-        if secrets.values.is_empty() {
+        if secrets.search.is_none() {
             return text.into();
         }
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
@@ -153,7 +177,7 @@ impl Redactor {
             at = end;
             let shown = match serde_json::from_str::<String>(&text[begin..end]) {
                 Ok(string) => {
-                    Some(self.text_without(&secrets, &string)).filter(|shown| *shown != string)
+                    Some(text_without(&secrets, &string)).filter(|shown| *shown != string)
                 }
                 Err(_) => Some(String::from_utf8_lossy(REDACTED).into_owned()),
             };
@@ -172,27 +196,25 @@ impl Redactor {
 
     /// The first `shown` bytes of the text, without the secrets that begin in them. Secrets that overlap or touch become one.
     pub(crate) fn redact(&self, text: &[u8], shown: usize) -> Vec<u8> {
-        self.redact_from(&self.secrets(), text, shown)
+        redact_from(&self.secrets(), text, shown)
     }
+}
 
-    fn redact_from(&self, secrets: &Secrets, text: &[u8], shown: usize) -> Vec<u8> {
-        let shown = text.len().min(shown);
-        let mut out = Vec::with_capacity(shown);
-        let mut hidden_until = 0;
-        for at in 0..shown {
-            if let Some(length) = secrets.at(&text[at..], self.compared_max) {
-                let goes_on = at > 0 && hidden_until >= at;
-                if !goes_on {
-                    out.extend_from_slice(REDACTED);
-                }
-                hidden_until = hidden_until.max(at + length);
-            }
-            if at >= hidden_until {
-                out.push(text[at]);
-            }
-        }
-        out
+fn text_without(secrets: &Secrets, text: &str) -> String {
+    let shown = redact_from(secrets, text.as_bytes(), text.len());
+    String::from_utf8_lossy(&shown).into_owned()
+}
+
+fn redact_from(secrets: &Secrets, text: &[u8], shown: usize) -> Vec<u8> {
+    let shown = text.len().min(shown);
+    let (mut out, mut at) = (Vec::with_capacity(shown), 0);
+    for hidden in secrets.found(text, shown) {
+        out.extend_from_slice(&text[at..hidden.start]);
+        out.extend_from_slice(REDACTED);
+        at = hidden.end.min(shown);
     }
+    out.extend_from_slice(&text[at..shown]);
+    out
 }
 
 /// Where the string that begins with the quote at `begin` ends, behind its closing quote.
@@ -249,6 +271,54 @@ mod tests {
         (0..LEARNED_MAX).for_each(|number| shared.learn(&format!("token-{number:03}")));
         let text = format!("token-abc token-000 token-{:03}", LEARNED_MAX - 1);
         assert_eq!(redactor.text(&text), "token-abc [redacted] [redacted]");
+    }
+
+    /// S-48: as if every secret were compared at every place.
+    #[test]
+    fn what_is_found_in_one_pass_is_what_comparing_finds() {
+        let mut seed = 7_u64;
+        let mut letters = |count: u64| -> String {
+            let mut letter = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if seed >> 61 == 0 { 'b' } else { 'a' }
+            };
+            (0..count).map(|_| letter()).collect()
+        };
+        for round in 0..400 {
+            let values: Vec<String> = (0..round % 4).map(|n| letters(8 + n * 5)).collect();
+            let (text, shown) = (letters(60), 50);
+            let mut hidden = [false; 61];
+            for (at, secret) in (0..shown).flat_map(|at| values.iter().map(move |it| (at, it))) {
+                let equal = secret.bytes().zip(text[at..].bytes());
+                let equal = equal.take_while(|(one, other)| one == other).count();
+                if equal >= secret.len().min(15) {
+                    hidden[at..at + equal].fill(true);
+                }
+            }
+            let mut expected = String::new();
+            for (at, letter) in text[..shown].char_indices() {
+                match hidden[at] {
+                    true if at > 0 && hidden[at - 1] => {}
+                    true => expected.push_str("[redacted]"),
+                    false => expected.push(letter),
+                }
+            }
+            let found = Redactor::new(values.iter(), 15).redact(text.as_bytes(), shown);
+            assert_eq!(String::from_utf8(found).unwrap(), expected, "{text} {values:?}");
+        }
+    }
+
+    /// S-48: the search is made once for all texts, however many secrets there are.
+    #[test]
+    fn the_search_is_made_anew_only_after_something_was_learned() {
+        let values: Vec<String> = (0..1_000).map(|number| format!("secret-{number:04}")).collect();
+        let redactor = Redactor::new(values.iter(), 40);
+        assert_eq!(redactor.text("a secret-0007!"), "a [redacted]!");
+        let first = redactor.secrets();
+        assert!(Arc::ptr_eq(&first, &redactor.secrets()));
+        redactor.learn("token-abc");
+        assert!(!Arc::ptr_eq(&first, &redactor.secrets()));
+        assert!(Arc::ptr_eq(&redactor.secrets(), &redactor.secrets()));
     }
 
     /// S-48: each line of a key is one.
