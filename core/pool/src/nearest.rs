@@ -29,23 +29,12 @@ const CANDIDATES_MAX: usize = 1_000;
 
 /// How many letters have to be put in, taken out, replaced or swapped with their neighbour, whatever their case.
 fn distance(one: &str, other: &str) -> usize {
-    let one: Vec<char> = one.chars().flat_map(char::to_lowercase).collect();
-    let other: Vec<char> = other.chars().flat_map(char::to_lowercase).collect();
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in other.iter().enumerate() {
-            let replaced = last[j] + usize::from(a != b);
-            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *a == other[j - 1] && one[i - 1] == *b {
-                least = least.min(before_last[j - 1] + 1);
-            }
-            row.push(least);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[other.len()]
+    strsim::osa_distance(&lowered(one), &lowered(other))
+}
+
+/// Letter by letter: the standard library's own looks at the end of a word too.
+fn lowered(name: &str) -> String {
+    name.chars().flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
