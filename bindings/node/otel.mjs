@@ -12,23 +12,21 @@ const require = createRequire(import.meta.url);
 const { version } = require('./package.json');
 const { Lease, Session, TrunklineError } = require('./index.cjs');
 
-/** The bounds of the conventions, in seconds. */
-const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+/** The names of the conventions, which all languages have from the registry. */
+const NAMES = require('./lib/native.cjs').registry.telemetry;
+const [OPERATION, EXECUTE_TOOL] = NAMES.operation;
 
-/** By the name of a function: the method of its request, the attribute that its first argument is, and where its params and options stand. */
-const REQUESTS = {
-  callTool: { method: 'tools/call', attribute: 'gen_ai.tool.name', options: 2 },
-  getPrompt: { method: 'prompts/get', attribute: 'gen_ai.prompt.name', options: 2 },
-  readResource: { method: 'resources/read', attribute: 'mcp.resource.uri', options: 1 },
-  complete: { method: 'completion/complete', params: 0, options: 1 },
+/** By the name of a function: where its params and options stand. */
+const PLACES = {
+  callTool: { options: 2 },
+  getPrompt: { options: 2 },
+  readResource: { options: 1 },
+  complete: { params: 0, options: 1 },
   request: { params: 1, options: 2 },
 };
 
-/** What durations tell apart. */
-const METHODS = new Set(Object.values(REQUESTS).flatMap(({ method }) => method ?? []));
-
-/** What is in the names of spans. */
-const NAMED = new Set(['gen_ai.tool.name', 'gen_ai.prompt.name']);
+/** What durations tell apart; `request` is given its method itself. */
+const METHODS = new Set(NAMES.requests.flatMap(({ method }) => method ?? []));
 
 /** What the classes had before. */
 let originals = [];
@@ -55,14 +53,13 @@ export function traceMeta(meta = {}, { baggage = false } = {}) {
 /** Gives each request of every session and lease a span, whose trace goes to the server, and a duration. */
 export function instrument({ tracerProvider = trace, meterProvider = metrics, baggage = false } = {}) {
   uninstrument();
-  const tracer = tracerProvider.getTracer('trunkline', version);
-  const duration = meterProvider.getMeter('trunkline', version).createHistogram('mcp.client.operation.duration', {
-    unit: 's',
-    description: 'How long requests to MCP servers take, from the call to its answer.',
-    advice: { explicitBucketBoundaries: BOUNDS },
-  });
+  const tracer = tracerProvider.getTracer(NAMES.scope, version);
+  const { name: told, description, bounds } = NAMES.duration;
+  const advice = { explicitBucketBoundaries: bounds };
+  const duration = meterProvider.getMeter(NAMES.scope, version).createHistogram(told, { unit: 's', description, advice });
   for (const { prototype } of [Session, Lease]) {
-    for (const [name, row] of Object.entries(REQUESTS)) {
+    for (const row of NAMES.requests) {
+      const name = row.node;
       const before = Object.getOwnPropertyDescriptor(prototype, name);
       if (before === undefined) continue;
       originals.push([prototype, name, before]);
@@ -80,18 +77,20 @@ export function uninstrument() {
 function observed({ tracer, duration, baggage }, original, row) {
   return function request(...given) {
     const method = row.method ?? String(given[0]);
-    const { name, attributes } = described(method, row.attribute, given[0]);
-    const counted = { 'mcp.method.name': METHODS.has(method) ? method : '_OTHER' };
+    const { name, attributes } = described(method, row, given[0]);
+    const counted = { [NAMES.method]: METHODS.has(method) ? method : NAMES.other };
     const began = performance.now();
     return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       const failed = ({ kind, told }) => {
-        counted['error.type'] = kind;
+        counted[NAMES.error] = kind;
         span.setAttributes(told);
         span.setStatus({ code: SpanStatusCode.ERROR });
       };
       try {
-        const result = await original.apply(this, withMeta(given, row, baggage));
-        if (method === 'tools/call' && result.isError) failed({ kind: 'tool_error', told: { 'error.type': 'tool_error' } });
+        const result = await original.apply(this, withMeta(given, PLACES[row.node], baggage));
+        if (method === 'tools/call' && result.isError) {
+          failed({ kind: NAMES.tool_error, told: { [NAMES.error]: NAMES.tool_error } });
+        }
         return result;
       } catch (error) {
         failed(failureOf(error));
@@ -105,13 +104,13 @@ function observed({ tracer, duration, baggage }, original, row) {
 }
 
 /** The name of a span, and what it says from its beginning. */
-function described(method, attribute, subject) {
-  const attributes = { 'mcp.method.name': method };
-  if (method === 'tools/call') attributes['gen_ai.operation.name'] = 'execute_tool';
-  if (attribute === undefined) return { name: method, attributes };
+function described(method, { attribute, is_named }, subject) {
+  const attributes = { [NAMES.method]: method };
+  if (method === 'tools/call') attributes[OPERATION] = EXECUTE_TOOL;
+  if (attribute === null) return { name: method, attributes };
   const text = String(subject);
-  attributes[attribute] = NAMED.has(attribute) ? text : plain(text);
-  return { name: NAMED.has(attribute) ? `${method} ${text}` : method, attributes };
+  attributes[attribute] = is_named ? text : plain(text);
+  return { name: is_named ? `${method} ${text}` : method, attributes };
 }
 
 /** An address without the places in which secrets stand. */
@@ -140,8 +139,8 @@ const nameOf = ({ code }) => code.replace(/^TRUNKLINE_/, '').toLowerCase();
 
 /** What a failure counts as, and what its span says: of the protocol's errors there are as many as servers make up. */
 function failureOf(error) {
-  const kind = error instanceof TrunklineError ? nameOf(error) : (error?.name ?? '_OTHER');
+  const kind = error instanceof TrunklineError ? nameOf(error) : (error?.name ?? NAMES.other);
   const code = error?.detail?.code;
-  if (kind !== 'server_error' || code === undefined) return { kind, told: { 'error.type': kind } };
-  return { kind, told: { 'error.type': String(code), 'rpc.response.status_code': String(code) } };
+  if (kind !== 'server_error' || code === undefined) return { kind, told: { [NAMES.error]: kind } };
+  return { kind, told: { [NAMES.error]: String(code), [NAMES.status_code]: String(code) } };
 }

@@ -83,7 +83,7 @@ impl Bridge {
         self.environment.wake();
     }
 
-    /// The registry of errors, events and options, as JSON text.
+    /// The registry of errors, events, options and names of telemetry, as JSON text.
     #[napi(catch_unwind)]
     pub fn registry(&self) -> String {
         interface::to_json().to_string()

@@ -55,6 +55,9 @@ use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider};
 use opentelemetry::trace::{Tracer, TracerProvider};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use trunkline_pool::config::{RemoteKind, ServerSpec, Transport};
+use trunkline_pool::interface::telemetry::{
+    BOUNDS, DurationRow, ERROR, OPERATIONS, PROTOCOL, REVISION, SCOPE, SESSIONS, TRANSPORT,
+};
 use trunkline_pool::options::{CallOptions, PoolOptions};
 use trunkline_pool::state::LossReason;
 
@@ -116,9 +119,8 @@ impl Telemetry {
     where
         P: TracerProvider<Tracer: Tracer<Span: Send + Sync + 'static> + Send + Sync + 'static>,
     {
-        let scope = InstrumentationScope::builder("trunkline")
-            .with_version(env!("CARGO_PKG_VERSION"))
-            .build();
+        let scope =
+            InstrumentationScope::builder(SCOPE).with_version(env!("CARGO_PKG_VERSION")).build();
         let meter = meters.meter_with_scope(scope.clone());
         let pools = Arc::new(Pools::default());
         gauges::register(&meter, &pools);
@@ -127,16 +129,8 @@ impl Telemetry {
         };
         Telemetry(Arc::new(Inner {
             tracer: BoxedTracer::new(Box::new(tracers.tracer_with_scope(scope))),
-            operations: seconds(
-                &meter,
-                "mcp.client.operation.duration",
-                "How long requests to MCP servers take, from the call to its answer.",
-            ),
-            sessions: seconds(
-                &meter,
-                "mcp.client.session.duration",
-                "How long connections to MCP servers last.",
-            ),
+            operations: seconds(&meter, OPERATIONS),
+            sessions: seconds(&meter, SESSIONS),
             errors: counter("trunkline.call.errors", "{error}", "Calls that failed, by code."),
             sent: counter("trunkline.sent", "By", "Bytes of the params of calls."),
             received: counter("trunkline.received", "By", "Bytes of the results of calls."),
@@ -195,7 +189,7 @@ impl Inner {
         match ended.came {
             Ok(received) => self.received.add(received as u64, std::slice::from_ref(&server)),
             Err(code) => {
-                let kind = KeyValue::new(ERROR_TYPE, code.name());
+                let kind = KeyValue::new(ERROR, code.name());
                 self.errors.add(1, &[server.clone(), kind]);
             }
         }
@@ -248,8 +242,7 @@ impl Observer {
     ) -> Connected {
         Connected(self.telemetry().cloned().map(|telemetry| {
             let mut counted: Vec<KeyValue> = transport(spec).into_iter().take(1).collect();
-            counted
-                .push(KeyValue::new("mcp.protocol.version", context::cut(&version()).to_owned()));
+            counted.push(KeyValue::new(REVISION, context::cut(&version()).to_owned()));
             Open { telemetry, began: Instant::now(), counted }
         }))
     }
@@ -259,7 +252,7 @@ impl Connected {
     /// It was lost.
     pub(crate) fn lost(&mut self, reason: LossReason) {
         if let Some(open) = &mut self.0 {
-            open.counted.push(KeyValue::new(ERROR_TYPE, reason.as_str()));
+            open.counted.push(KeyValue::new(ERROR, reason.as_str()));
         }
     }
 }
@@ -292,22 +285,16 @@ fn transport(spec: &ServerSpec) -> Vec<KeyValue> {
         // It is called within the process.
         _ => return Vec::new(),
     };
-    let transport = KeyValue::new("network.transport", transport);
-    let protocol = protocol.map(|protocol| KeyValue::new("network.protocol.name", protocol));
+    let transport = KeyValue::new(TRANSPORT, transport);
+    let protocol = protocol.map(|protocol| KeyValue::new(PROTOCOL, protocol));
     [transport].into_iter().chain(protocol).collect()
 }
 
-fn seconds(meter: &Meter, name: &'static str, what: &'static str) -> Histogram<f64> {
+fn seconds(meter: &Meter, row: DurationRow) -> Histogram<f64> {
     meter
-        .f64_histogram(name)
+        .f64_histogram(row.name)
         .with_unit("s")
-        .with_description(what)
+        .with_description(row.description)
         .with_boundaries(BOUNDS.to_vec())
         .build()
 }
-
-/// The bounds of the conventions, in seconds.
-const BOUNDS: [f64; 14] =
-    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
-
-const ERROR_TYPE: &str = "error.type";

@@ -9,10 +9,13 @@ use opentelemetry::trace::{Span, SpanKind, Status, Tracer};
 use opentelemetry::{Context, KeyValue};
 use serde_json::value::RawValue;
 use trunkline_pool::config::ServerSpec;
+use trunkline_pool::interface::telemetry::{
+    ERROR, METHOD, OPERATION, PROMPT, RESOURCE, STATUS_CODE, TOOL, TOOL_ERROR, counted_method,
+};
 use trunkline_pool::options::CallOptions;
 
 use super::context::{cut, joined, members, plain};
-use super::{ERROR_TYPE, Telemetry, guarded, transport};
+use super::{Telemetry, guarded, transport};
 use crate::api::{CallResult, Callee};
 use crate::{Error, ErrorCode, Result};
 
@@ -38,8 +41,7 @@ impl Request {
     ) -> (Cow<'a, str>, Cow<'a, CallOptions>, Request) {
         let said = Said::of(callee, params);
         let transport = spec.map(transport).unwrap_or_default();
-        let method = METHODS.into_iter().find(|known| *known == said.method).unwrap_or("_OTHER");
-        let mut counted = vec![KeyValue::new("mcp.method.name", method)];
+        let mut counted = vec![KeyValue::new(METHOD, counted_method(said.method))];
         counted.extend(transport.first().cloned());
         let attributes = said.attributes.into_iter().chain(transport).collect();
         let span = telemetry.0.tracer.span_builder(said.name);
@@ -81,19 +83,19 @@ impl Request {
 impl Watched {
     fn end(mut self, result: &Result<CallResult>) {
         let failed = match result {
-            Ok(result) if self.is_tool && result.is_error() => Some(("tool_error", None)),
+            Ok(result) if self.is_tool && result.is_error() => Some((TOOL_ERROR, None)),
             Ok(_) => None,
             Err(error) => Some((error.code().name(), code_of_server(error))),
         };
         if let Some((kind, code)) = failed {
             let told = code.clone().map_or(kind.into(), Cow::Owned);
-            self.span.set_attribute(KeyValue::new(ERROR_TYPE, told));
+            self.span.set_attribute(KeyValue::new(ERROR, told));
             if let Some(code) = code {
-                self.span.set_attribute(KeyValue::new("rpc.response.status_code", code));
+                self.span.set_attribute(KeyValue::new(STATUS_CODE, code));
             }
             // Servers write some of the words of errors.
             self.span.set_status(Status::error(""));
-            self.counted.push(KeyValue::new(ERROR_TYPE, kind));
+            self.counted.push(KeyValue::new(ERROR, kind));
         }
         self.span.end();
         self.telemetry.0.operations.record(self.began.elapsed().as_secs_f64(), &self.counted);
@@ -121,10 +123,10 @@ impl<'a> Said<'a> {
             Callee::Tool(tool) => ("tools/call", Some(tool)),
             Callee::Method(method) => (method, None),
         };
-        let mut attributes = vec![KeyValue::new("mcp.method.name", cut(method).to_owned())];
+        let mut attributes = vec![KeyValue::new(METHOD, cut(method).to_owned())];
         let of_tool = |tool| {
-            let operation = KeyValue::new("gen_ai.operation.name", "execute_tool");
-            ([operation, KeyValue::new("gen_ai.tool.name", cut(tool).to_owned())], tool)
+            let operation = KeyValue::new(OPERATION.0, OPERATION.1);
+            ([operation, KeyValue::new(TOOL, cut(tool).to_owned())], tool)
         };
         if let Some((told, tool)) = tool.map(of_tool) {
             attributes.extend(told);
@@ -138,10 +140,10 @@ impl<'a> Said<'a> {
         };
         let prompt = text("name").filter(|_| method == "prompts/get");
         if let Some(prompt) = &prompt {
-            attributes.push(KeyValue::new("gen_ai.prompt.name", cut(prompt).to_owned()));
+            attributes.push(KeyValue::new(PROMPT, cut(prompt).to_owned()));
         }
         if let Some(uri) = text("uri").filter(|_| method.starts_with("resources/")) {
-            attributes.push(KeyValue::new("mcp.resource.uri", plain(&uri)));
+            attributes.push(KeyValue::new(RESOURCE, plain(&uri)));
         }
         let name = prompt.map_or_else(|| cut(method).to_owned(), |prompt| named(method, &prompt));
         let meta = members.get("_meta").map(|meta| {
@@ -156,6 +158,3 @@ impl<'a> Said<'a> {
 fn named(method: &str, target: &str) -> String {
     format!("{method} {}", cut(target))
 }
-
-/// The methods that durations tell apart. What a host calls others is its own affair, and may be anything.
-const METHODS: [&str; 4] = ["tools/call", "prompts/get", "resources/read", "completion/complete"];

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -29,23 +30,12 @@ from ._errors import TrunklineError
 
 __all__ = ["instrument", "trace_meta", "uninstrument"]
 
-#: The bounds of the conventions, in seconds.
-_BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+#: The names of the conventions, which all languages have from the registry.
+_NAMES: dict[str, Any] = json.loads(_trunkline.interface())["telemetry"]
+_METHOD, _ERROR = _NAMES["method"], _NAMES["error"]
 
-#: By the name of a function: the method of its request, which ``request`` is given itself, and the attribute that its subject is.
-_REQUESTS: dict[str, tuple[str | None, str | None]] = {
-    "call_tool": ("tools/call", "gen_ai.tool.name"),
-    "get_prompt": ("prompts/get", "gen_ai.prompt.name"),
-    "read_resource": ("resources/read", "mcp.resource.uri"),
-    "complete": ("completion/complete", None),
-    "request": (None, None),
-}
-
-#: What durations tell apart.
-_METHODS = {method for method, _ in _REQUESTS.values() if method is not None}
-
-#: What is in the names of spans.
-_NAMED = {"gen_ai.tool.name", "gen_ai.prompt.name"}
+#: What durations tell apart; ``request`` is given its method itself.
+_METHODS = {row["method"] for row in _NAMES["requests"]} - {None}
 
 #: What the classes had before, by class and name.
 _originals: dict[tuple[type, str], Any] = {}
@@ -78,11 +68,12 @@ def instrument(
     uninstrument()
     operations = _Operations(tracer_provider, meter_provider, baggage)
     for kind in (_aio.Session, _aio.Lease, sync.Session, sync.Lease):
-        for name, (method, attribute) in _REQUESTS.items():
+        for row in _NAMES["requests"]:
+            name = row["python"]
             original = vars(kind).get(name)
             if original is not None:
                 _originals[kind, name] = original
-                setattr(kind, name, _observed(operations, original, method, attribute))
+                setattr(kind, name, _observed(operations, original, row))
 
 
 def uninstrument() -> None:
@@ -92,7 +83,7 @@ def uninstrument() -> None:
         setattr(kind, name, original)
 
 
-def _observed(operations: _Operations, original: Any, method: str | None, attribute: str | None) -> Any:
+def _observed(operations: _Operations, original: Any, row: dict[str, Any]) -> Any:
     _, *names = inspect.signature(original).parameters
     before_params = names.index("params") if "params" in names else None
 
@@ -102,7 +93,7 @@ def _observed(operations: _Operations, original: Any, method: str | None, attrib
         if before_params is not None and len(args) == before_params + 1 and "params" not in options:
             *before, options["params"] = args
             args = tuple(before)
-        return args, operations.operation(method or str(subject), (attribute, subject), options)
+        return args, operations.operation(row, subject, options)
 
     @functools.wraps(original)
     async def awaited(self: Any, *args: Any, **options: Any) -> Any:
@@ -122,13 +113,14 @@ def _observed(operations: _Operations, original: Any, method: str | None, attrib
 class _Operations:
     def __init__(self, tracers: Any, meters: Any, baggage: bool) -> None:
         version = _trunkline.__version__
-        self._tracer = trace.get_tracer("trunkline", version, tracers)
-        meter = metrics.get_meter("trunkline", version, meters)
+        self._tracer = trace.get_tracer(_NAMES["scope"], version, tracers)
+        meter = metrics.get_meter(_NAMES["scope"], version, meters)
+        told = _NAMES["duration"]
         self._duration = meter.create_histogram(
-            "mcp.client.operation.duration",
+            told["name"],
             unit="s",
-            description="How long requests to MCP servers take, from the call to its answer.",
-            explicit_bucket_boundaries_advisory=_BOUNDS,
+            description=told["description"],
+            explicit_bucket_boundaries_advisory=told["bounds"],
         )
         self._baggage = baggage
 
@@ -144,11 +136,10 @@ class _Operations:
                 options["meta"] = meta
 
     @contextmanager
-    def operation(
-        self, method: str, subject: tuple[str | None, Any], options: dict[str, Any]
-    ) -> Iterator[Any]:
-        name, attributes = _described(method, subject)
-        counted = {"mcp.method.name": method if method in _METHODS else "_OTHER"}
+    def operation(self, row: dict[str, Any], subject: Any, options: dict[str, Any]) -> Iterator[Any]:
+        method = row["method"] or str(subject)
+        name, attributes = _described(method, row, subject)
+        counted = {_METHOD: method if method in _METHODS else _NAMES["other"]}
         began = time.perf_counter()
         with self._tracer.start_as_current_span(
             name,
@@ -160,13 +151,13 @@ class _Operations:
             self._join(options)
 
             def failed(kind: str, told: dict[str, str]) -> None:
-                counted["error.type"] = kind
+                counted[_ERROR] = kind
                 span.set_attributes(told)
                 span.set_status(trace.StatusCode.ERROR)
 
             def ended(result: Any) -> Any:
                 if method == "tools/call" and result.is_error:
-                    failed("tool_error", {"error.type": "tool_error"})
+                    failed(_NAMES["tool_error"], {_ERROR: _NAMES["tool_error"]})
                 return result
 
             try:
@@ -178,19 +169,18 @@ class _Operations:
                 self._duration.record(time.perf_counter() - began, counted)
 
 
-def _described(method: str, subject: tuple[str | None, Any]) -> tuple[str, dict[str, str]]:
+def _described(method: str, row: dict[str, Any], subject: Any) -> tuple[str, dict[str, str]]:
     """The name of a span, and what it says from its beginning."""
-    attributes = {"mcp.method.name": method}
+    attributes = {_METHOD: method}
     if method == "tools/call":
-        attributes["gen_ai.operation.name"] = "execute_tool"
-    attribute, value = subject
-    if attribute is None:
-        return method, attributes
-    if attribute not in _NAMED:
-        attributes[attribute] = _plain(str(value))
-        return method, attributes
-    attributes[attribute] = str(value)
-    return f"{method} {value}", attributes
+        operation, word = _NAMES["operation"]
+        attributes[operation] = word
+    if row["is_named"]:
+        attributes[row["attribute"]] = str(subject)
+        return f"{method} {subject}", attributes
+    if row["attribute"] is not None:
+        attributes[row["attribute"]] = _plain(str(subject))
+    return method, attributes
 
 
 def _plain(uri: str) -> str:
@@ -202,8 +192,8 @@ def _failure(error: BaseException) -> tuple[str, dict[str, str]]:
     """What a failure counts as, and what its span says: of the protocol's errors there are as many as servers make up."""
     if not isinstance(error, TrunklineError):
         kind = type(error).__qualname__
-        return kind, {"error.type": kind}
+        return kind, {_ERROR: kind}
     if error.code == "server_error" and "code" in error.detail:
         code = str(error.detail["code"])
-        return error.code, {"error.type": code, "rpc.response.status_code": code}
-    return error.code, {"error.type": error.code}
+        return error.code, {_ERROR: code, _NAMES["status_code"]: code}
+    return error.code, {_ERROR: error.code}

@@ -1,4 +1,6 @@
-//! The registry of errors, events and options that Rust, C, Python and Node share.
+//! The registry of errors, events, options and names of telemetry.
+//!
+//! Rust, C, Python and Node share it.
 //!
 //! It only grows: numbers and names are never reused. The header, the stubs and the docs are checked against it.
 
@@ -11,6 +13,7 @@ mod options;
 pub(crate) mod remedies;
 mod server_rows;
 mod spelling;
+pub mod telemetry;
 pub mod words;
 
 pub use errors::{ERRORS, ErrorCode, ErrorRow, Names, Retry};
@@ -25,7 +28,9 @@ use serde_json::{Value, json};
 /// The version of the registry's own form.
 const VERSION: u32 = 1;
 
-/// The whole registry as JSON: `{v, errors, events, envelope, options}`; options by scope.
+/// The whole registry as JSON: `{v, errors, events, envelope, options, telemetry}`.
+///
+/// The options are in it by scope.
 ///
 /// The fields of servers have `spellings` instead of names by language: their configuration is the same everywhere.
 /// Bindings translate their keyword arguments with it, and check their stubs against it.
@@ -44,6 +49,7 @@ pub fn to_json() -> Value {
         "events": EVENTS.iter().map(EventRow::to_json).collect::<Vec<_>>(),
         "envelope": events::ENVELOPE.iter().map(PayloadField::to_json).collect::<Vec<_>>(),
         "options": Value::Object(scopes.collect()),
+        "telemetry": telemetry::to_json(),
     })
 }
 

@@ -286,3 +286,18 @@ fn load_knows_every_format() {
     let names: Vec<&str> = crate::settings::FORMATS.iter().map(|format| format.name()).collect();
     assert!(matches!(format.kind, OptionKind::Word(words) if *words == *names));
 }
+
+/// SPEC 16.7: what Python and Node read of telemetry is what Rust tells.
+#[test]
+fn telemetry_has_one_row_for_each_operation_that_is_a_span() {
+    let json = to_json();
+    let rows = json["telemetry"]["requests"].as_array().unwrap();
+    let node: Vec<&str> = rows.iter().map(|row| row["node"].as_str().unwrap()).collect();
+    assert_eq!(node, ["callTool", "getPrompt", "readResource", "complete", "request"]);
+    for row in telemetry::REQUESTS {
+        assert!(row.attribute.is_some() || !row.is_named, "{row:?}");
+        let counted = telemetry::counted_method(row.method.unwrap_or(row.name));
+        assert_eq!(counted, row.method.unwrap_or("_OTHER"));
+    }
+    assert_eq!(json["telemetry"]["duration"]["name"], "mcp.client.operation.duration");
+}
