@@ -111,7 +111,7 @@ impl SessionCore {
         let mut hold = self.granted(name, asked, deadline).await?;
         // The pool hears of a loss once the exit of the process is known. The hold keeps the entry until then, so that it comes back.
         while hold.cell.is_lost() {
-            let told = deadline.before(&self.driver, hold.cell.until_told_of_loss()).await;
+            let told = deadline.before(&self.driver.runtime, hold.cell.until_told_of_loss()).await;
             told.map_err(|error| self.named(name, error))?;
             hold = self.granted(name, asked, deadline).await?;
         }
@@ -148,7 +148,7 @@ impl SessionCore {
         deadline: Deadline,
     ) -> Result<LeaseHold> {
         let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
-        let result = deadline.before(&self.driver, receive).await?;
+        let result = deadline.before(&self.driver.runtime, receive).await?;
         waiting.over();
         let dead = |_| Err(Error::new(ErrorCode::Internal, "the pool gave no answer"));
         result.unwrap_or_else(dead)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use trunkline_pool::interface::words;
 
-use crate::driver::Driver;
+use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Result};
 
 /// The end of one wait, whatever it is for on the way.
@@ -34,14 +34,14 @@ impl Deadline {
     /// `timeout` with `detail.which` `connect`.
     pub(super) async fn before<T>(
         self,
-        driver: &Driver,
+        runtime: &Runtime,
         coming: impl Future<Output = T>,
     ) -> Result<T> {
         let Some(at) = self.at else { return Ok(coming.await) };
         tokio::select! {
             biased;
             came = coming => Ok(came),
-            () = driver.runtime.sleep_until(at) => Err(self.passed()),
+            () = runtime.sleep_until(at) => Err(self.passed()),
         }
     }
 

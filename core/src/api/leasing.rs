@@ -18,7 +18,7 @@ impl Session {
         let (core, deadline) = (self.core(), Deadline::after(options.timeout));
         core.check()?;
         let brought = core.bring(server, spec, options.origin);
-        let origin = deadline.before(&core.driver, brought).await;
+        let origin = deadline.before(&core.driver.runtime, brought).await;
         let origin = origin.map_err(|error| core.named(server, error))??;
         loop {
             core.check_enabled(server)?;

@@ -80,7 +80,7 @@ impl PoolCore {
             if !holds() {
                 return Ok(());
             }
-            deadline.before(&self.driver, settled).await?;
+            deadline.before(&self.driver.runtime, settled).await?;
         }
     }
 

@@ -74,7 +74,7 @@ impl SessionCore {
         }
         // Without this hold the connection may end before the session's own wish has it. `ready`
         // tells what else comes of that.
-        let _ = deadline.before(&self.driver, self.until_answered(name)).await;
+        let _ = deadline.before(&self.driver.runtime, self.until_answered(name)).await;
         drop(hold);
         Ok(())
     }

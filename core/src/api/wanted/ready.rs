@@ -35,7 +35,7 @@ impl SessionCore {
                 Some(pending) => pending,
             };
             deadline
-                .before(&self.driver, settled)
+                .before(&self.driver.runtime, settled)
                 .await
                 .map_err(|error| error.with_session(&*self.id).with_detail("servers", pending))?;
         }
