@@ -18,7 +18,8 @@ use crate::{Error, ErrorCode};
 /// others must go on: there are at most two for each source.
 const MORE_MAX: usize = 63;
 
-type Work = Box<dyn FnOnce() + Send>;
+/// A piece of work for a thread that may wait.
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
 
 /// The threads of a runtime that may wait (SPEC 16.2).
 ///
@@ -129,13 +130,17 @@ pub(crate) fn begin<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> oneshot::Receiver<T> {
     let (send, end) = oneshot::channel();
-    let work = move || drop(send.send(work()));
+    give(Box::new(move || drop(send.send(work()))));
+    end
+}
+
+/// The same for work of whose end nothing is told.
+pub(crate) fn give(work: Work) {
     match Runtime::running() {
-        Some(runtime) => runtime.waiters().give(Box::new(work)),
+        Some(runtime) => runtime.waiters().give(work),
         // A part of the library that is tested alone.
         None => drop(tokio::task::spawn_blocking(work)),
     }
-    end
 }
 
 /// The error where the system gives no thread.

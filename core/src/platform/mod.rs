@@ -133,6 +133,9 @@ pub(crate) struct Launch {
     pub cwd: PathBuf,
 }
 
+/// Gives a piece of work to a thread that may wait.
+pub(crate) type OnBlockingThread = fn(Box<dyn FnOnce() + Send>);
+
 /// Where what is read goes.
 pub(crate) trait Room {
     /// The bytes to append to; there is room behind them.

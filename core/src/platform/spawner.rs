@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 #[cfg(target_os = "linux")]
 use super::supervised;
-use super::{Launch, LaunchError, Launched, OfProcess, group, signals};
+use super::{Launch, LaunchError, Launched, OfProcess, OnBlockingThread, group, signals};
 
 /// Requests that may wait. More servers than this at once are refused by the pool's own limits.
 const QUEUE_MAX: usize = 4096;
@@ -23,8 +23,12 @@ static SPAWNER: OfProcess<Mutex<Option<SyncSender<Job>>>> = OfProcess::new();
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
 ///
-/// A dropped future leaves nothing: a process that comes up without a taker is ended.
-pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
+/// It forks on a thread of its own, and needs none that may wait. A dropped future leaves nothing: a process that comes up without a taker
+/// is ended.
+pub(crate) async fn launch(
+    launch: Launch,
+    _on_blocking_thread: OnBlockingThread,
+) -> Result<Launched, LaunchError> {
     #[cfg(target_os = "linux")]
     if let Some(launched) = supervised::launch(&launch).await? {
         return Ok(launched);

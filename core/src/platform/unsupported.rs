@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
-use super::{Exit, Launch, LaunchError, Launched, Room, TreeSignal};
+use super::{Exit, Launch, LaunchError, Launched, OnBlockingThread, Room, TreeSignal};
 
 /// A server's process.
 #[derive(Debug)]
@@ -27,7 +27,10 @@ pub(crate) struct LentPipe(Infallible);
 pub(crate) struct PipeCopy(Infallible);
 
 /// Refuses.
-pub(crate) async fn launch(_launch: Launch) -> Result<Launched, LaunchError> {
+pub(crate) async fn launch(
+    _launch: Launch,
+    _on_blocking_thread: OnBlockingThread,
+) -> Result<Launched, LaunchError> {
     Err(LaunchError::new("start a process on this system", io::ErrorKind::Unsupported.into()))
 }
 

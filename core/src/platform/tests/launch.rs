@@ -22,6 +22,9 @@ use crate::transport::stdio;
 const CHOSEN: &str = "TRUNKLINE_TEST_LAUNCH";
 const WAY: &str = "TRUNKLINE_SUPERVISION";
 
+/// The systems with these tests need no thread that may wait.
+const ON_NO_THREAD: OnBlockingThread = |_| {};
+
 /// A test of this file, by its name alone.
 fn in_each_way(test: &str, variables: &[(&str, &str)], run: impl AsyncFnOnce()) {
     in_each_way_of(&format!("launch::{test}"), variables, run);
@@ -69,7 +72,8 @@ pub(super) async fn printed(launched: Launched) -> Vec<u8> {
 }
 
 async fn printed_by(script: &str) -> String {
-    String::from_utf8(printed(launch(shell(script, Vec::new())).await.unwrap()).await).unwrap()
+    String::from_utf8(printed(launch(shell(script, Vec::new()), ON_NO_THREAD).await.unwrap()).await)
+        .unwrap()
 }
 
 /// S-20: whatever bytes an argument has but a zero.
@@ -98,7 +102,7 @@ fn two_hundred_arguments_arrive_byte_by_byte() {
         assert_eq!(corpus.len(), 200);
         let args = corpus.iter().cloned().map(OsString::from_vec).collect();
         let script = "cat /proc/$$/cmdline";
-        let seen = printed(launch(shell(script, args)).await.unwrap()).await;
+        let seen = printed(launch(shell(script, args), ON_NO_THREAD).await.unwrap()).await;
         let own = ["sh", "-c", script, "sh"].map(|it| it.as_bytes().to_vec());
         let given: Vec<u8> =
             own.into_iter().chain(corpus).flat_map(|it| [it, vec![0]].concat()).collect();
@@ -193,7 +197,8 @@ fn signal_lines(status: &str) -> Vec<String> {
 fn a_server_outlives_the_thread_that_asked_for_it() {
     in_each_way("a_server_outlives_the_thread_that_asked_for_it", &[], async || {
         let runtime = tokio::runtime::Handle::current();
-        let asks = move || runtime.block_on(launch(shell("cat", Vec::new()))).unwrap();
+        let asks =
+            move || runtime.block_on(launch(shell("cat", Vec::new()), ON_NO_THREAD)).unwrap();
         let launched = tokio::task::spawn_blocking(|| std::thread::spawn(asks).join().unwrap());
         let Launched { process, stdin, stdout, stderr: _ } = launched.await.unwrap();
         if supervision() == "group" {
@@ -226,7 +231,7 @@ fn thread_of_child(pid: u32) -> Option<String> {
 #[test]
 fn an_argument_with_a_zero_is_refused() {
     in_each_way("an_argument_with_a_zero_is_refused", &[], async || {
-        let refused = launch(shell("true", vec!["a\0b".into()])).await.err().unwrap();
+        let refused = launch(shell("true", vec!["a\0b".into()]), ON_NO_THREAD).await.err().unwrap();
         assert_eq!(refused.error.kind(), io::ErrorKind::InvalidInput);
         assert_eq!(refused.step, "pass its arguments and environment");
     });

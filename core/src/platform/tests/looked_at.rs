@@ -206,7 +206,7 @@ async fn what_nobody_looked_at_has_its_whole_path_as_its_name_too() {
 }
 
 async fn launch_now(launch: Launch) -> Result<Launched, LaunchError> {
-    crate::platform::launch(launch).await
+    crate::platform::launch(launch, |_| {}).await
 }
 
 /// Puts something else in the place of a program: that, which runs something.

@@ -7,6 +7,7 @@ use std::os::windows::ffi::OsStrExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr;
 
+use tokio::sync::oneshot;
 use windows_sys::Win32::Foundation::{HANDLE_FLAG_INHERIT, SetHandleInformation};
 use windows_sys::Win32::System::SystemInformation::GetSystemDirectoryW;
 use windows_sys::Win32::System::Threading::{
@@ -19,13 +20,15 @@ use windows_sys::Win32::System::Threading::{
 use super::pipe::{ReadPipe, WritePipe};
 use super::process::{Job, Process};
 use super::{check, text};
-use crate::apart;
-use crate::platform::{Expected, Launch, LaunchError, Launched, Stamp};
+use crate::platform::{Expected, Launch, LaunchError, Launched, OnBlockingThread, Stamp};
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
 ///
 /// A dropped future leaves nothing: a process that comes up without a taker ends with its job.
-pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
+pub(crate) async fn launch(
+    launch: Launch,
+    on_blocking_thread: OnBlockingThread,
+) -> Result<Launched, LaunchError> {
     let open = |error| LaunchError::new("open its pipes", error);
     let started = |error| LaunchError::new("start it", error);
     let (stdin, child_in) = WritePipe::pair().await.map_err(open)?;
@@ -42,7 +45,9 @@ pub(crate) async fn launch(launch: Launch) -> Result<Launched, LaunchError> {
         drop(expected);
         created.map_err(started)
     };
-    let process = apart::begin(start).await.map_err(|_| {
+    let (send, created) = oneshot::channel();
+    on_blocking_thread(Box::new(move || drop(send.send(start()))));
+    let process = created.await.map_err(|_| {
         // The runtime ends.
         started(io::ErrorKind::BrokenPipe.into())
     })?;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use trunkline_pool::config::StdioSpec;
 
+use crate::apart;
 use crate::lookup::{self, Environment, Found, Lookups, Sought};
 use crate::platform::{self, Expected, Launch, LaunchError, Launched};
 use crate::{Error, ErrorCode, Result};
@@ -91,7 +92,7 @@ pub(crate) fn is_replaced(failed: &Error) -> bool {
 /// # Errors
 /// `spawn_failed` with `detail.command` and `detail.errno`. A dropped future leaves no process.
 pub(crate) async fn start(server: &Arc<str>, command: &str, launch: Launch) -> Result<Launched> {
-    let launched = platform::launch(launch).await;
+    let launched = platform::launch(launch, apart::give).await;
     launched.map_err(|failed| match failed.is_replaced() {
         true => lookup::replaced(server, command),
         false => {
