@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 
 use crate::apart::{Waiters, no_thread};
 use crate::platform::{self, OfProcess};
-use crate::transport;
 use crate::{Error, ErrorCode, Result};
 
 /// A hold on the process's runtime.
@@ -42,15 +41,16 @@ fn current() -> MutexGuard<'static, Weak<Runtime>> {
 }
 
 impl Runtime {
-    /// The process's runtime; starts it when there is none.
+    /// The process's runtime; starts it when there is none. A worker that is the only one calls `on_only_worker` first.
     ///
     /// # Errors
     /// `invalid_argument` when it runs with another number of workers, `limit` (`threads`) when threads cannot be started.
-    pub(crate) fn shared(workers: usize) -> Result<Arc<Runtime>> {
+    pub(crate) fn shared(workers: usize, on_only_worker: fn()) -> Result<Arc<Runtime>> {
         let mut current = current();
         if let Some(runtime) = current.upgrade() {
             return runtime.check_workers(workers).map(|()| runtime);
         }
+        let workers = (workers, on_only_worker);
         let runtime =
             Arc::new(Runtime::start(workers, platform::fork_generation(), Waiters::start)?);
         *current = Arc::downgrade(&runtime);
@@ -63,7 +63,7 @@ impl Runtime {
     }
 
     fn start(
-        workers: usize,
+        (workers, on_only_worker): (usize, fn()),
         fork_generation: u64,
         waiters: impl FnOnce(Handle) -> io::Result<Arc<Waiters>>,
     ) -> Result<Runtime> {
@@ -71,7 +71,7 @@ impl Runtime {
             io::ErrorKind::WouldBlock => no_thread(&error),
             _ => Error::new(ErrorCode::Internal, format!("starting the runtime: {error}")),
         };
-        let (handle, threads) = Threads::start(workers).map_err(failed)?;
+        let (handle, threads) = Threads::start(workers, on_only_worker).map_err(failed)?;
         match waiters(handle.clone()) {
             Ok(waiters) => {
                 Ok(Runtime { handle, threads: Some(threads), waiters, workers, fork_generation })
@@ -124,7 +124,7 @@ impl Runtime {
 }
 
 impl Threads {
-    fn start(workers: usize) -> io::Result<(Handle, Threads)> {
+    fn start(workers: usize, on_only_worker: fn()) -> io::Result<(Handle, Threads)> {
         if workers > 1 {
             let mut builder = Builder::new_multi_thread();
             let runtime = prepared(builder.worker_threads(workers)).build()?;
@@ -135,7 +135,7 @@ impl Threads {
         let (tell, told) = sync_channel(1);
         std::thread::Builder::new().name(THREAD_NAME.into()).spawn(move || {
             platform::block_all_signals();
-            transport::take_turns();
+            on_only_worker();
             let runtime = match prepared(&mut Builder::new_current_thread()).build() {
                 Ok(runtime) => runtime,
                 Err(error) => return drop(tell.send(Err(error))),
@@ -196,7 +196,7 @@ mod tests {
     async fn a_runtime_without_a_thread_that_may_wait_is_an_error() {
         for workers in [1, 2] {
             let no_thread = |_| Err(io::ErrorKind::WouldBlock.into());
-            let started = Runtime::start(workers, platform::fork_generation(), no_thread);
+            let started = Runtime::start((workers, || {}), platform::fork_generation(), no_thread);
             let error = started.err().expect("there is no thread to be had");
             assert_eq!(error.code(), ErrorCode::Limit, "{error}");
         }

@@ -252,7 +252,7 @@ mod tests {
                 std::thread::sleep(LOOK / 10);
             }
         };
-        let runtime = Runtime::shared(1).unwrap();
+        let runtime = Runtime::shared(1, || {}).unwrap();
         // Others may have filled what is kept at that moment.
         let kept = (0..100).map(|_| dropped()).find(|place| is_kept(*place));
         goes(kept.expect("it is kept at first"), "beside a runtime");

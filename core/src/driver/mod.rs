@@ -145,7 +145,7 @@ impl Driver {
         let workspace = workspace(&options)?;
         let roots = Roots::new(&workspace, options.roots.as_deref())?;
         let store = options.tokens.as_deref().map(Store::open).transpose()?;
-        let runtime = Runtime::shared(options.workers)?;
+        let runtime = Runtime::shared(options.workers, crate::transport::take_turns)?;
         let catalogs = Catalogs::open(&options.cache, runtime.clone())?;
         let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0_u8);
         let driver = Arc::new(Driver {

@@ -55,7 +55,7 @@ fn a_start_waits_for_what_is_shown_but_not_for_ever() {
 /// SPEC 14.2: without the option nothing is on the disk, and the pool remembers all the same.
 #[test]
 fn without_a_cache_the_pool_alone_remembers() {
-    let runtime = Runtime::shared(1).unwrap();
+    let runtime = Runtime::shared(1, || {}).unwrap();
     let catalogs = Catalogs::open(&CatalogCache::Off, runtime).unwrap();
     let off = Opened { catalogs, warnings: Arc::default() };
     off.keep(&key("s"), &catalog("one"));
@@ -68,7 +68,7 @@ fn without_a_cache_the_pool_alone_remembers() {
 fn a_path_that_is_not_whole_is_refused() {
     for path in ["catalogs", "./a", "~/a", "", "On"] {
         let option = CatalogCache::Folder(path.to_owned());
-        let error = Catalogs::open(&option, Runtime::shared(1).unwrap()).err().unwrap();
+        let error = Catalogs::open(&option, Runtime::shared(1, || {}).unwrap()).err().unwrap();
         assert_eq!(error.code(), crate::ErrorCode::InvalidArgument);
         assert_eq!(error.detail()["path"], "cache");
     }

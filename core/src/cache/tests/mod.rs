@@ -71,7 +71,7 @@ struct Opened {
 impl Opened {
     fn at(folder: &Path) -> Opened {
         let option = CatalogCache::Folder(folder.to_str().unwrap().to_owned());
-        let catalogs = Catalogs::open(&option, Runtime::shared(1).unwrap()).unwrap();
+        let catalogs = Catalogs::open(&option, Runtime::shared(1, || {}).unwrap()).unwrap();
         let warnings = Arc::new(Mutex::new(Vec::new()));
         let told = warnings.clone();
         catalogs.on_warning(move |message| told.lock().unwrap().push(message.to_owned()));
