@@ -57,6 +57,7 @@ mod apart;
 mod api;
 mod approvals;
 mod auth;
+mod base;
 #[doc(hidden)]
 pub mod bounded;
 mod cache;
@@ -78,6 +79,7 @@ mod logs;
     reason = "the settings files that are loaded are what calls all of it"
 )]
 mod lookup;
+mod net;
 #[cfg(feature = "otlp")]
 pub mod otlp;
 #[cfg(not(feature = "otlp"))]

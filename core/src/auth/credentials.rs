@@ -23,7 +23,7 @@ use super::spent::Spent;
 use super::store::{Kept, Store};
 use super::warnings::Warnings;
 use crate::Error;
-use crate::transport::redact::Learned;
+use crate::net::redact::Learned;
 
 /// All that a token for the client itself takes, which may be many exchanges. Nothing is lost that is issued after it.
 const OWN_WAIT_MAX: Duration = Duration::from_secs(30);

@@ -9,7 +9,7 @@ use trunkline_pool::interface::{Retry, words};
 use trunkline_pool::oauth::Authentication;
 
 use super::fetch::{Answered, Fetch};
-use crate::transport::escape::escape_line;
+use crate::base::escape::escape_line;
 use crate::{Error, ErrorCode};
 
 /// Characters of somebody else's words that an error repeats.

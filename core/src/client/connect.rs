@@ -15,9 +15,9 @@ use super::{
     ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Provided, Unconnected, failure,
 };
 use crate::lookup::{self, Environment};
+use crate::net::redact::Redactor;
 use crate::platform::Launched;
 use crate::transport::http::{self, HttpWire, SocketWire};
-use crate::transport::redact::Redactor;
 use crate::transport::stdio::{self, Child, StdioLimits, StdioWire};
 use crate::transport::{HostWire, Wire};
 use crate::{Error, ErrorCode, Result};

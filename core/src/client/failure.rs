@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::ConnectOptions;
 use super::in_flight::{Flight, Missed};
+use crate::base::escape::escape_line;
 use crate::platform::Exit;
-use crate::transport::escape::escape_line;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
 use trunkline_pool::json::{readable_members, signed};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trunkline_pool::json::readable_members;
 
-use crate::transport::redact::Redactor;
+use crate::net::redact::Redactor;
 
 /// The most bytes of a member; one that is longer is left out. It stays for as long as the server's entry does.
 const MEMBER_BYTES_MAX: usize = 1 << 20;

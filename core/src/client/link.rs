@@ -19,9 +19,9 @@ use super::owed::Owed;
 use super::server_requests::ServerRequests;
 use super::{ConnectOptions, Connection, ConnectionEvents, ServerFacts, lists::Lists, timer};
 use crate::Error;
+use crate::base::escape::escape_line;
+use crate::net::redact::Redactor;
 use crate::transport::Wire;
-use crate::transport::escape::escape_line;
-use crate::transport::redact::Redactor;
 use crate::transport::stdio::Child;
 
 /// One connection.

@@ -28,9 +28,9 @@ use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::{Author, Context, Credentials};
 use crate::client::{Connection, Introduction, Kill, Provided};
+use crate::net::cookies::Jar;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
-use crate::transport::http::Jar;
 use crate::usage::Usage;
 
 /// The published state of an entry, and the way to its connection.

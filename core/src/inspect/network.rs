@@ -11,7 +11,10 @@ use super::whole;
 use crate::Result;
 use crate::auth::signs_in_straight;
 use crate::lookup::{CERTIFICATES, HostVariables, PROXIES};
-use crate::transport::http::{self, ROOTS_NAMED_BY, address, proxy_of, tls};
+use crate::net::proxies::{misread, proxy_of};
+use crate::net::roots::NAMED_BY;
+use crate::net::tls::tls;
+use crate::transport::http::address;
 
 /// The way to a remote server.
 #[derive(Clone, Debug)]
@@ -75,7 +78,7 @@ pub fn trusted_roots() -> std::result::Result<(), String> {
 
 /// The variables that name roots which the library takes in place of those of the system.
 pub fn root_variables() -> &'static [&'static str] {
-    ROOTS_NAMED_BY
+    NAMED_BY
 }
 
 /// The variables, in upper case, that programs find certificates by.
@@ -90,5 +93,5 @@ pub fn proxy_variables() -> &'static [&'static str] {
 
 /// The variables that are to name a proxy, and whose value is none: what would go by them is refused.
 pub fn misread_proxies() -> Vec<&'static str> {
-    http::misread_proxies()
+    misread()
 }

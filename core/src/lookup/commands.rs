@@ -9,8 +9,8 @@ use trunkline_pool::config::StdioSpec;
 use trunkline_pool::expand::CommandLine;
 
 use super::{Environment, Lookups};
+use crate::base::escape::escape_line;
 use crate::platform::{Exit, Launched, Process, ReadPipe};
-use crate::transport::escape::escape_line;
 use crate::transport::stdio;
 use crate::{Error, ErrorCode, Result};
 

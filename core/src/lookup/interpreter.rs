@@ -6,8 +6,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::program::{check, find, of_command};
+use crate::base::escape::escape_line;
 use crate::bounded;
-use crate::transport::escape::escape_line;
 use crate::{Error, Result};
 
 /// As much of the first line as systems look at, in bytes.

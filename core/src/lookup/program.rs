@@ -9,7 +9,7 @@ use trunkline_pool::config::StdioSpec;
 
 use super::Environment;
 use crate::apart::OneByOneOf;
-use crate::transport::escape::escape_line;
+use crate::base::escape::escape_line;
 use crate::{Error, ErrorCode, Result};
 
 /// Where a server starts, and which file is executed for it.

@@ -12,7 +12,9 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::export::{Export, internal};
-use crate::transport::http::{plain, proxy_of, tls};
+use crate::net::http_client::plain;
+use crate::net::proxies::proxy_of;
+use crate::net::tls::tls;
 use crate::{Error, ErrorCode, Result};
 
 type Sent = std::result::Result<Response<Bytes>, HttpError>;

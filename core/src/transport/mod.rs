@@ -1,13 +1,11 @@
 //! Frames on their way: one JSON-RPC message each, in both directions, with a bound on everything.
 
-pub(crate) mod escape;
 pub(crate) mod host;
 pub(crate) mod http;
 mod joined;
 mod loan;
 mod queue;
 mod reader;
-pub(crate) mod redact;
 mod seldom;
 pub(crate) mod stdio;
 mod wire;

@@ -7,8 +7,8 @@ use reqwest::Url;
 use reqwest::header::{LOCATION, SET_COOKIE};
 use url::Origin;
 
-use crate::transport::http::Jar;
-use crate::transport::redact::Redactor;
+use crate::net::cookies::Jar;
+use crate::net::redact::Redactor;
 
 /// Origins that have a jar: a server and its authorization server need two. Of more nothing is kept.
 pub(super) const ORIGINS_MAX: usize = 4;

@@ -11,7 +11,10 @@ use reqwest::Url;
 
 use crate::auth::client::Route;
 use crate::auth::guard::{Forbidden, Guard, Lookup, PublicNames};
-use crate::transport::http::{Road, plain, proxy_of, tls, why_unreached};
+use crate::net::http_client::{Road, plain};
+use crate::net::network_errors::why_unreached;
+use crate::net::proxies::proxy_of;
+use crate::net::tls::tls;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words::connect_kind;
 

@@ -38,7 +38,7 @@ impl Link {
             // Of a request that can have no further rounds.
             Ok(ResultType::InputRequired) => Err(self.input_required()),
             Err(unknown) => {
-                let shown = crate::transport::escape::escape_line(unknown.as_bytes());
+                let shown = crate::base::escape::escape_line(unknown.as_bytes());
                 let message = "the server answered with a result of an unknown type";
                 let error = failure::protocol(&self.server, message);
                 let shown: String = shown.chars().take(TYPE_SHOWN_CHARS).collect();

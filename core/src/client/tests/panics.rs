@@ -9,7 +9,7 @@ use super::link::Link;
 use super::*;
 use crate::Outcome;
 use crate::client::in_flight::Purpose;
-use crate::transport::redact::Redactor;
+use crate::net::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
 
 /// It takes so many frames, and panics under the next.

@@ -12,15 +12,16 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use trunkline_pool::config::RemoteKind;
 
-use super::client::{Clients, Road, Target, query_values};
-use super::cookies::Jar;
+use super::client::{Clients, Target, query_values};
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
 use super::pace::Turns;
 use super::standing::Standing;
 use crate::auth::challenge::Challenge;
 use crate::auth::{Credentials, Denial, Refused, Turn};
-use crate::transport::redact::Redactor;
+use crate::net::cookies::Jar;
+use crate::net::http_client::Road;
+use crate::net::redact::Redactor;
 use crate::transport::{Inbound, Sighting};
 use crate::{Error, Result};
 

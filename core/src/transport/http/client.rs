@@ -2,22 +2,23 @@
 //!
 //! The trusted roots and the TLS set-up are read once for the process; sockets belong to one connection, and close with it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::Url;
-use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
-use rustls_platform_verifier::BuilderVerifierExt;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use trunkline_pool::config::{RemoteKind, RemoteSpec};
 use url::form_urlencoded;
 
-use super::cookies::Jar;
-use super::proxies::proxy_of;
-use super::{network, roots};
-use crate::platform::OfProcess;
+use super::network;
+use crate::net::cookies::Jar;
+use crate::net::headers::basic_pair;
+use crate::net::http_client::{Road, plain};
+use crate::net::proxies::is_proxied;
+use crate::net::tls::{tls, trusting_nobody};
 use crate::{Error, ErrorCode, Result};
 
 /// An idle socket is used again for so long: the calls of one turn follow within it. Servers and
@@ -31,10 +32,6 @@ const SOCKET_ASKED_AFTER: Duration = Duration::from_secs(30);
 
 /// Idle sockets that are kept after a burst of calls.
 const SOCKETS_IDLE_MAX: usize = 4;
-
-/// What every request of this library says of who sends it; the headers of a server's configuration may say something else to that
-/// server (SPEC 18.6).
-const USER_AGENT: &str = concat!("trunkline/", env!("CARGO_PKG_VERSION"));
 
 /// Headers that say how a message is framed or belong to the protocol: a configuration cannot set them.
 const OWN_HEADERS: &[&str] = &[
@@ -106,17 +103,6 @@ fn spends_sockets(headers: &HeaderMap) -> bool {
     })
 }
 
-/// What is between here and the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Road {
-    /// The network alone.
-    Direct,
-    /// A proxy of the environment.
-    Proxy,
-    /// A Unix socket.
-    Socket,
-}
-
 impl Target {
     /// That of a configuration. What cannot be reached within `patience` is given up.
     ///
@@ -148,12 +134,6 @@ impl Target {
         let clients = Clients { kept, fresh, spends: AtomicBool::new(false) };
         Ok(Target { kind: spec.kind, address, headers, clients, road, patience, cookies })
     }
-}
-
-fn is_proxied(server: &Arc<str>, address: &Url) -> Result<bool> {
-    let proxy = proxy_of(address);
-    let proxy = proxy.map_err(|misread| Error::from(misread).with_server(server.as_ref()));
-    Ok(proxy?.is_some())
 }
 
 /// What the Unix socket leads to is the server, whatever host the address names.
@@ -195,48 +175,6 @@ fn builder(server: &Arc<str>, address: &Url, patience: Duration) -> Result<reqwe
         // A stream that only announces may be silent for hours: whether its other end is there is asked below it.
         .tcp_keepalive(SOCKET_ASKED_AFTER)
         .tcp_nodelay(true))
-}
-
-/// A client as every one of this library is, whatever it is for: it says who it is and what it can read, and leaves redirects to
-/// whoever asks, since the rules for them stand beside the headers that must not follow them.
-pub(crate) fn plain(tls: rustls::ClientConfig) -> reqwest::ClientBuilder {
-    const AS_IT_IS: HeaderValue = HeaderValue::from_static("identity");
-    reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .user_agent(USER_AGENT)
-        .default_headers([(ACCEPT_ENCODING, AS_IT_IS)].into_iter().collect())
-        .redirect(reqwest::redirect::Policy::none())
-        .referer(false)
-}
-
-/// The TLS set-up of the process: with the roots that the environment names, else the platform's verifier.
-pub(crate) fn tls() -> std::result::Result<rustls::ClientConfig, String> {
-    type Made = std::result::Result<rustls::ClientConfig, String>;
-    static TLS: OfProcess<OnceLock<Made>> = OfProcess::new();
-    let made = TLS.get().get_or_init(|| {
-        let words = |error: rustls::Error| error.to_string();
-        let begun = set_up().map_err(words)?;
-        let made = match roots::named() {
-            Some(roots) => begun.with_root_certificates(roots?),
-            None => begun.with_platform_verifier().map_err(words)?,
-        };
-        Ok(made.with_no_client_auth())
-    });
-    made.clone()
-}
-
-/// One with which nothing is reached over TLS.
-fn trusting_nobody() -> std::result::Result<rustls::ClientConfig, String> {
-    let made = set_up().map_err(|error| error.to_string())?;
-    Ok(made.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
-}
-
-fn set_up() -> std::result::Result<
-    rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier>,
-    rustls::Error,
-> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()
 }
 
 /// The configured headers; none is shown by what prints them.
@@ -311,12 +249,6 @@ pub(super) fn query_values(url: &Url) -> Vec<String> {
     let pieces = url.query().unwrap_or_default().split('&');
     let raw = pieces.filter_map(|piece| Some(piece.split_once('=')?.1.to_owned()));
     raw.chain(url.query_pairs().map(|(_, value)| value.into_owned())).collect()
-}
-
-/// The user and the password that a word of a header stands for, where it is that of `Basic`.
-pub(crate) fn basic_pair(word: &str) -> Option<[String; 2]> {
-    let pair = String::from_utf8(BASE64_STANDARD.decode(word).ok()?).ok()?;
-    pair.split_once(':').map(|(user, password)| [user, password].map(str::to_owned))
 }
 
 /// What a user or password in an address stands for.

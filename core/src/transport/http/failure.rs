@@ -1,20 +1,18 @@
 //! What goes wrong between here and a remote server, each with its error and how far it reaches.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use reqwest::header::{DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::header::{HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode, Url};
 
 use super::channel::Channel;
 use super::said::Said;
 use crate::auth::challenge::Challenge;
-use crate::transport::escape::escape_line;
+use crate::base::escape::escape_line;
+use crate::net::http_date::retry_after;
+pub(super) use crate::net::network_errors::SHOWN_CHARS_MAX;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
-
-/// Characters of a server's own words that an error repeats.
-pub(super) const SHOWN_CHARS_MAX: usize = 300;
 
 /// Characters, and digits among them, of a part of a path that is taken for a word.
 const WORD_CHARS_MAX: usize = 20;
@@ -307,18 +305,6 @@ pub(super) fn farewell(channel: &Channel, code: u16, reason: &str) -> Error {
 pub(super) fn is_about_session(body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body).to_lowercase();
     text.contains("session") || text.contains("not initialized")
-}
-
-/// How long the server asks to be left alone. A date is one of the server's own clock, where it says what that shows.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
-    let asked = text(RETRY_AFTER)?;
-    if let Ok(seconds) = asked.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let until = httpdate::parse_http_date(asked).ok()?;
-    let shown = text(DATE).and_then(|date| httpdate::parse_http_date(date).ok());
-    Some(until.duration_since(shown.unwrap_or_else(SystemTime::now)).unwrap_or_default())
 }
 
 pub(super) fn shown(channel: &Channel, text: &str, chars: usize) -> String {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 
 use super::channel::{Channel, Dialect};
-use super::failure::{self, Failure};
+use super::failure::Failure;
 use super::gap::Gaps;
 use super::inbox;
 use super::post;
@@ -14,6 +14,7 @@ use super::refusal::Refusal;
 use super::standing::Purpose;
 use super::stream::{self, Place};
 use crate::ErrorCode;
+use crate::net::http_date::retry_after;
 use crate::transport::Sighting;
 
 /// Listens as long as the connection stands and the server offers a stream. The body of one task.
@@ -104,7 +105,7 @@ impl Listener {
             return Ok(Turn::NotOffered);
         }
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            let asked = failure::retry_after(response.headers());
+            let asked = retry_after(response.headers());
             return Ok(asked.map_or(Turn::Again, Turn::After));
         }
         if !*was_open || status.is_success() {

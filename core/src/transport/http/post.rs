@@ -17,6 +17,9 @@ use super::refusal::{self, REFUSAL_BYTES_MAX, Refusal};
 use super::standing::Purpose;
 use super::{modern, network, probe, said, stream};
 use crate::auth::Turn;
+use crate::net::headers::coding;
+use crate::net::http_date::retry_after;
+use crate::net::network_errors::is_unanswered;
 use crate::transport::{Doubt, FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
 
@@ -345,7 +348,7 @@ async fn attempt(
             // Anything else may come from a gateway before a server that is gone.
             channel.inbound()?.heard();
             channel.standing.taken();
-            if let Some(coding) = said::coding(response.headers()) {
+            if let Some(coding) = coding(response.headers()) {
                 return Err(Failure::Message(failure::coded(channel, &coding)));
             }
             return Ok((response, in_session));
@@ -358,7 +361,7 @@ async fn attempt(
                 continue;
             }
         }
-        let asked = failure::retry_after(response.headers()).filter(|_| is_busy(status));
+        let asked = retry_after(response.headers()).filter(|_| is_busy(status));
         asked.map(|wait| channel.inbound().map(|inbound| inbound.busy(wait))).transpose()?;
         match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && spent.retries < RETRIES_MAX) {
             Some(wait) if is_in_time(channel, wait) => {
@@ -378,7 +381,7 @@ async fn answered(
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<Response, Failure> {
     let mut sent = request()?.send().await;
-    if sent.as_ref().is_err_and(network::is_unanswered) && post.is_some_and(Post::changes_nothing) {
+    if sent.as_ref().is_err_and(is_unanswered) && post.is_some_and(Post::changes_nothing) {
         let again = request()?.build_split().1;
         sent = match again {
             Ok(again) => channel.fresh()?.execute(again).await,

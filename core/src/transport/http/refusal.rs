@@ -18,6 +18,7 @@ use super::failure::{self, Failure};
 use super::post::{is_about_credentials, is_busy};
 use super::said::{self, Said};
 use super::standing::Purpose;
+use crate::net::http_date::retry_after;
 use crate::transport::{Line, Via};
 use crate::{Error, ErrorCode, Outcome};
 
@@ -135,7 +136,7 @@ impl Refusal {
     /// Whether it says that the server does not work on what it was sent (SPEC 15.1). What else is a status of 5xx may be the word of a
     /// gateway that waits no longer for a server at work.
     fn ends_the_work(&self) -> bool {
-        let is_put_off = is_busy(self.status) && failure::retry_after(&self.headers).is_some();
+        let is_put_off = is_busy(self.status) && retry_after(&self.headers).is_some();
         self.status.is_client_error() || self.is_of_the_protocol() || is_put_off
     }
 

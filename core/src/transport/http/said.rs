@@ -2,7 +2,7 @@
 
 use reqwest::Response;
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use trunkline_pool::json::{lossy_members, readable, readable_members};
 use trunkline_pool::lenient::{kinds, lenient};
 
@@ -10,6 +10,7 @@ use super::channel::Channel;
 use super::failure::{SHOWN_CHARS_MAX, shown};
 use super::refusal;
 use crate::Error;
+use crate::net::headers::coding;
 
 /// What came in the place of an answer, as far as it is told.
 pub(super) struct Said<'a> {
@@ -59,14 +60,6 @@ impl Said<'_> {
         let words = shown(channel, &words, SHOWN_CHARS_MAX);
         (!words.is_empty()).then_some(words)
     }
-}
-
-/// How a content is coded all the same, though every request says that nothing coded is wanted: nothing that is inflated here could
-/// be larger than what came.
-pub(crate) fn coding(headers: &HeaderMap) -> Option<String> {
-    let coding = String::from_utf8_lossy(headers.get(CONTENT_ENCODING)?.as_bytes());
-    let coding = coding.trim().to_ascii_lowercase();
-    (!coding.is_empty() && coding != "identity").then_some(coding)
 }
 
 /// The type of a content, without its parameters.

@@ -18,6 +18,7 @@ use super::post;
 use super::refusal::{self, Refusal};
 use super::said::{self, Said};
 use super::standing::Purpose;
+use crate::net::http_date::retry_after;
 use crate::transport::{Inbound, Line, Via};
 use crate::{ErrorCode, Outcome};
 
@@ -146,7 +147,7 @@ async fn resume(channel: &Arc<Channel>, last: &HeaderValue) -> Result<Option<Res
     }
     // A wait that is asked for was waited for, or is too long.
     let is_busy = post::is_busy(response.status());
-    if is_busy && failure::retry_after(response.headers()).is_none() {
+    if is_busy && retry_after(response.headers()).is_none() {
         return Ok(None);
     }
     Err(not_resumed(channel, response, in_session).await)

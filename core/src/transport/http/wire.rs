@@ -15,11 +15,11 @@ use trunkline_pool::state::CloseExit;
 use super::body::Way;
 use super::channel::{Channel, Dialect};
 use super::client::Target;
-use super::cookies::Jar;
 use super::post::{self, Post};
 use super::{listen, modern};
 use crate::auth::Credentials;
-use crate::transport::redact::Redactor;
+use crate::net::cookies::Jar;
+use crate::net::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
 use crate::{Outcome, Result};
 

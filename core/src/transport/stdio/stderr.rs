@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::wire::StdioWire;
+use crate::base::escape::escape_line;
 use crate::platform::{ReadPipe, Room};
 use crate::transport::Inbound;
-use crate::transport::escape::escape_line;
 
 /// Bytes of one line that are kept; the rest of a longer one is dropped.
 pub(crate) const LINE_BYTES_MAX: usize = 4096;

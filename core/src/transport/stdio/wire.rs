@@ -13,9 +13,9 @@ use super::early::Early;
 use super::ending;
 use super::output::{Offered, Output, Stream};
 use super::stderr::{self, StderrTail};
+use crate::net::redact::Redactor;
 use crate::platform::{Exit, Launched, Process, ReadPipe, Room};
 use crate::transport::joined::{self, Turn};
-use crate::transport::redact::Redactor;
 use crate::transport::seldom::Seldom;
 use crate::transport::{
     BoxFuture, EventLoop, FrameKind, FrameReader, FrameWriter, Graces, Inbound, ReadBy, Sent,

@@ -23,10 +23,10 @@ pub(in crate::transport::http) use self::carry::{bounds, line};
 use self::outbox::Outbox;
 use super::channel::Channel;
 use super::client::Target;
-use super::cookies::Jar;
 use crate::Result;
 use crate::auth::Credentials;
-use crate::transport::redact::Redactor;
+use crate::net::cookies::Jar;
+use crate::net::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
 
 /// A server that is spoken with over a websocket.

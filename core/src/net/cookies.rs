@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue, SET_COOKIE};
 
-use crate::transport::redact::Learned;
+use crate::net::redact::Learned;
 
 /// Cookies of one connection; of more the oldest go.
 const COOKIES_MAX: usize = 50;
@@ -281,7 +281,7 @@ mod tests {
         let jar = Jar::default();
         let home = Url::parse(HOME).unwrap();
         jar.take(&home, &set(&["a=canary-cookie"]), 0);
-        let redactor = crate::transport::redact::Redactor::new(std::iter::empty(), 1 << 10);
+        let redactor = crate::net::redact::Redactor::new(std::iter::empty(), 1 << 10);
         let redactor = redactor.with(jar.learned.clone());
         let told = redactor.text("you sent canary-cookie");
         let shown = format!("{jar:?} {:?} {told}", jar.header(&home, 0));

@@ -31,7 +31,7 @@ pub(crate) const NAMED_BY: &[&str] =
 ///
 /// # Errors
 /// Why there are none, in words that name the variable.
-pub(super) fn named() -> Option<Result<RootCertStore, String>> {
+pub(crate) fn named() -> Option<Result<RootCertStore, String>> {
     let of = |name| NAMED_BY.contains(&name).then(|| std::env::var_os(name)).flatten();
     of_variables(of(FILE), of(FOLDERS))
 }

@@ -51,6 +51,16 @@ pub(crate) fn proxy_of(address: &Url) -> Result<Option<Intercept>, Misread> {
     Ok(Matcher::from_env().intercept(&uri))
 }
 
+/// Whether a proxy is taken for this address of a server.
+///
+/// # Errors
+/// Those of [`proxy_of`].
+pub(crate) fn is_proxied(server: &str, address: &Url) -> Result<bool, Error> {
+    let proxy = proxy_of(address);
+    let proxy = proxy.map_err(|misread| Error::from(misread).with_server(server));
+    Ok(proxy?.is_some())
+}
+
 /// Whether what would name a proxy for this address can be read. `value` is that of a variable, none of one that is not set, and
 /// `Some(None)` of one that is no text.
 fn check(uri: &http::Uri, value: impl Fn(&str) -> Option<Option<String>>) -> Result<(), Misread> {
