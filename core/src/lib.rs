@@ -110,10 +110,10 @@ struct Readme;
 #[doc(hidden)]
 pub use api::{Bell, Loan, ReadBy};
 pub use api::{
-    CallResult, CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, List, Listed,
-    Operation, Pool, ProgressFeed, Servers, Session, ShapedTools, Subscription,
+    CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, List, Listed, Operation, Pool,
+    ProgressFeed, Servers, Session, ShapedTools, Subscription,
 };
-pub use client::Introduction;
+pub use client::{CallResult, Introduction};
 pub use detect::detect;
 #[doc(hidden)]
 pub use detect::misfits;

@@ -5,13 +5,14 @@ mod tests;
 
 use trunkline_pool::options::CallOptions;
 
-use super::call::{self, CallResult, Callee};
+use super::call;
 use super::deferred::Seeing;
 use super::lease::{finished, read_elsewhere};
 use super::operation::Operation;
 use super::session::Session;
 use super::unlisted::{self, Owed};
 use super::waiting;
+use crate::client::{CallResult, Callee};
 use crate::{Outcome, Result};
 
 impl Session {

@@ -13,7 +13,7 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::EntryState;
 use trunkline_pool::text::escaped;
 
-use super::call::{self, CallResult, Callee};
+use super::call;
 use super::configured::{Configured, Origin};
 use super::held::{DISABLED, Held, Standing};
 use super::holds::{HoldId, Kind};
@@ -22,6 +22,7 @@ use super::operation::Operation;
 use super::params;
 use super::session::{Session, SessionCore};
 use super::view::Listed;
+use crate::client::{CallResult, Callee};
 use crate::driver::{Asker, Asking, EntryCell, LeaseHold};
 use crate::{Error, ErrorCode, Outcome, Result};
 

@@ -13,9 +13,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use trunkline_pool::options::LogLevel;
 
-use super::call::{CallResult, Callee};
 use super::session::SessionCore;
-use crate::client::LevelAnswer;
+use crate::client::{CallResult, Callee, LevelAnswer};
 use crate::driver::{EntryCell, Published, TakenOver};
 use crate::{Error, ErrorCode, Result};
 

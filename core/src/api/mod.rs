@@ -57,8 +57,6 @@ mod view;
 mod waiting;
 mod wanted;
 
-pub use call::CallResult;
-pub(crate) use call::Callee;
 pub use completion_queue::{Bell, CompletionQueue};
 pub use configured::Servers;
 pub use desk::{DeskNews, HandlerDesk};

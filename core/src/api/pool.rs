@@ -1,5 +1,8 @@
 //! The pool: one workspace's set of connections.
 
+#[cfg(feature = "otlp")]
+mod telemetry;
+
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -162,13 +165,6 @@ impl Pool {
     /// the pool is there.
     pub fn status(&self) -> Value {
         self.status_with(&StatusOptions::default())
-    }
-
-    /// Its status, for as long as it is there.
-    #[cfg(feature = "otlp")]
-    pub(crate) fn status_while_there(&self) -> impl Fn() -> Option<Value> + Send + use<> {
-        let handle = Arc::downgrade(&self.1);
-        move || handle.upgrade().map(|handle| Pool(handle.0.clone(), handle).status())
     }
 
     /// [`status`](Self::status) with what costs more than a look at the pool's own state.

@@ -22,9 +22,9 @@ use trunkline_pool::options::{CallOptions, Retry};
 use trunkline_pool::state::{EntryState, Generation};
 
 use self::attempt::{Cancel, UnderWay};
-use super::call::{self, Call, CallResult};
+use super::call::{self, Call};
 use super::session::SessionCore;
-use crate::client::{Attempts, Connection, Reply, RequestId};
+use crate::client::{Attempts, CallResult, Connection, Reply, RequestId};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};
 

@@ -20,7 +20,7 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::view::Hidden;
 
 use super::asleep::{Look, Need};
-use super::call::{self, Callee};
+use super::call;
 use super::calls::Started;
 use super::configured::Origin;
 use super::deferred::Seeing;
@@ -31,6 +31,7 @@ use super::params;
 use super::retry::Done;
 use super::session::SessionCore;
 use super::unlisted::Owed;
+use crate::client::Callee;
 use crate::usage::Ended;
 use crate::{Error, ErrorCode, Outcome, Result};
 

@@ -4,6 +4,7 @@
 //! straight from the caller's thread to the wire and back to its completion; no task is spawned for it.
 
 mod attempts;
+mod calls;
 mod connect;
 mod ending;
 mod era;
@@ -45,6 +46,8 @@ use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
 pub(crate) use self::attempts::Attempts;
+pub use self::calls::call_result::CallResult;
+pub(crate) use self::calls::call_result::Callee;
 pub(crate) use self::era::Opening;
 pub(crate) use self::failure::{of_server, out_of_reach};
 use self::in_flight::Purpose;

@@ -9,10 +9,8 @@ use opentelemetry::metrics::Meter;
 use serde_json::Value;
 use trunkline_pool::metrics::{self, Kind, Sink};
 
-use crate::Pool;
-
 /// The status of a pool, for as long as that is there.
-type Status = Box<dyn Fn() -> Option<Value> + Send>;
+pub(super) type Status = Box<dyn Fn() -> Option<Value> + Send>;
 
 /// The pools that are looked at, and what was seen last.
 #[derive(Default)]
@@ -33,8 +31,7 @@ struct Seen {
 }
 
 impl Pools {
-    pub(super) fn add(&self, pool: &Pool) {
-        let status = Box::new(pool.status_while_there());
+    pub(super) fn add(&self, status: Status) {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(status);
     }
 

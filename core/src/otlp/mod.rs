@@ -27,7 +27,7 @@
 //! | histogram `mcp.client.operation.duration`, seconds | `mcp.method.name` (`_OTHER` beyond those of tools, prompts, resources and completions), `network.transport`, `error.type` |
 //! | histogram `mcp.client.session.duration`, seconds | one of each connection, when it ends: `network.transport`, `mcp.protocol.version`, `error.type` of one that was lost |
 //! | counters `trunkline.call.errors`, `trunkline.sent`, `trunkline.received` (bytes) | `server`; errors also `error.type` |
-//! | gauges `trunkline.servers`, `trunkline.server.up`, … | what [`Pool::metrics`] has, summed over the pools that are open |
+//! | gauges `trunkline.servers`, `trunkline.server.up`, … | what [`Pool::metrics`](crate::Pool::metrics) has, summed over the pools that are open |
 //!
 //! `error.type` is the code of a JSON-RPC error (spans alone), `tool_error`, or [`ErrorCode::name`](crate::ErrorCode::name).
 //! Nothing of arguments, results, headers or environments is told, nor the words of errors, nor `mcp.session.id`, which is what
@@ -54,20 +54,21 @@ use opentelemetry::global::BoxedTracer;
 use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider};
 use opentelemetry::trace::{Tracer, TracerProvider};
 use opentelemetry::{InstrumentationScope, KeyValue};
+use serde_json::Value;
 use trunkline_pool::config::{RemoteKind, ServerSpec, Transport};
 use trunkline_pool::interface::telemetry::{
     BOUNDS, DurationRow, ERROR, OPERATIONS, PROTOCOL, REVISION, SCOPE, SESSIONS, TRANSPORT,
 };
-use trunkline_pool::options::{CallOptions, PoolOptions};
+use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::LossReason;
 
 pub use self::export::Export;
 use self::export::Exporter;
 use self::gauges::Pools;
 pub(crate) use self::request::Request;
-use crate::api::Callee;
+use crate::client::Callee;
 use crate::usage::Ended;
-use crate::{Pool, Result, platform};
+use crate::{Result, platform};
 
 /// What pools are watched with. Cheap to clone; all clones are one.
 ///
@@ -153,22 +154,18 @@ impl Telemetry {
         exporter.map_or(Ok(()), |exporter| exporter.shutdown(timeout.min(Self::SHUTDOWN_MAX)))
     }
 
+    /// Who is told of a pool that is watched with it.
+    pub(crate) fn observer(&self) -> Observer {
+        Observer(Some(self.clone()))
+    }
+
+    /// Counts a pool among those that are looked at, by its status for as long as that is there.
+    pub(crate) fn watch(&self, status: impl Fn() -> Option<Value> + Send + 'static) {
+        self.0.pools.add(Box::new(status));
+    }
+
     /// The longest that [`shutdown`](Self::shutdown) waits.
     pub const SHUTDOWN_MAX: Duration = Duration::from_secs(5);
-}
-
-impl Pool {
-    /// [`new`](Self::new), for a pool that is watched. Feature `otlp`.
-    ///
-    /// Pools may have one `telemetry` together.
-    ///
-    /// # Errors
-    /// Those of [`new`](Self::new).
-    pub fn with_telemetry(options: PoolOptions, telemetry: &Telemetry) -> Result<Pool> {
-        let pool = Pool::observed(options, Observer(Some(telemetry.clone())))?;
-        telemetry.0.pools.add(&pool);
-        Ok(pool)
-    }
 }
 
 /// Who is told of a pool.

@@ -8,7 +8,7 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::LossReason;
 
 use crate::Result;
-use crate::api::{CallResult, Callee};
+use crate::client::{CallResult, Callee};
 use crate::usage::Ended;
 
 /// Who is told.

@@ -16,7 +16,7 @@ use trunkline_pool::options::CallOptions;
 
 use super::context::{cut, joined, members, plain};
 use super::{Telemetry, guarded, transport};
-use crate::api::{CallResult, Callee};
+use crate::client::{CallResult, Callee};
 use crate::{Error, ErrorCode, Result};
 
 /// A request under way; nothing of one that nobody watches.

@@ -1,0 +1,3 @@
+//! The calls of one connection.
+
+pub(super) mod call_result;
