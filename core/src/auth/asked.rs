@@ -1,7 +1,7 @@
 //! What sign-ins ask for: what the server wanted last, the scopes, and how often in a row.
 
 use super::challenge::Challenge;
-use super::source::Reason;
+use super::grant_types::Reason;
 
 /// Sign-ins in a row for the same scopes. A server that none of them contents gets no more of them.
 const SAME_SCOPES_MAX: u32 = 3;

@@ -2,70 +2,21 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use reqwest::header::HeaderValue;
 use rmcp::transport::auth::{
     AuthorizationManager, CredentialStore, InMemoryCredentialStore, OAuthClientConfig,
     OAuthTokenResponse, StoredCredentials,
 };
-use serde::Deserialize;
 use trunkline_pool::oauth::Authentication;
 
 use super::discovery::{Discovered, quiet};
 use super::failure;
 use super::fetch::Fetch;
-use super::source::Reason;
+use super::grant_types::{Issued, Reason, Token};
 use super::spent::{Renewal, Spent};
 use super::store::{Kept, Key, now_ms};
 use crate::{Error, ErrorCode};
-
-/// A token is renewed this long before it expires, so that it does not on its way.
-const RENEWED_BEFORE: Duration = Duration::from_secs(30);
-
-/// A token as it is sent.
-#[derive(Clone)]
-pub(super) struct Token {
-    pub header: HeaderValue,
-    pub secret: String,
-    expires: Option<Instant>,
-}
-
-impl Token {
-    /// A token in words.
-    ///
-    /// # Errors
-    /// `protocol` when it cannot be sent (S-37).
-    pub(super) fn new(secret: &str, lives: Option<Duration>) -> Result<Token, Error> {
-        let unfit =
-            || failure::broken("the token holds characters that no header can have", "token");
-        let visible = !secret.is_empty() && secret.bytes().all(|byte| byte.is_ascii_graphic());
-        let header = HeaderValue::from_str(&format!("Bearer {secret}")).ok().filter(|_| visible);
-        let mut header = header.ok_or_else(unfit)?;
-        header.set_sensitive(true);
-        let expires = lives.and_then(|lives| Instant::now().checked_add(lives));
-        Ok(Token { header, secret: secret.to_owned(), expires })
-    }
-
-    /// A token that was kept.
-    pub(super) fn of_kept(kept: &Kept) -> Option<Token> {
-        let issued: Issued = serde_json::from_value(kept.token.clone()).ok()?;
-        let ends = |lives: u64| kept.came_ms().saturating_add(lives.saturating_mul(1000));
-        let left = issued.expires_in.map(|lives| ends(lives).saturating_sub(now_ms()));
-        Token::new(&issued.access_token, left.map(Duration::from_millis)).ok()
-    }
-
-    /// Whether a kept one came with something to renew it with.
-    pub(super) fn can_be_renewed(kept: &Kept) -> bool {
-        kept.token["refresh_token"].as_str().is_some_and(|renewal| !renewal.is_empty())
-    }
-
-    /// Whether it should be renewed before it is sent again.
-    pub(super) fn is_stale(&self) -> bool {
-        let soon = Instant::now() + RENEWED_BEFORE;
-        self.expires.is_some_and(|expires| expires <= soon)
-    }
-}
 
 /// What a renewal is to bring something in place of.
 pub(super) struct Used {
@@ -167,15 +118,6 @@ impl Client {
     pub(super) fn is_over(&self) -> bool {
         self.expires_at.is_some_and(|at| at <= now_ms() / 1000)
     }
-}
-
-/// What of an answer counts here.
-#[derive(Deserialize)]
-struct Issued {
-    access_token: String,
-    expires_in: Option<u64>,
-    refresh_token: Option<String>,
-    scope: Option<String>,
 }
 
 impl Grant {
@@ -423,6 +365,8 @@ fn read(answer: &OAuthTokenResponse) -> Result<(Token, Issued), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use serde_json::json;
     use trunkline_pool::config::PoolKey;
 

@@ -12,7 +12,8 @@ use super::client::Way;
 use super::credentials::Credentials;
 use super::failure;
 use super::fetch::EXCHANGE_WAIT_MAX;
-use super::grant::{Grant, Origin, Token, Used};
+use super::grant::{Grant, Origin, Used};
+use super::grant_types::Token;
 use super::sign_in::find;
 use super::spent::Renewal;
 use super::store::{Kept, Key, RENEWAL_WAIT_MAX, Store};
@@ -253,7 +254,8 @@ mod tests {
     use trunkline_pool::config::ServerSpec;
     use trunkline_pool::options::Handlers;
 
-    use super::super::sign_in::{Ordinal, SignIns};
+    use super::super::grant_types::Ordinal;
+    use super::super::sign_in::SignIns;
     use super::super::{Refused, Turn, tests as issuers};
     use super::*;
     use crate::auth::{Author, Context};

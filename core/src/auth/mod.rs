@@ -19,6 +19,7 @@ mod discovery;
 mod failure;
 mod fetch;
 mod grant;
+mod grant_types;
 mod guard;
 mod kept;
 mod redirect;

@@ -14,7 +14,8 @@ use super::clients::{Clients, Place, Registered};
 use super::credentials::Credentials;
 use super::discovery::{Discovered, discover, quiet};
 use super::fetch::Fetch;
-use super::grant::{Client, Grant, Token};
+use super::grant::{Client, Grant};
+use super::grant_types::{Ordinal, Token};
 use super::redirect::Redirect;
 use super::{failure, redirect};
 use crate::{Error, ErrorCode, Result};
@@ -45,11 +46,6 @@ pub(crate) struct SignIns {
     under_way: Mutex<Vec<SignIn>>,
     registered: Clients,
 }
-
-/// When a sign-in or a sign-out was asked for. They may take how long they like, and nobody may wait for one any more: what was asked for last
-/// stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ordinal(u64);
 
 /// A sign-in that waits for its redirect.
 struct SignIn {

@@ -12,7 +12,7 @@ use trunkline_pool::options::{HandlerKind, Handlers, ServerRequest};
 
 use super::answer;
 use super::challenge::Challenge;
-use super::grant::Token;
+use super::grant_types::{Reason, Token};
 use crate::Error;
 use crate::handling::{contained, failed};
 
@@ -29,19 +29,6 @@ pub(super) struct Source {
     /// Whose it is; empty for the pool's.
     session: Arc<str>,
     patience: Duration,
-}
-
-/// Why the host is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
-    /// Nothing was sent.
-    Missing,
-    /// What was sent was refused.
-    Refused,
-    /// What it gave is about to expire.
-    Expired,
-    /// What was sent is good for less than is wanted.
-    Scope,
 }
 
 /// Why it gave nothing.
@@ -70,17 +57,6 @@ impl Denial {
             Denial::Refused => words::denial::REFUSED,
             Denial::Failed(_) => words::denial::FAILED,
             Denial::Timeout => words::denial::TIMEOUT,
-        }
-    }
-}
-
-impl Reason {
-    fn word(self) -> &'static str {
-        match self {
-            Reason::Missing => "missing",
-            Reason::Refused => "refused",
-            Reason::Expired => "expired",
-            Reason::Scope => "scope",
         }
     }
 }

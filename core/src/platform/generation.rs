@@ -60,7 +60,7 @@ impl<T: Default + Send + Sync + 'static> OfProcess<T> {
 fn register() {
     extern "C" fn in_child() {
         GENERATION.fetch_add(1, Ordering::Relaxed);
-        super::inherited::close_inherited();
+        super::noted_descriptors::close_noted();
     }
     // SAFETY: the handler only uses atomics and closes files, which is allowed in a forked child; the library is never unloaded.
     let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };

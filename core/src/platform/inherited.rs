@@ -8,6 +8,8 @@ use std::ops::Deref;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
+use super::noted_descriptors::{self, NONE};
+
 /// Something open that is of this process alone. In a forked child it is the parent's, and closed.
 #[derive(Debug)]
 pub(super) struct NotInherited<T: AsRawFd> {
@@ -21,10 +23,7 @@ impl<T: AsRawFd> NotInherited<T> {
     /// Notes it until it is dropped.
     pub(super) fn new(open: T) -> Self {
         let fork_generation = super::fork_generation();
-        let note = |place: &&AtomicI32| {
-            place.compare_exchange(NONE, open.as_raw_fd(), Relaxed, Relaxed).is_ok()
-        };
-        let noted = NOTED.iter().find(note);
+        let noted = noted_descriptors::note(open.as_raw_fd());
         NotInherited { open: ManuallyDrop::new(open), noted, fork_generation }
     }
 
@@ -61,24 +60,3 @@ impl<T: AsRawFd> Drop for NotInherited<T> {
         unsafe { ManuallyDrop::drop(&mut self.open) };
     }
 }
-
-/// Closes what is of the parent alone. For the child of a fork, where next to nothing may be done.
-pub(super) fn close_inherited() {
-    for place in &NOTED {
-        let descriptor = place.swap(NONE, Relaxed);
-        if descriptor != NONE {
-            // SAFETY: whatever has the descriptor never uses it in this process.
-            unsafe { libc::close(descriptor) };
-        }
-    }
-}
-
-/// The descriptors that are noted.
-static NOTED: [AtomicI32; NOTED_MAX] = [const { AtomicI32::new(NONE) }; NOTED_MAX];
-
-/// One for each server, of which a pool has 1,024 unless it is told otherwise, and the locks, which are few. One beyond these stays open
-/// in children.
-const NOTED_MAX: usize = 2048;
-
-/// No descriptor.
-const NONE: i32 = -1;

@@ -12,6 +12,8 @@ mod group;
 #[cfg(unix)]
 mod inherited;
 #[cfg(unix)]
+mod noted_descriptors;
+#[cfg(unix)]
 mod pipe;
 #[cfg(unix)]
 mod process;
@@ -19,6 +21,8 @@ mod process;
 mod program;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod spawn_thread;
 #[cfg(unix)]
 mod spawner;
 #[cfg(target_os = "linux")]

@@ -11,7 +11,7 @@ use super::backend::{Backend, Watched};
 use super::inbox::Inbox;
 use super::plan::{Declared, Plan};
 use super::trail::{Folder, FolderId};
-use super::{POLL_INTERVAL, Polled, Why};
+use super::types::{POLL_INTERVAL, Polled, Why};
 
 /// What is declared, and what is watched for it.
 pub(super) struct Armed {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use notify::event::EventKindMask;
 use notify::{Config, ErrorKind, Event, EventHandler, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::Why;
 use super::inbox::Inbox;
+use super::types::Why;
 
 /// The system's watches, with a thread of `notify` that hears. It is made on a thread of ours, whose blocked signals that one
 /// inherits.

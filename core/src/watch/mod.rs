@@ -25,9 +25,9 @@ mod plan;
 #[cfg(test)]
 mod tests;
 mod trail;
+mod types;
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -41,53 +41,10 @@ use self::debounce::Debouncer;
 use self::inbox::{Inbox, News, Woken};
 use self::plan::Declared;
 use self::trail::Trail;
+pub(crate) use self::types::{Polled, WatchOptions};
 use crate::Result;
 use crate::apart::no_thread;
 use crate::platform;
-
-/// How a watcher works.
-#[derive(Clone, Debug)]
-pub(crate) struct WatchOptions {
-    /// How long it has to be quiet before a change is told; default 300 ms.
-    pub(crate) debounce: Duration,
-    /// How many folders are watched at most; the files of further ones are polled. Default 1024: an old kernel gives a user 8192.
-    pub(crate) watches_max: usize,
-}
-
-/// A folder that is looked at every two seconds, because it is not watched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Polled {
-    pub(crate) folder: PathBuf,
-    pub(crate) why: Why,
-}
-
-/// Why a folder is not watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
-    /// The user has no watches left (`fs.inotify.max_user_watches`).
-    WatchesUsedUp,
-    /// The system gives this process no watcher (`fs.inotify.max_user_instances`, open files).
-    NoWatcher,
-    /// There are more folders than [`WatchOptions::watches_max`].
-    TooMany,
-    /// The folder may be passed and not read.
-    PermissionDenied,
-    /// Anything else, such as a file system that tells nothing.
-    Failed,
-}
-
-impl fmt::Display for Why {
-    /// For a person, as the end of a sentence.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Why::WatchesUsedUp => "the user has no watches left",
-            Why::NoWatcher => "the system gives no watcher",
-            Why::TooMany => "there are too many folders",
-            Why::PermissionDenied => "it cannot be read",
-            Why::Failed => "the system refuses",
-        })
-    }
-}
 
 /// Watches declared files until it is dropped.
 ///
@@ -112,12 +69,6 @@ struct Shared {
 /// Looks things up and opens nothing.
 pub(crate) fn folders_on_the_way(path: &Path) -> Vec<PathBuf> {
     Trail::of(path).steps.into_iter().map(|step| step.folder.path).collect()
-}
-
-impl Default for WatchOptions {
-    fn default() -> Self {
-        WatchOptions { debounce: Duration::from_millis(300), watches_max: 1024 }
-    }
 }
 
 impl Watcher {
@@ -263,6 +214,3 @@ impl Shared {
 }
 
 const THREAD_NAME: &str = "trunkline-watch";
-
-/// How often the files in folders that are not watched are looked at.
-const POLL_INTERVAL: Duration = Duration::from_secs(2);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::trail::{End, Folder, FolderId, Name, Trail};
+use super::types::POLL_INTERVAL;
 
 /// A declared file, shared by all that speaks of it.
 pub(super) type Declared = Arc<Path>;
@@ -93,7 +94,7 @@ impl Plan {
             (End::There(mark), Some(taken)) => mark
                 .changed
                 .and_then(|changed| taken.duration_since(changed).ok())
-                .is_some_and(|age| age < super::POLL_INTERVAL),
+                .is_some_and(|age| age < POLL_INTERVAL),
             (End::There(_) | End::Missing | End::Unknown(_), _) => false,
         };
         let fresh = self.trails.iter().filter(|(_, trail)| is_fresh(trail));

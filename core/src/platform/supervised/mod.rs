@@ -105,7 +105,7 @@ async fn supervisor(ended: Option<libc::pid_t>) -> Result<Option<Arc<Supervisor>
     if let Some(supervisor) = current(ended) {
         return Ok(Some(supervisor));
     }
-    let started = super::spawner::on_thread(move || match current(ended) {
+    let started = super::spawn_thread::on_thread(move || match current(ended) {
         Some(supervisor) => Ok(supervisor),
         None => start::start().map(|supervisor| {
             let supervisor = Arc::new(supervisor);

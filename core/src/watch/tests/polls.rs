@@ -1,7 +1,8 @@
 //! Files that cannot be watched are polled, and that is said.
 
 use super::*;
-use crate::watch::{Polled, Why};
+use crate::watch::Polled;
+use crate::watch::types::Why;
 
 fn polled_at(watched: &Watched, folder: &Path) -> Option<Why> {
     let polled = watched.watcher.polled();
