@@ -18,8 +18,8 @@ use crate::lookup::{self, Environment};
 use crate::net::redact::Redactor;
 use crate::platform::Launched;
 use crate::transport::http::{self, HttpWire, SocketWire};
-use crate::transport::stdio::{self, Child, StdioLimits, StdioWire};
-use crate::transport::{HostWire, Wire};
+use crate::transport::stdio::{self, StdioLimits, StdioWire};
+use crate::transport::{Child, HostWire, Wire};
 use crate::{Error, ErrorCode, Result};
 
 /// See [`Connection::connect`].

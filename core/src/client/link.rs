@@ -21,8 +21,7 @@ use super::{ConnectOptions, Connection, ConnectionEvents, ServerFacts, lists::Li
 use crate::Error;
 use crate::base::escape::escape_line;
 use crate::net::redact::Redactor;
-use crate::transport::Wire;
-use crate::transport::stdio::Child;
+use crate::transport::{Child, Wire};
 
 /// One connection.
 pub(crate) struct Link {

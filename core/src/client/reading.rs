@@ -20,8 +20,7 @@ use super::listen::Id;
 use super::lists::Lists;
 use super::requests::{complete, fail};
 use crate::platform::Exit;
-use crate::transport::stdio::Child;
-use crate::transport::{Answer, BoxFuture, Doubt, Inbound, Line, Sighting, Via};
+use crate::transport::{Answer, BoxFuture, Child, Doubt, Inbound, Line, Sighting, Via};
 use crate::{Error, Outcome, Result};
 
 /// How long the report of a loss waits for the exit of the process, so that it can name the status.

@@ -8,6 +8,7 @@
 //! 3. What the library's own thread holds back, in a turn (`joined/turn.rs`), is written at the end of the turn, and by another thread
 //!    (`joined/watch.rs`) when that is long in coming.
 
+mod flush;
 mod left;
 #[cfg(all(test, unix))]
 mod tests;
@@ -20,11 +21,11 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+pub(super) use self::flush::Flush;
 pub use self::left::{leaves_requests, took_results};
 pub(crate) use self::turn::take_turns;
 pub(super) use self::turn::{Turn, reads_on_this_thread};
 use self::watch::Watch;
-use super::FrameWriter;
 use crate::platform;
 
 /// As much as goes into a pipe in one piece, or not at all.
@@ -42,7 +43,7 @@ struct Joining {
     since: Instant,
     held_max: Duration,
     /// Those that hold something back.
-    writers: Vec<Arc<FrameWriter>>,
+    writers: Vec<Arc<dyn Flush>>,
     /// Who writes that when the thread does not.
     watch: Option<Arc<Watch>>,
     fork_generation: u64,
@@ -50,7 +51,7 @@ struct Joining {
 
 impl Joining {
     /// Those whose requests are to be written.
-    fn take(&mut self) -> Vec<Arc<FrameWriter>> {
+    fn take(&mut self) -> Vec<Arc<dyn Flush>> {
         let writers = std::mem::take(&mut self.writers);
         if let Some(watch) = &self.watch {
             watch.written();
@@ -150,20 +151,20 @@ pub(super) fn on_this_thread() -> Option<ThreadId> {
     Some(thread::current().id())
 }
 
-fn release(writers: Vec<Arc<FrameWriter>>) {
-    writers.into_iter().for_each(|writer| writer.release());
+fn release(writers: Vec<Arc<dyn Flush>>) {
+    writers.into_iter().for_each(|writer| writer.flush_held());
 }
 
 /// Notes that a writer holds something back.
-pub(super) fn note(writer: &Arc<FrameWriter>) {
+pub(super) fn note(writer: Arc<dyn Flush>) {
     let note = |joining: &RefCell<Option<Joining>>| {
         if let Some(Joining { since, writers, watch, .. }) = joining.borrow_mut().as_mut() {
             match watch {
-                Some(watch) => watch.holds(writer),
+                Some(watch) => watch.holds(writer.clone()),
                 None if writers.is_empty() => *since = Instant::now(),
                 None => {}
             }
-            writers.push(writer.clone());
+            writers.push(writer);
         }
     };
     // Whoever notes has asked `on_this_thread` on this very thread.

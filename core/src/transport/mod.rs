@@ -1,5 +1,6 @@
 //! Frames on their way: one JSON-RPC message each, in both directions, with a bound on everything.
 
+mod child;
 pub(crate) mod host;
 pub(crate) mod http;
 mod joined;
@@ -11,6 +12,7 @@ pub(crate) mod stdio;
 mod wire;
 mod writer;
 
+pub(crate) use self::child::Child;
 pub(crate) use self::host::HostWire;
 pub use self::host::{HostConnection, HostServer};
 #[cfg(feature = "fuzzing")]

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::CloseExit;
 
-use super::stdio::Child;
+use super::child::Child;
 use super::{EventLoop, FrameKind, Line, ReadBy, Sent};
 use crate::{Error, Result};
 

@@ -13,7 +13,7 @@ use std::thread::ThreadId;
 
 use tokio::sync::Notify;
 
-use super::joined;
+use super::joined::{self, Flush};
 use super::queue::{FrameKind, FrameQueue};
 use crate::platform::WritePipe;
 
@@ -92,7 +92,7 @@ impl FrameWriter {
         };
         if joining.is_some() && (queue.held_by == joining || queue.frames.is_empty()) {
             if queue.held_by.is_none() {
-                joined::note(self);
+                joined::note(self.clone());
             }
             queue.held_by = joining;
             queue.frames.push(frame, kind);
@@ -128,15 +128,6 @@ impl FrameWriter {
             self.wake.notify_one();
         }
         Sent::Queued
-    }
-
-    /// Writes what was held back; what the pipe does not take is the writer task's.
-    pub(super) fn release(&self) {
-        let mut queue = self.lock();
-        if queue.write_held() {
-            drop(queue);
-            self.wake.notify_one();
-        }
     }
 
     /// Takes a request back; `true` means that nothing of it was written, and nothing will be.
@@ -223,6 +214,16 @@ impl FrameWriter {
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Flush for FrameWriter {
+    fn flush_held(&self) {
+        let mut queue = self.lock();
+        if queue.write_held() {
+            drop(queue);
+            self.wake.notify_one();
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use trunkline_pool::config::RemoteKind;
 
 use super::client::{Clients, Target, query_values};
+use super::error_context::ErrorContext;
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
 use super::pace::Turns;
@@ -256,34 +257,6 @@ impl Channel {
         crate::client::of_server(&self.server, &self.redactor.json(error))
     }
 
-    /// The server's text without this connection's secrets.
-    pub(super) fn redact(&self, text: &str) -> String {
-        let state = self.state();
-        let session = state.session.as_ref().and_then(|session| session.to_str().ok());
-        let secrets = session.into_iter().chain(state.query.as_deref());
-        let hide = |text: String, secret| text.replace(secret, "[redacted]");
-        secrets.fold(self.redactor.text(text), hide)
-    }
-
-    /// What is between here and the server.
-    pub(super) fn road(&self) -> Road {
-        self.road
-    }
-
-    /// The address as it may be shown: no path, no query, no user.
-    pub(super) fn shown_address(&self) -> String {
-        self.shown_origin(&self.state().url)
-    }
-
-    /// The same of an address at which the server is.
-    pub(super) fn shown_origin(&self, url: &Url) -> String {
-        let origin = url.origin().ascii_serialization();
-        match (self.kind, origin.strip_prefix("http")) {
-            (RemoteKind::Websocket, Some(rest)) => format!("ws{rest}"),
-            _ => origin,
-        }
-    }
-
     /// Follows a redirect within the origin (S-32); `false` when it leads anywhere else. The user and password stay those of the
     /// configuration.
     pub(super) fn follow(&self, from: &Url, location: &str) -> bool {
@@ -333,16 +306,6 @@ impl Channel {
         if let Some(credentials) = &self.credentials {
             credentials.prepare().await;
         }
-    }
-
-    /// Why the host gave no credentials, if it was asked last and did not.
-    pub(super) fn denial(&self) -> Option<Denial> {
-        self.credentials.as_ref()?.denial()
-    }
-
-    /// Why the authorization server issued nothing, if it was asked last and did not.
-    pub(super) fn unrenewed(&self) -> Option<Error> {
-        self.credentials.as_ref()?.unrenewed()
     }
 
     /// Whether there is something else to send to a server that refused a message for want of credentials.
@@ -448,6 +411,44 @@ impl Channel {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ErrorContext for Channel {
+    fn server(&self) -> &Arc<str> {
+        &self.server
+    }
+
+    fn redact(&self, text: &str) -> String {
+        let state = self.state();
+        let session = state.session.as_ref().and_then(|session| session.to_str().ok());
+        let secrets = session.into_iter().chain(state.query.as_deref());
+        let hide = |text: String, secret| text.replace(secret, "[redacted]");
+        secrets.fold(self.redactor.text(text), hide)
+    }
+
+    fn road(&self) -> Road {
+        self.road
+    }
+
+    fn shown_address(&self) -> String {
+        self.shown_origin(&self.state().url)
+    }
+
+    fn shown_origin(&self, url: &Url) -> String {
+        let origin = url.origin().ascii_serialization();
+        match (self.kind, origin.strip_prefix("http")) {
+            (RemoteKind::Websocket, Some(rest)) => format!("ws{rest}"),
+            _ => origin,
+        }
+    }
+
+    fn denial(&self) -> Option<Denial> {
+        self.credentials.as_ref()?.denial()
+    }
+
+    fn unrenewed(&self) -> Option<Error> {
+        self.credentials.as_ref()?.unrenewed()
     }
 }
 

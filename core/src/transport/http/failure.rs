@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reqwest::header::{HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode, Url};
 
-use super::channel::Channel;
+use super::error_context::ErrorContext;
 use super::said::Said;
 use crate::auth::challenge::Challenge;
 use crate::base::escape::escape_line;
@@ -87,8 +87,8 @@ pub(super) fn interrupted_by(
 }
 
 /// The server wants other credentials (SPEC 8.4, 15.3).
-pub(super) fn auth(channel: &Channel, said: &Said<'_>) -> Error {
-    let (address, status) = (channel.shown_address(), said.status);
+pub(super) fn auth(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
+    let (address, status) = (context.shown_address(), said.status);
     let challenges = || said.headers.get_all(WWW_AUTHENTICATE).iter();
     let challenge = Challenge::of(challenges().filter_map(|value| value.to_str().ok()));
     let (what, missing) = match status {
@@ -101,22 +101,22 @@ pub(super) fn auth(channel: &Channel, said: &Said<'_>) -> Error {
         _ => ("wants credentials", words::missing::TOKEN),
     };
     let error = Error::new(ErrorCode::AuthRequired, format!("{address} {what}"))
-        .with_server(channel.server.as_ref())
+        .with_server(context.server().as_ref())
         .with_detail("address", address)
         .with_detail("missing", missing)
         .with_hint("sign in, or set an `Authorization` header in the server's configuration");
-    let error = match (channel.denial(), channel.unrenewed()) {
+    let error = match (context.denial(), context.unrenewed()) {
         (Some(denial), _) => denial.explain(error),
         // With a token that is good, and not for this, a renewal that failed has nothing to do.
         (None, Some(cause)) if missing == words::missing::TOKEN => error.with_cause(cause),
         (None, _) => error,
     };
-    challenged(channel, said.told(channel, error), &challenge, challenges())
+    challenged(context, said.told(context, error), &challenge, challenges())
 }
 
 /// The error with all that the server asks for: every challenge, and of the one for a token its scopes and its address.
 fn challenged<'a>(
-    channel: &Channel,
+    context: &dyn ErrorContext,
     error: Error,
     challenge: &Challenge,
     values: impl Iterator<Item = &'a HeaderValue>,
@@ -133,28 +133,28 @@ fn challenged<'a>(
     ];
     let named = members.into_iter().filter_map(|(name, text)| Some((name, text?)));
     named.filter(|(_, text)| !text.is_empty()).fold(error, |error, (name, text)| {
-        error.with_detail(name, shown(channel, text, CHALLENGE_CHARS_MAX))
+        error.with_detail(name, shown(context, text, CHALLENGE_CHARS_MAX))
     })
 }
 
 /// What let a connection in is forgotten, and the connection would go on without being asked for it.
-pub(super) fn signed_out(channel: &Channel) -> Error {
+pub(super) fn signed_out(context: &dyn ErrorContext) -> Error {
     Error::new(ErrorCode::AuthRequired, "the server was signed out of")
-        .with_server(channel.server.as_ref())
-        .with_detail("address", channel.shown_address())
+        .with_server(context.server().as_ref())
+        .with_detail("address", context.shown_address())
         .with_detail("missing", words::missing::TOKEN)
         .with_hint("sign in")
 }
 
 /// An HTTP status that is no answer.
-pub(super) fn status(channel: &Channel, said: &Said<'_>) -> Error {
+pub(super) fn status(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
     let status = said.status;
     let temporary = matches!(status.as_u16(), 429 | 502 | 503 | 504);
     let code = if temporary { ErrorCode::ConnectFailed } else { ErrorCode::Protocol };
-    let words = said.words(channel).map(|words| format!(": {words}")).unwrap_or_default();
+    let words = said.words(context).map(|words| format!(": {words}")).unwrap_or_default();
     let error = Error::new(code, format!("the server answered with HTTP status {status}{words}"))
-        .with_server(channel.server.as_ref());
-    let error = said.told(channel, error);
+        .with_server(context.server().as_ref());
+    let error = said.told(context, error);
     match retry_after(said.headers) {
         Some(wait) => {
             let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
@@ -189,31 +189,31 @@ pub(super) fn answered(answer: Error, of_status: &Error) -> Error {
 }
 
 /// The server's answer is coded in a way that is not read here.
-pub(super) fn coded(channel: &Channel, coding: &str) -> Error {
-    let coding = shown(channel, coding, SHOWN_CHARS_MAX);
+pub(super) fn coded(context: &dyn ErrorContext, coding: &str) -> Error {
+    let coding = shown(context, coding, SHOWN_CHARS_MAX);
     let message = format!("the server compressed its answer ({coding}), which nobody asked for");
-    protocol(&channel.server, message)
+    protocol(context.server(), message)
         .with_detail("content_encoding", coding)
         .with_hint("have the server, or the proxy before it, obey `Accept-Encoding: identity`")
 }
 
 /// The server leads from one place of its own to the next, without end.
-pub(super) fn redirects(channel: &Channel) -> Error {
-    protocol(&channel.server, "the server redirects again and again")
+pub(super) fn redirects(context: &dyn ErrorContext) -> Error {
+    protocol(context.server(), "the server redirects again and again")
         .with_hint("check `url`: it must be the address of an MCP endpoint")
 }
 
 /// The server leads where nothing of ours goes (S-32).
-pub(super) fn redirect(channel: &Channel, from: &Url, response: &Response) -> Error {
-    let own = format!("{}{}", channel.shown_origin(from), shown_path(from));
-    let own = shown(channel, &own, SHOWN_CHARS_MAX);
+pub(super) fn redirect(context: &dyn ErrorContext, from: &Url, response: &Response) -> Error {
+    let own = format!("{}{}", context.shown_origin(from), shown_path(from));
+    let own = shown(context, &own, SHOWN_CHARS_MAX);
     let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
     let Some(to) = location.and_then(|location| from.join(location).ok()) else {
-        return protocol(&channel.server, format!("{own} redirects to no address"))
+        return protocol(context.server(), format!("{own} redirects to no address"))
             .with_detail("address", own);
     };
     let there = format!("{}{}", to.origin().ascii_serialization(), shown_path(&to));
-    let there = shown(channel, &there, SHOWN_CHARS_MAX);
+    let there = shown(context, &there, SHOWN_CHARS_MAX);
     let is_slash = differs_by_slash(from, &to);
     let is_clear = from.scheme() == "https" && to.scheme() == "http";
     let what = match (to.origin() == from.origin(), is_clear) {
@@ -230,7 +230,7 @@ pub(super) fn redirect(channel: &Channel, from: &Url, response: &Response) -> Er
         true => format!("{message}; the two paths differ in the final slash alone"),
         false => message,
     };
-    let error = protocol(&channel.server, message)
+    let error = protocol(context.server(), message)
         .with_detail("address", own)
         .with_detail("location", there);
     match (is_slash, from.path().ends_with('/')) {
@@ -261,17 +261,17 @@ fn differs_by_slash(one: &Url, other: &Url) -> bool {
 }
 
 /// The server wants messages of ours to be posted at another origin (S-32).
-pub(super) fn endpoint(channel: &Channel, text: &str) -> Error {
+pub(super) fn endpoint(context: &dyn ErrorContext, text: &str) -> Error {
     let to = reqwest::Url::parse(text).ok().map(|to| to.origin().ascii_serialization());
-    let error = protocol(&channel.server, "the server names an endpoint at another origin");
+    let error = protocol(context.server(), "the server names an endpoint at another origin");
     match to {
-        Some(to) => error.with_detail("location", shown(channel, &to, SHOWN_CHARS_MAX)),
+        Some(to) => error.with_detail("location", shown(context, &to, SHOWN_CHARS_MAX)),
         None => error,
     }
 }
 
 /// An address without a stated transport, where neither of the two was found; the second attempt says what kind of failure it is.
-pub(super) fn neither(channel: &Channel, probed: &Error, events: Error) -> Error {
+pub(super) fn neither(context: &dyn ErrorContext, probed: &Error, events: Error) -> Error {
     let refusal = probed.cause().filter(|cause| cause.code() == ErrorCode::ServerError);
     let (first, second) = (probed.message(), events.message());
     let message = match refusal {
@@ -282,7 +282,7 @@ pub(super) fn neither(channel: &Channel, probed: &Error, events: Error) -> Error
             format!("the address speaks neither Streamable HTTP ({first}) nor HTTP+SSE ({second})")
         }
     };
-    let error = Error::new(events.code(), message).with_server(channel.server.as_ref());
+    let error = Error::new(events.code(), message).with_server(context.server().as_ref());
     let members = events.detail().iter().chain(probed.detail());
     let error = members.fold(error, |error, (name, value)| error.with_detail(name, value.clone()));
     match refusal {
@@ -294,11 +294,11 @@ pub(super) fn neither(channel: &Channel, probed: &Error, events: Error) -> Error
 }
 
 /// The server ended a websocket, and says why.
-pub(super) fn farewell(channel: &Channel, code: u16, reason: &str) -> Error {
-    let reason = shown(channel, reason, SHOWN_CHARS_MAX);
+pub(super) fn farewell(context: &dyn ErrorContext, code: u16, reason: &str) -> Error {
+    let reason = shown(context, reason, SHOWN_CHARS_MAX);
     let said = if reason.is_empty() { reason } else { format!(": {reason}") };
     let message = format!("the server closed the websocket with code {code}{said}");
-    protocol(&channel.server, message).with_detail("close_code", code)
+    protocol(context.server(), message).with_detail("close_code", code)
 }
 
 /// Whether these are the words of a server that no longer knows the session, or wants to be spoken with anew.
@@ -307,8 +307,8 @@ pub(super) fn is_about_session(body: &[u8]) -> bool {
     text.contains("session") || text.contains("not initialized")
 }
 
-pub(super) fn shown(channel: &Channel, text: &str, chars: usize) -> String {
-    escape_line(channel.redact(text).as_bytes()).chars().take(chars).collect()
+pub(super) fn shown(context: &dyn ErrorContext, text: &str, chars: usize) -> String {
+    escape_line(context.redact(text).as_bytes()).chars().take(chars).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 mod body;
 mod channel;
 mod client;
+mod error_context;
 mod events;
 mod failure;
 #[cfg(feature = "fuzzing")]

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::channel::Channel;
+use super::error_context::ErrorContext;
 use crate::net::network_errors::{bounded, why_unreached};
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words::connect_kind;
 
 /// The server could not be reached, or the way to it broke.
-pub(super) fn network(channel: &Channel, error: &reqwest::Error) -> Error {
-    let (kind, what, hint) = why_unreached(error, channel.road());
-    let address = channel.shown_address();
+pub(super) fn network(context: &dyn ErrorContext, error: &reqwest::Error) -> Error {
+    let (kind, what, hint) = why_unreached(error, context.road());
+    let address = context.shown_address();
     Error::new(ErrorCode::ConnectFailed, format!("{address} cannot be reached: {what}"))
-        .with_server(channel.server.as_ref())
+        .with_server(context.server().as_ref())
         .with_detail("kind", kind)
         .with_detail("address", address)
         .with_hint(hint)

@@ -6,7 +6,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use trunkline_pool::json::{lossy_members, readable, readable_members};
 use trunkline_pool::lenient::{kinds, lenient};
 
-use super::channel::Channel;
+use super::error_context::ErrorContext;
 use super::failure::{SHOWN_CHARS_MAX, shown};
 use super::refusal;
 use crate::Error;
@@ -22,15 +22,15 @@ pub(super) struct Said<'a> {
 
 impl Said<'_> {
     /// The error with all three. The words stand in its message too where the caller put them there.
-    pub(super) fn told(&self, channel: &Channel, error: Error) -> Error {
+    pub(super) fn told(&self, context: &dyn ErrorContext, error: Error) -> Error {
         let error = error.with_detail("status", self.status.as_u16());
         let error = match self.media_type() {
             Some(found) => {
-                error.with_detail("content_type", shown(channel, &found, SHOWN_CHARS_MAX))
+                error.with_detail("content_type", shown(context, &found, SHOWN_CHARS_MAX))
             }
             None => error,
         };
-        match self.words(channel) {
+        match self.words(context) {
             Some(words) => error.with_detail("words", words),
             None => error,
         }
@@ -48,7 +48,7 @@ impl Said<'_> {
     }
 
     /// The message of an error in it, whatever else there cannot be read; else its first words.
-    pub(super) fn words(&self, channel: &Channel) -> Option<String> {
+    pub(super) fn words(&self, context: &dyn ErrorContext) -> Option<String> {
         if coding(self.headers).is_some() {
             return None;
         }
@@ -57,7 +57,7 @@ impl Said<'_> {
             true => Some(visible(&body)),
             false => Some(joined(&body)),
         })?;
-        let words = shown(channel, &words, SHOWN_CHARS_MAX);
+        let words = shown(context, &words, SHOWN_CHARS_MAX);
         (!words.is_empty()).then_some(words)
     }
 }
@@ -70,36 +70,36 @@ pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 /// What it is, where it is no MCP. Its beginning is read for its words.
-pub(super) async fn no_answer(channel: &Channel, response: Response) -> Error {
-    no_answer_after(channel, response, Vec::new()).await
+pub(super) async fn no_answer(context: &dyn ErrorContext, response: Response) -> Error {
+    no_answer_after(context, response, Vec::new()).await
 }
 
 /// The same, where so much of it was read already.
 pub(super) async fn no_answer_after(
-    channel: &Channel,
+    context: &dyn ErrorContext,
     mut response: Response,
     mut body: Vec<u8>,
 ) -> Error {
     body.extend(refusal::beginning(&mut response).await);
     let said = Said { status: response.status(), headers: response.headers(), body: &body };
-    no_mcp(channel, &said)
+    no_mcp(context, &said)
 }
 
-pub(super) fn no_mcp(channel: &Channel, said: &Said<'_>) -> Error {
+pub(super) fn no_mcp(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
     let found = said.media_type().filter(|found| !found.is_empty());
     let what = match found {
         _ if said.is_page() => "the address answers with a web page, not with MCP".to_owned(),
         Some(found) => {
-            let found = shown(channel, &found, SHOWN_CHARS_MAX);
+            let found = shown(context, &found, SHOWN_CHARS_MAX);
             format!("the server answered with content of the type {found}")
         }
         None => "the server answered with content of no type".to_owned(),
     };
-    let words = said.words(channel).map(|words| format!(": {words}")).unwrap_or_default();
+    let words = said.words(context).map(|words| format!(": {words}")).unwrap_or_default();
     let message = format!("{what} (HTTP status {}){words}", said.status);
-    let error = super::failure::protocol(&channel.server, message)
+    let error = super::failure::protocol(context.server(), message)
         .with_hint("check `url`: it must be the address of an MCP endpoint");
-    said.told(channel, error)
+    said.told(context, error)
 }
 
 /// The message of an error body.

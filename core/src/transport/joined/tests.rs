@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 
 use super::*;
 use crate::platform::write_pair;
-use crate::transport::{FrameKind, Sent};
+use crate::transport::{FrameKind, FrameWriter, Sent};
 
 const FOR_EVER: Duration = Duration::MAX;
 const HANG: Duration = Duration::from_secs(90);

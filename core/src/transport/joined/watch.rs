@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::Flush;
 use crate::platform;
-use crate::transport::FrameWriter;
 
 /// From one look to the next: a request is held for twice as long at most.
 const LOOK: Duration = Duration::from_millis(1);
@@ -35,7 +35,7 @@ struct State {
     /// Whether one began since the last look.
     had_turns: bool,
     /// Those that hold something back.
-    held: Vec<Arc<FrameWriter>>,
+    held: Vec<Arc<dyn Flush>>,
     /// Whether the same is held since the last look.
     is_old: bool,
     quiet_looks: u32,
@@ -61,7 +61,7 @@ impl Default for Looking {
 #[derive(Debug)]
 pub(super) enum Look {
     /// The next one, once these have written.
-    Next(Vec<Arc<FrameWriter>>),
+    Next(Vec<Arc<dyn Flush>>),
     /// It was the last.
     Over,
 }
@@ -101,8 +101,8 @@ impl Watch {
     }
 
     /// A writer holds something back.
-    pub(super) fn holds(&self, writer: &Arc<FrameWriter>) {
-        self.lock().held.push(writer.clone());
+    pub(super) fn holds(&self, writer: Arc<dyn Flush>) {
+        self.lock().held.push(writer);
     }
 
     /// All that was held is written by who asks this.
@@ -139,7 +139,7 @@ fn look_on(watch: Weak<Watch>) -> bool {
         platform::block_all_signals();
         while let Some(watch) = watch.upgrade() {
             match watch.look() {
-                Look::Next(held) => held.iter().for_each(|writer| writer.release()),
+                Look::Next(held) => held.iter().for_each(|writer| writer.flush_held()),
                 Look::Over => return,
             }
             drop(watch);

@@ -8,7 +8,7 @@ mod wire;
 
 pub(crate) use self::ending::{abandon, kill_all};
 pub(crate) use self::stderr::LINE_BYTES_MAX;
-pub(crate) use self::wire::{Child, StdioLimits, StdioWire};
+pub(crate) use self::wire::{StdioLimits, StdioWire};
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -12,9 +12,10 @@ use trunkline_pool::state::CloseExit;
 use super::early::Early;
 use super::ending;
 use super::output::{Offered, Output, Stream};
-use super::stderr::{self, StderrTail};
+use super::stderr;
 use crate::net::redact::Redactor;
-use crate::platform::{Exit, Launched, Process, ReadPipe, Room};
+use crate::platform::{Launched, ReadPipe, Room};
+use crate::transport::child::{Child, StderrTail};
 use crate::transport::joined::{self, Turn};
 use crate::transport::seldom::Seldom;
 use crate::transport::{
@@ -45,12 +46,6 @@ pub(crate) struct StdioWire {
     /// Stdout and stderr, until their readers have them.
     outputs: Mutex<Option<(ReadPipe, ReadPipe)>>,
     frame_bytes: usize,
-}
-
-/// A server's process and what it wrote to stderr.
-pub(crate) struct Child {
-    pub(super) process: Process,
-    pub(super) stderr: StderrTail,
 }
 
 /// The bounds of a wire of pipes.
@@ -158,33 +153,6 @@ impl Wire for StdioWire {
 
     fn child(&self) -> Option<&Child> {
         Some(&self.child)
-    }
-}
-
-impl Child {
-    /// The leader's pid. Never to be signalled by it.
-    pub(crate) fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-
-    /// How the leader ended; `None` while it lives.
-    pub(crate) fn exit_now(&self) -> Option<Exit> {
-        self.process.exit_now()
-    }
-
-    /// Whether the leader has ended or is about to, though nobody told how yet.
-    pub(crate) fn is_ending(&self) -> bool {
-        self.process.is_ending()
-    }
-
-    /// Waits for the end of the leader. A dropped future changes nothing.
-    pub(crate) async fn exited(&self) -> Exit {
-        self.process.exited().await
-    }
-
-    /// What is kept of stderr, escaped, oldest line first.
-    pub(crate) fn stderr_lines(&self) -> Vec<String> {
-        self.stderr.lines()
     }
 }
 

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use super::*;
 use crate::platform::write_pair;
-use crate::transport::FrameKind;
 use crate::transport::joined::Turn;
+use crate::transport::{FrameKind, FrameWriter};
 
 const HANG: Duration = Duration::from_secs(90);
 
@@ -63,14 +63,14 @@ async fn what_is_held_at_two_looks_in_a_row_is_written_at_the_second() {
         Look::Next(held) => held.len(),
         Look::Over => panic!("it was to look on"),
     };
-    watch.holds(&writer);
+    watch.holds(writer.clone());
     assert_eq!(looks(), 0);
-    watch.holds(&writer);
+    watch.holds(writer.clone());
     assert_eq!(looks(), 2);
-    watch.holds(&writer);
+    watch.holds(writer.clone());
     assert_eq!(looks(), 0);
     watch.written();
-    watch.holds(&writer);
+    watch.holds(writer.clone());
     assert_eq!((looks(), looks(), looks()), (0, 1, 0));
 }
 

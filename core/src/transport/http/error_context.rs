@@ -1,0 +1,63 @@
+//! What the errors of a connection say of it.
+
+use std::sync::Arc;
+
+use reqwest::Url;
+
+use crate::Error;
+use crate::auth::Denial;
+use crate::net::http_client::Road;
+
+/// A connection, as its errors see it.
+pub(super) trait ErrorContext: Send + Sync {
+    /// The server's name.
+    fn server(&self) -> &Arc<str>;
+
+    /// The server's text without this connection's secrets.
+    fn redact(&self, text: &str) -> String;
+
+    /// What is between here and the server.
+    fn road(&self) -> Road;
+
+    /// The address as it may be shown: no path, no query, no user.
+    fn shown_address(&self) -> String;
+
+    /// The same of an address at which the server is.
+    fn shown_origin(&self, url: &Url) -> String;
+
+    /// Why the host gave no credentials, if it was asked last and did not.
+    fn denial(&self) -> Option<Denial>;
+
+    /// Why the authorization server issued nothing, if it was asked last and did not.
+    fn unrenewed(&self) -> Option<Error>;
+}
+
+impl<T: ErrorContext + ?Sized> ErrorContext for Arc<T> {
+    fn server(&self) -> &Arc<str> {
+        (**self).server()
+    }
+
+    fn redact(&self, text: &str) -> String {
+        (**self).redact(text)
+    }
+
+    fn road(&self) -> Road {
+        (**self).road()
+    }
+
+    fn shown_address(&self) -> String {
+        (**self).shown_address()
+    }
+
+    fn shown_origin(&self, url: &Url) -> String {
+        (**self).shown_origin(url)
+    }
+
+    fn denial(&self) -> Option<Denial> {
+        (**self).denial()
+    }
+
+    fn unrenewed(&self) -> Option<Error> {
+        (**self).unrenewed()
+    }
+}
