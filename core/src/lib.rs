@@ -64,6 +64,7 @@ mod cache;
 mod client;
 mod detect;
 mod driver;
+mod events;
 #[cfg(test)]
 #[path = "../tests/rig/folder.rs"]
 mod folder;
@@ -110,13 +111,14 @@ struct Readme;
 #[doc(hidden)]
 pub use api::{Bell, Loan, ReadBy};
 pub use api::{
-    CompletionQueue, DeskNews, Event, EventMask, HandlerDesk, Lease, List, Listed, Operation, Pool,
-    ProgressFeed, Servers, Session, ShapedTools, Subscription,
+    CompletionQueue, DeskNews, HandlerDesk, Lease, List, Listed, Operation, Pool, ProgressFeed,
+    Servers, Session, ShapedTools,
 };
 pub use client::{CallResult, Introduction};
 pub use detect::detect;
 #[doc(hidden)]
 pub use detect::misfits;
+pub use events::{Event, EventMask, Subscription};
 #[doc(hidden)]
 pub use inspect::{
     FolderInUse, LoginShell, PATH_OF_DESKTOP, Start, Surroundings, Way, certificate_variables,

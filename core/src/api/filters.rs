@@ -11,7 +11,8 @@ use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
 use super::session::SessionCore;
 use super::told::Sight;
 use super::view::Lists;
-use crate::driver::{About, EntryCell};
+use crate::driver::EntryCell;
+use crate::events::About;
 
 /// Of what the host was warned, by server, as far as it is still so: what is mended and wrong again is told again.
 pub(crate) struct Warned<T>(Mutex<BTreeMap<Box<str>, BTreeSet<T>>>);

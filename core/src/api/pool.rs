@@ -15,7 +15,6 @@ use trunkline_pool::state::DrainMode;
 use trunkline_pool::text::escaped;
 
 use super::configured::{Configured, Servers};
-use super::event::{EventMask, Subscription};
 use super::lease::Lease;
 use super::operation::{self, Operation};
 use super::published::Published;
@@ -23,6 +22,7 @@ use super::registry::Registry;
 use super::session::Session;
 use super::sources::{Running, Sources};
 use crate::driver::{Driver, carries_out, folders};
+use crate::events::{EventMask, Subscription};
 use crate::otlp::Observer;
 use crate::transport::write_held;
 use crate::{Error, ErrorCode, Result};

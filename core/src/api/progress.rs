@@ -9,7 +9,8 @@ use trunkline_pool::options::ProgressReceiver;
 
 use super::session::SessionCore;
 use crate::client::OnProgress;
-use crate::driver::{About, EVENT_BYTES_MAX, EntryCell};
+use crate::driver::EntryCell;
+use crate::events::{About, EVENT_BYTES_MAX};
 
 /// Progress of one call goes to the session's subscribers, and to the call's own receiver, in the order of the wire.
 pub(super) fn events(

@@ -18,7 +18,6 @@ use trunkline_pool::state::SessionId;
 use super::calls::Calls;
 use super::configure::Disabled;
 use super::configured::Configured;
-use super::event::{EventMask, Subscription};
 use super::filters::SessionWarned;
 use super::held::Held;
 use super::holds::Holds;
@@ -32,6 +31,7 @@ use super::view::{Listed, Lists};
 use super::wanted::Wants;
 use crate::auth::Context;
 use crate::driver::{Driver, EntryCell};
+use crate::events::{EventMask, Subscription};
 use crate::{Error, ErrorCode, Result};
 
 /// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones are one session.

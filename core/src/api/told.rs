@@ -21,7 +21,8 @@ use super::by_server::ByServer;
 use super::deferred::{Deferred, Seeing};
 use super::held::Held;
 use super::session::SessionCore;
-use crate::driver::{About, Differing, EntryCell};
+use crate::driver::{Differing, EntryCell};
+use crate::events::About;
 
 /// What an entry shows to a session at one moment.
 #[derive(Clone)]

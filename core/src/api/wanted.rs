@@ -20,7 +20,8 @@ use super::configured::{Configured, Origin};
 use super::follow::ToWant;
 use super::holds::{HoldId, Kind};
 use super::session::SessionCore;
-use crate::driver::{About, LeaseHold, Wait, Wish};
+use crate::driver::{LeaseHold, Wait, Wish};
+use crate::events::About;
 use crate::{Error, ErrorCode, Result};
 
 /// The wanted servers by name.

@@ -7,10 +7,10 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::{HandlerKind, Handling, Refusal, ServerRequest};
 use trunkline_pool::state::{ConnectionId, SessionId};
 
-use super::hub::About;
 use super::{Driver, EntryCell};
 use crate::api::SessionCore;
 use crate::client::{Callers, Question};
+use crate::events::About;
 
 impl Driver {
     /// Has a session's handler answer. It is the connection's own session, or the only one with a call in flight.

@@ -8,7 +8,8 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::json::readable_members;
 use trunkline_pool::state::{ConnectionId, SessionId};
 
-use super::{About, Driver, EntryCell};
+use super::{Driver, EntryCell};
+use crate::events::About;
 use crate::{Error, ErrorCode};
 
 /// Those of one entry, oldest first.

@@ -17,7 +17,6 @@ use trunkline_pool::state::{
 };
 
 use super::elicitations::Elicitations;
-use super::event_text;
 use super::intern::Keyed;
 use super::kept::LastKept;
 use super::listings::Listings;
@@ -28,6 +27,7 @@ use crate::apart::OneByOne;
 use crate::api::SessionCore;
 use crate::auth::{Author, Context, Credentials};
 use crate::client::{Connection, Introduction, Kill, Provided};
+use crate::events;
 use crate::net::cookies::Jar;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
@@ -44,7 +44,7 @@ pub(crate) struct EntryCell {
     /// The index that hosts see.
     pub index: u32,
     /// Both, as events have them.
-    pub(super) named: Arc<str>,
+    pub named: Arc<str>,
     /// The configuration.
     pub spec: Arc<ServerSpec>,
     /// The identity of that.
@@ -155,7 +155,7 @@ impl EntryCell {
         EntryCell {
             entry: status.entry,
             key: status.key,
-            named: event_text::named(&keyed.name, Some(status.index)),
+            named: events::named(&keyed.name, Some(status.index)),
             server: keyed.name,
             index: status.index,
             spec: keyed.spec,

@@ -10,12 +10,11 @@ use trunkline_pool::json::readable_members;
 use trunkline_pool::options::LogLevel;
 use trunkline_pool::state::{ConnectionId, EntryState, Generation, LossReason, Notice};
 
-use super::event_text::Said;
-use super::hub::About;
 use super::{Driver, EntryCell};
 use crate::Error;
 use crate::api::SessionCore;
 use crate::client::Callers;
+use crate::events::{About, Said};
 
 /// What is different in the lists of a server, as sessions are told: written once, when the first hears of it.
 pub(crate) struct Differing {

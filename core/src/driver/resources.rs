@@ -20,8 +20,9 @@ use trunkline_pool::text::escaped;
 
 pub(crate) use self::wanted::Asking;
 use self::wanted::Wanted;
-use super::{About, Driver, EntryCell};
+use super::{Driver, EntryCell};
 use crate::client::{Connection, Done, Request, RequestId};
+use crate::events::About;
 use crate::platform;
 use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Outcome, Result};

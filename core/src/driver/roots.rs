@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words;
 
-use super::hub::About;
 use super::{Driver, EntryCell};
 use crate::apart::no_thread;
 use crate::api::SessionCore;
+use crate::events::About;
 use crate::{Error, ErrorCode, Result, platform};
 
 /// Folders that servers may be told of at one time: as many as a person can have agreed to.

@@ -4,7 +4,8 @@ use trunkline_pool::catalog::{Catalog, Unlisted};
 use trunkline_pool::interface::{EventKind, words::warning_code};
 use trunkline_pool::state::Generation;
 
-use super::{About, Driver, EntryCell};
+use super::{Driver, EntryCell};
+use crate::events::About;
 
 impl Driver {
     /// Warns of each list that could not be had, unless that was so `before`; and of nothing listed, after a connect.

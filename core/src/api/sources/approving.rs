@@ -14,7 +14,8 @@ use super::entry::Fresh;
 use super::pass::{Passed, Shape, also};
 use crate::apart;
 use crate::api::pool::{Pool, PoolCore};
-use crate::driver::{About, Warrant};
+use crate::driver::Warrant;
+use crate::events::About;
 use crate::{Error, ErrorCode, Result};
 
 /// How soon decisions that could not be read are tried again: what is transient is over by then.

@@ -18,7 +18,7 @@ use super::desired::Desired;
 use super::findings::Findings;
 use crate::Error;
 use crate::api::pool::PoolCore;
-use crate::driver::About;
+use crate::events::About;
 
 /// Something to be told.
 pub(super) enum News {

@@ -15,7 +15,7 @@ use super::desired::Arming;
 use crate::Result;
 use crate::apart;
 use crate::api::pool::PoolCore;
-use crate::driver::About;
+use crate::events::About;
 use crate::watch::{Polled, WatchOptions, Watcher};
 
 /// The watcher of a pool, once a file is watched.

@@ -11,8 +11,9 @@ use trunkline_pool::state::{ConnectionId, Input, LossReason};
 use super::Ended;
 use crate::Error;
 use crate::client::{Callers, ConnectionEvents, Question};
+use crate::driver::Driver;
 use crate::driver::entry::{Control, EntryCell};
-use crate::driver::{About, Driver};
+use crate::events::About;
 
 /// The answer of a pool that is gone.
 const NO_ROOTS: &str = r#"{"roots":[]}"#;

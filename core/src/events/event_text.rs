@@ -7,18 +7,19 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use trunkline_pool::interface::EventKind;
 
+use super::event::Event;
 use super::hub::About;
-use crate::api::{Event, SessionCore};
+use crate::api::SessionCore;
 
 /// What an event says to all who are told of it.
-pub(super) struct Said {
+pub(crate) struct Said {
     kind: EventKind,
     /// What it is about, then the fields.
     members: Members,
 }
 
 impl Said {
-    pub(super) fn new(
+    pub(crate) fn new(
         kind: EventKind,
         about: &About,
         fields: impl FnOnce(&mut Members),
@@ -94,7 +95,7 @@ static HEADS: [OnceLock<Box<str>>; u64::BITS as usize] =
     [const { OnceLock::new() }; u64::BITS as usize];
 
 /// The members that name what events are about, for [`Members::add_written`]: a server, and an entry of it. Written once for many.
-pub(super) fn named(server: &str, entry_index: Option<u32>) -> Arc<str> {
+pub(crate) fn named(server: &str, entry_index: Option<u32>) -> Arc<str> {
     let mut json = Members::default();
     json.add_str("server", server);
     if let Some(index) = entry_index {
@@ -110,7 +111,7 @@ pub(super) fn members_of(fields: &[(&str, Value)]) -> impl FnOnce(&mut Members) 
 
 /// Members of a JSON object, as they are written one by one, with a comma before each. No name comes twice.
 #[derive(Default)]
-pub(super) struct Members(String);
+pub(crate) struct Members(String);
 
 impl Members {
     fn add(&mut self, name: &str, value: &Value) {
@@ -134,7 +135,7 @@ impl Members {
     }
 
     /// Adds members that are written already: `"name":value`, with commas between them.
-    pub(super) fn add_written(&mut self, members: &str) {
+    pub(crate) fn add_written(&mut self, members: &str) {
         self.0.push(',');
         self.0.push_str(members);
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
+use super::event::{Event, EventMask};
 use super::event_text::{Said, Untaken, members_of};
 use super::hub::About;
-use crate::api::{Event, EventMask};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify, thread_local};
 use crate::wakes;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use trunkline_pool::interface::EventKind;
 
-use crate::driver::{Driver, Subscriber};
+use super::Subscriber;
+use crate::driver::Driver;
 
 /// One event. Its JSON has the envelope `{v, seq, type, scope, session?, server?, entry_index?, generation?, …}`.
 #[derive(Clone, Debug)]

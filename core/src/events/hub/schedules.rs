@@ -9,8 +9,7 @@ use shuttle::thread;
 use trunkline_pool::interface::EventKind;
 
 use super::{About, Hub};
-use crate::api::{Event, EventMask};
-use crate::driver::Subscriber;
+use crate::events::{Event, EventMask, Subscriber};
 use crate::schedules::check;
 use crate::wakes::Batch;
 

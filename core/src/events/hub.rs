@@ -12,10 +12,11 @@ use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{Generation, SessionId};
 
-use super::EntryCell;
+use super::event::{Event, EventMask};
 use super::event_text::{Said, Untaken, members_of, named};
 use super::subscriber::Subscriber;
-use crate::api::{Event, EventMask, SessionCore};
+use crate::api::SessionCore;
+use crate::driver::EntryCell;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::wakes::{wake, wake_so_far};
@@ -177,7 +178,7 @@ impl Hub {
     ///
     /// `stands` is asked under the lock. Who ends the reason calls [`settle`](Self::settle) afterwards, and so knows that
     /// nothing more comes (SPEC 8.5, I-16), also when another thread was about to deliver.
-    pub(super) fn publish_if(
+    pub(crate) fn publish_if(
         &self,
         kind: EventKind,
         session: Option<&SessionCore>,
@@ -191,7 +192,7 @@ impl Hub {
     }
 
     /// [`publish_if`](Self::publish_if), of a list that is another, with its number and what is said to all.
-    pub(super) fn publish_list(
+    pub(crate) fn publish_list(
         &self,
         kind: EventKind,
         (session, revision): (&SessionCore, u64),
@@ -245,7 +246,7 @@ impl Hub {
     }
 
     /// Tells every subscriber, of the pool and of each session, the same event once.
-    pub(super) fn publish_to_all(&self, kind: EventKind, fields: &[(&str, Value)]) {
+    pub(crate) fn publish_to_all(&self, kind: EventKind, fields: &[(&str, Value)]) {
         let mut guard = self.inner();
         let inner = &mut *guard;
         inner.seq += 1;

@@ -1,0 +1,11 @@
+//! Events, from what happened to who subscribed: in order, and bounded.
+
+mod event;
+mod event_text;
+mod hub;
+mod subscriber;
+
+pub use self::event::{Event, EventMask, Subscription};
+pub(crate) use self::event_text::{Said, named};
+pub(crate) use self::hub::{About, Hub};
+pub(crate) use self::subscriber::{BYTES_MAX as EVENT_BYTES_MAX, Subscriber};
