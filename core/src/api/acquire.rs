@@ -36,7 +36,7 @@ impl SessionCore {
         name: &'a str,
         configured: &'a Configured,
     ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'a {
-        let (session, offered, context) = (self.number, self.offered, &self.context);
+        let (session, offered, context) = (self.recipient.number, self.offered, &self.context);
         let on_tool_change = configured.authority.on_tool_change(&self.driver.options);
         let (share, turn) = (configured.share, self.turn(name, configured));
         let owner = (share == Share::Session).then_some(session);

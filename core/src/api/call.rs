@@ -42,7 +42,7 @@ pub(crate) fn start(
     let published = cell.load();
     let unsent = |error: Error| {
         let error = session.explained(&cell.server, error);
-        let error = error.with_server(&*cell.server).with_session(&*session.id);
+        let error = error.with_server(&*cell.server).with_session(&*session.recipient.id);
         error.with_outcome(Outcome::NotSent)
     };
     if log_level::is_kept(callee, &published) {
@@ -98,7 +98,7 @@ pub(super) fn go_on(
             let counted = (&*cell.server, CALL_TOOL, &*cell.usage);
             session.call_ended((number, began), counted, ended);
             let error = session.explained(&cell.server, error);
-            let error = error.with_server(&*cell.server).with_session(&*session.id);
+            let error = error.with_server(&*cell.server).with_session(&*session.recipient.id);
             done(Err(error.with_outcome(Outcome::NotSent)));
             None
         }
@@ -271,7 +271,7 @@ impl Call {
             reads_here: self.reads_here && is_plain,
             method,
             params: &self.params,
-            caller: Some(self.session.number),
+            caller: Some(self.session.recipient.number),
             attempts,
             timeout: self.timeout,
             idle_timeout: self.idle_timeout,
@@ -335,9 +335,9 @@ impl Call {
     /// The call ends with this error.
     pub(super) fn failed(&self, error: Error) -> Error {
         self.cell().count_error();
-        self.cell().elicitations.note_required(&error, self.session.number);
+        self.cell().elicitations.note_required(&error, self.session.recipient.number);
         let error = if self.is_safe() { error.of_safe_tool() } else { error };
-        error.with_server(&*self.cell().server).with_session(&*self.session.id)
+        error.with_server(&*self.cell().server).with_session(&*self.session.recipient.id)
     }
 }
 

@@ -53,7 +53,7 @@ impl SessionCore {
         let of = |by: ByWhom| -> Vec<Unmatched> {
             unmatched.iter().filter(|it| it.by == by).cloned().collect()
         };
-        let about = About::entry(cell, generation);
+        let about = About::entry(&cell.named, generation);
         for it in self.driver.warned.anew(&cell.server, &of(ByWhom::Server)) {
             self.warn(None, &about, it.message(&cell.server));
         }
@@ -71,7 +71,8 @@ impl SessionCore {
 
     fn warn(&self, session: Option<&SessionCore>, about: &About, message: String) {
         let fields = [("code", words::warning_code::FILTER.into()), ("message", message.into())];
-        self.driver.hub.publish(EventKind::Warning, session, about, &fields);
+        let told = session.map(|session| &session.recipient);
+        self.driver.hub.publish(EventKind::Warning, told, about, &fields);
     }
 
     /// The servers that its filters and marks name, and nobody knows. A pool that has none yet is still to be told of them.

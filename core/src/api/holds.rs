@@ -146,7 +146,7 @@ impl Holds {
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
     pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<(LeaseHold, Origin)>) {
         for (mut hold, origin) in holds {
-            hold.held_by(session.number, &Arc::downgrade(session));
+            hold.held_by(session.recipient.number, &Arc::downgrade(session));
             let (spec, host) = (hold.cell.spec.clone(), hold.cell.host.clone());
             let authority = session.driver.authority(hold.cell.key);
             let configured = Configured::by(authority, spec, host, &session.driver.options);

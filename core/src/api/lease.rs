@@ -312,7 +312,7 @@ impl Lease {
     pub async fn unsubscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
         let cell = self.held.cell();
-        cell.resources.unwant(uri, self.session().number);
+        cell.resources.unwant(uri, self.session().recipient.number);
         self.session().driver.hub.settle();
         if cell.resources.is_wanted(uri) {
             return Ok(());
@@ -334,7 +334,7 @@ impl Lease {
     }
 
     fn named(&self, error: Error) -> Error {
-        error.with_server(self.server()).with_session(&*self.session().id)
+        error.with_server(self.server()).with_session(&*self.session().recipient.id)
     }
 
     /// Gives the hold up. Calls under way go on. Repeating it does nothing.
@@ -382,7 +382,7 @@ impl Lease {
             Ok(()) => Error::new(ErrorCode::Closed, "the session is closed"),
             Err(error) => error,
         };
-        Err(error.with_server(self.server()).with_session(&*self.session().id))
+        Err(error.with_server(self.server()).with_session(&*self.session().recipient.id))
     }
 }
 
@@ -415,7 +415,7 @@ impl GiveUp<'_> {
     /// # Errors
     /// `unavailable` when it is not, for what it wanted was taken away meanwhile.
     fn keep(&mut self) -> Result<()> {
-        let session = self.lease.session().number;
+        let session = self.lease.session().recipient.number;
         let is_kept = |asking: &Asking| self.cell.resources.is_kept(self.uri, session, asking);
         if self.asking.as_ref().is_some_and(is_kept) {
             self.asking = None;
@@ -431,7 +431,7 @@ impl Drop for GiveUp<'_> {
         let session = self.lease.session();
         let Some(asking) = self.asking.take() else { return };
         if !session.driver.runtime.is_forked() {
-            self.cell.resources.give_up(self.uri, session.number, &asking);
+            self.cell.resources.give_up(self.uri, session.recipient.number, &asking);
             session.driver.tell_demand_later(&self.cell, vec![self.uri.into()]);
         }
     }

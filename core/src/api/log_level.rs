@@ -69,14 +69,14 @@ impl SessionCore {
 
 /// The session wants to hear so much, as long as it holds the server.
 fn want(session: &SessionCore, cell: &EntryCell, level: LogLevel) {
-    cell.log_levels.set(session.number, level);
+    cell.log_levels.set(session.recipient.number, level);
     forget_if_gone(session, cell);
 }
 
 /// A release that came between did not see what the session wants.
 fn forget_if_gone(session: &SessionCore, cell: &EntryCell) {
-    if !cell.is_held_by(session.number) {
-        cell.log_levels.forget(session.number);
+    if !cell.is_held_by(session.recipient.number) {
+        cell.log_levels.forget(session.recipient.number);
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn said_by_requests(
     cell: &EntryCell,
     published: &Published,
 ) -> Option<&'static str> {
-    let level = cell.log_levels.of(session.number)?;
+    let level = cell.log_levels.of(session.recipient.number)?;
     let connection = published.connection.as_ref();
     connection.is_none_or(|connection| connection.is_modern()).then(|| level.as_str())
 }
@@ -142,7 +142,8 @@ impl Setting {
         let is_it = matches!(callee, Callee::Method(method) if method == SET_LEVEL);
         let level = if is_it && published.connection.is_some() { named(params) } else { None }?;
         session.hears.set(&cell.server, Some(level));
-        let taken = cell.take_over_log_level((session.number, level), published.slot.generation);
+        let taken =
+            cell.take_over_log_level((session.recipient.number, level), published.slot.generation);
         forget_if_gone(session, cell);
         Some(Setting { cell: cell.clone(), taken })
     }

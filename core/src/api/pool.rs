@@ -194,7 +194,8 @@ impl Pool {
         self.0.driver.check_process()?;
         let driver = &self.0.driver;
         let subscriber = driver.hub.subscribe(kinds, None, || self.0.status())?;
-        Ok(Subscription { driver: driver.clone(), subscriber })
+        let (hub, runtime) = (driver.hub.clone(), driver.runtime.clone());
+        Ok(Subscription { hub, runtime, subscriber })
     }
 
     /// Ends everything, one-way (SPEC 9.7): `{v, drained, forced, errors: [{server, entry_index, error}]}`. A second drain

@@ -27,14 +27,14 @@ pub(super) fn events(
                 fields.push((name, value.clone()));
             }
         }
-        let about = About::entry(&cell, cell.load().slot.generation);
+        let about = About::entry(&cell.named, cell.load().slot.generation);
         let hub = &session.driver.hub;
         match &receiver {
-            None => hub.publish(EventKind::Progress, Some(&session), &about, &fields),
+            None => hub.publish(EventKind::Progress, Some(&session.recipient), &about, &fields),
             Some(receiver) => {
                 let event = hub.publish_and_keep(
                     EventKind::Progress,
-                    Some(&session),
+                    Some(&session.recipient),
                     &about,
                     &fields,
                     || true,

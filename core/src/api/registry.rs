@@ -101,7 +101,8 @@ impl Pool {
         let resumed = kept.as_ref().map(|kept| (kept.number, kept.context.clone()));
         let (session, is_kept) = Session::open(self, (options, roots), resumed);
         let core = session.core();
-        let (number, disabled, calls) = (core.number, core.disabled.clone(), core.calls.clone());
+        let (number, disabled, calls) =
+            (core.recipient.number, core.disabled.clone(), core.calls.clone());
         let (session_now, own) = (session.downgrade(), core.own_servers().clone());
         let live = Live { number, session: session_now, disabled, calls, own };
         sessions.live.insert(id, live);
@@ -125,7 +126,7 @@ impl PoolCore {
         keep_for: Duration,
         holds: Vec<(LeaseHold, Origin)>,
     ) {
-        let (id, number) = (session.id.clone(), session.number);
+        let (id, number) = (session.recipient.id.clone(), session.recipient.number);
         let context = session.context.clone();
         let mut sessions = self.sessions();
         if sessions.live.get(&id).is_some_and(|live| live.number == number) {

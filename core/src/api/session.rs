@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -31,7 +30,7 @@ use super::view::{Listed, Lists};
 use super::wanted::Wants;
 use crate::auth::Context;
 use crate::driver::{Driver, EntryCell};
-use crate::events::{EventMask, Subscription};
+use crate::events::{EventMask, Recipient, Subscription};
 use crate::{Error, ErrorCode, Result};
 
 /// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones are one session.
@@ -54,11 +53,8 @@ pub(super) type OwnServers = Mutex<BTreeMap<Box<str>, Arc<Configured>>>;
 /// to thousands, of whom nothing is in a cache.
 #[repr(C)]
 pub(crate) struct SessionCore {
-    /// The number that the pool gave.
-    pub number: SessionId,
-    closed: AtomicBool,
-    /// The id that the host gave.
-    pub id: Arc<str>,
+    /// What events have to know of it.
+    pub recipient: Recipient,
     /// The pool at work.
     pub driver: Arc<Driver>,
     pub(crate) holds: Holds,
@@ -124,7 +120,7 @@ impl Session {
 
     /// Its id.
     pub fn id(&self) -> &str {
-        &self.core().id
+        &self.core().recipient.id
     }
 
     /// An explicit lease on a server, waiting until it is connected. With `spec`, the server is first put into the
@@ -222,8 +218,9 @@ impl Session {
         let core = self.core();
         core.check()?;
         let status = || core.pool.status();
-        let subscriber = core.driver.hub.subscribe(kinds, Some(core.number), status)?;
-        let subscription = Subscription { driver: core.driver.clone(), subscriber };
+        let subscriber = core.driver.hub.subscribe(kinds, Some(core.recipient.number), status)?;
+        let (hub, runtime) = (core.driver.hub.clone(), core.driver.runtime.clone());
+        let subscription = Subscription { hub, runtime, subscriber };
         // A close that came between did not see it, and would never end it.
         core.check()?;
         Ok(subscription)
@@ -268,8 +265,7 @@ impl SessionCore {
             handlers,
             roots: ArcSwap::from_pointee(roots),
             untold: Untold::default(),
-            id: options.id.as_str().into(),
-            number,
+            recipient: Recipient::new(number, &options.id),
             opened: Instant::now(),
             driver: pool.driver.clone(),
             pool: pool.clone(),
@@ -284,7 +280,6 @@ impl SessionCore {
             hears,
             holds: Holds::default(),
             given: Given::default(),
-            closed: AtomicBool::new(false),
         }
     }
 
@@ -295,7 +290,7 @@ impl SessionCore {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        self.recipient.is_closed()
     }
 
     /// Waits until it is closed.
@@ -312,12 +307,12 @@ impl SessionCore {
 
     /// The error of a closed session.
     pub(super) fn closed(&self) -> Error {
-        Error::new(ErrorCode::Closed, "the session is closed").with_session(&*self.id)
+        Error::new(ErrorCode::Closed, "the session is closed").with_session(&*self.recipient.id)
     }
 
     fn close(&self, keep_for: Option<Duration>) {
         // In a forked child the servers, and whoever holds a lock, are the parent's.
-        if self.driver.runtime.is_forked() || self.closed.swap(true, Ordering::AcqRel) {
+        if self.driver.runtime.is_forked() || self.recipient.close() {
             return;
         }
         self.calls.close();
@@ -331,16 +326,16 @@ impl SessionCore {
         self.unwant_all();
         // The reducer gives the holds up: here they only lose their meaning.
         let kept = self.holds.close();
-        self.driver.close_session(self.number, keep_for);
+        self.driver.close_session(self.recipient.number, keep_for);
         // Before its id is free: whoever resumes it has the number, and events of its own.
-        self.driver.hub.end_session(self.number);
+        self.driver.hub.end_session(self.recipient.number);
         self.pool.session_closed(self, keep_for, kept);
         self.settled.notify_waiters();
     }
 
     /// An error about one server in this session.
     pub(super) fn named(&self, server: &str, error: Error) -> Error {
-        error.with_server(server).with_session(&*self.id)
+        error.with_server(server).with_session(&*self.recipient.id)
     }
 
     /// The number of a change of one of its lists that is told, see [`List::revision`].

@@ -20,7 +20,7 @@ impl SessionCore {
             (Origin::Pool, Some(kept)) => kept.server(&self.pool, server),
             (Origin::Pool, None) => self.pool.configured(server),
         };
-        found.map_err(|error| error.with_session(&*self.id))
+        found.map_err(|error| error.with_session(&*self.recipient.id))
     }
 
     /// The configuration of a server by its own source, else by the pool's.

@@ -209,7 +209,7 @@ impl ListChange {
             before: before.clone(),
             after: after.clone(),
             held_back: cell.load().slot.held.clone(),
-            whole: Differing::new(About::entry(cell, *generation), difference.clone()),
+            whole: Differing::new(About::entry(&cell.named, *generation), difference.clone()),
         }))
     }
 }
@@ -417,7 +417,7 @@ impl News {
         match self {
             News::Lists { server, source, difference } => {
                 let about = match source {
-                    Source::Entry(cell, generation) => About::entry(cell, *generation),
+                    Source::Entry(cell, generation) => About::entry(&cell.named, *generation),
                     Source::Kept => About::server(server),
                 };
                 let differing = Differing::new(about, difference.clone());
@@ -427,15 +427,16 @@ impl News {
                 session.driver.tell_lists(session, &change.whole, has_it);
             }
             News::Change(change, Some(own)) => {
-                let about = About::entry(&change.cell, change.generation);
+                let about = About::entry(&change.cell.named, change.generation);
                 let differing = Differing::new(about, own.clone());
                 session.driver.tell_lists(session, &differing, has_it);
             }
             News::Unmatched(of) => session.warn_of_unmatched((&of.0, of.1), &of.2),
             News::HeldBack(held) => {
                 let NewlyHeld { cell, generation, tool } = &**held;
-                let (about, stands) =
-                    (About::entry(cell, *generation), || cell.is_held_by(session.number));
+                let (about, stands) = (About::entry(&cell.named, *generation), || {
+                    cell.is_held_by(session.recipient.number)
+                });
                 session.driver.tell_held_back(session, &about, tool, stands);
             }
         }

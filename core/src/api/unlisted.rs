@@ -103,7 +103,7 @@ pub(super) fn start(
     let number = match session.calls.begin(session) {
         Ok(number) => number,
         Err(error) => {
-            done(Err(error.with_session(&*session.id).with_outcome(Outcome::NotSent)));
+            done(Err(error.with_session(&*session.recipient.id).with_outcome(Outcome::NotSent)));
             return Operation::ended();
         }
     };

@@ -85,7 +85,7 @@ pub(super) fn start(
     let server = seeing.server().clone();
     let refused = |done: Done, error: Error| {
         let error = session.explained(&server, error).with_server(&*server);
-        done(Err(error.with_session(&*session.id).with_outcome(Outcome::NotSent)));
+        done(Err(error.with_session(&*session.recipient.id).with_outcome(Outcome::NotSent)));
         Operation::ended()
     };
     let checked = session.driver.check_process();
@@ -379,7 +379,7 @@ impl WaitingCall {
             Some(_) => error,
             None => error.with_server(&*self.tool.server),
         };
-        let error = error.with_session(&*self.session.id).with_outcome(Outcome::NotSent);
+        let error = error.with_session(&*self.session.recipient.id).with_outcome(Outcome::NotSent);
         // The host's code: its panic ends here.
         if catch_unwind(AssertUnwindSafe(|| done(Err(error)))).is_err() {
             tracing::error!("a completion panicked");

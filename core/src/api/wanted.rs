@@ -168,7 +168,7 @@ impl SessionCore {
         result: Result<LeaseHold>,
     ) {
         let about = match &result {
-            Ok(hold) => About::entry(&hold.cell, hold.cell.load().slot.generation),
+            Ok(hold) => About::entry(&hold.cell.named, hold.cell.load().slot.generation),
             Err(_) => About::server(name),
         };
         // The hold is added under the lock of the wants: whoever ends the want meanwhile finds it, or is found by it.
@@ -213,7 +213,7 @@ impl SessionCore {
         }
         drop(rests);
         if let Some((kind, field)) = news {
-            self.driver.hub.publish(kind, Some(self), &about, &[field]);
+            self.driver.hub.publish(kind, Some(&self.recipient), &about, &[field]);
         }
         if let Some(want) = over {
             // The event comes first, and then its tools go.
@@ -243,7 +243,7 @@ impl SessionCore {
         }
         if is_news {
             let about = About::server(name);
-            self.driver.hub.publish(EventKind::Failed, Some(self), &about, &[field]);
+            self.driver.hub.publish(EventKind::Failed, Some(&self.recipient), &about, &[field]);
         }
         if let Some(want) = over {
             // The event comes first, and then its tools go.

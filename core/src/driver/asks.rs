@@ -38,13 +38,17 @@ impl Driver {
         };
         let session = session.ok_or_else(|| declined("the session is closed"))?;
         let generation = id.generation.0;
-        let request =
-            ServerRequest::new(question.kind, session.id.clone(), question.method, question.params);
+        let request = ServerRequest::new(
+            question.kind,
+            session.recipient.id.clone(),
+            question.method,
+            question.params,
+        );
         let request = request.from_server(cell.server.clone(), cell.index, generation);
         let handling = session.handlers.answer(request);
         let handling = handling.ok_or_else(|| declined("the session has no handler for this"))?;
         if question.kind == HandlerKind::ElicitationUrl {
-            cell.elicitations.note_asked(question.params, session.number);
+            cell.elicitations.note_asked(question.params, session.recipient.number);
         }
         Ok(Box::pin(async move {
             tokio::select! {
@@ -68,7 +72,7 @@ impl Driver {
         );
         let fields =
             [("code", words::warning_code::REQUEST_DECLINED.into()), ("message", message.into())];
-        let about = About::entry(cell, id.generation);
+        let about = About::entry(&cell.named, id.generation);
         self.hub.publish(EventKind::Warning, None, &about, &fields);
     }
 }

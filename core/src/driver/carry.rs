@@ -152,7 +152,7 @@ impl Driver {
                 // It may be the last that holds the session, whose handlers are the host's.
                 safely(|| {
                     let session = session;
-                    tracing::debug!(session = ?session.number, ?notice, "notice");
+                    tracing::debug!(session = ?session.recipient.number, ?notice, "notice");
                     match &change {
                         Some(change) => session.holds.listed(&session, change),
                         None => self.deliver(Some(&session), &cell, &notice),

@@ -74,11 +74,11 @@ impl Driver {
         let asked = cell.elicitations.take(id).or_else(|| cell.elicitations.take(shown));
         let Some(session) = asked.and_then(|session| self.live_session(session)) else { return };
         let fields = [("elicitation_id", shown.into())];
-        let about = About::entry(cell, connection.generation);
-        let holds = || cell.is_held_by(session.number);
+        let about = About::entry(&cell.named, connection.generation);
+        let holds = || cell.is_held_by(session.recipient.number);
         self.hub.publish_if(
             EventKind::ElicitationCompleted,
-            Some(&session),
+            Some(&session.recipient),
             &about,
             &fields,
             holds,

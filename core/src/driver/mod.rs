@@ -86,7 +86,7 @@ pub(crate) struct Driver {
     /// Of which filters of the pool's servers the host was warned.
     pub warned: Warned<Unmatched>,
     /// Where events go.
-    pub hub: Hub,
+    pub hub: Arc<Hub>,
     /// Who is told of requests and connections.
     pub observer: Observer,
     /// What servers turned out to speak.
@@ -145,7 +145,7 @@ impl Driver {
         let catalogs = Catalogs::open(&options.cache, runtime.clone())?;
         let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0_u8);
         let driver = Arc::new(Driver {
-            hub: Hub::new(options.limits.event_backlog),
+            hub: Hub::new(options.limits.event_backlog).into(),
             observer,
             eras: Eras::default(),
             starts: Starts::new(options.start_parallel),

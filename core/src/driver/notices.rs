@@ -129,7 +129,7 @@ impl Driver {
             let write =
                 || Said::new(kind, &differing.about, |json| json.add_written(&change.members()));
             let said = || said.get_or_init(write).clone();
-            self.hub.publish_list(kind, (session, revision), said, &stands);
+            self.hub.publish_list(kind, (&session.recipient, revision), said, &stands);
         }
     }
 
@@ -143,7 +143,13 @@ impl Driver {
     ) {
         let fields =
             [("tool", (&*tool.item.name).into()), ("difference", tool.difference().clone())];
-        self.hub.publish_if(EventKind::ToolQuarantined, Some(session), about, &fields, stands);
+        self.hub.publish_if(
+            EventKind::ToolQuarantined,
+            Some(&session.recipient),
+            about,
+            &fields,
+            stands,
+        );
     }
 
     fn tell(
@@ -154,18 +160,19 @@ impl Driver {
         generation: Generation,
         fields: &[(&str, Value)],
     ) {
-        let holds = || session.is_none_or(|session| cell.is_held_by(session.number));
-        self.hub.publish_if(kind, session, &About::entry(cell, generation), fields, holds);
+        let holds = || session.is_none_or(|session| cell.is_held_by(session.recipient.number));
+        let told = session.map(|session| &session.recipient);
+        self.hub.publish_if(kind, told, &About::entry(&cell.named, generation), fields, holds);
     }
 
     /// A resource of the server was updated: its subscribers are told (SPEC 7.7).
     pub(super) fn resource_updated(&self, cell: &EntryCell, generation: Generation, uri: &str) {
         let fields = [("uri", uri.into())];
         for session in cell.resources.subscribers(uri) {
-            let about = About::entry(cell, generation);
-            let wants = || cell.resources.is_wanted_by(uri, session.number);
+            let about = About::entry(&cell.named, generation);
+            let wants = || cell.resources.is_wanted_by(uri, session.recipient.number);
             let kind = EventKind::ResourceUpdated;
-            self.hub.publish_if(kind, Some(&session), &about, &fields, wants);
+            self.hub.publish_if(kind, Some(&session.recipient), &about, &fields, wants);
         }
     }
 
@@ -190,25 +197,26 @@ impl Driver {
         let data = params.get("data").cloned().unwrap_or_default();
         let mut fields = vec![("level", text("level").unwrap_or("info").into()), ("data", data)];
         fields.extend(text("logger").map(|logger| ("logger", logger.into())));
-        let about = About::entry(cell, id.generation);
+        let about = About::entry(&cell.named, id.generation);
         let session = match callers {
             Callers::One(session) => self.live_session(session),
             Callers::Nobody => cell.only_holder(),
             Callers::Several => None,
         };
-        let session = session.filter(|session| cell.is_held_by(session.number));
-        let holds = || session.as_ref().is_none_or(|session| cell.is_held_by(session.number));
+        let session = session.filter(|session| cell.is_held_by(session.recipient.number));
+        let holds =
+            || session.as_ref().is_none_or(|session| cell.is_held_by(session.recipient.number));
         let level = text("level").and_then(LogLevel::from_word);
-        let number = session.as_ref().map(|session| session.number);
+        let number = session.as_ref().map(|session| session.recipient.number);
         if level.is_some_and(|level| !cell.log_levels.admits(number, id.generation, level)) {
             return;
         }
         let kind = EventKind::Log;
+        let told = session.as_ref().map(|session| &session.recipient);
         match session.as_ref().and_then(|session| session.handlers.logging()) {
-            None => self.hub.publish_if(kind, session.as_deref(), &about, &fields, holds),
+            None => self.hub.publish_if(kind, told, &about, &fields, holds),
             Some(receiver) => {
-                let event =
-                    self.hub.publish_and_keep(kind, session.as_deref(), &about, &fields, holds);
+                let event = self.hub.publish_and_keep(kind, told, &about, &fields, holds);
                 if let Some(event) = event {
                     receiver.receive(event.json());
                 }

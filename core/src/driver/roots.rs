@@ -102,9 +102,9 @@ impl Driver {
     /// A session's own folders may be others: its own connections are told, and those that it shares are warned of.
     pub(crate) fn session_roots_changed(&self, session: &SessionCore) {
         for (_, cell) in self.entries() {
-            if cell.owner == Some(session.number) {
+            if cell.owner == Some(session.recipient.number) {
                 self.renew_roots(&cell);
-            } else if cell.is_held_by(session.number) {
+            } else if cell.is_held_by(session.recipient.number) {
                 session.leaves_out(&cell);
             }
         }
@@ -144,8 +144,8 @@ impl Driver {
         let message = "the session's own roots are left out: the connection is shared";
         let fields =
             [("code", words::warning_code::ROOTS_NOT_SHARED.into()), ("message", message.into())];
-        let about = About::entry(cell, cell.load().slot.generation);
-        self.hub.publish(EventKind::Warning, Some(session), &about, &fields);
+        let about = About::entry(&cell.named, cell.load().slot.generation);
+        self.hub.publish(EventKind::Warning, Some(&session.recipient), &about, &fields);
     }
 }
 

@@ -37,10 +37,10 @@ impl Driver {
         message: &str,
     ) {
         let fields = [("code", code.into()), ("message", message.into())];
-        let about = About::entry(cell, generation);
+        let about = About::entry(&cell.named, generation);
         let holders = cell.holding();
         for session in &holders {
-            self.hub.publish(EventKind::Warning, Some(session), &about, &fields);
+            self.hub.publish(EventKind::Warning, Some(&session.recipient), &about, &fields);
         }
         if holders.is_empty() {
             self.hub.publish(EventKind::Warning, None, &about, &fields);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use trunkline_pool::interface::EventKind;
 
-use super::Subscriber;
-use crate::driver::Driver;
+use super::{Hub, Subscriber};
+use crate::runtime::Runtime;
 
 /// One event. Its JSON has the envelope `{v, seq, type, scope, session?, server?, entry_index?, generation?, …}`.
 #[derive(Clone, Debug)]
@@ -56,7 +56,8 @@ impl EventMask {
 /// Dropping it unsubscribes: its wake function is not running and never runs again once the drop has returned
 /// (from inside the wake function itself the drop returns without waiting).
 pub struct Subscription {
-    pub(crate) driver: Arc<Driver>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) runtime: Arc<Runtime>,
     pub(crate) subscriber: Arc<Subscriber>,
 }
 
@@ -68,24 +69,24 @@ impl Subscription {
 
     /// The next event that waits, or `None` when none does now.
     pub fn try_next(&self) -> Option<Event> {
-        if self.driver.runtime.is_forked() { None } else { self.subscriber.try_next() }
+        if self.runtime.is_forked() { None } else { self.subscriber.try_next() }
     }
 
     /// The next event; `None` once the pool (or the session) is closed and nothing waits. Dropping the future loses nothing.
     pub async fn next(&self) -> Option<Event> {
-        if self.driver.runtime.is_forked() { None } else { self.subscriber.next().await }
+        if self.runtime.is_forked() { None } else { self.subscriber.next().await }
     }
 
     /// Whether the stream has ended: nothing waits, and nothing will come. In a forked child it has.
     pub fn is_ended(&self) -> bool {
-        self.driver.runtime.is_forked() || self.subscriber.is_ended()
+        self.runtime.is_forked() || self.subscriber.is_ended()
     }
 
     /// Sets the function that is called when the stream goes from empty to not empty, and when it ends: on a thread of the
     /// library, or on the one whose call into the library caused the event. It must not block. It is called at once if something waits already.
     /// What many are told at one time calls it when all were told, or when half of its room is taken.
     pub fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
-        if !self.driver.runtime.is_forked() {
+        if !self.runtime.is_forked() {
             self.subscriber.set_wake(Arc::new(wake), false);
         }
     }
@@ -94,7 +95,7 @@ impl Subscription {
     /// what comes after the function comes after the event.
     #[doc(hidden)]
     pub fn set_wake_in_order(&self, wake: impl Fn() + Send + Sync + 'static) {
-        if !self.driver.runtime.is_forked() {
+        if !self.runtime.is_forked() {
             self.subscriber.set_wake(Arc::new(wake), true);
         }
     }
@@ -102,8 +103,8 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        if !self.driver.runtime.is_forked() {
-            self.driver.hub.unsubscribe(&self.subscriber);
+        if !self.runtime.is_forked() {
+            self.hub.unsubscribe(&self.subscriber);
             self.subscriber.silence();
         }
     }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use trunkline_pool::interface::EventKind;
 
 use super::event::Event;
-use super::hub::About;
-use crate::api::SessionCore;
+use super::recipient::Recipient;
+use super::subject::About;
 
 /// What an event says to all who are told of it.
 pub(crate) struct Said {
@@ -47,7 +47,7 @@ pub(super) struct Untaken {
 }
 
 impl Untaken {
-    pub(super) fn new(seq: u64, session: Option<&SessionCore>, said: Arc<Said>) -> Untaken {
+    pub(super) fn new(seq: u64, session: Option<&Recipient>, said: Arc<Said>) -> Untaken {
         let session = session.map(|session| session.id.clone());
         Untaken { seq, session, said, revision: None }
     }

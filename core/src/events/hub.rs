@@ -10,13 +10,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::state::{Generation, SessionId};
+use trunkline_pool::state::SessionId;
 
 use super::event::{Event, EventMask};
-use super::event_text::{Said, Untaken, members_of, named};
+use super::event_text::{Said, Untaken, members_of};
+use super::recipient::Recipient;
+use super::subject::About;
 use super::subscriber::Subscriber;
-use crate::api::SessionCore;
-use crate::driver::EntryCell;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::wakes::{wake, wake_so_far};
@@ -60,27 +60,6 @@ impl Own {
         }
         let first = (!self.others.is_empty()).then(|| self.others.remove(0))?;
         Some(Own { first, ..self })
-    }
-}
-
-/// What an event is about.
-#[derive(Default)]
-pub(crate) struct About {
-    /// The server's name, and the entry's index, as members of the text.
-    pub(super) named: Option<Arc<str>>,
-    /// The incarnation.
-    pub(super) generation: Option<Generation>,
-}
-
-impl About {
-    /// An incarnation of an entry.
-    pub(crate) fn entry(cell: &EntryCell, generation: Generation) -> About {
-        About { named: Some(cell.named.clone()), generation: Some(generation) }
-    }
-
-    /// A server that may have no entry.
-    pub(crate) fn server(name: &str) -> About {
-        About { named: Some(named(name, None)), ..About::default() }
     }
 }
 
@@ -162,7 +141,7 @@ impl Hub {
     pub(crate) fn publish(
         &self,
         kind: EventKind,
-        session: Option<&SessionCore>,
+        session: Option<&Recipient>,
         about: &About,
         fields: &[(&str, Value)],
     ) {
@@ -181,7 +160,7 @@ impl Hub {
     pub(crate) fn publish_if(
         &self,
         kind: EventKind,
-        session: Option<&SessionCore>,
+        session: Option<&Recipient>,
         about: &About,
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
@@ -195,7 +174,7 @@ impl Hub {
     pub(crate) fn publish_list(
         &self,
         kind: EventKind,
-        (session, revision): (&SessionCore, u64),
+        (session, revision): (&Recipient, u64),
         said: impl FnOnce() -> Arc<Said>,
         stands: impl FnOnce() -> bool,
     ) {
@@ -211,7 +190,7 @@ impl Hub {
     pub(crate) fn publish_and_keep(
         &self,
         kind: EventKind,
-        session: Option<&SessionCore>,
+        session: Option<&Recipient>,
         about: &About,
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
@@ -226,12 +205,12 @@ impl Hub {
     fn tell(
         &self,
         kind: EventKind,
-        session: Option<&SessionCore>,
+        session: Option<&Recipient>,
         stands: impl FnOnce() -> bool,
         event: impl FnOnce(u64) -> Untaken,
     ) -> Option<u64> {
         let mut guard = self.inner();
-        if session.is_some_and(SessionCore::is_closed) || !stands() {
+        if session.is_some_and(Recipient::is_closed) || !stands() {
             return None;
         }
         let inner = &mut *guard;

@@ -8,7 +8,7 @@ use trunkline_pool::state::SessionId;
 
 use super::event::{Event, EventMask};
 use super::event_text::{Said, Untaken, members_of};
-use super::hub::About;
+use super::subject::About;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify, thread_local};
 use crate::wakes;

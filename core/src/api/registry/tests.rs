@@ -19,7 +19,7 @@ async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
     for is_late in [false, true] {
         let session = pool.session(options()).unwrap();
         let lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
-        let number = session.core().number;
+        let number = session.core().recipient.number;
         session.close(Some(HANG));
         drop(lease);
         if is_late {
@@ -119,7 +119,7 @@ async fn what_a_session_left_is_dropped_where_its_id_is_anothers_by_then() {
     assert_eq!(holds.len(), 1);
     session.close(None);
     let other = pool.session(options()).unwrap();
-    assert_ne!(other.core().number, core.number);
+    assert_ne!(other.core().recipient.number, core.recipient.number);
     core.pool.session_closed(core, HANG, holds);
     assert_eq!(core.pool.sessions_seen().1, 0);
     pool.close().await.unwrap();

@@ -120,7 +120,7 @@ impl SessionCore {
 
     /// Whether that is the connection that the session has, or would have, by a configuration.
     fn is_by(&self, configured: &Configured, cell: &EntryCell) -> bool {
-        let owner = (configured.share == Share::Session).then_some(self.number);
+        let owner = (configured.share == Share::Session).then_some(self.recipient.number);
         let fingerprint = configured.fingerprint(self.offered, &self.context);
         let identity = (fingerprint, owner, configured.authority.id());
         let of = |key: &Keyed| (key.fingerprint, key.owner, key.authority.id());

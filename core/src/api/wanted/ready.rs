@@ -34,10 +34,9 @@ impl SessionCore {
                 None => return Ok(()),
                 Some(pending) => pending,
             };
-            deadline
-                .before(&self.driver.runtime, settled)
-                .await
-                .map_err(|error| error.with_session(&*self.id).with_detail("servers", pending))?;
+            deadline.before(&self.driver.runtime, settled).await.map_err(|error| {
+                error.with_session(&*self.recipient.id).with_detail("servers", pending)
+            })?;
         }
     }
 
@@ -63,7 +62,7 @@ impl SessionCore {
             },
             Some(WantState::Asleep(_)) => Ok(None),
             Some(WantState::Failed(error) | WantState::Waiting(error)) => {
-                Err(error.clone().with_session(&*self.id))
+                Err(error.clone().with_session(&*self.recipient.id))
             }
             None => match self.holds.lease_on(name).map(|held| (held.standing(), held)) {
                 _ if self.has_disabled(name) => Err(self.named(name, disabled())),

@@ -169,7 +169,7 @@ impl ConnectionEvents for Events {
     fn stderr(&self, line: &str) {
         let Some(driver) = self.driver.upgrade() else { return };
         let fields = [("line", line.into())];
-        let about = About::entry(&self.cell, self.id.generation);
+        let about = About::entry(&self.cell.named, self.id.generation);
         driver.hub.publish(EventKind::Stderr, None, &about, &fields);
     }
 }

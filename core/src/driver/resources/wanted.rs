@@ -29,7 +29,7 @@ impl Resources {
     pub(crate) fn want(&self, uri: &str, session: &Arc<SessionCore>) -> Asking {
         let mut wanted = self.wanted();
         let sessions = wanted.entry(uri.into()).or_default();
-        let demand = sessions.entry(session.number).or_default();
+        let demand = sessions.entry(session.recipient.number).or_default();
         // One that was resumed has the number of the one before.
         demand.session = Arc::downgrade(session);
         demand.count += 1;

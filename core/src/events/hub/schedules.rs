@@ -8,8 +8,8 @@ use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 use trunkline_pool::interface::EventKind;
 
-use super::{About, Hub};
-use crate::events::{Event, EventMask, Subscriber};
+use super::Hub;
+use crate::events::{About, Event, EventMask, Subscriber};
 use crate::schedules::check;
 use crate::wakes::Batch;
 
