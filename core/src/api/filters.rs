@@ -1,8 +1,5 @@
 //! Filters and marks that do nothing: the host is warned of each once, and `explain` says it (SPEC 18.11).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
-
 use trunkline_pool::explain::Idle;
 use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::state::Generation;
@@ -11,30 +8,8 @@ use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
 use super::session::SessionCore;
 use super::told::Sight;
 use super::view::Lists;
-use crate::driver::EntryCell;
+use crate::driver::{EntryCell, Warned};
 use crate::events::About;
-
-/// Of what the host was warned, by server, as far as it is still so: what is mended and wrong again is told again.
-pub(crate) struct Warned<T>(Mutex<BTreeMap<Box<str>, BTreeSet<T>>>);
-
-impl<T> Default for Warned<T> {
-    fn default() -> Warned<T> {
-        Warned(Mutex::default())
-    }
-}
-
-impl<T: Ord + Clone> Warned<T> {
-    /// Of a server this is so now; what of it is new.
-    fn anew(&self, server: &str, now: &[T]) -> Vec<T> {
-        let mut warned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = match now {
-            [] => warned.remove(server),
-            now => warned.insert(server.into(), now.iter().cloned().collect()),
-        };
-        let is_new = |it: &&T| !before.as_ref().is_some_and(|before| before.contains(it));
-        now.iter().filter(is_new).cloned().collect()
-    }
-}
 
 /// What a session was warned of.
 #[derive(Default)]

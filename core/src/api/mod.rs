@@ -59,7 +59,6 @@ mod wanted;
 pub use completion_queue::{Bell, CompletionQueue};
 pub use configured::Servers;
 pub use desk::{DeskNews, HandlerDesk};
-pub(crate) use filters::Warned;
 pub use lease::Lease;
 pub use list::{List, ShapedTools};
 pub use loan::{Loan, ReadBy};

@@ -27,6 +27,7 @@ mod resources;
 mod roots;
 mod starts;
 mod unlisted;
+mod warn_once;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -53,6 +54,7 @@ pub(crate) use notices::{Differing, auth_need};
 pub(crate) use questions::{Acquired, Answer, Answered, Wait, Wish};
 pub(crate) use resources::{Asker, Asking};
 pub(crate) use starts::Turn;
+pub(crate) use warn_once::Warned;
 
 use self::accepted::Approvers;
 use self::eras::Eras;
@@ -61,7 +63,7 @@ use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use self::starts::Starts;
-use crate::api::{SessionCore, Warned};
+use crate::api::SessionCore;
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::cache::Catalogs;
 use crate::events::{About, Hub};
