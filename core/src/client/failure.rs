@@ -11,12 +11,7 @@ use crate::base::escape::escape_line;
 use crate::platform::Exit;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
-use trunkline_pool::json::{readable_members, signed};
-use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::Refusal;
-
-/// Characters of a server's own error message that are repeated in ours.
-const SERVER_MESSAGE_MAX: usize = 500;
 
 /// Bytes of what a server says in an error that is kept: as much as anybody reads, and little beside the rest of a status.
 const KEPT_BYTES_MAX: usize = 2 << 10;
@@ -160,42 +155,6 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
         .with_hint("the server, or a proxy before it, ended the connection")
 }
 
-/// The server answered with an error: the text of the `error` member.
-pub(crate) fn of_server(server: &Arc<str>, error: &str) -> Error {
-    let mut members = readable_members(&lenient(error, &kinds::ERROR));
-    let Some(code) = members.get("code").and_then(signed) else {
-        return unreadable(server, error, &members);
-    };
-    let message = members.get("message").and_then(Value::as_str).unwrap_or_default();
-    let shown = shown(message);
-    let failure = Error::new(
-        ErrorCode::ServerError,
-        format!("the server answered with error {code}: {shown}"),
-    );
-    let failure = failure.with_detail("code", code).with_detail("message", message);
-    match members.remove("data").filter(|data| !data.is_null()) {
-        Some(data) => failure.with_detail("data", data),
-        None => failure,
-    }
-    .with_server(server.as_ref())
-    .with_outcome(Outcome::Unknown)
-}
-
-/// The server answered with an error that is none, whose words say all the same what happened.
-fn unreadable(server: &Arc<str>, error: &str, members: &Map<String, Value>) -> Error {
-    let text = serde_json::from_str::<String>(error).ok();
-    let words = text.as_deref().or_else(|| members.get("message")?.as_str());
-    let words = words.filter(|words| !words.is_empty()).map(|words| format!(": {}", shown(words)));
-    let words = words.unwrap_or_default();
-    protocol(server, format!("the server answered with an error that cannot be read{words}"))
-        .with_outcome(Outcome::Unknown)
-}
-
-/// As much of a server's message as an error shows.
-fn shown(message: &str) -> String {
-    escape_line(message.as_bytes()).chars().take(SERVER_MESSAGE_MAX).collect()
-}
-
 /// The same error for whoever asks later: the status and each event that tells of it have it again, so that what the server says in
 /// it, and in its causes, has a bound (S-24). The error of a call has all of it.
 pub(super) fn kept(error: Error) -> Error {
@@ -299,6 +258,7 @@ fn is_answer_of_code(error: &Error, code: i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::of_server;
 
     /// SPEC 9.4, S-24.
     #[test]
@@ -326,16 +286,6 @@ mod tests {
     fn of_a_revision_as_much_is_shown_as_any_has() {
         assert_eq!(revision("2025-06-18"), "2025-06-18");
         assert_eq!(revision(&"9".repeat(1 << 20)), "9".repeat(REVISION_CHARS_MAX) + "…");
-    }
-
-    /// SPEC 5.12: the data of an error is the server's, whatever it is.
-    #[test]
-    fn no_member_of_what_comes_with_it_hides_an_error() {
-        let data = r#"{"$serde_json::private::RawValue":1}"#;
-        let error = format!(r#"{{"code":-5,"message":"no","data":{data}}}"#);
-        let failure = of_server(&"s".into(), &error);
-        assert_eq!(failure.code(), ErrorCode::ServerError);
-        assert_eq!(failure.detail()["data"].to_string(), data);
     }
 
     /// SPEC 5.12: what cannot be read beside the code hides neither it nor the rest.
@@ -368,24 +318,5 @@ mod tests {
         {
             assert_eq!(of_server(&"s".into(), unreadable).code(), ErrorCode::Protocol);
         }
-    }
-
-    /// SPEC 5.12
-    #[test]
-    fn an_error_that_cannot_be_read_says_its_words() {
-        for (error, words) in [
-            (r#"{"message":"as told"}"#, ": as told"),
-            (r#"{"code":null,"message":"as\ntold"}"#, r": as\u{a}told"),
-            (r#""as told""#, ": as told"),
-            (r#"{"message":""}"#, ""),
-            (r#"{"message":7}"#, ": 7"),
-            ("7", ""),
-        ] {
-            let failure = of_server(&"s".into(), error);
-            assert_eq!(failure.code(), ErrorCode::Protocol, "{error}");
-            assert!(failure.message().ends_with(&format!("cannot be read{words}")), "{failure}");
-        }
-        let long = format!("{:?}", "x".repeat(100_000));
-        assert!(of_server(&"s".into(), &long).message().len() < 2 * SERVER_MESSAGE_MAX);
     }
 }

@@ -49,7 +49,7 @@ pub(crate) use self::attempts::Attempts;
 pub use self::calls::call_result::CallResult;
 pub(crate) use self::calls::call_result::Callee;
 pub(crate) use self::era::Opening;
-pub(crate) use self::failure::{of_server, out_of_reach};
+pub(crate) use self::failure::out_of_reach;
 use self::in_flight::Purpose;
 pub use self::introduction::Introduction;
 use self::link::{Life, Link};

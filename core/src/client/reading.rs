@@ -20,7 +20,7 @@ use super::listen::Id;
 use super::lists::Lists;
 use super::requests::{complete, fail};
 use crate::platform::Exit;
-use crate::transport::{Answer, BoxFuture, Child, Doubt, Inbound, Line, Sighting, Via};
+use crate::transport::{Answer, BoxFuture, Child, Doubt, Inbound, Line, Sighting, Via, of_server};
 use crate::{Error, Outcome, Result};
 
 /// How long the report of a loss waits for the exit of the process, so that it can name the status.
@@ -289,7 +289,7 @@ impl Link {
 
     /// The error that the server answered with.
     pub(super) fn refused(&self, error: &str) -> Error {
-        failure::of_server(&self.server, &self.redactor.json(error))
+        of_server(&self.server, &self.redactor.json(error))
     }
 
     /// Fails the request that a bad frame belongs to.

@@ -23,7 +23,7 @@ use crate::auth::{Credentials, Denial, Refused, Turn};
 use crate::net::cookies::Jar;
 use crate::net::http_client::Road;
 use crate::net::redact::Redactor;
-use crate::transport::{Inbound, Sighting};
+use crate::transport::{Inbound, Sighting, of_server};
 use crate::{Error, Result};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -254,7 +254,7 @@ impl Channel {
 
     /// An error of the protocol that the server gave, without this connection's secrets.
     pub(super) fn error_of_server(&self, error: &str) -> Error {
-        crate::client::of_server(&self.server, &self.redactor.json(error))
+        of_server(&self.server, &self.redactor.json(error))
     }
 
     /// Follows a redirect within the origin (S-32); `false` when it leads anywhere else. The user and password stay those of the
