@@ -41,7 +41,8 @@ fn current() -> MutexGuard<'static, Weak<Runtime>> {
 }
 
 impl Runtime {
-    /// The process's runtime; starts it when there is none. A worker that is the only one calls `on_only_worker` first.
+    /// The process's runtime; starts it when there is none. A worker that is the only one calls
+    /// `on_only_worker` first.
     ///
     /// # Errors
     /// `invalid_argument` when it runs with another number of workers, `limit` (`threads`) when threads cannot be started.

@@ -89,7 +89,7 @@ impl Reason {
     }
 }
 
-/// When a sign-in or a sign-out was asked for. They may take how long they like, and nobody may wait for one any more: what was asked for last
-/// stands.
+/// When a sign-in or a sign-out was asked for. They may take how long they like, and nobody may
+/// wait for one any more: what was asked for last stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ordinal(pub(super) u64);

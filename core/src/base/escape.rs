@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// The bytes as one line of text: control, format and invisible characters as `\u{…}`, invalid UTF-8 as `\x…`, a
-/// backslash doubled, so that two different inputs never look alike.
+/// The bytes as one line of text: control, format and invisible characters as `\u{…}`, invalid
+/// UTF-8 as `\x…`, a backslash doubled, so that two different inputs never look alike.
 pub(crate) fn escape_line(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -24,8 +24,9 @@ pub(crate) fn escape_line(bytes: &[u8]) -> String {
     out
 }
 
-/// Control characters, and those that change how others are shown or are not shown themselves: marks of direction,
-/// zero-width characters, separators of lines, tags, and variation selectors of the supplement.
+/// Control characters, and those that change how others are shown or are not shown themselves:
+/// marks of direction, zero-width characters, separators of lines, tags, and variation selectors of
+/// the supplement.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(u32::from(character),

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Of what the host was warned, by server, as far as it is still so: what is mended and wrong again is told again.
+/// Of what the host was warned, by server, as far as it is still so: what is mended and wrong again
+/// is told again.
 pub(crate) struct Warned<T>(Mutex<BTreeMap<Box<str>, BTreeSet<T>>>);
 
 impl<T> Default for Warned<T> {

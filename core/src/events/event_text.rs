@@ -1,13 +1,12 @@
 //! Events on their way, and their text, which is written member by member.
 
-use std::fmt::{Display, Write};
 use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
 use trunkline_pool::interface::EventKind;
 
 use super::event::Event;
+use super::json_members::{Members, is_plain};
 use super::recipient::Recipient;
 use super::subject::About;
 
@@ -36,7 +35,8 @@ impl Said {
     }
 }
 
-/// An event that nobody has taken. Its text is written when somebody does: what waits for thousands is small.
+/// An event that nobody has taken. Its text is written when somebody does: what waits for thousands
+/// is small.
 #[derive(Clone)]
 pub(super) struct Untaken {
     pub(super) seq: u64,
@@ -94,78 +94,13 @@ fn head(kind: EventKind) -> &'static str {
 static HEADS: [OnceLock<Box<str>>; u64::BITS as usize] =
     [const { OnceLock::new() }; u64::BITS as usize];
 
-/// The members that name what events are about, for [`Members::add_written`]: a server, and an entry of it. Written once for many.
-pub(crate) fn named(server: &str, entry_index: Option<u32>) -> Arc<str> {
-    let mut json = Members::default();
-    json.add_str("server", server);
-    if let Some(index) = entry_index {
-        json.add_number("entry_index", index.into());
-    }
-    json.0.trim_start_matches(',').into()
-}
-
-/// Fields that are values.
-pub(super) fn members_of(fields: &[(&str, Value)]) -> impl FnOnce(&mut Members) {
-    |json| fields.iter().for_each(|(name, value)| json.add(name, value))
-}
-
-/// Members of a JSON object, as they are written one by one, with a comma before each. No name comes twice.
-#[derive(Default)]
-pub(crate) struct Members(String);
-
-impl Members {
-    fn add(&mut self, name: &str, value: &Value) {
-        self.name(name);
-        self.display(value);
-    }
-
-    fn add_number(&mut self, name: &str, number: u64) {
-        self.name(name);
-        self.display(&number);
-    }
-
-    fn add_str(&mut self, name: &str, value: &str) {
-        if !value.bytes().all(is_plain) {
-            return self.add(name, &value.into());
-        }
-        self.name(name);
-        self.0.push('"');
-        self.0.push_str(value);
-        self.0.push('"');
-    }
-
-    /// Adds members that are written already: `"name":value`, with commas between them.
-    pub(crate) fn add_written(&mut self, members: &str) {
-        self.0.push(',');
-        self.0.push_str(members);
-    }
-
-    // Inlined, a name is a constant that needs no copy in a loop.
-    #[inline(always)]
-    fn name(&mut self, name: &str) {
-        // Names of members are ours.
-        debug_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
-        self.0.push_str(",\"");
-        self.0.push_str(name);
-        self.0.push_str("\":");
-    }
-
-    fn display(&mut self, value: &impl Display) {
-        let written = write!(self.0, "{value}");
-        debug_assert!(written.is_ok(), "neither memory nor these values refuse to be written");
-    }
-}
-
-/// Whether it stands for itself in a JSON string.
-fn is_plain(byte: u8) -> bool {
-    byte >= b' ' && byte != b'"' && byte != b'\\'
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
     use trunkline_pool::state::Generation;
 
+    use super::super::json_members::members_of;
+    use super::super::subject::named;
     use super::*;
 
     /// SPEC 16.6: every text is written as JSON has it, whatever is in it.

@@ -13,7 +13,8 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
 use super::event::{Event, EventMask};
-use super::event_text::{Said, Untaken, members_of};
+use super::event_text::{Said, Untaken};
+use super::json_members::members_of;
 use super::recipient::Recipient;
 use super::subject::About;
 use super::subscriber::Subscriber;
@@ -25,7 +26,8 @@ use crate::{Error, ErrorCode, Result};
 /// The pool's subscribers, and the order of its events.
 pub(crate) struct Hub {
     backlog: usize,
-    /// Set under the lock, and read without: a status that is taken between two events asks for it too.
+    /// Set under the lock, and read without: a status that is taken between two events asks for it
+    /// too.
     ended: AtomicBool,
     inner: Mutex<Inner>,
 }
@@ -68,8 +70,8 @@ impl Hub {
         Hub { backlog, ended: AtomicBool::new(false), inner: Mutex::default() }
     }
 
-    /// Adds a subscriber to the pool's events, or to those of one session. `status` is taken between two events, so
-    /// that what follows continues it.
+    /// Adds a subscriber to the pool's events, or to those of one session. `status` is taken
+    /// between two events, so that what follows continues it.
     ///
     /// # Errors
     /// `closed` after [`end`](Self::end).
@@ -148,15 +150,17 @@ impl Hub {
         self.publish_if(kind, session, about, fields, || true);
     }
 
-    /// Waits for an event that is being published: what no longer stands now is the reason of no event from here on.
+    /// Waits for an event that is being published: what no longer stands now is the reason of no
+    /// event from here on.
     pub(crate) fn settle(&self) {
         drop(self.inner());
     }
 
     /// [`publish`](Self::publish), unless the reason to tell that session is gone.
     ///
-    /// `stands` is asked under the lock. Who ends the reason calls [`settle`](Self::settle) afterwards, and so knows that
-    /// nothing more comes (SPEC 8.5, I-16), also when another thread was about to deliver.
+    /// `stands` is asked under the lock. Who ends the reason calls [`settle`](Self::settle)
+    /// afterwards, and so knows that nothing more comes (SPEC 8.5, I-16), also when another thread
+    /// was about to deliver.
     pub(crate) fn publish_if(
         &self,
         kind: EventKind,
@@ -170,7 +174,8 @@ impl Hub {
         });
     }
 
-    /// [`publish_if`](Self::publish_if), of a list that is another, with its number and what is said to all.
+    /// [`publish_if`](Self::publish_if), of a list that is another, with its number and what is
+    /// said to all.
     pub(crate) fn publish_list(
         &self,
         kind: EventKind,
@@ -185,8 +190,8 @@ impl Hub {
         });
     }
 
-    /// [`publish_if`](Self::publish_if), and the event itself, whether or not somebody subscribed to it; none when there is no
-    /// reason for it any more.
+    /// [`publish_if`](Self::publish_if), and the event itself, whether or not somebody subscribed
+    /// to it; none when there is no reason for it any more.
     pub(crate) fn publish_and_keep(
         &self,
         kind: EventKind,
@@ -201,7 +206,8 @@ impl Hub {
         Some(event(seq).take())
     }
 
-    /// Tells it, made when somebody wants it; its number, unless there was no reason for it any more.
+    /// Tells it, made when somebody wants it; its number, unless there was no reason for it any
+    /// more.
     fn tell(
         &self,
         kind: EventKind,

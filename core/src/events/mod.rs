@@ -3,13 +3,16 @@
 mod event;
 mod event_text;
 mod hub;
+mod json_members;
 mod recipient;
 mod subject;
 mod subscriber;
+mod subscription;
 
-pub use self::event::{Event, EventMask, Subscription};
-pub(crate) use self::event_text::{Said, named};
+pub use self::event::{Event, EventMask};
+pub(crate) use self::event_text::Said;
 pub(crate) use self::hub::Hub;
 pub(crate) use self::recipient::Recipient;
-pub(crate) use self::subject::About;
-pub(crate) use self::subscriber::{BYTES_MAX as EVENT_BYTES_MAX, Subscriber};
+pub(crate) use self::subject::{About, named};
+pub(crate) use self::subscriber::BYTES_MAX as EVENT_BYTES_MAX;
+pub use self::subscription::Subscription;

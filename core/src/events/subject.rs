@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trunkline_pool::state::Generation;
 
-use super::event_text::named;
+use super::json_members::Members;
 
 /// What an event is about.
 #[derive(Default)]
@@ -25,4 +25,15 @@ impl About {
     pub(crate) fn server(name: &str) -> About {
         About { named: Some(named(name, None)), ..About::default() }
     }
+}
+
+/// The members that name what events are about, for [`Members::add_written`]: a server, and an
+/// entry of it. Written once for many.
+pub(crate) fn named(server: &str, entry_index: Option<u32>) -> Arc<str> {
+    let mut json = Members::default();
+    json.add_str("server", server);
+    if let Some(index) = entry_index {
+        json.add_number("entry_index", index.into());
+    }
+    json.0.trim_start_matches(',').into()
 }

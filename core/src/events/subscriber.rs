@@ -7,20 +7,22 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
 use super::event::{Event, EventMask};
-use super::event_text::{Said, Untaken, members_of};
+use super::event_text::{Said, Untaken};
+use super::json_members::members_of;
 use super::subject::About;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify, thread_local};
 use crate::wakes;
 
-/// One subscriber's queue. What an event needs of it lies at its beginning, side by side: a change is told to thousands, of whom nothing
-/// is in a cache.
+/// One subscriber's queue. What an event needs of it lies at its beginning, side by side: a change
+/// is told to thousands, of whom nothing is in a cache.
 #[repr(C)]
 pub(crate) struct Subscriber {
     pub(super) mask: EventMask,
     backlog: usize,
     queue: Mutex<Queue>,
-    /// The thread that is to wake it and has not done so, by its number, or [`NOBODY`]; kept where the wake is in order.
+    /// The thread that is to wake it and has not done so, by its number, or [`NOBODY`]; kept where
+    /// the wake is in order.
     owed_by: AtomicU64,
     arrived: Notify,
     wake: Mutex<Option<Wake>>,
@@ -54,8 +56,8 @@ struct Queue {
     ended: bool,
     /// Whether there is a wake function.
     has_wake: bool,
-    /// Whether what a thread told is heard before it goes on, to the result of a call, say: whoever tells it more while another thread
-    /// is still to wake it wakes it too.
+    /// Whether what a thread told is heard before it goes on, to the result of a call, say: whoever
+    /// tells it more while another thread is still to wake it wakes it too.
     in_order: bool,
     /// How many wait in [`Subscriber::next`].
     waiting: usize,
@@ -148,7 +150,8 @@ impl Subscriber {
         BYTES_MAX.max(self.backlog.saturating_mul(EVENT_BYTES))
     }
 
-    /// Whether this thread is to wake it, after it had so many events. Asked under the lock of the queue.
+    /// Whether this thread is to wake it, after it had so many events. Asked under the lock of the
+    /// queue.
     fn is_to_wake(&self, queue: &Queue, before: usize) -> bool {
         if !queue.in_order {
             return before == 0;
@@ -179,8 +182,8 @@ impl Subscriber {
         }
     }
 
-    /// What [`next`](Self::next) returns; nothing when it has to wait, which is noted in the same moment, so that whoever tells the
-    /// next event knows of it.
+    /// What [`next`](Self::next) returns; nothing when it has to wait, which is noted in the same
+    /// moment, so that whoever tells the next event knows of it.
     fn take_or_wait(&self, waiting: &mut Waiting<'_>) -> Option<Option<Event>> {
         let mut queue = self.queue();
         let event = queue.take();
@@ -192,7 +195,8 @@ impl Subscriber {
         let others = queue.waiting - usize::from(waiting.is_counted);
         drop(queue);
         if others > 0 {
-            // One notification stands for all that waits: whoever else waits for an event looks in turn.
+            // One notification stands for all that waits: whoever else waits for an event looks in
+            // turn.
             self.arrived.notify_one();
         }
         Some(event.map(Untaken::take))
@@ -237,7 +241,8 @@ impl Subscriber {
         );
     }
 
-    /// Runs the wake function, one thread at a time, and never after [`silence`](Self::silence) has returned.
+    /// Runs the wake function, one thread at a time, and never after [`silence`](Self::silence) has
+    /// returned.
     fn run_wake(&self) {
         if lock(&self.wake).is_none() {
             return;
@@ -298,7 +303,8 @@ impl wakes::Wake for Subscriber {
     }
 }
 
-/// A number that no other thread has or had. A thread has it to the very end, unlike the one that std gives it.
+/// A number that no other thread has or had. A thread has it to the very end, unlike the one that
+/// std gives it.
 fn thread_number() -> u64 {
     static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(NOBODY);
     thread_local! {
@@ -309,11 +315,12 @@ fn thread_number() -> u64 {
 
 const NOBODY: u64 = 0;
 
-/// Bytes of what waits for one subscriber: a server says how long its log messages are, up to a frame each.
+/// Bytes of what waits for one subscriber: a server says how long its log messages are, up to a
+/// frame each.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
-/// What each event of the backlog has room for at least, so that a host which makes room for very many has it for all of the usual
-/// length.
+/// What each event of the backlog has room for at least, so that a host which makes room for very
+/// many has it for all of the usual length.
 const EVENT_BYTES: usize = 1 << 10;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -385,7 +392,8 @@ mod tests {
         events.map(text).collect()
     }
 
-    /// S-24, SPEC 9.6: how long events are is for a server to say, and so no number of them bounds what is kept of them.
+    /// S-24, SPEC 9.6: how long events are is for a server to say, and so no number of them bounds
+    /// what is kept of them.
     #[test]
     fn what_waits_is_bounded_in_bytes_too() {
         let subscriber = Subscriber::new(EventMask::ALL, None, 1024, String::new());
@@ -412,8 +420,8 @@ mod tests {
         assert_eq!(drained(&subscriber), [0]);
     }
 
-    /// SPEC 16.2: the first event of an empty queue wakes who waits for it, and nobody where nobody does: what waits is found by the
-    /// next look.
+    /// SPEC 16.2: the first event of an empty queue wakes who waits for it, and nobody where nobody
+    /// does: what waits is found by the next look.
     #[test]
     fn an_event_wakes_who_waits() {
         let kind = EventKind::Warning;

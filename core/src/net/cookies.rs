@@ -1,7 +1,9 @@
-//! Cookies of one connection, or of one origin of a sign-in (RFC 6265, SPEC 18.6): balancers keep a session at one node by them.
+//! Cookies of one connection, or of one origin of a sign-in (RFC 6265, SPEC 18.6): balancers keep a
+//! session at one node by them.
 //!
-//! They are for the origin that set them and for nobody else. A domain that a server says makes a cookie go nowhere else, and one of
-//! another place is not kept (RFC 6265 5.3). They live in memory alone, and no copy that the library writes shows one.
+//! They are for the origin that set them and for nobody else. A domain that a server says makes a
+//! cookie go nowhere else, and one of another place is not kept (RFC 6265 5.3). They live in memory
+//! alone, and no copy that the library writes shows one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -116,8 +118,8 @@ impl Held {
 }
 
 impl Kept {
-    /// What one header sets, unless it is too long or not to be sent back (RFC 6265 5.2). What it says that is not known here, and what
-    /// cannot be read of the rest, is passed over.
+    /// What one header sets, unless it is too long or not to be sent back (RFC 6265 5.2). What it
+    /// says that is not known here, and what cannot be read of the rest, is passed over.
     fn of(text: &str, from: &Url, now: SystemTime) -> Option<Kept> {
         let mut parts = text.split(';').map(str::trim);
         let (name, value) = parts.next()?.split_once('=')?;
@@ -206,7 +208,8 @@ mod tests {
         sent(&jar, to)
     }
 
-    /// SPEC 18.6: what is set by one answer or by several, and what of it goes with the next request.
+    /// SPEC 18.6: what is set by one answer or by several, and what of it goes with the next
+    /// request.
     #[test]
     fn a_cookie_goes_where_it_was_set_for() {
         for (values, expected) in [
@@ -275,7 +278,8 @@ mod tests {
         assert_eq!(jar.header(&home, 1).unwrap(), "b=2");
     }
 
-    /// SPEC 18.6: neither the jar nor what goes into a request shows a value, and texts of the server lose it.
+    /// SPEC 18.6: neither the jar nor what goes into a request shows a value, and texts of the
+    /// server lose it.
     #[test]
     fn a_value_is_not_shown() {
         let jar = Jar::default();

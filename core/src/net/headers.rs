@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 
-/// How a content is coded all the same, though every request says that nothing coded is wanted: nothing that is inflated here could
-/// be larger than what came.
+/// How a content is coded all the same, though every request says that nothing coded is wanted:
+/// nothing that is inflated here could be larger than what came.
 pub(crate) fn coding(headers: &HeaderMap) -> Option<String> {
     let coding = String::from_utf8_lossy(headers.get(CONTENT_ENCODING)?.as_bytes());
     let coding = coding.trim().to_ascii_lowercase();

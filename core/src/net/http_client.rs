@@ -2,8 +2,8 @@
 
 use reqwest::header::{ACCEPT_ENCODING, HeaderValue};
 
-/// What every request of this library says of who sends it; the headers of a server's configuration may say something else to that
-/// server (SPEC 18.6).
+/// What every request of this library says of who sends it; the headers of a server's configuration
+/// may say something else to that server (SPEC 18.6).
 const USER_AGENT: &str = concat!("trunkline/", env!("CARGO_PKG_VERSION"));
 
 /// What is between here and the server.
@@ -17,8 +17,9 @@ pub(crate) enum Road {
     Socket,
 }
 
-/// A client as every one of this library is, whatever it is for: it says who it is and what it can read, and leaves redirects to
-/// whoever asks, since the rules for them stand beside the headers that must not follow them.
+/// A client as every one of this library is, whatever it is for: it says who it is and what it can
+/// read, and leaves redirects to whoever asks, since the rules for them stand beside the headers
+/// that must not follow them.
 pub(crate) fn plain(tls: rustls::ClientConfig) -> reqwest::ClientBuilder {
     const AS_IT_IS: HeaderValue = HeaderValue::from_static("identity");
     reqwest::Client::builder()

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-/// How long the server asks to be left alone. A date is one of the server's own clock, where it says what that shows.
+/// How long the server asks to be left alone. A date is one of the server's own clock, where it
+/// says what that shows.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
     let asked = text(RETRY_AFTER)?;

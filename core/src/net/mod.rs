@@ -1,4 +1,5 @@
-//! What everything that opens a connection has in common: TLS, proxies, cookies, headers and their errors.
+//! What everything that opens a connection has in common: TLS, proxies, cookies, headers and their
+//! errors.
 
 pub(crate) mod cookies;
 pub(crate) mod headers;

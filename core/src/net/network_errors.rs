@@ -61,7 +61,8 @@ pub(crate) fn why_unreached(error: &reqwest::Error, road: Road) -> Sorted {
     }
 }
 
-/// Whether a request was sent by a socket that was closed before an answer came, as idle ones are without a word.
+/// Whether a request was sent by a socket that was closed before an answer came, as idle ones are
+/// without a word.
 pub(crate) fn is_unanswered(error: &reqwest::Error) -> bool {
     if error.is_connect() || error.is_timeout() {
         return false;

@@ -7,7 +7,8 @@ use url::Host;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words::connect_kind;
 
-/// A variable that is set and names no proxy: what is meant is not known, and nothing goes straight for want of it.
+/// A variable that is set and names no proxy: what is meant is not known, and nothing goes straight
+/// for want of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Misread(pub &'static str);
 
@@ -17,7 +18,8 @@ const HTTP: [&str; 2] = ["HTTP_PROXY", "http_proxy"];
 const ALL: [&str; 2] = ["ALL_PROXY", "all_proxy"];
 const NO: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-/// Set for a program that a web server runs, whose requests name `HTTP_PROXY` by a header: then no proxy counts.
+/// Set for a program that a web server runs, whose requests name `HTTP_PROXY` by a header: then no
+/// proxy counts.
 const CGI: &str = "REQUEST_METHOD";
 
 impl From<Misread> for Error {
@@ -30,8 +32,8 @@ impl From<Misread> for Error {
     }
 }
 
-/// The proxy that the environment names for this address. This machine is never reached through one: it would look for the server
-/// on another, and see what is sent.
+/// The proxy that the environment names for this address. This machine is never reached through
+/// one: it would look for the server on another, and see what is sent.
 ///
 /// # Errors
 /// The variable that would name one, and whose value is none.
@@ -55,14 +57,14 @@ pub(crate) fn proxy_of(address: &Url) -> Result<Option<Intercept>, Misread> {
 ///
 /// # Errors
 /// Those of [`proxy_of`].
-pub(crate) fn is_proxied(server: &str, address: &Url) -> Result<bool, Error> {
+pub(crate) fn takes_proxy(server: &str, address: &Url) -> Result<bool, Error> {
     let proxy = proxy_of(address);
     let proxy = proxy.map_err(|misread| Error::from(misread).with_server(server));
     Ok(proxy?.is_some())
 }
 
-/// Whether what would name a proxy for this address can be read. `value` is that of a variable, none of one that is not set, and
-/// `Some(None)` of one that is no text.
+/// Whether what would name a proxy for this address can be read. `value` is that of a variable,
+/// none of one that is not set, and `Some(None)` of one that is no text.
 fn check(uri: &http::Uri, value: impl Fn(&str) -> Option<Option<String>>) -> Result<(), Misread> {
     let first = |names: [&'static str; 2]| names.into_iter().find(|name| value(name).is_some());
     let goes_straight = || {
@@ -100,7 +102,8 @@ fn is_proxy(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// SPEC 18.6, 5.12: a proxy that is named so that nobody can tell which is named in the error; of its value nothing is.
+    /// SPEC 18.6, 5.12: a proxy that is named so that nobody can tell which is named in the error;
+    /// of its value nothing is.
     #[test]
     fn a_proxy_that_cannot_be_read_is_no_way_around_it() {
         const NO_TEXT: &str = "\u{0}";

@@ -1,5 +1,6 @@
-//! Secrets taken out of what a server says beside its answers (S-48): what it prints, its errors, log messages and reports of
-//! progress, and what it calls itself. The result of a call is the caller's, and so are the lists; both pass unchanged.
+//! Secrets taken out of what a server says beside its answers (S-48): what it prints, its errors,
+//! log messages and reports of progress, and what it calls itself. The result of a call is the
+//! caller's, and so are the lists; both pass unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,13 +10,15 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use serde_json::Value;
 
-/// Characters from which on a value counts as a secret: shorter ones are words and numbers, found everywhere.
+/// Characters from which on a value counts as a secret: shorter ones are words and numbers, found
+/// everywhere.
 const SECRET_CHARS_MIN: usize = 8;
 
 /// What stands for a secret.
 const REDACTED: &[u8] = b"[redacted]";
 
-/// Secrets of one source that are remembered when they came while a connection ran; of more the oldest are forgotten.
+/// Secrets of one source that are remembered when they came while a connection ran; of more the
+/// oldest are forgotten.
 const LEARNED_MAX: usize = 32;
 
 /// Finds the values that must not be shown.
@@ -115,7 +118,8 @@ impl Secrets {
 }
 
 impl Redactor {
-    /// Knows these values; of one of several lines, each line. `shown_max` is the most that is ever shown of one text, in bytes.
+    /// Knows these values; of one of several lines, each line. `shown_max` is the most that is ever
+    /// shown of one text, in bytes.
     pub(crate) fn new<'a>(values: impl Iterator<Item = &'a String>, shown_max: usize) -> Self {
         let lines = values.flat_map(|value| value.lines()).map(str::trim);
         let secrets = lines.filter(|line| line.chars().count() >= SECRET_CHARS_MIN);
@@ -151,7 +155,8 @@ impl Redactor {
         secrets
     }
 
-    /// Bytes of a text that have to be known beyond those that are shown, so that none is shown of a secret at the cut.
+    /// Bytes of a text that have to be known beyond those that are shown, so that none is shown of
+    /// a secret at the cut.
     pub(crate) fn margin(&self) -> usize {
         self.secrets().longest
     }
@@ -161,10 +166,12 @@ impl Redactor {
         text_without(&self.secrets(), text)
     }
 
-    /// A JSON text without the secrets, names of members included; the same text when there are none in it.
+    /// A JSON text without the secrets, names of members included; the same text when there are
+    /// none in it.
     ///
-    /// It goes from string to string, so that nothing else, such as a number that fits nowhere or any depth, has to be understood. A
-    /// string that cannot be read goes whole: what would be found in it is not known.
+    /// It goes from string to string, so that nothing else, such as a number that fits nowhere or
+    /// any depth, has to be understood. A string that cannot be read goes whole: what would be
+    /// found in it is not known.
     pub(crate) fn json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let secrets = self.secrets();
         if secrets.search.is_none() {
@@ -194,7 +201,8 @@ impl Redactor {
         out.into()
     }
 
-    /// The first `shown` bytes of the text, without the secrets that begin in them. Secrets that overlap or touch become one.
+    /// The first `shown` bytes of the text, without the secrets that begin in them. Secrets that
+    /// overlap or touch become one.
     pub(crate) fn redact(&self, text: &[u8], shown: usize) -> Vec<u8> {
         redact_from(&self.secrets(), text, shown)
     }
@@ -353,7 +361,8 @@ mod tests {
         assert_eq!(redactor.json("no JSON"), "no JSON");
     }
 
-    /// S-48: also where a document holds what no value can: a number out of range, any depth, a string that is none.
+    /// S-48: also where a document holds what no value can: a number out of range, any depth, a
+    /// string that is none.
     #[test]
     fn a_secret_is_found_in_a_document_that_cannot_be_kept_as_a_value() {
         let values = ["se\"cret\\word".to_owned()];

@@ -1,4 +1,5 @@
-//! The roots that variables name in place of those of the system: read with a bound, and nobody is waited for who may never write (SPEC 18.9).
+//! The roots that variables name in place of those of the system: read with a bound, and nobody is
+//! waited for who may never write (SPEC 18.9).
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -19,7 +20,8 @@ const FILES_MAX: usize = 10_000;
 const FILE: &str = "SSL_CERT_FILE";
 const FOLDERS: &str = "SSL_CERT_DIR";
 
-/// The variables that name roots in place of those of the system; the verifiers of the other systems read none.
+/// The variables that name roots in place of those of the system; the verifiers of the other
+/// systems read none.
 pub(crate) const NAMED_BY: &[&str] =
     if cfg!(all(unix, not(target_vendor = "apple"), not(target_os = "android"))) {
         &[FILE, FOLDERS]
@@ -27,7 +29,8 @@ pub(crate) const NAMED_BY: &[&str] =
         &[]
     };
 
-/// The roots that the environment names; `None` where it names none, so that those of the system count.
+/// The roots that the environment names; `None` where it names none, so that those of the system
+/// count.
 ///
 /// # Errors
 /// Why there are none, in words that name the variable.

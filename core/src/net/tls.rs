@@ -7,7 +7,8 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use super::roots;
 use crate::platform::OfProcess;
 
-/// The TLS set-up of the process: with the roots that the environment names, else the platform's verifier.
+/// The TLS set-up of the process: with the roots that the environment names, else the platform's
+/// verifier.
 pub(crate) fn tls() -> std::result::Result<rustls::ClientConfig, String> {
     type Made = std::result::Result<rustls::ClientConfig, String>;
     static TLS: OfProcess<OnceLock<Made>> = OfProcess::new();

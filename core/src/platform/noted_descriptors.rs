@@ -24,8 +24,8 @@ pub(super) fn close_noted() {
 /// The descriptors that are noted.
 static NOTED: [AtomicI32; NOTED_MAX] = [const { AtomicI32::new(NONE) }; NOTED_MAX];
 
-/// One for each server, of which a pool has 1,024 unless it is told otherwise, and the locks, which are few. One beyond these stays open
-/// in children.
+/// One for each server, of which a pool has 1,024 unless it is told otherwise, and the locks, which
+/// are few. One beyond these stays open in children.
 const NOTED_MAX: usize = 2048;
 
 /// No descriptor.

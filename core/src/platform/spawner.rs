@@ -7,8 +7,8 @@ use super::{Launch, LaunchError, Launched, OnBlockingThread, group};
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
 ///
-/// It forks on a thread of its own, and needs none that may wait. A dropped future leaves nothing: a process that comes up without a taker
-/// is ended.
+/// It forks on a thread of its own, and needs none that may wait. A dropped future leaves nothing:
+/// a process that comes up without a taker is ended.
 pub(crate) async fn launch(
     launch: Launch,
     _on_blocking_thread: OnBlockingThread,
@@ -27,7 +27,8 @@ pub(crate) async fn launch(
     group::adopt(child?).await
 }
 
-/// Who sees to it that no server survives the host: `supervisor`, or the servers' process `group`s from inside the host.
+/// Who sees to it that no server survives the host: `supervisor`, or the servers' process `group`s
+/// from inside the host.
 ///
 /// Before the first server is started it says what will be tried.
 pub(crate) fn supervision() -> &'static str {

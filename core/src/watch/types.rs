@@ -12,7 +12,8 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(2);
 pub(crate) struct WatchOptions {
     /// How long it has to be quiet before a change is told; default 300 ms.
     pub(crate) debounce: Duration,
-    /// How many folders are watched at most; the files of further ones are polled. Default 1024: an old kernel gives a user 8192.
+    /// How many folders are watched at most; the files of further ones are polled. Default 1024: an
+    /// old kernel gives a user 8192.
     pub(crate) watches_max: usize,
 }
 

@@ -15,7 +15,8 @@ use crate::{Error, ErrorCode, Outcome, Result};
 pub struct CallResult(Reply);
 
 impl CallResult {
-    /// Of what came from the server, whose results are objects: every reader of one may count on that.
+    /// Of what came from the server, whose results are objects: every reader of one may count on
+    /// that.
     pub(crate) fn of(reply: Reply) -> Result<CallResult> {
         if reply.json.starts_with('{') {
             return Ok(CallResult(reply));
@@ -34,12 +35,14 @@ impl CallResult {
         &self.0.json
     }
 
-    /// The same for readers that want whole characters: half a surrogate pair is U+FFFD (SPEC 18.3).
+    /// The same for readers that want whole characters: half a surrogate pair is U+FFFD
+    /// (SPEC 18.3).
     pub fn text(&self) -> Cow<'_, str> {
         whole_characters(self.json())
     }
 
-    /// The same without its long strings, for readers that decode it; `None` where that is not worth it.
+    /// The same without its long strings, for readers that decode it; `None` where that is not
+    /// worth it.
     #[doc(hidden)]
     pub fn apart(&self) -> Option<Apart<'_>> {
         apart(self.json())

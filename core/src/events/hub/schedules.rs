@@ -1,4 +1,5 @@
-//! Threads that tell events, and who waits for them: nothing is lost, and nobody is woken into nothing or left asleep.
+//! Threads that tell events, and who waits for them: nothing is lost, and nobody is woken into
+//! nothing or left asleep.
 
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use shuttle::thread;
 use trunkline_pool::interface::EventKind;
 
 use super::Hub;
-use crate::events::{About, Event, EventMask, Subscriber};
+use crate::events::subscriber::Subscriber;
+use crate::events::{About, Event, EventMask};
 use crate::schedules::check;
 use crate::wakes::Batch;
 
@@ -50,7 +52,8 @@ impl Sleeper {
     }
 }
 
-/// Two tell, one of them in a batch, to somebody who has room for two and begins to listen meanwhile.
+/// Two tell, one of them in a batch, to somebody who has room for two and begins to listen
+/// meanwhile.
 #[test]
 fn who_is_told_hears_of_everything_in_order() {
     check(|| {
@@ -81,8 +84,9 @@ fn who_is_told_hears_of_everything_in_order() {
     });
 }
 
-/// SPEC 5.9: what a thread told is heard before it goes on, also when another one that told something before is still to wake, so that the
-/// result of a call, which comes next, is heard after its progress.
+/// SPEC 5.9: what a thread told is heard before it goes on, also when another one that told
+/// something before is still to wake, so that the result of a call, which comes next, is heard
+/// after its progress.
 #[test]
 fn what_is_told_is_heard_before_its_thread_goes_on() {
     check(|| {
@@ -131,7 +135,8 @@ fn two_who_wait_for_one_stream_share_it() {
     });
 }
 
-/// I-16: no wake function runs once it was taken away, and one that takes itself away does not wait for itself.
+/// I-16: no wake function runs once it was taken away, and one that takes itself away does not wait
+/// for itself.
 #[test]
 fn nobody_is_woken_once_it_is_silent() {
     check(|| {

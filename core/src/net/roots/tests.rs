@@ -22,7 +22,8 @@ fn pipe(folder: &Folder, name: &str) -> PathBuf {
     pipe
 }
 
-/// SPEC 18.9, 4.6: a file that is none, has no end or is too long is refused at once, by the variable that names it.
+/// SPEC 18.9, 4.6: a file that is none, has no end or is too long is refused at once, by the
+/// variable that names it.
 #[test]
 fn a_file_of_roots_that_cannot_be_read_is_named() {
     let folder = Folder::new();
@@ -46,7 +47,8 @@ fn a_file_of_roots_that_cannot_be_read_is_named() {
     assert!(refused.starts_with("`SSL_CERT_DIR` names"), "{refused}");
 }
 
-/// SPEC 4.6: what can be read counts, each certificate once; what is in a folder and is no file is passed over.
+/// SPEC 4.6: what can be read counts, each certificate once; what is in a folder and is no file is
+/// passed over.
 #[test]
 fn what_can_be_read_of_the_roots_counts() {
     let (folder, bare) = (Folder::new(), Folder::new());

@@ -17,7 +17,7 @@ use super::network;
 use crate::net::cookies::Jar;
 use crate::net::headers::basic_pair;
 use crate::net::http_client::{Road, plain};
-use crate::net::proxies::is_proxied;
+use crate::net::proxies::takes_proxy;
 use crate::net::tls::{tls, trusting_nobody};
 use crate::{Error, ErrorCode, Result};
 
@@ -118,7 +118,7 @@ impl Target {
         let (address, headers) = (address(server, spec)?, headers(server, spec)?);
         let road = match &spec.socket_path {
             Some(_) => Road::Socket,
-            None if is_proxied(server, &address)? => Road::Proxy,
+            None if takes_proxy(server, &address)? => Road::Proxy,
             None => Road::Direct,
         };
         let client = |idle_max| {
