@@ -13,7 +13,8 @@ const { version } = require('./package.json');
 const { Lease, Session, TrunklineError } = require('./index.cjs');
 
 /** The names of the conventions, which all languages have from the registry. */
-const NAMES = require('./lib/native.cjs').registry.telemetry;
+const { bridge, registry } = require('./lib/native.cjs');
+const NAMES = registry.telemetry;
 const [OPERATION, EXECUTE_TOOL] = NAMES.operation;
 
 /** By the name of a function: where its params and options stand. */
@@ -109,12 +110,9 @@ function described(method, { attribute, is_named }, subject) {
   if (method === 'tools/call') attributes[OPERATION] = EXECUTE_TOOL;
   if (attribute === null) return { name: method, attributes };
   const text = String(subject);
-  attributes[attribute] = is_named ? text : plain(text);
+  attributes[attribute] = is_named ? text : bridge.plainAddress(text);
   return { name: is_named ? `${method} ${text}` : method, attributes };
 }
-
-/** An address without the places in which secrets stand. */
-const plain = (uri) => uri.split(/[?#]/, 1)[0].replace(/^([^/]*\/\/)[^/]*@/, '$1');
 
 /** The arguments with the trace in the `_meta` of their params or options. What can be neither is not ours to refuse. */
 function withMeta(given, places, baggage) {

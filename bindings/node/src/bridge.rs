@@ -109,6 +109,12 @@ impl Bridge {
         panic!("asked to, with {value}");
     }
 
+    /// An address as telemetry shows it.
+    #[napi(catch_unwind)]
+    pub fn plain_address(&self, uri: String) -> String {
+        interface::telemetry::plain_address(&uri)
+    }
+
     /// The capability tags of this version.
     #[napi(catch_unwind)]
     pub fn features(&self) -> Vec<String> {

@@ -87,6 +87,12 @@ mod _trunkline {
         ErrorCode::from_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
+    /// An address as telemetry shows it.
+    #[pyfunction]
+    fn plain_address(uri: &str) -> PyResult<String> {
+        guarded(|| Ok(trunkline::interface::telemetry::plain_address(uri)))
+    }
+
     /// How the options of one scope are called, as JSON text.
     #[pyfunction]
     fn option_names(scope: &str) -> PyResult<String> {

@@ -11,10 +11,11 @@ use serde_json::value::RawValue;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::telemetry::{
     ERROR, METHOD, OPERATION, PROMPT, RESOURCE, STATUS_CODE, TOOL, TOOL_ERROR, counted_method,
+    plain_address,
 };
 use trunkline_pool::options::CallOptions;
 
-use super::context::{cut, joined, members, plain};
+use super::context::{cut, joined, members};
 use super::{Telemetry, guarded, transport};
 use crate::client::{CallResult, Callee};
 use crate::{Error, ErrorCode, Result};
@@ -143,7 +144,7 @@ impl<'a> Said<'a> {
             attributes.push(KeyValue::new(PROMPT, cut(prompt).to_owned()));
         }
         if let Some(uri) = text("uri").filter(|_| method.starts_with("resources/")) {
-            attributes.push(KeyValue::new(RESOURCE, plain(&uri)));
+            attributes.push(KeyValue::new(RESOURCE, cut(&plain_address(&uri)).to_owned()));
         }
         let name = prompt.map_or_else(|| cut(method).to_owned(), |prompt| named(method, &prompt));
         let meta = members.get("_meta").map(|meta| {

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -179,13 +178,8 @@ def _described(method: str, row: dict[str, Any], subject: Any) -> tuple[str, dic
         attributes[row["attribute"]] = str(subject)
         return f"{method} {subject}", attributes
     if row["attribute"] is not None:
-        attributes[row["attribute"]] = _plain(str(subject))
+        attributes[row["attribute"]] = _trunkline.plain_address(str(subject).encode("utf-8", "replace").decode())
     return method, attributes
-
-
-def _plain(uri: str) -> str:
-    """An address without the places in which secrets stand."""
-    return re.sub(r"^([^/]*//)[^/]*@", r"\1", re.split("[?#]", uri, maxsplit=1)[0])
 
 
 def _failure(error: BaseException) -> tuple[str, dict[str, str]]:

@@ -127,3 +127,57 @@ pub(super) fn to_json() -> Value {
         "requests": REQUESTS.iter().map(request).collect::<Vec<_>>(),
     })
 }
+
+/// An address without the places in which secrets stand: user, password, query and fragment. Where a
+/// password may go on behind the host, nothing of it is left but the scheme.
+pub fn plain_address(uri: &str) -> String {
+    let is_end = ['?', '#'];
+    let Some((scheme, rest)) = uri.split_once("//").filter(|(scheme, _)| !scheme.contains('/'))
+    else {
+        return uri.split(is_end).next().unwrap_or_default().to_owned();
+    };
+    let (authority, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let user = authority.rsplit_once('@');
+    let host = user.map_or(authority, |(_, host)| host);
+    // Behind a named user another `@` stands in a path, or it is the one that ends the user.
+    if may_be_user(host, behind) || (user.is_some() && behind.contains('@')) {
+        return format!("{scheme}//");
+    }
+    let path = behind.split(is_end).next().unwrap_or_default();
+    format!("{scheme}//{host}{path}")
+}
+
+/// Whether that is a user and the beginning of a password with a sign in it that ends a host: some
+/// write them as they are.
+fn may_be_user(authority: &str, behind: &str) -> bool {
+    let Some((_, port)) = authority.rsplit_once(':').filter(|_| !authority.ends_with(']')) else {
+        return false;
+    };
+    behind.contains('@') || !port.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// S-48: no user and no password of an address, also where it is none that the rules allow.
+    #[test]
+    fn an_address_is_told_without_what_may_be_secret() {
+        for (uri, told) in [
+            ("https://user:secret@h:80/a?b#c", "https://h:80/a"),
+            ("https://h/a/@b", "https://h/a/@b"),
+            ("https://[::1]:80/a", "https://[::1]:80/a"),
+            ("file:///a@b", "file:///a@b"),
+            ("db://admin:se/cret@h/t", "db://"),
+            ("db://admin:se#cret@h/t", "db://"),
+            ("db://admin:se?cret@h/t", "db://"),
+            ("db://admin:1/cret@h/t", "db://"),
+            ("db://me@corp:se/cret@h/t", "db://"),
+            ("db://admin:se@cr/et@h/t", "db://"),
+            ("db://me@corp:1/cret", "db://corp:1/cret"),
+            ("urn:a", "urn:a"),
+        ] {
+            assert_eq!(plain_address(uri), told, "{uri}");
+        }
+    }
+}
