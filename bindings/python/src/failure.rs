@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use trunkline::interface::{ERRORS, ErrorRow, Names, python_name, spelled, spelled_path};
 use trunkline::{Error, ErrorCode, panics};
 
-use crate::interpreter::{collect_due, let_go, uncollected};
+use crate::interpreter::{let_go, uncollected};
 
 /// The exception of an error: an instance of a class of `trunkline._errors`.
 ///
@@ -124,18 +124,11 @@ pub fn quiet_guarded_panics() {
 /// Runs what a method does while the collector waits; a panic becomes `InternalError` with the
 /// place.
 pub fn guarded<T: Simple>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    Python::attach(|py| contained(py, run))
+    Python::attach(|py| constructed(py, run))
 }
 
-/// The same of a constructor, whose object is made behind it: what is due to be collected is
-/// collected before.
+/// The same of a constructor, whose object is made behind it: the package has them run in `construct`.
 pub fn constructed<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    let constructed = contained(py, run);
-    collect_due(py)?;
-    constructed
-}
-
-fn contained<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let_go(py);
     uncollected(py, || {
         GUARDS.set(GUARDS.get() + 1);

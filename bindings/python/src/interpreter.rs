@@ -16,9 +16,10 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyTuple, PyType};
 
 unsafe extern "C-unwind" {
     fn PyObject_CallObject(
@@ -27,7 +28,6 @@ unsafe extern "C-unwind" {
     ) -> *mut ffi::PyObject;
     fn PyErr_CheckSignals() -> c_int;
     fn PyErr_WriteUnraisable(object: *mut ffi::PyObject);
-    fn PySet_New(of: *mut ffi::PyObject) -> *mut ffi::PyObject;
     fn Py_DecRef(object: *mut ffi::PyObject);
 }
 
@@ -104,13 +104,18 @@ pub fn report(error: PyErr, raised_by: &Bound<'_, PyAny>) {
     staying(raised_by.py(), || unsafe { PyErr_WriteUnraisable(raised_by.as_ptr()) });
 }
 
-/// Collects what is due: the next object that is made starts no collection.
-pub fn collect_due(py: Python<'_>) -> PyResult<()> {
-    // A set has its memory from the collector alone, and none of those that were let go of.
-    // SAFETY: the thread is attached; nothing is copied.
-    let made = staying(py, || unsafe { PySet_New(ptr::null_mut()) });
+/// An object of one of the package's classes, which Rust alone constructs: its `__init__` does not
+/// run, which may be Python's.
+pub fn construct(class: &Bound<'_, PyType>, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let of = class.as_type_ptr();
+    // SAFETY: the class lives through the call. What stands in that slot has this type, or is null.
+    let new: Option<ffi::newfunc> =
+        unsafe { std::mem::transmute(ffi::PyType_GetSlot(of, ffi::Py_tp_new)) };
+    let new = new.ok_or_else(|| PyTypeError::new_err("the class has no constructor"))?;
+    // SAFETY: class and arguments live through the call, on a thread that is attached.
+    let made = unsafe { new(of, arguments.as_ptr(), ptr::null_mut()) };
     // SAFETY: the reference is new, or there is none and an exception is set.
-    unsafe { Bound::from_owned_ptr_or_err(py, made) }.map(drop)
+    unsafe { Bound::from_owned_ptr_or_err(class.py(), made) }.map(Bound::unbind)
 }
 
 /// What threads of the library let go of.

@@ -28,6 +28,7 @@ mod _trunkline {
 
     use pyo3::exceptions::{PyKeyError, PyValueError};
     use pyo3::prelude::*;
+    use pyo3::types::{PyTuple, PyType};
     use serde_json::value::RawValue;
     use trunkline::{Error, ErrorCode, Outcome};
 
@@ -91,6 +92,15 @@ mod _trunkline {
     #[pyfunction]
     fn plain_address(uri: &str) -> PyResult<String> {
         guarded(|| Ok(trunkline::interface::telemetry::plain_address(uri)))
+    }
+
+    /// An object of a class of this module, or of one below it without a constructor of its own; its `__init__` does not run.
+    #[pyfunction]
+    fn construct(
+        class_: &Bound<'_, PyType>,
+        arguments: &Bound<'_, PyTuple>,
+    ) -> PyResult<Py<PyAny>> {
+        guarded(|| crate::interpreter::construct(class_, arguments))
     }
 
     /// How the options of one scope are called, as JSON text.

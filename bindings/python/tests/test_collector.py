@@ -56,6 +56,7 @@ WAYS_OUT: dict[str, tuple[Callable[[Any, Any], Callable[..., object]], Callable[
     "a list": (lambda pool, lease: _trunkline.features, lambda number: ()),
     "a list of tuples": (lambda pool, lease: lease.tools, lambda number: ()),
     "a mapping": (lambda pool, lease: _trunkline.event_bits, lambda number: ()),
+    "what is constructed": (lambda pool, lease: _trunkline.construct, lambda number: (_trunkline.Waiter, ())),
     "an exception": (lambda pool, lease: _trunkline._exception, lambda number: ("exited",)),
 }
 

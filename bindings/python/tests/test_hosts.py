@@ -170,11 +170,11 @@ sys.setswitchinterval(1e-6)
         ended_well(host(log, program))
 
 
-@pytest.mark.parametrize("call", ["lease._native.tools", "trunkline._trunkline.Waiter", "trunkline._trunkline.Bridge"])
+@pytest.mark.parametrize("call", ["lease._native.tools", "functools.partial(trunkline._trunkline.construct, trunkline._trunkline.Waiter, ())"])
 def test_the_interpreter_exits_amid_finalizers(log: Log, call: str) -> None:
     """SPEC 16.4, I-19: CPython before 3.12 collects wherever an object is made, in native calls too, and finalizers are Python's."""
     program = f"""
-import gc
+import functools, gc
 lease = blocking(trunkline.sync.Pool())
 call = {call}
 class Cycle:

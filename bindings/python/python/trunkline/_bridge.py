@@ -50,10 +50,8 @@ class LoopBridge(_trunkline.Bridge):
 
     __slots__ = ("pending", "receivers", "endings", "_loop")
 
-    def __new__(cls, loop: AbstractEventLoop) -> LoopBridge:
-        return super().__new__(cls)
-
-    def __init__(self, loop: AbstractEventLoop) -> None:
+    def serve(self, loop: AbstractEventLoop) -> None:
+        """From the beginning: the native half is constructed without this one."""
         #: Who waits, by number.
         self.pending: dict[int, Future[Any]] = {}
         #: Who is told the progress of a call, by a number of its own.
@@ -140,7 +138,8 @@ def bridge_of(loop: AbstractEventLoop) -> LoopBridge:
     for key, ref in list(_bridges.items()):
         if ref() is None:
             _bridges.pop(key, None)
-    bridge = LoopBridge(loop)
+    bridge = _trunkline.construct(LoopBridge, ())
+    bridge.serve(loop)
     _bridges[id(loop)] = weakref.ref(bridge)
     return bridge
 

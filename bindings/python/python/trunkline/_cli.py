@@ -17,7 +17,7 @@ def main() -> int:
 
     What handles SIGINT and SIGTERM is what it was, once this is over.
     """
-    line = _trunkline.CommandLine(["trunkline", *sys.argv[1:]])
+    line = _trunkline.construct(_trunkline.CommandLine, (["trunkline", *sys.argv[1:]],))
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         line.interrupt(number)

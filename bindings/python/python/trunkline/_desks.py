@@ -88,7 +88,7 @@ class Desk:
         self._handlers = dict(handlers)
         self._open: dict[int, ServerRequest] = {}
         self._closed = _Closed()
-        self.native = _trunkline.Desk(list(self._handlers))
+        self.native = _trunkline.construct(_trunkline.Desk, (list(self._handlers),))
         #: Ends what is left of the requests, without the handlers.
         self._end: Callable[[], None] = partial(_withdraw_all, self._open, self._closed)
         self._ending: weakref.finalize[Any, Any] | None = None

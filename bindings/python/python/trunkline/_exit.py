@@ -115,7 +115,7 @@ def _abandon(native: _trunkline.Pool) -> None:
 
 
 def _start_close(native: _trunkline.Pool) -> None:
-    waiter = _trunkline.Waiter()
+    waiter = _trunkline.construct(_trunkline.Waiter, ())
     try:
         _closing.append((waiter, native.drain_all(waiter, 0, _DRAIN)))
     except TrunklineError:

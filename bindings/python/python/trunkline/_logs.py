@@ -40,7 +40,7 @@ class Logs:
         self._thread = threading.Thread(target=_run, args=(self._feed,), name=name, daemon=True)
         _exit.start_thread(self._thread, self._end)
         try:
-            self._native = _trunkline.Logs(level)
+            self._native = _trunkline.construct(_trunkline.Logs, (level,))
             self._feed.put(self._native)
         except BaseException:
             self._feed.put(None)

@@ -137,7 +137,7 @@ class PoolBase(SourcesBase):
         desk = _desk_of(self, options, self._desks)
         try:
             native = None if desk is None else desk.native
-            self._native = _trunkline.Pool(encode("pool", options), native)
+            self._native = _trunkline.construct(_trunkline.Pool, (encode("pool", options), native))
         except BaseException:
             if desk is not None:
                 desk.close()
@@ -161,7 +161,7 @@ class PoolBase(SourcesBase):
         """Its close goes on, and nobody waits for it: what serves it ends with it all the same."""
         if not self._desks:
             return
-        waiter = _trunkline.Waiter()
+        waiter = _trunkline.construct(_trunkline.Waiter, ())
         # What is not to be had, a thread or a pool of this process, leaves nothing to wait for.
         with suppress(RuntimeError, TrunklineError):
             close = waiter, self._native.close(waiter, 0)

@@ -1,7 +1,7 @@
 # The native half. Not public: `trunkline` and `trunkline.sync` are.
 from collections.abc import Callable
 from os import PathLike
-from typing import Literal, TypeAlias, final
+from typing import Literal, TypeAlias, TypeVar, final
 
 from typing_extensions import Self, disjoint_base
 
@@ -22,6 +22,7 @@ __all__ = [
     "_exception",
     "_panic",
     "advice",
+    "construct",
     "detect",
     "event_bits",
     "elements",
@@ -34,6 +35,7 @@ __all__ = [
 
 __version__: str
 
+_T = TypeVar("_T")
 _Row: TypeAlias = tuple[str, str, str, str, bool, bool, bool]
 _To: TypeAlias = Bridge | Waiter
 _CallText: TypeAlias = str | tuple[str, int]
@@ -46,6 +48,7 @@ def advice(code: str) -> str: ...
 def nearest(wanted: str, names: list[str]) -> str | None: ...
 def option_names(scope: str) -> str: ...
 def plain_address(uri: str) -> str: ...
+def construct(class_: type[_T], arguments: tuple[object, ...]) -> _T: ...
 def event_bits() -> dict[str, int]: ...
 def features() -> list[str]: ...
 def elements(text: str) -> list[str]: ...

@@ -101,7 +101,7 @@ def carry_out(
     start: Callable[..., _trunkline.Operation],
     *args: Any,
 ) -> Any:
-    waiter = _trunkline.Waiter()
+    waiter = _trunkline.construct(_trunkline.Waiter, ())
     try:
         operation = start(waiter, 0, *args)
     except (UnicodeEncodeError, TrunklineError) as error:
