@@ -127,7 +127,8 @@ pub fn guarded<T: Simple>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     Python::attach(|py| constructed(py, run))
 }
 
-/// The same of a constructor, whose object is made behind it: the package has them run in `construct`.
+/// The same of a constructor, whose object is made behind it: the package has them run in
+/// `construct`.
 pub fn constructed<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let_go(py);
     uncollected(py, || {

@@ -94,7 +94,8 @@ mod _trunkline {
         guarded(|| Ok(trunkline::interface::telemetry::plain_address(uri)))
     }
 
-    /// An object of a class of this module, or of one below it without a constructor of its own; its `__init__` does not run.
+    /// An object of a class of this module, or of one below it without a constructor of its own;
+    /// its `__init__` does not run.
     #[pyfunction]
     fn construct(
         class_: &Bound<'_, PyType>,

@@ -128,8 +128,8 @@ pub(super) fn to_json() -> Value {
     })
 }
 
-/// An address without the places in which secrets stand: user, password, query and fragment. Where a
-/// password may go on behind the host, nothing of it is left but the scheme.
+/// An address without the places in which secrets stand: user, password, query and fragment. Where
+/// a password may go on behind the host, nothing of it is left but the scheme.
 pub fn plain_address(uri: &str) -> String {
     let is_end = ['?', '#'];
     let Some((scheme, rest)) = uri.split_once("//").filter(|(scheme, _)| !scheme.contains('/'))
