@@ -1,4 +1,4 @@
-//! What requests are told by, after OpenTelemetry's conventions for MCP.
+//! The names of spans, metrics and their attributes, after OpenTelemetry's conventions for MCP.
 //!
 //! Rust, Python and Node have the names from here.
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::node_name;
 
-/// The name of what tells: of tracers and meters.
+/// The name of the tracer and of the meter.
 pub const SCOPE: &str = "trunkline";
 
 /// The method of a request.
 pub const METHOD: &str = "mcp.method.name";
 
-/// What a request does, and the one word of it that there is.
+/// The attribute of what a request does, and its only value.
 pub const OPERATION: (&str, &str) = ("gen_ai.operation.name", "execute_tool");
 
 /// The tool that is called.
@@ -132,9 +132,13 @@ pub(super) fn to_json() -> Value {
 /// a password may go on behind the host, nothing of it is left but the scheme.
 pub fn plain_address(uri: &str) -> String {
     let is_end = ['?', '#'];
-    let Some((scheme, rest)) = uri.split_once("//").filter(|(scheme, _)| !scheme.contains('/'))
-    else {
-        return uri.split(is_end).next().unwrap_or_default().to_owned();
+    let has_host = |(scheme, _): &(&str, &str)| !scheme.contains(['/', '?', '#']);
+    let Some((scheme, rest)) = uri.split_once("//").filter(has_host) else {
+        let plain = uri.split(is_end).next().unwrap_or_default();
+        return match plain.split_once(':') {
+            Some((scheme, rest)) if rest.contains('@') => format!("{scheme}:"),
+            _ => plain.to_owned(),
+        };
     };
     let (authority, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let user = authority.rsplit_once('@');
@@ -175,7 +179,12 @@ mod tests {
             ("db://me@corp:se/cret@h/t", "db://"),
             ("db://admin:se@cr/et@h/t", "db://"),
             ("db://me@corp:1/cret", "db://corp:1/cret"),
+            ("https://h:80/@b", "https://"),
             ("urn:a", "urn:a"),
+            ("urn:a?key=s//b", "urn:a"),
+            ("urn:a#s//b", "urn:a"),
+            ("db:admin:secret@h/t", "db:"),
+            ("a@b", "a@b"),
         ] {
             assert_eq!(plain_address(uri), told, "{uri}");
         }
