@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use trunkline_pool::config::RemoteKind;
 
-use super::client::{Clients, Target, query_values};
+use super::client::{Clients, Target, query_values, spends_sockets};
 use super::error_context::ErrorContext;
 use super::failure::{self, Failure};
 use super::mirror::Mirrors;
@@ -371,7 +371,9 @@ impl Channel {
 
     /// Heeds what an answer says of its socket.
     pub(super) fn heed(&self, headers: &HeaderMap) {
-        self.state().clients.iter().for_each(|clients| clients.heed(headers));
+        if spends_sockets(headers) {
+            self.state().clients.iter().for_each(Clients::spend);
+        }
     }
 
     /// The client whose every request has a socket of its own.

@@ -83,17 +83,15 @@ impl Clients {
         if self.spends.load(Ordering::Relaxed) { &self.fresh } else { &self.kept }
     }
 
-    /// Heeds what an answer says of its socket, from then on for all of them.
-    pub(super) fn heed(&self, headers: &HeaderMap) {
-        if spends_sockets(headers) {
-            self.spends.store(true, Ordering::Relaxed);
-        }
+    /// From here on each request has a socket of its own.
+    pub(super) fn spend(&self) {
+        self.spends.store(true, Ordering::Relaxed);
     }
 }
 
 /// Whether a `Keep-Alive` leaves its socket no time, or no more requests. Any other leaves it more
 /// time than it is kept here.
-fn spends_sockets(headers: &HeaderMap) -> bool {
+pub(super) fn spends_sockets(headers: &HeaderMap) -> bool {
     let values = headers.get_all("keep-alive").iter().filter_map(|value| value.to_str().ok());
     let hints = values.flat_map(|value| value.split(',')).filter_map(|hint| hint.split_once('='));
     let mut hints = hints.map(|(name, value)| (name.trim(), value.trim().trim_matches('"')));
