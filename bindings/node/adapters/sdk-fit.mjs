@@ -40,6 +40,7 @@ function membersOf(members, value) {
 
 /** A time of ISO 8601, of a day that there is. */
 const time = only((value) => {
+  if (typeof value !== 'string') return false;
   const [, day] = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/.exec(value) ?? [];
   const start = new Date(day);
   return !Number.isNaN(start.getTime()) && start.toISOString().startsWith(day);

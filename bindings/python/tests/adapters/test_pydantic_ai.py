@@ -302,8 +302,11 @@ def test_a_toolset_has_the_prompts_resources_and_instructions_of_its_servers(log
             assert messages and all(isinstance(each.content, TextContent) for each in messages)
             assert [part.content for part in await toolset.get_instructions(CONTEXT)] == ["for tests"]
             assert await SessionToolset(session).get_instructions(CONTEXT) is None
-            others = SessionToolset(session, servers=["other"], include_instructions=True)
-            assert (await others.list_prompts(), await others.get_instructions(CONTEXT)) == ([], [])
+            for servers in (["other"], []):
+                others = SessionToolset(session, servers=servers, include_instructions=True)
+                assert (await others.list_prompts(), await others.get_instructions(CONTEXT)) == ([], [])
+                with pytest.raises(trunkline.TrunklineError):
+                    await others.read_resource(resources[0].uri)
 
     run(main())
 

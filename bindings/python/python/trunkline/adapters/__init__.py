@@ -110,19 +110,24 @@ async def until_listed(session: trunkline.Session, servers: Iterable[str] | None
     await asyncio.gather(*(session.listed(server) for server in ([None] if servers is None else servers)))
 
 
+def of_servers(rows: list[trunkline.Listed], servers: set[str] | None) -> list[trunkline.Listed]:
+    """Those rows that are of some servers; by default all."""
+    return [row for row in rows if servers is None or row.server in servers]
+
+
 async def holder(
     session: trunkline.Session, servers: set[str] | None, rows: Callable[[], list[trunkline.Listed]], own_name: str, path: str
 ) -> str:
-    """The server that lists it among these rows, or the only one, which is asked for what nobody lists.
+    """The server that lists it, or the only one of these servers, which is asked for what none of them lists.
 
     What is not there is looked for again once the lists are there that were announced (SPEC 7.9). ``path`` is what the argument is called.
     """
-    if (found := _lister(rows(), own_name)) is None:
+    if (found := _lister(of_servers(rows(), servers), own_name)) is None:
         await until_listed(session, servers)
-        found = _lister(rows(), own_name)
+        found = _lister(of_servers(rows(), servers), own_name)
     if found is not None:
         return found
-    known = servers or await servers_of(session)
+    known = await servers_of(session) if servers is None else servers
     if len(known) != 1:
         raise invalid(f"no server of the session lists {own_name!r}", "`servers` with one name says which is asked for it", path=path)
     return next(iter(known))

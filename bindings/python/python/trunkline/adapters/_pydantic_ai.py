@@ -9,11 +9,12 @@ The framework's own classes stand in a module that needs packages which are not 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from pydantic_ai.messages import BinaryContent, TextContent
 
 from . import Malformed, bytes_of, mime_type, text_of
+from ._fit import fit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,44 +33,40 @@ class PromptArgument:
 
 
 @dataclass(kw_only=True)
-class Prompt:
+class _Listed:
+    """What all have that a server lists."""
+
+    name: str
+    server: str
+    title: str | None = None
+    description: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True)
+class Prompt(_Listed):
     """A prompt of a server, by the server's own name."""
 
-    name: str
-    server: str
-    title: str | None = None
-    description: str | None = None
     arguments: list[PromptArgument] | None = None
-    metadata: dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True)
-class Resource:
-    """A resource of a server."""
-
-    uri: str
-    server: str
-    name: str
-    title: str | None = None
-    description: str | None = None
-    mime_type: str | None = None
-    size: int | None = None
-    annotations: dict[str, Any] | None = None
-    metadata: dict[str, Any] | None = None
-
-
-@dataclass(kw_only=True)
-class ResourceTemplate:
+class ResourceTemplate(_Listed):
     """A template of addresses of resources."""
 
     uri_template: str
-    server: str
-    name: str
-    title: str | None = None
-    description: str | None = None
     mime_type: str | None = None
     annotations: dict[str, Any] | None = None
-    metadata: dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True)
+class Resource(_Listed):
+    """A resource of a server."""
+
+    uri: str
+    mime_type: str | None = None
+    size: int | None = None
+    annotations: dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True)
@@ -89,49 +86,44 @@ class PromptResult:
     metadata: dict[str, Any] | None = None
 
 
-def _of(definition: dict[str, Any], kind: type, *names: str) -> dict[str, Any]:
-    """Those members that are of a kind, in Python's spelling: one of another is none (SPEC 18.2)."""
-    found = {name: definition.get(name) for name in names}
-    return {_SPELLED.get(name, name): value for name, value in found.items() if isinstance(value, kind)}
+#: The protocol's names of members that have another one here.
+_NAMES = {"mime_type": "mimeType", "metadata": "_meta", "uri_template": "uriTemplate"}
 
 
-_SPELLED = {"mimeType": "mime_type", "_meta": "metadata"}
+def _members(kind: type[Any], said: dict[str, Any]) -> dict[str, Any]:
+    """What a definition says of the fields of a class."""
+    members = {field.name: said.get(_NAMES.get(field.name, field.name)) for field in fields(kind)}
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def prompt(server: str, name: str, definition: dict[str, Any]) -> Prompt:
     """A prompt that is listed."""
-    arguments = definition.get("arguments")
-    named = [each for each in arguments if isinstance(each, dict) and isinstance(each.get("name"), str)] if isinstance(arguments, list) else []
-    said = _of(definition, str, "title", "description")
-    found = [_argument(each) for each in named] or None
-    return Prompt(name=name, server=server, arguments=found, **said, **_of(definition, dict, "_meta"))
-
-
-def _argument(said: dict[str, Any]) -> PromptArgument:
-    return PromptArgument(**_of(said, str, "name", "title", "description"), **_of(said, bool, "required"))
+    said = _members(Prompt, fit("Prompt", definition))
+    arguments = [PromptArgument(**_members(PromptArgument, each)) for each in said.get("arguments", ())]
+    return Prompt(**{**said, "name": name, "server": server, "arguments": arguments or None})
 
 
 def resource(server: str, uri: str, definition: dict[str, Any]) -> Resource:
     """A resource that is listed."""
-    size = {} if isinstance(definition.get("size"), bool) else _of(definition, int, "size")
-    return Resource(**{"name": uri, **_described(definition)}, uri=uri, server=server, **size)
+    return Resource(**{**_members(Resource, fit("Resource", definition)), "uri": uri, "server": server})
 
 
 def template(server: str, uri_template: str, definition: dict[str, Any]) -> ResourceTemplate:
     """A template that is listed."""
-    return ResourceTemplate(**{"name": uri_template, **_described(definition)}, uri_template=uri_template, server=server)
-
-
-def _described(definition: dict[str, Any]) -> dict[str, Any]:
-    texts = _of(definition, str, "name", "title", "description", "mimeType")
-    return {**texts, **_of(definition, dict, "annotations", "_meta")}
+    said = _members(ResourceTemplate, fit("ResourceTemplate", definition))
+    return ResourceTemplate(**{**said, "uri_template": uri_template, "server": server})
 
 
 def prompt_result(decoded: dict[str, Any], block: Callable[[Any], Any]) -> PromptResult:
     """What a prompt has become. ``block`` makes of a content block what the framework has for it."""
     messages = decoded.get("messages")
     said = [each for each in messages if isinstance(each, dict)] if isinstance(messages, list) else []
-    return PromptResult(messages=[_message(each, block) for each in said], **_of(decoded, str, "description"), **_of(decoded, dict, "_meta"))
+    description, metadata = decoded.get("description"), decoded.get("_meta")
+    return PromptResult(
+        messages=[_message(each, block) for each in said],
+        description=description if isinstance(description, str) else None,
+        metadata=metadata if isinstance(metadata, dict) else None,
+    )
 
 
 def _message(said: dict[str, Any], block: Callable[[Any], Any]) -> PromptMessage:

@@ -87,6 +87,7 @@ async def get_tools(
     **options: Any,
 ) -> list[BaseTool]:
     """What ``tools`` gives. Waits up to 5 s for list changes that servers announced."""
+    call_options({"shape": shape, **options})  # What is none is refused before the wait.
     wanted = None if servers is None else list(servers)
     await until_listed(session, wanted)
     return tools(session, servers=wanted, on_progress=on_progress, raise_errors=raise_errors, shape=shape, **options)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .._results import defined
-from . import holder, missing, shaped, shown, until_listed
+from . import holder, missing, of_servers, shaped, shown, until_listed
 
 try:
     from agents.mcp import MCPServer
@@ -109,7 +109,7 @@ class SessionServer(MCPServer):
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         """Gets a prompt of the first server that lists it; one that none lists, of the only server."""
         with as_mcp():
-            server = await holder(self._session, self._servers, lambda: self._of(self._session.prompts()), name, "name")
+            server = await holder(self._session, self._servers, self._session.prompts, name, "name")
             async with self._session.acquire(server) as lease:
                 decoded = (await lease.get_prompt(name, arguments)).decoded
         return prompt_result(decoded)
@@ -130,13 +130,10 @@ class SessionServer(MCPServer):
     async def read_resource(self, uri: str) -> Any:
         """Reads a resource of the first server that lists it; one that none lists, of the only server."""
         with as_mcp():
-            server = await holder(self._session, self._servers, lambda: self._of(self._session.resources()), uri, "uri")
+            server = await holder(self._session, self._servers, self._session.resources, uri, "uri")
             async with self._session.acquire(server) as lease:
                 decoded = (await lease.read_resource(uri)).decoded
         return resource_result(decoded, uri)
 
-    def _of(self, rows: list[trunkline.Listed]) -> list[trunkline.Listed]:
-        return [row for row in rows if self._servers is None or row.server in self._servers]
-
     def _definitions(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
-        return [definition for _, definition in defined(self._of(rows))]
+        return [definition for _, definition in defined(of_servers(rows, self._servers))]

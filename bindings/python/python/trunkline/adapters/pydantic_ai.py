@@ -26,6 +26,7 @@ from . import (
     error_text,
     hints,
     holder,
+    of_servers,
     member,
     mime_type,
     missing,
@@ -172,7 +173,7 @@ class SessionToolset(AbstractToolset):
         """What the servers say of how they are to be used, a part for each, with ``include_instructions``."""
         if not self._instructs:
             return None
-        said = [self._said_by(server) for server in sorted(self._servers or await servers_of(self._session))]
+        said = [self._said_by(server) for server in sorted(await servers_of(self._session) if self._servers is None else self._servers)]
         return [InstructionPart(content=text, dynamic=True) for text in said if text]
 
     def _said_by(self, server: str) -> str | None:
@@ -188,7 +189,7 @@ class SessionToolset(AbstractToolset):
 
     async def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> Any:
         """Gets a prompt of the first server that lists it; one that none lists, of the only server."""
-        server = await holder(self._session, self._servers, lambda: self._of(self._session.prompts()), name, "name")
+        server = await holder(self._session, self._servers, self._session.prompts, name, "name")
         async with self._session.acquire(server) as lease:
             return lists.prompt_result((await lease.get_prompt(name, arguments)).decoded, _block)
 
@@ -207,7 +208,7 @@ class SessionToolset(AbstractToolset):
         """
         address, server = (uri, None) if isinstance(uri, str) else (uri.uri, getattr(uri, "server", None))
         if server is None:
-            server = await holder(self._session, self._servers, lambda: self._of(self._session.resources()), address, "uri")
+            server = await holder(self._session, self._servers, self._session.resources, address, "uri")
         elif self._servers is not None and server not in self._servers:
             raise invalid(f"the resource is of {server!r}, which is none of the toolset's servers", path="uri.server")
         async with self._session.acquire(server) as lease:
@@ -215,10 +216,8 @@ class SessionToolset(AbstractToolset):
 
     async def _listed(self, rows: Callable[[], list[trunkline.Listed]], kind: Callable[..., Any]) -> list[Any]:
         await until_listed(self._session, self._servers)
-        return [kind(row.server, row.own_name, definition) for row, definition in defined(self._of(rows()))]
+        return [kind(row.server, row.own_name, definition) for row, definition in defined(of_servers(rows(), self._servers))]
 
-    def _of(self, rows: list[trunkline.Listed]) -> list[trunkline.Listed]:
-        return [row for row in rows if self._servers is None or row.server in self._servers]
 
 
 class ToolError(Exception):
