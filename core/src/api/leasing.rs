@@ -17,7 +17,9 @@ impl Session {
     ) -> Result<Lease> {
         let (core, deadline) = (self.core(), Deadline::after(options.timeout));
         core.check()?;
-        let brought = core.bring(server, spec, options.origin);
+        // Pinned where it is made: what it may have to wait for is large, and would be moved
+        // thrice.
+        let brought = std::pin::pin!(core.bring(server, spec, options.origin));
         let origin = deadline.before(&core.driver.runtime, brought).await;
         let origin = origin.map_err(|error| core.named(server, error))??;
         loop {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use arc_swap::ArcSwapOption;
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 use rmcp::model::{ClientCapabilities, Implementation};
 use trunkline_pool::json::lossy_members;
 
@@ -100,10 +100,11 @@ pub(in crate::client) fn write_params(
 
 /// Whether this may be in the params as the name of a member, however it is spelled.
 fn may_have(params: &str, name: &Finder<'_>) -> bool {
-    // What is searched for is prepared once: for each request that takes longer than the search.
-    static ESCAPES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
-    let has = |text: &Finder<'_>| text.find(params.as_bytes()).is_some();
-    has(name) || has(&ESCAPES)
+    let params = params.as_bytes();
+    // Escaped it has a backslash, and few params have one.
+    name.find(params).is_some()
+        || memchr::memchr(b'\\', params)
+            .is_some_and(|at| memmem::find(&params[at..], b"\\u").is_some())
 }
 
 /// Appends the params with these members in the `_meta` that they may have.
