@@ -146,6 +146,17 @@ pub fn until(mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// The same in a task, beside which others go on.
+#[allow(dead_code, reason = "few tests wait for another process in a task")]
+pub async fn until_it_holds(mut holds: impl FnMut() -> bool) {
+    let steps = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(HANG, steps).await.unwrap();
+}
+
 /// Whether a process is there and no zombie.
 pub fn runs(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

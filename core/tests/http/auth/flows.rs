@@ -1,6 +1,5 @@
 //! What a sign-in is good for: who gets the server back, and how tokens are renewed.
 
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, ErrorCode, Session};
@@ -9,7 +8,7 @@ use super::person::{
     self, assert_shows_no_secret, call, guarded, options, refusal, sign_in, visit,
 };
 use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire, until};
+use crate::rig::{Rig, acquire, until, until_it_holds};
 
 /// A pool with one such server as `s`, and a session that wants nothing unasked.
 async fn start(rig: &Rig, ways: Value, oauth: Value) -> (Remote, Session) {
@@ -17,7 +16,7 @@ async fn start(rig: &Rig, ways: Value, oauth: Value) -> (Remote, Session) {
 }
 
 /// How often the authorization server issued a token.
-fn issued(remote: &Remote) -> usize {
+pub fn issued(remote: &Remote) -> usize {
     remote.requests().iter().filter(|request| request["path"] == "/token").count()
 }
 
@@ -147,9 +146,7 @@ fn a_renewal_that_ends_after_a_sign_out_changes_nothing() {
         let connecting =
             async { drop(session.acquire("s", None, &AcquireOptions::default()).await) };
         let signed_out = async {
-            while issued(&remote) < 2 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            until_it_holds(|| issued(&remote) >= 2).await;
             rig.pool.sign_out("s").await.unwrap()
         };
         let (signed_out, ()) = futures_util::future::join(signed_out, connecting).await;

@@ -12,7 +12,7 @@ use trunkline::{
 
 use super::person::{self, assert_shows_no_secret, call, guarded, refusal, sign_in};
 use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire, until};
+use crate::rig::{Rig, acquire, until, until_it_holds};
 
 /// Longer than anything takes that ends at all.
 const LONG: Duration = crate::rig::HANG;
@@ -454,9 +454,7 @@ fn a_closed_pool_asks_no_host() {
         let lease = acquire(&session, "s").await;
         let is_renewed = || remote.requests().iter().filter(|r| r["path"] == "/token").count() > 1;
         let calling = tokio::spawn(async move { while call(&lease).await.is_ok() {} });
-        while !is_renewed() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until_it_holds(is_renewed).await;
         calling.abort();
         rig.pool.close().await.unwrap();
         assert_eq!(asked.load(Ordering::SeqCst), 1, "only for the sign-in");

@@ -6,7 +6,7 @@ use trunkline::{AcquireOptions, ErrorCode};
 use super::super::person::{assert_shows_no_secret, options, sign_in, visit};
 use super::{Home, call, mode, refusal};
 use crate::remote::host;
-use crate::rig::acquire;
+use crate::rig::{acquire, until_it_holds};
 
 /// SPEC 15.3, S-12, S-48: what was signed in is there for the next host, nobody else can read it, and a sign-out removes it.
 #[test]
@@ -122,9 +122,7 @@ fn a_renewal_that_ends_late_keeps_nothing() {
             acquired.map(drop)
         };
         let leaving = async {
-            while home.issued() < 2 {
-                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-            }
+            until_it_holds(|| home.issued() >= 2).await;
             second.pool.sign_out("s").await.unwrap();
         };
         let (acquired, ()) = tokio::join!(acquiring, leaving);

@@ -55,7 +55,7 @@ impl Home {
     }
 
     fn issued(&self) -> usize {
-        self.remote.requests().iter().filter(|request| request["path"] == "/token").count()
+        super::flows::issued(&self.remote)
     }
 
     /// A process that does what this test does as a child, behind these words of a shell.

@@ -9,7 +9,7 @@ use trunkline::AcquireOptions;
 use super::super::person::{CANARIES, options, sign_in, visit};
 use super::{Home, call, mode, of_child, refusal};
 use crate::remote::host;
-use crate::rig::{acquire, until};
+use crate::rig::{acquire, until, until_it_holds};
 
 /// How many configurations each of the processes signs in to that write at one time.
 const SIGN_INS: usize = 8;
@@ -105,11 +105,7 @@ fn a_pool_that_goes_while_it_renews_keeps_what_it_is_issued() {
             rig.configure(json!({ "s": config })).await;
             let session = rig.session("a");
             let options = AcquireOptions::default();
-            let asked = async {
-                while !folder.join("asked").exists() {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-            };
+            let asked = until_it_holds(|| folder.join("asked").exists());
             tokio::select! {
                 _ = session.acquire("s", None, &options) => panic!("it was renewed already"),
                 () = asked => {}
