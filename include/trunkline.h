@@ -1962,9 +1962,9 @@ trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
  * `WRONG_THREAD` inside a callback.
  *
  * One that sleeps is listed and runs for calls only; its last start may have failed, which
- * `trunkline_session_started` says. `server`: empty for all, of which none is tried anew and no
- * failure is the error: what failed stands in the status, in `trunkline_session_started` and in
- * the log. Otherwise this one alone, which is tried once more if it failed; its failure is the
+ * `trunkline_session_started` says. An empty `server` waits for all servers: it retries none, and
+ * a failed server is no error; the status, `trunkline_session_started` and the log have it.
+ * Otherwise it waits for that server alone, and retries it once if it failed; its failure is the
  * error. `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the
  * connects.
  *

@@ -127,8 +127,8 @@ pub fn guarded<T: Simple>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     Python::attach(|py| constructed(py, run))
 }
 
-/// The same of a constructor, whose object is made behind it: the package has them run in
-/// `construct`.
+/// Like [`guarded`], for constructors. PyO3 makes the object after this returns, so the package
+/// calls constructors through `construct`, which has a guard of its own.
 pub fn constructed<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let_go(py);
     uncollected(py, || {
@@ -143,7 +143,8 @@ pub fn constructed<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> PyRe
     })
 }
 
-/// What [`guarded`] returns: behind it no object is made that the collector watches.
+/// Return types of [`guarded`] whose conversion to Python allocates nothing that the collector
+/// watches.
 pub trait Simple {}
 
 macro_rules! simple {

@@ -97,7 +97,7 @@ pub fn call_python(function: &Bound<'_, PyAny>, arguments: Bound<'_, PyTuple>) -
     unsafe { Bound::from_owned_ptr_or_err(py, returned) }.map(drop)
 }
 
-/// Reports what nobody is there to catch, by `sys.unraisablehook`.
+/// Reports an exception that no caller can catch, through `sys.unraisablehook`.
 pub fn report(error: PyErr, raised_by: &Bound<'_, PyAny>) {
     error.restore(raised_by.py());
     // SAFETY: it lives through the call, on a thread that is attached and has an exception set.
@@ -124,7 +124,8 @@ static LEFT: Mutex<Vec<Py<PyAny>>> = Mutex::new(Vec::new());
 /// Whether something is there, so that a call need not look.
 static HAS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Leaves objects of Python to the next thread that calls.
+/// Leaves objects of Python to the next thread that calls. A host that never calls again keeps them
+/// until its process ends.
 pub fn leave(objects: impl IntoIterator<Item = Py<PyAny>>) {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner).extend(objects);
     HAS_LEFT.store(true, Ordering::Release);
@@ -146,8 +147,9 @@ pub fn let_go(py: Python<'_>) {
     }
 }
 
-/// Runs what runs Python, and has nothing with a destructor itself. A thread that the interpreter
-/// ends in there waits here for the end of the process, as CPython 3.14 has it do.
+/// Runs a call that may execute Python code; the closure must own nothing with a destructor. A
+/// thread that the interpreter ends in there waits here for the end of the process, as in CPython
+/// 3.14.
 fn staying<T>(py: Python<'_>, run: impl FnOnce() -> T) -> T {
     struct Stays;
     impl Drop for Stays {

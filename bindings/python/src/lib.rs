@@ -61,7 +61,7 @@ mod _trunkline {
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// The registry of errors, events and options, as JSON text.
+    /// The registry of errors, events, options and names of telemetry, as JSON text.
     #[pyfunction]
     fn interface() -> PyResult<String> {
         guarded(|| Ok(trunkline::interface::to_json().to_string()))

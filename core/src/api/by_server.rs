@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-/// By server, in the order of their names. The first lies in the map itself: most sessions have one, and a change is told to thousands of
-/// them, of whom nothing is in a cache.
+/// By server, in the order of their names. The first lies in the map itself: most sessions have
+/// one. A list change reads thousands of these maps, none of which is in the processor's cache.
 pub(super) struct ByServer<T>(SmallVec<[(Arc<str>, T); 1]>);
 
 impl<T> Default for ByServer<T> {

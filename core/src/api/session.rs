@@ -49,8 +49,8 @@ struct Handle {
 /// Servers that a session brought itself.
 pub(super) type OwnServers = Mutex<BTreeMap<Box<str>, Arc<Configured>>>;
 
-/// What the session's handle, leases and calls share. What a change of lists needs of it lies at its beginning, side by side: it is told
-/// to thousands, of whom nothing is in a cache.
+/// What the session's handle, leases and calls share. The fields that a list change reads stand
+/// first, side by side: it reads thousands of sessions, none of which is in the processor's cache.
 #[repr(C)]
 pub(crate) struct SessionCore {
     /// What events have to know of it.

@@ -1,5 +1,5 @@
-//! What is good for nothing: an authorization server that refused it for good is not asked by it
-//! again (SPEC 15.3), or not soon.
+//! Credentials that an authorization server refused for good. They are not sent to it again, or not
+//! for a while (SPEC 15.3).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ use crate::Error;
 /// Refusals that are remembered; of more the oldest go. A grant that is held and one that is kept may be over at one time.
 const REMEMBERED_MAX: usize = 4;
 
-/// A client that an authorization server does not know is not shown to it again for so long. Who
-/// keeps the server may let it in meanwhile, which nobody says here.
+/// A client that an authorization server does not know is not shown to it again for so long. An
+/// administrator may register the client meanwhile, and the library is not notified.
 const CLIENT_REST: Duration = Duration::from_secs(30);
 
 /// What the authorization server refused for good, until somebody signs in anew or out.

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Of what the host was warned, by server, as far as it is still so: what is mended and wrong again
-/// is told again.
+/// Warnings that still apply, by server. One that was resolved and comes back is sent again.
 pub(crate) struct Warned<T>(Mutex<BTreeMap<Box<str>, BTreeSet<T>>>);
 
 impl<T> Default for Warned<T> {

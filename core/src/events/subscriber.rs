@@ -14,8 +14,8 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify, thread_local};
 use crate::wakes;
 
-/// One subscriber's queue. What an event needs of it lies at its beginning, side by side: a change
-/// is told to thousands, of whom nothing is in a cache.
+/// One subscriber's queue. The fields that an event needs stand first, side by side: a list change
+/// goes to thousands of queues, none of which is in the processor's cache.
 #[repr(C)]
 pub(crate) struct Subscriber {
     pub(super) mask: EventMask,
@@ -56,8 +56,8 @@ struct Queue {
     ended: bool,
     /// Whether there is a wake function.
     has_wake: bool,
-    /// Whether what a thread told is heard before it goes on, to the result of a call, say: whoever
-    /// tells it more while another thread is still to wake it wakes it too.
+    /// Whether a thread that publishes wakes the subscriber before it goes on, such as to the
+    /// result of a call. It then does so even where another thread is about to.
     in_order: bool,
     /// How many wait in [`Subscriber::next`].
     waiting: usize,
@@ -182,8 +182,8 @@ impl Subscriber {
         }
     }
 
-    /// What [`next`](Self::next) returns; nothing when it has to wait, which is noted in the same
-    /// moment, so that whoever tells the next event knows of it.
+    /// What [`next`](Self::next) returns; nothing when it has to wait. The wait is counted under
+    /// the same lock, so that the next event wakes it.
     fn take_or_wait(&self, waiting: &mut Waiting<'_>) -> Option<Option<Event>> {
         let mut queue = self.queue();
         let event = queue.take();
@@ -195,8 +195,7 @@ impl Subscriber {
         let others = queue.waiting - usize::from(waiting.is_counted);
         drop(queue);
         if others > 0 {
-            // One notification stands for all that waits: whoever else waits for an event looks in
-            // turn.
+            // One notification stands for all events in the queue: the next waiter looks in turn.
             self.arrived.notify_one();
         }
         Some(event.map(Untaken::take))

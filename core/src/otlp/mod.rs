@@ -154,7 +154,7 @@ impl Telemetry {
         exporter.map_or(Ok(()), |exporter| exporter.shutdown(timeout.min(Self::SHUTDOWN_MAX)))
     }
 
-    /// Who is told of a pool that is watched with it.
+    /// What a pool that is made with it reports its requests to.
     pub(crate) fn observer(&self) -> Observer {
         Observer(Some(self.clone()))
     }

@@ -23,7 +23,7 @@ _tables: dict[str, dict[str, Any]] = {}
 
 
 def registry() -> dict[str, Any]:
-    """The library's table of errors, events and options. It is long: what most hosts need of it is read by itself."""
+    """The library's table of errors, events, options and names of telemetry. It is long: what most hosts need of it is read by itself."""
     if not _registry:
         _registry.update(json.loads(_trunkline.interface()))
     return _registry

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,11 +25,12 @@ except ImportError as error:
 
 from . import _aio, _trunkline, sync
 from ._errors import TrunklineError
+from ._options import registry
 
 __all__ = ["instrument", "trace_meta", "uninstrument"]
 
 #: The names of the conventions, which all languages have from the registry.
-_NAMES: dict[str, Any] = json.loads(_trunkline.interface())["telemetry"]
+_NAMES: dict[str, Any] = registry()["telemetry"]
 _METHOD, _ERROR = _NAMES["method"], _NAMES["error"]
 
 #: What durations tell apart; ``request`` is given its method itself.

@@ -29,7 +29,7 @@ pub(super) const SESSION_LOG_LEVEL: OptionRow = row(
     "log_level",
     Word(LOG_LEVELS),
     "the server's own",
-    "how grave log messages of its servers have to be to be heard; a server that several sessions share is told the least of theirs, and each hears its own; a session that names none hears what a server says unasked, whatever others name",
+    "the least level of log messages that the session receives; a server that sessions share gets the lowest of theirs, and each receives its own level and above; a session without a level receives what the server sends by default, whatever the others ask for",
 );
 
 pub(super) const LEASE_LOG_LEVEL: OptionRow = row(

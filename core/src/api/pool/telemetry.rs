@@ -1,4 +1,4 @@
-//! Pools that OpenTelemetry is told of.
+//! Pools whose requests and status go to OpenTelemetry.
 
 use std::sync::Arc;
 

@@ -79,7 +79,7 @@ impl SessionCore {
         Ok(())
     }
 
-    /// Waits until no question of the session's own wish for a server is to come or under way.
+    /// Waits until the session's own request for the server has an answer.
     pub(super) async fn until_answered(&self, name: &str) {
         loop {
             let settled = self.settled.notified();

@@ -198,8 +198,8 @@ fn send(signal: &str, pid: &str) {
     assert!(Command::new("kill").args([signal, pid]).status().unwrap().success());
 }
 
-/// SPEC 5.6, 8.6, FAULTS H12: the loss does not wait for whoever never says how the process ended,
-/// and that is told when it is heard.
+/// SPEC 5.6, 8.6, FAULTS H12: the loss event does not wait for an exit status that does not come.
+/// When the status comes, a warning follows.
 #[tokio::test]
 async fn a_loss_is_told_soon_and_the_status_that_is_heard_later_after_it() {
     let open = script(&scripted("reply '{}'")).connect().await;
