@@ -1,4 +1,5 @@
-// What the addon exports, for the files in `lib/` alone. A test compares this with the addon and with what `lib/` uses.
+// What the addon exports, for the package's own files alone. A test compares this with the addon and with what they
+// use.
 //
 // `number` arguments come from `Bridge.reserve` and make an operation cancellable. Options, configurations and results are JSON
 // texts. Promises are rejected with the JSON text of an error; exceptions carry it in `message`, under the code `TRUNKLINE`.
@@ -18,6 +19,7 @@ export class Bridge {
   registry(): string;
   unknownOption(option: string, known: string[]): string;
   panicked(): string | null;
+  plainAddress(uri: string): string;
   _panic(value: string): void;
   features(): string[];
   detect(workspace: string): string;

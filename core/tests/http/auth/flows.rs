@@ -1,6 +1,5 @@
 //! What a sign-in is good for: who gets the server back, and how tokens are renewed.
 
-
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, ErrorCode, Session};
 
