@@ -29,9 +29,21 @@ impl Machine {
         let root = here.ancestors().nth(2).ok_or("the repository is not where it was built")?;
         let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = root.join(target.unwrap_or_else(|| "target".into()));
+        Machine::of(root.to_path_buf(), target, reach)
+    }
+
+    /// For another checkout, which has a build folder of its own.
+    pub fn at(root: &Path, reach: Reach) -> Result<Machine, String> {
+        let failed = |error: std::io::Error| format!("{}: {error}", root.display());
+        let root = root.canonicalize().map_err(failed)?;
+        let target = root.join("target");
+        Machine::of(root, target, reach)
+    }
+
+    fn of(root: PathBuf, target: PathBuf, reach: Reach) -> Result<Machine, String> {
         std::fs::create_dir_all(target.join("xtask")).map_err(|error| error.to_string())?;
         Ok(Machine {
-            root: root.to_path_buf(),
+            root,
             target,
             reach,
             testserver: OnceLock::new(),

@@ -93,7 +93,18 @@ impl Figures {
 
     /// What two values of the same round give, for each.
     pub fn pairs(&self, one: Key, other: Key, join: impl Fn(f64, f64) -> f64) -> Pairs {
-        let others = self.rounds(other);
+        self.pairs_with(one, self, other, join)
+    }
+
+    /// Likewise, where the other value stands among figures of another checkout.
+    pub fn pairs_with(
+        &self,
+        one: Key,
+        others: &Figures,
+        other: Key,
+        join: impl Fn(f64, f64) -> f64,
+    ) -> Pairs {
+        let others = others.rounds(other);
         let other = |round| others.and_then(|rounds| rounds.get(round));
         let rounds = self.rounds(one).into_iter().flatten();
         sorted(rounds.filter_map(|(round, value)| Some(join(*value, *other(round)?))).collect())

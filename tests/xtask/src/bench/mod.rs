@@ -4,6 +4,7 @@
 //! disturbs neighbours alike. A ratio is taken within each round, and the median of the rounds is
 //! what counts.
 
+mod against;
 mod chosen;
 mod figures;
 mod goals;
@@ -15,7 +16,7 @@ mod plot;
 mod table;
 mod workloads;
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -29,11 +30,12 @@ use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
 /// Runs the benchmark; `rest` may hold `--rounds N`, `--only GROUP`, `--quick ROW` and the names of clients,
-/// or be `--instructions`, or `--page`, which makes the page of the documentation of what is kept.
+/// or be `--instructions`, or begin with `--against FOLDER`, or be `--page`, which makes the page of the documentation of what is kept.
 pub fn bench(machine: &Machine, rest: &[&str]) -> ExitCode {
     let mut run = Run::new(machine.target.join("xtask/bench.log"), HANG_BOUND);
     match rest {
         ["--instructions"] => return instructions::compare(machine, &mut run),
+        ["--against", rest @ ..] => return against::compare(machine, &mut run, rest),
         ["--page"] => return said(page::update(machine)),
         _ => {}
     }
@@ -93,7 +95,8 @@ fn measure_all(machine: &Machine, run: &mut Run, chosen: &Chosen, ready: &[Start
         if groups.is_empty() {
             return;
         }
-        match measure(machine, run, started, &groups.join(",")) {
+        let command = started.program.command(machine);
+        match measure(machine, run, command, &groups.join(",")) {
             Ok(printed) => {
                 let round = Round { run: began, number: round };
                 figures.add(started.peer.name, round, &printed);
@@ -119,10 +122,9 @@ fn measure_all(machine: &Machine, run: &mut Run, chosen: &Chosen, ready: &[Start
 fn measure(
     machine: &Machine,
     run: &mut Run,
-    started: &Started,
+    mut command: Command,
     groups: &str,
 ) -> Result<String, Stop> {
-    let mut command = started.program.command(machine);
     command.env("BENCH_ONLY", groups);
     command.arg(machine.target.join("release/trunkline-testserver"));
     // As those who use it run it: what a shell sets for malloc is none of its own.

@@ -67,7 +67,7 @@ fn further(figures: &Figures, own: Key) -> String {
     some.collect::<Vec<_>>().join(", ")
 }
 
-fn shown(value: Option<f64>) -> String {
+pub fn shown(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_string(), round)
 }
 

@@ -21,8 +21,11 @@ const fn time(name: &'static str, title: &'static str) -> Workload {
     Workload { name, title, figure: "p50_us", unit: "p50 us" }
 }
 
+/// The unit of what is better the more it is.
+pub const RATE: &str = "calls/s";
+
 const fn rate(name: &'static str, title: &'static str) -> Workload {
-    Workload { name, title, figure: "calls_per_s", unit: "calls/s" }
+    Workload { name, title, figure: "calls_per_s", unit: RATE }
 }
 
 const fn figure(
