@@ -2,7 +2,7 @@
 //!
 //! `taskset -c 0 latency SERVER [ROUNDS]`, where SERVER is the path of `trunkline-testserver`.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ fn bare_pipe(server: &str, tool: &str, arguments: &str, calls: usize) -> String 
     let mut exchange = |request: &[u8]| {
         input.write_all(request).expect("the server reads");
         line.clear();
-        output.read_until(b'\n', &mut line).expect("the server answers");
+        output.by_ref().take(1 << 20).read_until(b'\n', &mut line).expect("the server answers");
     };
     exchange(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"l\",\"version\":\"0\"}}}\n");
     let request = format!(

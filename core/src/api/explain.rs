@@ -15,7 +15,7 @@ use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
 
-use super::no_tool::{tool_among, tool_is_down, tool_not_found};
+use super::no_tool::{tool_among, tool_is_down, tool_not_found, tools_unlisted};
 use super::pool::{Pool, PoolCore};
 use super::session::{Session, SessionCore};
 use super::sources::Over;
@@ -248,7 +248,12 @@ impl SessionCore {
                 None => error,
             };
         }
-        let error = tool_not_found(exposed, reason.as_str());
+        let unlisted =
+            || view.why_unlisted(found.server.as_deref()?).filter(|_| reason == Reason::Unknown);
+        let error = match unlisted() {
+            Some(error) => tools_unlisted(exposed, error),
+            None => tool_not_found(exposed, reason.as_str()),
+        };
         let error = error.with_detail("explanation", found.to_json(exposed));
         // Of a tool that there is more is known than what its name is like.
         let error = match reason {

@@ -6,14 +6,16 @@ mod tests;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use trunkline_pool::catalog::{Item, ListKind, Skipped};
+use trunkline_pool::catalog::{Catalog, Item, ListKind, Skipped};
 use trunkline_pool::interface::words;
 use trunkline_pool::state::EntryId;
 use trunkline_pool::view::{Hidden, View};
 
 use super::configured::Origin;
 use super::holds::Kind;
-use super::no_tool::{tool_left_out, tool_malformed, tool_not_found, tool_quarantined};
+use super::no_tool::{
+    tool_left_out, tool_malformed, tool_not_found, tool_quarantined, tools_unlisted, why_unlisted,
+};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Result};
 
@@ -210,22 +212,8 @@ impl Held {
                     false => tool_not_found(name, Hidden::Filtered.as_str()),
                 })
             }
-            Err(hidden) => {
-                let skipped = &published.slot.catalog.skipped;
-                let is_it = |skipped: &&Skipped| {
-                    skipped.list == ListKind::Tools && skipped.name.as_deref() == Some(name)
-                };
-                match skipped.iter().find(is_it).filter(|_| hidden == Hidden::Unknown) {
-                    Some(skipped) => Err(tool_malformed(name, &skipped.reason)),
-                    None => {
-                        let tools = published.slot.catalog.tools.iter();
-                        let seen = tools.map(|item| &*item.name).filter(|tool| view.admits(tool));
-                        let error = tool_not_found(name, hidden.as_str());
-                        let is_known = hidden != Hidden::Unknown;
-                        Err(if is_known { error } else { error.with_nearest(name, seen) })
-                    }
-                }
-            }
+            Err(Hidden::Unknown) => Err(not_listed(&published.slot.catalog, view, name)),
+            Err(hidden) => Err(tool_not_found(name, hidden.as_str())),
         }
     }
 
@@ -242,6 +230,20 @@ impl Held {
     fn seen_now(&self) -> MutexGuard<'_, Arc<Seen>> {
         self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// Why the server's list lacks a tool.
+fn not_listed(catalog: &Catalog, view: &View, name: &str) -> Error {
+    let is_it = |it: &&Skipped| it.list == ListKind::Tools && it.name.as_deref() == Some(name);
+    if let Some(skipped) = catalog.skipped.iter().find(is_it) {
+        return tool_malformed(name, &skipped.reason);
+    }
+    if let Some(error) = why_unlisted(catalog) {
+        return tools_unlisted(name, error);
+    }
+    let tools = catalog.tools.iter().map(|item| &*item.name);
+    let seen = tools.filter(|tool| view.admits(tool));
+    tool_not_found(name, Hidden::Unknown.as_str()).with_nearest(name, seen)
 }
 
 /// The reason that SPEC 11.6 has for it.

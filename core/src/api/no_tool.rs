@@ -39,7 +39,7 @@ pub(super) fn tool_among(
                 Some(format!("the server lists {more} more, which are left out")),
             )
         }
-        None => (Some(Reason::Unknown), None),
+        None => (Some(Reason::Unknown), why_unlisted(catalog).map(|error| error.to_string())),
     }
 }
 
@@ -58,6 +58,23 @@ pub(super) fn tool_is_down(tool: &str, reason: Reason, failure: Error) -> Error 
         _ => server_has_failed(failure).with_detail("state", entry_state::FAILED),
     };
     error.with_detail("tool", tool).with_detail("reason", reason.as_str())
+}
+
+/// The server's list of tools could not be had: nobody knows whether it has the tool
+/// (SPEC 4.4, 18.12).
+pub(super) fn tools_unlisted(tool: &str, cause: &Error) -> Error {
+    let message = format!("the server's list of tools could not be had: {}", cause.message());
+    Error::new(ErrorCode::Unavailable, message)
+        .with_detail("tool", tool)
+        .with_detail("reason", words::hidden::UNKNOWN)
+        .with_hint("the list is asked for again by itself; `refresh` asks for it now")
+        .with_cause(cause.clone())
+}
+
+/// Why the list of tools of a server could not be had, if so.
+pub(super) fn why_unlisted(catalog: &Catalog) -> Option<&Error> {
+    let tools = catalog.unlisted.iter().find(|unlisted| unlisted.list == ListKind::Tools);
+    tools.map(|unlisted| &unlisted.error)
 }
 
 /// Of a server that failed, by what it failed of.

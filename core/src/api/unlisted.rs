@@ -88,7 +88,7 @@ impl Owed {
 /// Whether a tool is refused since nobody lists it, and for no other reason.
 pub(super) fn is_unknown(error: &Error) -> bool {
     let reason = error.detail().get("reason");
-    error.code() == ErrorCode::ToolNotFound
+    matches!(error.code(), ErrorCode::ToolNotFound | ErrorCode::Unavailable)
         && reason.is_some_and(|reason| reason == Hidden::Unknown.as_str())
 }
 

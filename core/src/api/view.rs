@@ -12,10 +12,10 @@ use trunkline_pool::view::Marks;
 use super::deferred::Seeing;
 use super::held::Held;
 use super::list::{Book, List, Shaped};
-use super::no_tool::{tool_among, tool_quarantined};
+use super::no_tool::{tool_among, tool_quarantined, why_unlisted};
 use super::session::SessionCore;
 use super::told::Sight;
-use crate::Result;
+use crate::{Error, Result};
 
 /// A listed tool, prompt, resource or resource template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,6 +193,12 @@ impl Lists {
         let found = servers
             .find(|server| self.why_no_tool(server, (exposed, naming)).0 != Some(Reason::Unknown));
         found.cloned()
+    }
+
+    /// Why the list of tools of a server that it shows could not be had, if so.
+    pub(super) fn why_unlisted(&self, server: &str) -> Option<&Error> {
+        let sight = self.made_of.iter().find(|sight| &*sight.server == server)?;
+        why_unlisted(&sight.catalog)
     }
 
     /// Why a tool of a server that it shows is not there.

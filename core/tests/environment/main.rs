@@ -37,7 +37,7 @@ use crate::rig::{Rig, acquire, text};
 const SCENARIO: &str = "TRUNKLINE_SCENARIO";
 
 /// A scenario and its name.
-const SCENARIOS: [(&str, fn()); 15] = [
+const SCENARIOS: [(&str, fn()); 16] = [
     ("a_server_whose_authority_is_trusted_is_reached_over_tls", trust::trusted),
     ("a_certificate_that_is_not_trusted_says_why", trust::untrusted),
     ("without_any_authority_only_plain_addresses_are_reached", trust::no_authority),
@@ -49,6 +49,7 @@ const SCENARIOS: [(&str, fn()); 15] = [
     ("a_proxy_that_cannot_be_read_is_no_way_around_it", proxies::misread),
     ("a_sign_in_goes_through_the_proxy", signing_in::through_the_proxy),
     ("a_sign_in_is_kept_off_the_proxy", signing_in::kept_off_the_proxy),
+    ("no_proxy_is_asked_for_names_that_go_direct", signing_in::names_that_go_direct),
     ("no_proxy_is_asked_for_names_of_the_network", signing_in::names_that_no_proxy_is_asked_for),
     ("settings_files_that_exist_are_detected", detect::lists_what_exists),
     ("a_start_that_fails_names_what_the_server_was_not_given", withheld::names_what_it_lacks),

@@ -138,6 +138,24 @@ pub fn names_that_no_proxy_is_asked_for() {
     assert!(asked(&proxy).iter().all(|name| name == proxies::NAME), "{:?}", proxy.heads());
 }
 
+/// SPEC 18.7: no proxy is asked for a name that `NO_PROXY` has.
+pub fn names_that_go_direct() {
+    let proxy = proxy();
+    set(&[("NO_PROXY", "direct.test")]);
+    for (issuer, is_asked) in [
+        ("https://direct.test:1", false),
+        ("https://deeper.direct.test:1", false),
+        ("https://other.test:1", true),
+    ] {
+        let rig = Rig::new(json!({}));
+        let guarded = Guarded::start(&rig, issuer);
+        let error = host(refused(&rig, &guarded));
+        assert_eq!(error.code(), ErrorCode::ConnectFailed, "{issuer}: {error}");
+        let seen = asked(&proxy).iter().any(|name| issuer.contains(&**name));
+        assert_eq!(seen, is_asked, "{issuer}: {:?}", proxy.heads());
+    }
+}
+
 async fn refused(rig: &Rig, guarded: &Guarded) -> Error {
     rig.configure(json!({ "s": guarded.config(json!({})) })).await;
     rig.pool.sign_in("s", &options()).await.unwrap_err()

@@ -124,9 +124,10 @@ fn unfinished_code_is_found() {
 /// SPEC 18.9.
 #[test]
 fn a_read_without_a_bound_is_found_in_what_is_published() {
-    let text = "std::fs::read(p);\nfs::read_to_string(p);\nf.read_to_end(&mut b);\nf.read_line(&mut s);\nfs::read_dir(p);\n";
+    let text = "std::fs::read(p);\nfs::read_to_string(p);\nf.read_to_end(&mut b);\nf.read_line(&mut s);\nfs::read_dir(p);\n\
+                f.read_until(b, &mut l);\nio::copy(f, t);\nf.take(9).read_until(b, &mut l);\no.take().read_to_end(&mut b);\n";
     for path in ["core/src/a.rs", "core/cli/src/a.rs", "core/supervisor/a.rs", "ffi/src/a.rs"] {
-        assert_eq!(found("bounded reads", path, text), [1, 2, 3, 4], "{path}");
+        assert_eq!(found("bounded reads", path, text), [1, 2, 3, 4, 6, 7, 9], "{path}");
     }
     for path in ["core/tests/a.rs", "tests/xtask/src/a.rs"] {
         assert_eq!(found("bounded reads", path, text), NOTHING, "{path}");
