@@ -80,6 +80,10 @@ const ODD = {
   'half a pair beside it': `{"content":[{"text":"${'x'.repeat(LONG)}"}],"half":"\\ud83d"}`,
 };
 
+/** So many calls are under way, and so many come one after the other. */
+const WIDTH = 16;
+const TURNS = 16;
+
 describe('a large result', () => {
   for (const [name, value] of Object.entries(RESULTS)) {
     it(`is what the server sent: ${name}`, async (t) => {
@@ -103,4 +107,20 @@ describe('a large result', () => {
       assert.equal(result.raw, text);
     });
   }
+
+  // Pages that are given back for each result are taken anew for the next: 25 for each copy of 100 KB.
+  it('takes no memory of the system', async (t) => {
+    const { lease } = await openLease(t);
+    const call = async () => assert.equal((await lease.callTool('big', { bytes: LONG })).content[0].text.length, LONG);
+    const caller = async () => {
+      for (let turn = 0; turn < TURNS; turn += 1) await call();
+    };
+    let before;
+    for (let round = 0; round < 3; round += 1) {
+      before = process.resourceUsage().minorPageFault;
+      await Promise.all(Array.from({ length: WIDTH }, caller));
+    }
+    const faults = (process.resourceUsage().minorPageFault - before) / (WIDTH * TURNS);
+    assert.ok(faults < 2, `${faults} pages for each result`);
+  });
 });
