@@ -36,7 +36,8 @@ export async function withHooks({ beforeToolCall, afterToolCall }, about, config
   refuseHeaders(changed);
   const args = { ...about.args, ...changed?.args };
   const output = await call(args, config);
-  if (!Array.isArray(output[0])) return output;
+  // Of a call that failed there is the message itself.
+  if (output[0]?.lc_direct_tool_output === true) return output;
   const after = await afterToolCall?.({ ...about, args, result: output }, state, config ?? {});
   return after?.result === undefined ? output : outputOf(after.result);
 }
@@ -49,12 +50,12 @@ function refuseHeaders(changed) {
 
 /** What a hook puts in the place of a result: a text, a message, both members of one, or a command of LangGraph. */
 function outputOf(result) {
-  if (typeof result === 'string') return [result, {}];
+  if (typeof result === 'string') return [result, []];
   if (Array.isArray(result) && result.length === 2) return result;
   if (result?.lc_direct_tool_output !== true) {
     throw invalidArgument('`result` of afterToolCall must be a text, a message, a command, or content and artifact', 'afterToolCall.result');
   }
-  return typeof result.getType === 'function' ? [result.contentBlocks, {}] : [result, {}];
+  return typeof result.getType === 'function' ? [result.contentBlocks, []] : [result, []];
 }
 
 /** The state of the graph that a call is made in; none outside of LangGraph. */

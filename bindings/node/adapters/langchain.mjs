@@ -97,12 +97,23 @@ async function called(session, name, args, config, { onProgress, raiseErrors = f
   const result = await session.callTool(name, args, callOptions(options, config?.signal, told));
   const shown = shownOf(result);
   const kept = result.isError ? [] : shown.filter((from) => place(from) === 'artifact');
-  const content = shown.filter((from) => !kept.includes(from)).map((from) => partOf(from, block));
-  const artifact = { structuredContent: result.structuredContent, meta: result.meta, ...(kept.length > 0 ? { content: kept } : {}) };
+  const content = contentOf(shown.filter((from) => !kept.includes(from)).map((from) => partOf(from, block)));
+  const artifact = artifactOf(kept, result);
   if (!result.isError) return [content, artifact];
   const id = config?.toolCall?.id;
   if (raiseErrors || id === undefined) throw new ToolError(name, result);
   return [new ToolMessage({ content, artifact, name, tool_call_id: id, status: 'error' }), artifact];
+}
+
+/** A text alone is that text, which is what programs of `@langchain/mcp-adapters` read. */
+function contentOf(blocks) {
+  return blocks.length === 1 && blocks[0].type === 'text' ? blocks[0].text : blocks;
+}
+
+/** The blocks that the model is not shown, and what else the result says, as entries of that package. */
+function artifactOf(kept, { structuredContent, meta }) {
+  const said = { mcp_structured_content: structuredContent, mcp_meta: meta };
+  return [...kept, ...Object.entries(said).flatMap(([type, data]) => (data == null ? [] : [{ type, data }]))];
 }
 
 /** A content block of the protocol as one of LangChain's. */
