@@ -62,7 +62,8 @@ function toolOf(session, listed, schemas, onProgress, options) {
       const told = onProgress && ((event) => onProgress(name, event, toolCallId));
       const result = await session.callTool(name, input, callOptions(options, abortSignal, told));
       if (result.isError) throw new ToolError(name, result);
-      return schemas?.outputSchema === undefined ? result.value : structured(name, result, schemas.outputSchema);
+      // `isError` is there in any case, as `@ai-sdk/mcp` has it.
+      return schemas?.outputSchema === undefined ? { ...result.value, isError: false } : structured(name, result, schemas.outputSchema);
     },
     // Version 5 gives the output alone.
     toModelOutput: (given) => modelOutput(given?.output ?? given),
@@ -102,10 +103,10 @@ function json(text) {
   }
 }
 
-/** What the model is shown of a result. */
+/** What the model is shown of a result; of one without a list of blocks the whole. */
 function modelOutput(result) {
   const blocks = blocksOf(result);
-  if (blocks.length === 0) return { type: 'json', value: result.structuredContent ?? null };
+  if (blocks.length === 0) return { type: 'json', value: result.structuredContent ?? (Array.isArray(result.content) ? null : result) };
   return { type: 'content', value: blocks.map((block) => partOf(block, part)) };
 }
 

@@ -17,7 +17,6 @@ export const OPTIONS = {
   supportedProtocolVersions: [NEGOTIATED],
   versionNegotiation: [NEGOTIATED, (given) => given?.mode === 'auto'],
   debouncedNotificationMethods: ['a client sends no notifications'],
-  jsonSchemaValidator: ['structured content is not checked against the tool\'s output schema'],
   inputRequired: [ROUNDS],
   listMaxPages: ['the limits of the pool bound a list'],
   responseCacheStore: [CACHE],

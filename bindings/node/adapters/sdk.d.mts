@@ -68,12 +68,20 @@ export interface ListChanged<T> {
   debounceMs?: number;
 }
 
+/** Makes of a schema what checks a value, as the SDKs have it. */
+export interface JsonSchemaValidator {
+  /** Throws where it does not take the schema. */
+  getValidator(schema: never): (input: unknown) => { valid: boolean; errorMessage?: string | undefined };
+}
+
 /** Options of a client. */
 export interface ClientOptions {
   /** The shape in which tools are listed; default `'any'`. */
   shape?: Shape;
   /** Whether what the server says that it does not offer is not asked of it; default false. */
   enforceStrictCapabilities?: boolean;
+  /** Checks structured content beside a tool's output schema, such as the validators of the SDKs; by default nothing does. */
+  jsonSchemaValidator?: JsonSchemaValidator;
   /** Who is told of lists that change: the handlers of their notifications. */
   listChanged?: {
     tools?: ListChanged<Definition & { inputSchema: JsonObject }>;

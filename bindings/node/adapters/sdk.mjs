@@ -6,6 +6,7 @@ import trunkline from '../index.cjs';
 import { OPTIONS, REQUEST_OPTIONS, checkServer, explain, missingFor } from './sdk-elsewhere.mjs';
 import { PROMPT, RESOURCE, TEMPLATE, TOOL, fit, isFit, isObject } from './sdk-fit.mjs';
 import { ListChanged } from './sdk-lists.mjs';
+import { OutputChecks } from './sdk-output.mjs';
 import { hasPlainNames, invalidArgument, refuse, toolsOf } from './shared.mjs';
 
 const { TrunklineError } = trunkline;
@@ -50,7 +51,7 @@ const NOTIFICATIONS = {
   'notifications/resources/list_changed': changed('resources_changed'),
   'notifications/resources/updated': { events: ['resource_updated'], params: ({ uri }) => ({ uri }) },
   'notifications/elicitation/complete': { events: ['elicitation_completed'], params: ({ elicitationId }) => ({ elicitationId }) },
-  'notifications/message': { events: ['log'], params: ({ level, logger, data }) => ({ level, logger, data }) },
+  'notifications/message': { events: ['log'], params: ({ level, logger, data }) => ({ level, ...(logger == null ? {} : { logger }), data }) },
 };
 
 /** Requests that there are methods of: what a session does not see, it does not see by another way. */
@@ -83,18 +84,20 @@ export class Client {
   #listeners = new Map();
   #isStrict;
   #listChanged;
+  #outputChecks;
   onclose;
   onerror;
 
   constructor(session, server, options) {
     checkServer(session, server);
     refuse(options, OPTIONS);
-    const { shape = 'any', listChanged, enforceStrictCapabilities = false } = options ?? {};
+    const { shape = 'any', listChanged, enforceStrictCapabilities = false, jsonSchemaValidator } = options ?? {};
     this.#isStrict = enforceStrictCapabilities;
     this.#session = session;
     this.#server = server;
     this.#shape = shape;
     this.#listChanged = new ListChanged(this, listChanged);
+    this.#outputChecks = new OutputChecks(session, server, jsonSchemaValidator);
   }
 
   async connect(options = {}) {
@@ -195,7 +198,21 @@ export class Client {
   async callTool({ name, arguments: args, _meta }, schema, options) {
     const { parse, given } = parsing(schema, options);
     const tools = ofTools(given, this.#shape);
-    return parse(await this.#ask('tools/call', given, _meta, (lease, asked) => lease.callTool(name, args, { ...asked, ...tools })));
+    const problemOf = this.#outputCheck(name);
+    const result = await this.#ask('tools/call', given, _meta, (lease, asked) => lease.callTool(name, args, { ...asked, ...tools }));
+    const problem = problemOf?.(result);
+    if (problem !== undefined) throw new McpError(problem.code, problem.message);
+    return parse(result);
+  }
+
+  /** What checks the results of that tool. */
+  #outputCheck(name) {
+    try {
+      return this.#outputChecks.of(name);
+    } catch (error) {
+      const message = `the output schema of \`${name}\` is refused by \`jsonSchemaValidator\`: ${error?.message ?? error}`;
+      throw Object.assign(new McpError(INTERNAL_ERROR, message), { cause: error });
+    }
   }
 
   async request({ method, params = {} }, schema, options) {

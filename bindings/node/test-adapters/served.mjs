@@ -105,7 +105,7 @@ const toolsOf = (results) => Object.keys(results).map((name) => ({
   ...(name === 'none' ? { description: null, title: null } : {}),
 }));
 
-const serving = (results, tools = toolsOf(results), others = {}) => (connection, frame) => {
+const serving = (results, tools = toolsOf(results), others = {}, logs = []) => (connection, frame) => {
   const { method, id, params } = JSON.parse(frame);
   const serverInfo = { name: 'kinds', version: '1' };
   const capabilities = Object.fromEntries(['tools/list', ...Object.keys(others)].map((name) => [name.split('/')[0], {}]));
@@ -117,6 +117,7 @@ const serving = (results, tools = toolsOf(results), others = {}) => (connection,
   };
   if (id === undefined) return;
   const answer = answers[method];
+  if (method === 'tools/call') for (const log of logs) connection.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: log }));
   const body = answer ? { result: answer() } : { error: { code: -32601, message: 'no such method' } };
   connection.send(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
 };
@@ -159,6 +160,22 @@ export const bare = (t) => {
   return provided(t, 'bare', BARE, tools);
 };
 
+/** Results of tools that have an output schema, but for the last. */
+const OUTPUTS = {
+  fits: { content: [], structuredContent: { total: 5 } },
+  differs: { content: [], structuredContent: { total: 'five' } },
+  lacks: { content: [{ type: 'text', text: '5' }] },
+  fails: { content: [{ type: 'text', text: 'no such city' }], isError: true },
+  free: { content: [], structuredContent: { total: 'five' } },
+};
+
+/** A session with the server `outputs`, held, which says these log messages before each answer. */
+export const outputs = (t, logs = []) => {
+  const schemas = Object.keys(OUTPUTS).map((name) => (name === 'free' ? {} : { outputSchema: SUM }));
+  const tools = Object.keys(OUTPUTS).map((name, index) => ({ name, inputSchema: { type: 'object' }, ...schemas[index] }));
+  return provided(t, 'outputs', OUTPUTS, tools, { 'logging/setLevel': () => ({}) }, logs);
+};
+
 /** A session with the server `malformed`, held. */
 export const malformed = (t) => provided(t, 'malformed', MALFORMED_RESULTS);
 
@@ -187,10 +204,10 @@ export const unfit = (t) => {
   return provided(t, 'unfit', {}, tools, others);
 };
 
-async function provided(t, name, results, tools, others) {
+async function provided(t, name, results, tools, others, logs) {
   const pool = new Pool({ cache: 'off' });
   const chat = pool.session('a');
-  chat.provide(name, serving(results, tools, others));
+  chat.provide(name, serving(results, tools, others, logs));
   const lease = await chat.acquire(name);
   // Kept until then: a lease that is garbage lets its server go.
   t.after(() => pool.close().then(() => lease.release()));

@@ -1,6 +1,7 @@
 // The declarations of the adapters, used as users do.
 
 import { ToolLoopAgent, jsonSchema, type LanguageModel, type Tool, type ToolSet } from 'ai';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import { CallToolResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { StructuredToolInterface } from '@langchain/core/tools';
 import { Pool, type CallResult } from 'trunkline';
@@ -9,7 +10,7 @@ import { instrument, traceMeta, uninstrument } from 'trunkline/otel';
 import { tools as langchainTools } from 'trunkline/adapters/langchain';
 import { Client, McpError, type ToolResult } from 'trunkline/adapters/sdk';
 
-export async function used(model: LanguageModel): Promise<void> {
+export async function used(model: LanguageModel, validator: jsonSchemaValidator): Promise<void> {
   const session = new Pool().session('a');
   const set: ToolSet = await tools(session, { servers: ['s'], timeoutMs: 50, onProgress: (tool, event, id) => [tool, event.progress, id] });
   new ToolLoopAgent({ model, tools: set });
@@ -20,7 +21,7 @@ export async function used(model: LanguageModel): Promise<void> {
   await langchainTools(session, {
     outputHandling: { resource: 'artifact' },
     beforeToolCall: ({ args }, state, config) => ({ args: { ...args, of: [Object.keys(state).length, config.runName] } }),
-    afterToolCall: async ({ name, result: [content, artifact] }) => ({ result: [[...content, name], { mine: artifact.meta }] }),
+    afterToolCall: async ({ name, result: [content, artifact] }) => ({ result: [[...content, name], artifact.filter(({ type }) => type === 'mcp_meta')] }),
   });
   // @ts-expect-error Names are the session's.
   await langchainTools(session, { prefixToolNameWithServerName: true });
@@ -32,7 +33,7 @@ export async function used(model: LanguageModel): Promise<void> {
   await session.callTool('mcp__s__x', {}, { meta: traceMeta({ k: 1 }, { baggage: false }) });
   uninstrument();
   const listChanged = { tools: { onChanged: (error: Error | null, found: unknown[] | null) => [error, found] } };
-  const client = new Client(session, 's', { shape: 'mcp', enforceStrictCapabilities: true, listChanged });
+  const client = new Client(session, 's', { shape: 'mcp', enforceStrictCapabilities: true, listChanged, jsonSchemaValidator: validator });
   client.fallbackNotificationHandler = async ({ method, params }) => [method, params];
   (await client.request({ method: 'tools/call', params: { name: 'x' } }, CallToolResultSchema, { timeout: 5 })).content.length;
   client.getProtocolEra() satisfies 'modern' | 'legacy' | undefined;

@@ -76,7 +76,7 @@ pub const OF_MCP: &[&str] = &[
 ];
 
 /// The tests of the Node package.
-const NODE: [&str; 6] = ["ai", "definitions", "langchain", "otel", "sdk", "surface"];
+const NODE: [&str; 7] = ["ai", "definitions", "langchain", "otel", "sdk", "sdk-results", "surface"];
 
 const NPM: [&str; 12] = [
     super::node::AI_SDK,
