@@ -1,21 +1,14 @@
 // The Vercel AI SDK: the tools of a session for `generateText`, `streamText` and agents.
 
-import {
-  ToolError,
-  blocksOf,
-  callOptions,
-  encoded,
-  framework,
-  invalidArgument,
-  member,
-  mimeTypeOf,
-  partOf,
-  toolOptions,
-  toolsOf,
-  untilListed,
-} from './shared.mjs';
+import { createRequire } from 'node:module';
+
+import { shownIn } from './ai-parts.mjs';
+import { ToolError, blocksOf, callOptions, framework, invalidArgument, toolOptions, toolsOf, untilListed } from './shared.mjs';
 
 const { asSchema, dynamicTool, jsonSchema, tool } = await framework('ai', 'ai', () => import('ai'));
+
+/** What the model is shown of a result. */
+const modelOutput = shownIn(Number.parseInt(createRequire(import.meta.url)('ai/package.json').version));
 
 export { ToolError };
 
@@ -57,7 +50,8 @@ function toolOf(session, listed, schemas, onProgress, options) {
   const about = {
     description: definition.description ?? undefined,
     ...known({ title }),
-    metadata: { server, ownName, ...known({ title, annotations }) },
+    // As `@ai-sdk/mcp` calls them, whose clients have a server each.
+    metadata: { clientName: server, toolName: ownName, ...known({ title, annotations }) },
     async execute(input, { abortSignal, toolCallId } = {}) {
       const told = onProgress && ((event) => onProgress(name, event, toolCallId));
       const result = await session.callTool(name, input, callOptions(options, abortSignal, told));
@@ -101,35 +95,4 @@ function json(text) {
   } catch {
     return undefined;
   }
-}
-
-/** What the model is shown of a result; of one without a list of blocks the whole. */
-function modelOutput(result) {
-  const blocks = blocksOf(result);
-  if (blocks.length === 0) return { type: 'json', value: result.structuredContent ?? (Array.isArray(result.content) ? null : result) };
-  return { type: 'content', value: blocks.map((block) => partOf(block, part)) };
-}
-
-function part(block) {
-  switch (member(block, 'type')) {
-    case 'text':
-      return { type: 'text', text: member(block, 'text') };
-    case 'image':
-    case 'audio':
-      return media(encoded(block, 'data'), member(block, 'mimeType'));
-    case 'resource':
-      return resource(block.resource);
-    default:
-      return undefined;
-  }
-}
-
-function resource(contents) {
-  if (contents?.text != null) return { type: 'text', text: member(contents, 'text') };
-  return media(encoded(contents, 'blob'), mimeTypeOf(contents, 'application/octet-stream'));
-}
-
-/** The one part for bytes that versions 5 and 6 both know. */
-function media(data, mediaType) {
-  return { type: 'media', data, mediaType };
 }

@@ -1,6 +1,7 @@
 // `trunkline/adapters/ai` with the AI SDK and its own model for tests.
 
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { it } from 'node:test';
 
 import { generateText, jsonSchema, stepCountIs } from 'ai';
@@ -8,9 +9,16 @@ import { MockLanguageModelV3 } from 'ai/test';
 import { TrunklineError } from 'trunkline';
 import { ToolError, tools } from 'trunkline/adapters/ai';
 
+import { shownIn } from '../node_modules/trunkline/adapters/ai-parts.mjs';
 import { GIVEN, MALFORMED, ODD_NAMES, PIXEL, arePlain, bare, changed, kinds, malformed, named, namesOf, oddlyNamed, opened, pageRuns } from './served.mjs';
 
+/** The version of the SDK. */
+const MAJOR = Number.parseInt(createRequire(import.meta.url)('ai/package.json').version);
+
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+
+/** What a model is told of an error: from version 7 on with the name of its class. */
+const said = (words) => (MAJOR < 7 ? words : `ToolError: ${words}`);
 
 /** A model that asks for tools in an order that is written down, then says that it is done. */
 function scripted(...calls) {
@@ -43,7 +51,7 @@ it('an agent calls the tools of a session', async (t) => {
   const { outputs, offered, steps } = await told(model, await tools(session));
   assert.deepEqual(outputs, [
     { type: 'content', value: [{ type: 'text', text: '5' }] },
-    { type: 'error-text', value: 'no such city' },
+    { type: 'error-text', value: said('no such city') },
   ]);
   assert.deepEqual(offered.map(({ name }) => name), namesOf(session));
   assert.ok(!namesOf(session).includes('mcp__s__crash'));
@@ -84,7 +92,7 @@ it('a result that says little reaches the model', async (t) => {
   const { outputs } = await told(scripted(...['alone', 'wordless', 'reason'].map((name) => [`mcp__bare__${name}`, {}])), given);
   assert.deepEqual(outputs[0], { type: 'json', value: { total: 5, word: 'für' } });
   assert.match(outputs[1].value, /without a text/);
-  assert.deepEqual(JSON.parse(outputs[2].value), { why: 'closed' });
+  assert.equal(outputs[2].value, said('{"why":"closed"}'));
   // SPEC 16.8
   const { title, annotations, _meta } = given.mcp__bare__alone;
   assert.deepEqual([title, annotations, _meta], ['T', { readOnlyHint: true, title: 'T' }, { of: 'mine' }]);
@@ -95,13 +103,24 @@ it('results of every kind reach the model', async (t) => {
   const calls = ['picture', 'structured', 'resource'].map((name) => [`mcp__kinds__${name}`, { city: 'x' }]);
   const { outputs, steps } = await told(scripted(...calls), await tools(session));
   const [picture, , resource] = outputs.map(({ value }) => value);
-  assert.deepEqual(picture.map(({ type }) => type), ['text', 'image-data', 'file-data']);
+  // What the SDK makes of the parts for this model.
+  assert.deepEqual(picture.map(({ type }) => type), ['text', MAJOR < 7 ? 'image-data' : 'file-data', 'file-data']);
   assert.equal(picture[1].data, PIXEL);
   assert.deepEqual(resource.map(({ type }) => type), ['text', 'file-data', 'text']);
   const { output } = steps[1].content.find(({ type }) => type === 'tool-result');
   assert.deepEqual(output.structuredContent, { total: 5 });
   // As `@ai-sdk/mcp` has it of a server that leaves it out.
   assert.equal(output.isError, false);
+});
+
+// The SDK has other parts for bytes in version 7, whatever its version is that is installed.
+it('bytes are parts that the version knows', () => {
+  const result = { content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }] };
+  const media = { type: 'media', data: PIXEL, mediaType: 'image/png' };
+  const file = { type: 'file', data: { type: 'data', data: PIXEL }, mediaType: 'image/png' };
+  for (const [major, part] of [[5, media], [6, media], [7, file], [8, file]]) {
+    assert.deepEqual(shownIn(major)(result), { type: 'content', value: [part] }, `version ${major}`);
+  }
 });
 
 // SPEC 4.5: and costs nobody the rest of the result.
@@ -111,7 +130,7 @@ it('a block that is not as the protocol has it is its JSON', async (t) => {
   const { outputs } = await told(scripted(...calls), await tools(session));
   const [before, ...rest] = outputs[0].value.map(({ text }) => text);
   assert.deepEqual([before, rest.map((text) => JSON.parse(text))], ['before', MALFORMED]);
-  assert.deepEqual(outputs[1], { type: 'error-text', value: 'before' });
+  assert.deepEqual(outputs[1], { type: 'error-text', value: said('before') });
   assert.deepEqual(outputs[2], { type: 'json', value: { content: 5, isError: false } });
 });
 
@@ -189,7 +208,7 @@ it('tools are those that the host has schemas of', async (t) => {
 it('a call says whose tool it is', async (t) => {
   const session = await bare(t);
   const { steps } = await told(scripted(['mcp__bare__alone', {}]), await tools(session));
-  const metadata = { server: 'bare', ownName: 'alone', title: 'T', annotations: { readOnlyHint: true, title: 'T' } };
+  const metadata = { clientName: 'bare', toolName: 'alone', title: 'T', annotations: { readOnlyHint: true, title: 'T' } };
   assert.deepEqual(steps[0].toolCalls[0].toolMetadata, metadata);
 });
 

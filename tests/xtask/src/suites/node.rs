@@ -46,7 +46,7 @@ pub const TYPESCRIPT: &str = "typescript@5.9.3";
 pub const NODE_TYPES: &str = "@types/node@20.19.25";
 
 /// A framework that one of the adapters is for.
-pub const AI_SDK: &str = "ai@6.0.326";
+pub const AI_SDK: &str = "ai@7.0.173";
 
 /// OpenTelemetry: what hosts call, and its own providers for the tests.
 pub const OTEL: [&str; 3] = [
