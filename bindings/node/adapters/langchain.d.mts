@@ -43,7 +43,7 @@ export interface Call {
   args: Record<string, unknown>;
 }
 
-/** What is beside the content of a message: blocks that `outputHandling` keeps from the model, as the server sent them, and what else the result says. */
+/** What is beside a message's content: blocks that the model is not shown, as the server sent them, and what else the result says. */
 export type Artifact = Array<ContentBlock | { type: 'mcp_structured_content'; data: unknown } | { type: 'mcp_meta'; data: JsonObject }>;
 
 /** The content and the artifact of a message; a text alone is that text. */
@@ -57,7 +57,7 @@ export type After = { result?: string | [content: unknown, artifact: unknown] | 
 
 /**
  * The tools of the session's view, under their exposed names: ask for them at each turn. Waits up to 5 s for list changes that servers announced: without
- * `await` it is no list of tools. The content of a message is a text, or a list of LangChain's standard blocks; its artifact is an `Artifact`. The `signal` of a run
- * cancels its calls. The other options are those of each call.
+ * `await` it is no list of tools. The content of a message is a text, or a list of LangChain's standard blocks; its artifact is an `Artifact`.
+ * The `signal` of a run cancels its calls. The other options are those of each call.
  */
 export function tools(session: Session, options?: ToolsOptions): Promise<DynamicStructuredTool[]>;

@@ -24,7 +24,7 @@ export class OutputChecks {
     this.#validator = validator;
   }
 
-  /** What says of a result of that tool what is wrong with it; nothing for a tool without an output schema. Throws what the validator throws. */
+  /** What finds the problem of a tool's result; nothing for a tool without an output schema. Throws what the validator throws. */
   of(tool) {
     if (this.#validator === undefined) return undefined;
     const listed = this.#session.tools();
@@ -45,7 +45,9 @@ export class OutputChecks {
 
 function problemOf(tool, { isError, structuredContent }, validate) {
   if (isError) return undefined;
-  if (structuredContent == null) return { code: INVALID_REQUEST, message: `the result of \`${tool}\` lacks the structured content that its output schema promises` };
+  if (structuredContent == null) {
+    return { code: INVALID_REQUEST, message: `the result of \`${tool}\` lacks the structured content that its output schema promises` };
+  }
   const { valid, errorMessage } = validate(structuredContent);
   if (valid) return undefined;
   return { code: INVALID_PARAMS, message: `the structured content of \`${tool}\` is not as its output schema has it: ${errorMessage}` };

@@ -51,7 +51,10 @@ const NOTIFICATIONS = {
   'notifications/resources/list_changed': changed('resources_changed'),
   'notifications/resources/updated': { events: ['resource_updated'], params: ({ uri }) => ({ uri }) },
   'notifications/elicitation/complete': { events: ['elicitation_completed'], params: ({ elicitationId }) => ({ elicitationId }) },
-  'notifications/message': { events: ['log'], params: ({ level, logger, data }) => ({ level, ...(logger == null ? {} : { logger }), data }) },
+  'notifications/message': {
+    events: ['log'],
+    params: ({ level, logger, data }) => ({ level, ...(logger == null ? {} : { logger }), data }),
+  },
 };
 
 /** Requests that there are methods of: what a session does not see, it does not see by another way. */

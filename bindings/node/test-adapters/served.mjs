@@ -117,7 +117,8 @@ const serving = (results, tools = toolsOf(results), others = {}, logs = []) => (
   };
   if (id === undefined) return;
   const answer = answers[method];
-  if (method === 'tools/call') for (const log of logs) connection.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: log }));
+  const notifications = method === 'tools/call' ? logs.map((params) => ({ jsonrpc: '2.0', method: 'notifications/message', params })) : [];
+  for (const notification of notifications) connection.send(JSON.stringify(notification));
   const body = answer ? { result: answer() } : { error: { code: -32601, message: 'no such method' } };
   connection.send(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
 };

@@ -21,7 +21,9 @@ export async function used(model: LanguageModel, validator: jsonSchemaValidator)
   await langchainTools(session, {
     outputHandling: { resource: 'artifact' },
     beforeToolCall: ({ args }, state, config) => ({ args: { ...args, of: [Object.keys(state).length, config.runName] } }),
-    afterToolCall: async ({ name, result: [content, artifact] }) => ({ result: [[...content, name], artifact.filter(({ type }) => type === 'mcp_meta')] }),
+    afterToolCall: async ({ name, result: [content, artifact] }) => {
+      return { result: [[...content, name], artifact.filter(({ type }) => type === 'mcp_meta')] };
+    },
   });
   // @ts-expect-error Names are the session's.
   await langchainTools(session, { prefixToolNameWithServerName: true });
