@@ -11,9 +11,8 @@ use trunkline_pool::state::{CloseExit, LossReason};
 use super::era::{Opening, Refused};
 use super::link::{Life, Link};
 use super::lists::{Listed, When};
-use super::{
-    ConnectOptions, Connection, ConnectionEvents, GivenUp, Kill, Provided, Unconnected, failure,
-};
+use super::types::{ConnectOptions, ConnectionEvents, GivenUp, Kill, Provided, Unconnected};
+use super::{failure, timer};
 use crate::lookup::{self, Environment};
 use crate::net::redact::Redactor;
 use crate::platform::Launched;
@@ -28,7 +27,7 @@ pub(super) async fn connect(
     options: ConnectOptions,
     events: Arc<dyn ConnectionEvents>,
     mut given_up: GivenUp,
-) -> std::result::Result<(Connection, Listed), Unconnected> {
+) -> std::result::Result<(Arc<Link>, Listed), Unconnected> {
     let now = Instant::now();
     let begun = now.checked_sub(options.spent).unwrap_or(now);
     let opening = options.opening;
@@ -40,12 +39,12 @@ pub(super) async fn connect(
     }
     let server = &options.server;
     match attempt {
-        Ok((connection, listed)) => {
-            let era = connection.server_facts().era.map(Era::as_str);
-            let pid = connection.0.wire.child().map(Child::pid);
+        Ok((link, listed)) => {
+            let era = link.facts.get().and_then(|facts| facts.era).map(Era::as_str);
+            let pid = link.wire.child().map(Child::pid);
             let elapsed_ms = begun.elapsed().as_millis();
             tracing::info!(%server, pid, era, elapsed_ms, "connected");
-            Ok((connection, listed))
+            Ok((link, listed))
         }
         Err(Unopened { mut failed, .. }) => {
             tracing::warn!(%server, error = %failed.error, "connecting failed");
@@ -57,6 +56,23 @@ pub(super) async fn connect(
             });
             Err(failed)
         }
+    }
+}
+
+impl Link {
+    /// Takes over a wire, and starts the tasks that serve it. `begun` is when whoever connects
+    /// began to.
+    pub(super) fn open(
+        wire: Arc<dyn Wire>,
+        redactor: Arc<Redactor>,
+        options: ConnectOptions,
+        events: Arc<dyn ConnectionEvents>,
+        begun: Instant,
+    ) -> Arc<Link> {
+        let link = Link::new(wire, redactor, options, events, begun);
+        link.wire.clone().run(link.clone());
+        tokio::spawn(timer::watch_deadlines(link.clone()));
+        link
     }
 }
 
@@ -81,7 +97,7 @@ async fn attempt(
     begun: Instant,
     mut opening: Opening,
     given_up: &mut GivenUp,
-) -> std::result::Result<(Connection, Listed), Unopened> {
+) -> std::result::Result<(Arc<Link>, Listed), Unopened> {
     let server = &options.server;
     let (wire, redactor) = match &spec.transport {
         Transport::Stdio(program) => spawn(program, options, begun, given_up).await?,
@@ -108,7 +124,7 @@ async fn attempt(
     match negotiated {
         Ok(catalog) => {
             attempt.over();
-            Ok((Connection(link), catalog))
+            Ok((link, catalog))
         }
         Err(Refused { error, anew }) => {
             let failed = failed(&link, error, given_up.clone()).await;

@@ -4,9 +4,10 @@ use std::sync::{Arc, PoisonError};
 
 use trunkline_pool::state::CloseExit;
 
+use super::failure;
 use super::link::{Life, Link};
 use super::requests::complete;
-use super::{ConnectOptions, Kill, failure};
+use super::types::{ConnectOptions, Kill};
 use crate::Outcome;
 use crate::transport::Graces;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::ConnectOptions;
 use super::in_flight::{Flight, Missed};
+use super::types::ConnectOptions;
 use crate::base::escape::escape_line;
 use crate::platform::Exit;
 use crate::{Error, ErrorCode, Outcome};

@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::RoleClient;
 use rmcp::model::{ClientConfig, Implementation, JsonRpcMessage, ProtocolVersion, RequestId};
@@ -15,16 +15,20 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use trunkline_pool::config::Era;
 use trunkline_pool::json::readable;
 use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::ClientInfo;
 use trunkline_pool::revision;
 
-use super::link::{Link, count};
-use super::lists::Lists;
-use super::{Introduction, ServerFacts, failure};
+use super::failure;
+use super::introduction::Introduction;
+use super::link::Link;
+use super::state::declared::Lists;
+use super::state::handshake::{Inner, lock};
+use super::state::ignored::count;
+use super::types::ServerFacts;
 use crate::transport::{FrameKind, Wire};
 use crate::{Error, ErrorCode, Result};
 
@@ -33,62 +37,6 @@ const ANSWERS_WAITING_MAX: usize = 1;
 
 /// The revisions that are spoken here; a server that answers with another is told nothing more.
 pub(super) const REVISIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-
-/// The link between the reader and rmcp.
-#[derive(Default)]
-pub(super) struct Handshake {
-    inner: Arc<Mutex<Inner>>,
-    /// Whether a question is open beside it, whose answer may make it needless.
-    question: watch::Sender<bool>,
-}
-
-#[derive(Default)]
-struct Inner {
-    /// The id of the request whose answer rmcp waits for.
-    expected: Option<u64>,
-    to_rmcp: Option<mpsc::Sender<RxJsonRpcMessage<RoleClient>>>,
-    /// The error that the server answered with: the text of the member.
-    refusal: Option<String>,
-    /// What the server said of itself in its answer.
-    said: Option<Introduction>,
-    ended: bool,
-}
-
-impl Handshake {
-    /// Whether this is the answer that rmcp waits for.
-    pub(super) fn expects(&self, id: u64) -> bool {
-        lock(&self.inner).expected == Some(id)
-    }
-
-    /// A question is open beside it, or is not any more.
-    pub(super) fn set_question(&self, is_open: bool) {
-        self.question.send_replace(is_open);
-    }
-
-    /// Waits until no question is open beside it; whether it is wanted then.
-    pub(super) fn is_wanted(&self) -> impl Future<Output = bool> + use<> {
-        let (inner, mut question) = (self.inner.clone(), self.question.subscribe());
-        async move {
-            let _ = question.wait_for(|is_open| !is_open).await;
-            !lock(&inner).ended
-        }
-    }
-
-    /// Lets go of rmcp. It is told nothing more.
-    pub(super) fn end(&self) {
-        let mut inner = lock(&self.inner);
-        inner.ended = true;
-        inner.expected = None;
-        let rest = inner.to_rmcp.take();
-        drop(inner);
-        drop(rest);
-        self.set_question(false);
-    }
-}
-
-fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
-    inner.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Link {
     /// What servers are told of this client.

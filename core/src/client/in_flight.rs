@@ -16,8 +16,8 @@ pub(super) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpose};
 use trunkline_pool::state::SessionId;
 
 use super::attempts::Attempts;
-use super::era::Again;
-use super::{Done, OnProgress, RequestId};
+use super::state::next_round::Again;
+use super::types::{Done, OnProgress, RequestId};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify};
 use crate::transport::Via;

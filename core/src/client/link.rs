@@ -1,7 +1,7 @@
 //! The state of one connection, shared by its tasks and by everybody who calls through it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
@@ -10,16 +10,17 @@ use tokio::sync::watch;
 use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::era::Introduced;
-use super::frame_transport::Handshake;
 use super::freshness::Freshness;
 use super::in_flight::InFlight;
-use super::keepalive::Pulse;
-use super::listen::Listens;
-use super::owed::Owed;
-use super::server_requests::ServerRequests;
-use super::{ConnectOptions, Connection, ConnectionEvents, ServerFacts, lists::Lists, timer};
+use super::state::declared::Lists;
+use super::state::handshake::Handshake;
+use super::state::ignored::Ignored;
+use super::state::liveness::Pulse;
+use super::state::open_requests::ServerRequests;
+use super::state::outbox::Owed;
+use super::state::streams::Listens;
+use super::types::{ConnectOptions, ConnectionEvents, ServerFacts};
 use crate::Error;
-use crate::base::escape::escape_line;
 use crate::net::redact::Redactor;
 use crate::transport::{Child, Wire};
 
@@ -89,65 +90,16 @@ pub(super) struct Loss {
     pub error: Error,
 }
 
-/// Counts of what a server sent and nobody wanted (SPEC 5.10, S-44).
-#[derive(Debug, Default)]
-pub(super) struct Ignored {
-    /// Lines and texts that are no messages (SPEC 18.1).
-    pub noise: AtomicU64,
-    /// Replies to nothing in flight.
-    pub replies: AtomicU64,
-    /// Notifications that nobody handles, or that belong to no request.
-    pub notifications: AtomicU64,
-    /// The first ones of them, redacted, escaped and cut.
-    pub first_noise: Mutex<Vec<String>>,
-}
-
-/// Lines of noise that are kept, to show what the server prints.
-const NOISE_LINES_MAX: usize = 5;
-
-/// Bytes of each of them.
-const NOISE_SHOWN_BYTES: usize = 200;
-
-impl Ignored {
-    /// What of a server is no message.
-    pub(super) fn noise(&self, text: &[u8], redactor: &Redactor) {
-        count(&self.noise);
-        let mut first = self.first_noise.lock().unwrap_or_else(PoisonError::into_inner);
-        if first.len() < NOISE_LINES_MAX {
-            first.push(escape_line(&redactor.redact(text, NOISE_SHOWN_BYTES)));
-        }
-    }
-
-    /// The first lines of it.
-    pub(super) fn noise_lines(&self) -> Vec<String> {
-        self.first_noise.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl Connection {
-    /// The first lines of the server that are no messages.
-    pub(crate) fn noise_lines(&self) -> Vec<String> {
-        self.0.ignored.noise_lines()
-    }
-
-    /// How much of what the server sent nobody wanted, by kind.
-    pub(crate) fn ignored(&self) -> [(&'static str, u64); 3] {
-        let Ignored { noise, replies, notifications, .. } = &self.0.ignored;
-        [("noise", noise), ("replies", replies), ("notifications", notifications)]
-            .map(|(kind, counter)| (kind, counter.load(Ordering::Relaxed)))
-    }
-}
-
 impl Link {
-    /// Takes over a wire, and starts the tasks that serve it. `begun` is when whoever connects began to.
-    pub(super) fn open(
+    /// One that nothing serves yet. `begun` is when whoever connects began to.
+    pub(super) fn new(
         wire: Arc<dyn Wire>,
         redactor: Arc<Redactor>,
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
         begun: tokio::time::Instant,
     ) -> Arc<Link> {
-        let link = Arc::new_cyclic(|me| Link {
+        Arc::new_cyclic(|me| Link {
             server: options.server.clone(),
             wire,
             calls: InFlight::new(options.in_flight),
@@ -175,10 +127,7 @@ impl Link {
             options,
             events,
             life: Mutex::new(Life::Connecting),
-        });
-        link.wire.clone().run(link.clone());
-        tokio::spawn(timer::watch_deadlines(link.clone()));
-        link
+        })
     }
 
     /// Calls the driver. A panic of its stays here.
@@ -211,9 +160,4 @@ impl Link {
     fn life(&self) -> MutexGuard<'_, Life> {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Adds one to a count.
-pub(super) fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
 }

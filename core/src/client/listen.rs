@@ -4,15 +4,13 @@
 //! A stream is a request that is answered only at its end. However it ends, by a result, an error, a cancellation or
 //! without a word, it is opened again; and since something may have been missed, whoever waits for it is told so.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::words;
@@ -21,9 +19,12 @@ use trunkline_pool::lenient::{kinds, lenient};
 
 use super::freshness::BUSY_MAX;
 use super::in_flight::Purpose;
-use super::link::{Life, Link, count};
-use super::lists::Lists;
-use super::{Connection, Reply, RequestId, failure};
+use super::link::{Life, Link};
+use super::state::declared::Lists;
+use super::state::ignored::count;
+use super::state::streams::{Grant, Listening, Topic};
+use super::types::{Reply, RequestId};
+use super::{Connection, failure};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// How long a stream may take to be acknowledged; one that is not counts as ended.
@@ -43,38 +44,6 @@ const HEALTHY_AFTER: Duration = Duration::from_secs(30);
 
 /// Resources that one connection listens to: over HTTP each costs a socket.
 const RESOURCES_MAX: usize = 256;
-
-/// What a stream is about.
-#[derive(Clone, Debug)]
-enum Topic {
-    Lists(Lists),
-    Resource(Box<str>),
-}
-
-/// How much of what was asked for a server announces.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Grant {
-    Nothing,
-    /// Some of the lists: the others are looked at by the keep-alive.
-    Part,
-    Whole,
-}
-
-/// What one connection listens to.
-#[derive(Default)]
-pub(super) struct Listens {
-    /// The open streams, by the ids of their requests.
-    streams: Mutex<HashMap<u64, Listening>>,
-    /// The tasks that keep the streams of resources open.
-    resources: Mutex<HashMap<Box<str>, AbortHandle>>,
-}
-
-/// An open stream.
-struct Listening {
-    topic: Topic,
-    /// Who waits for the acknowledgement.
-    waits: Option<oneshot::Sender<Value>>,
-}
 
 /// The params of a notification, as far as they say whose it is.
 #[derive(Deserialize)]
@@ -107,47 +76,6 @@ impl Id {
         match self {
             Id::Number(id) => Some(*id),
             Id::Text(text) => text.parse().ok(),
-        }
-    }
-}
-
-impl Topic {
-    /// The notifications that are asked for.
-    fn filter(&self) -> Value {
-        match self {
-            Topic::Lists(lists) => {
-                let kinds = [
-                    ("toolsListChanged", lists.tools_change),
-                    ("promptsListChanged", lists.prompts_change),
-                    ("resourcesListChanged", lists.resources_change),
-                ];
-                let asked = kinds.into_iter().filter(|(_, changes)| *changes);
-                asked.map(|(name, _)| (name.to_owned(), Value::from(true))).collect()
-            }
-            Topic::Resource(uri) => json!({ "resourceSubscriptions": [uri] }),
-        }
-    }
-
-    /// How much of it the server granted.
-    fn grant(&self, granted: &Value) -> Grant {
-        match self {
-            Topic::Lists(_) => {
-                let filter = self.filter();
-                let mut asked = filter.as_object().into_iter().flatten();
-                let is_granted = |(name, _): (&String, &Value)| granted[name] == true;
-                match (asked.clone().any(is_granted), asked.all(is_granted)) {
-                    (false, _) => Grant::Nothing,
-                    (true, false) => Grant::Part,
-                    (true, true) => Grant::Whole,
-                }
-            }
-            Topic::Resource(uri) => {
-                let uris = granted["resourceSubscriptions"].as_array();
-                match uris.is_some_and(|uris| uris.iter().any(|granted| *granted == **uri)) {
-                    true => Grant::Whole,
-                    false => Grant::Nothing,
-                }
-            }
         }
     }
 }
@@ -341,16 +269,6 @@ impl Drop for Stream {
     fn drop(&mut self) {
         self.link.cancel(self.id);
         self.link.listens.streams().remove(&self.id.0);
-    }
-}
-
-impl Listens {
-    fn streams(&self) -> MutexGuard<'_, HashMap<u64, Listening>> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn resources(&self) -> MutexGuard<'_, HashMap<Box<str>, AbortHandle>> {
-        self.resources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rmcp::model::ServerCapabilities;
 use trunkline_pool::catalog::{CacheScope, Catalog, ListKind, Unlisted};
 use trunkline_pool::interface::words;
 use trunkline_pool::options::NothingListed;
@@ -34,41 +33,6 @@ pub(crate) struct Listed {
     pub fresh_for: Option<Duration>,
     /// Whom the narrowest of them is for.
     pub scope: CacheScope,
-}
-
-/// What a server declared about its lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lists {
-    tools: bool,
-    prompts: bool,
-    resources: bool,
-    /// Which of them may change.
-    pub tools_change: bool,
-    pub prompts_change: bool,
-    pub resources_change: bool,
-}
-
-impl Lists {
-    /// Only what is declared is asked for, since the protocol wants it so and a server may not answer what it never
-    /// offered. One that declares nothing at all is asked for its tools: some serve tools without saying so.
-    pub(super) fn declared_by(server: &ServerCapabilities) -> Lists {
-        let prompts = server.prompts.is_some();
-        let resources = server.resources.is_some();
-        let changes = |declared: Option<bool>| declared == Some(true);
-        Lists {
-            tools: server.tools.is_some() || !(prompts || resources),
-            prompts,
-            resources,
-            tools_change: changes(server.tools.as_ref().and_then(|it| it.list_changed)),
-            prompts_change: changes(server.prompts.as_ref().and_then(|it| it.list_changed)),
-            resources_change: changes(server.resources.as_ref().and_then(|it| it.list_changed)),
-        }
-    }
-
-    /// Whether any of them may change.
-    pub(super) fn change(&self) -> bool {
-        self.tools_change || self.prompts_change || self.resources_change
-    }
 }
 
 impl Link {

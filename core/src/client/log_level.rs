@@ -2,7 +2,8 @@
 
 use trunkline_pool::options::LogLevel;
 
-use super::{Connection, Reply, Request};
+use super::Connection;
+use super::types::{Reply, Request};
 
 use crate::{Error, ErrorCode, Outcome, Result};
 

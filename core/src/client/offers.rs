@@ -10,7 +10,7 @@ use trunkline_pool::options::HandlerKind;
 
 use super::Connection;
 use super::link::Link;
-use super::owed::Debt;
+use super::state::outbox::Debt;
 
 impl Connection {
     /// The roots are others: the server is told, unless its era asks for them anew each time, and its lists count as changed, since

@@ -11,8 +11,9 @@ use tokio::sync::oneshot;
 use trunkline_pool::catalog::{CacheScope, Catalog, ListKind};
 use trunkline_pool::interface::words;
 
+use super::failure;
 use super::link::{Life, Link};
-use super::{Reply, RequestId, failure};
+use super::types::{Reply, RequestId};
 use crate::{Error, ErrorCode, Result};
 
 /// Pages of one list.

@@ -15,10 +15,11 @@ use trunkline_pool::state::LossReason;
 
 use super::era::ResultType;
 use super::failure;
-use super::link::{Life, Link, Loss, count};
+use super::link::{Life, Link, Loss};
 use super::listen::Id;
-use super::lists::Lists;
 use super::requests::{complete, fail};
+use super::state::declared::Lists;
+use super::state::ignored::count;
 use crate::platform::Exit;
 use crate::transport::{Answer, BoxFuture, Child, Doubt, Inbound, Line, Sighting, Via, of_server};
 use crate::{Error, Outcome, Result};
@@ -111,7 +112,7 @@ impl Inbound for Link {
     }
 
     fn wants_handshake(&self) -> BoxFuture<'static, bool> {
-        Box::pin(self.handshake.is_wanted())
+        Box::pin(self.handshake.still_wanted())
     }
 
     fn refuse(&self, request: u64, error: Error, doubt: Doubt) {

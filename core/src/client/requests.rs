@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::era::{Again, Metadata, write_params};
+use super::era::{Metadata, write_params};
+use super::failure;
 use super::in_flight::{Clock, Flight, Overdue, Purpose, Refused, Waiter};
 use super::link::Link;
-use super::owed::Debt;
-use super::{Done, Reply, Request, RequestId, failure};
+use super::state::next_round::Again;
+use super::state::outbox::Debt;
+use super::types::{Done, Reply, Request, RequestId};
 use crate::transport::{FrameKind, Sent};
 use crate::{Error, Outcome, Result};
 use trunkline_pool::interface::{Retry, words};

@@ -13,8 +13,9 @@ use trunkline_pool::lenient::{kinds, lenient};
 use super::{Metadata, REVISIONS};
 use crate::client::frame_transport;
 use crate::client::link::Link;
-use crate::client::lists::Lists;
-use crate::client::{Introduction, Reply, RequestId, ServerFacts, failure};
+use crate::client::state::declared::Lists;
+use crate::client::types::{Reply, RequestId, ServerFacts};
+use crate::client::{Introduction, failure};
 use crate::transport::http::MODERN_ERRORS;
 use crate::{Error, ErrorCode, Result};
 

@@ -13,7 +13,6 @@ mod rounds;
 pub(super) use self::metadata::{Introduced, Metadata, write_params};
 pub(super) use self::opening::Refused;
 pub(super) use self::result_type::ResultType;
-pub(super) use self::rounds::Again;
 
 use trunkline_pool::config::Era;
 

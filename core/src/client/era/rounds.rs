@@ -4,7 +4,6 @@
 //! with its connection, as at any other time.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::future::try_join_all;
@@ -16,7 +15,10 @@ use trunkline_pool::options::Refusal;
 use crate::client::in_flight::{Hold, Turn};
 use crate::client::link::Link;
 use crate::client::requests::{complete, fail};
-use crate::client::server_requests::{Question, one_object, refused};
+use crate::client::server_requests::one_object;
+use crate::client::state::next_round::Again;
+use crate::client::state::open_requests::refused;
+use crate::client::types::Question;
 use crate::client::{Callers, failure};
 use crate::handling::contained;
 use crate::{Error, ErrorCode, Outcome};
@@ -26,24 +28,6 @@ pub(in crate::client) const ROUNDS_MAX: u32 = 10;
 
 /// Requests for input in one round: more than a person can look at.
 const REQUESTS_MAX: usize = 16;
-
-/// The methods whose results may ask for input.
-const METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
-
-/// What a call needs for another round.
-#[derive(Debug)]
-pub(in crate::client) struct Again {
-    method: Box<str>,
-    params: Box<str>,
-}
-
-impl Again {
-    /// Of a request whose result may ask for input.
-    pub(in crate::client) fn of(method: &str, params: &str) -> Option<Arc<Again>> {
-        let again = || Arc::new(Again { method: method.into(), params: params.into() });
-        METHODS.contains(&method).then(again)
-    }
-}
 
 /// What a server asks for.
 #[derive(Deserialize)]

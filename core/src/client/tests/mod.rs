@@ -25,12 +25,15 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot, watch};
 use trunkline_pool::catalog::{Catalog, ListKind};
-use trunkline_pool::config::ServerSpec;
-use trunkline_pool::state::LossReason;
+use trunkline_pool::config::{Era, ServerSpec};
+use trunkline_pool::options::{Handling, NothingListed, Offered, Refusal};
+use trunkline_pool::reader_role::Lending;
+use trunkline_pool::state::{LossReason, SessionId};
 
+use super::types::*;
 use super::*;
-use crate::ErrorCode;
 use crate::folder::Folder;
+use crate::{Error, ErrorCode};
 
 /// Far longer than anything here takes: what waits so long hangs.
 const HANG: Duration = Duration::from_secs(100);
