@@ -1,16 +1,24 @@
-//! Bodies in both directions: one that knows whether it was begun to be sent, and one that is read up to a bound.
+//! Bodies in both directions: one that knows whether it was begun to be sent, and one that is read
+//! up to a bound.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use crate::Outcome;
 use crate::transport::Inbound;
+
+/// How much of a refusal is read for what it says.
+pub(super) const REFUSAL_BYTES_MAX: usize = 16 << 10;
+
+/// How long it is read: it comes with its status, and one that does not end must hold nobody up.
+const REFUSAL_WAIT: Duration = Duration::from_secs(2);
 
 /// How far a message is on its way.
 #[derive(Debug, Default)]
@@ -23,7 +31,8 @@ const WITHDRAWN: u8 = 2;
 const RECALLED: u8 = 3;
 
 impl Way {
-    /// Takes the message back, so that it is not sent again either; `false` when some of it may have been sent.
+    /// Takes the message back, so that it is not sent again either; `false` when some of it may
+    /// have been sent.
     pub(super) fn withdraw(&self) -> bool {
         let is_unsent = self.step(WAITING, WITHDRAWN).is_ok();
         if !is_unsent {
@@ -67,7 +76,8 @@ impl http_body::Body for Message {
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let Some(bytes) = self.bytes.take() else { return Poll::Ready(None) };
         if !self.way.begin() {
-            // Nothing of it may go out: its task is being ended, or waits for what came of the first time alone.
+            // Nothing of it may go out: its task is being ended, or waits for what came of the
+            // first time alone.
             return Poll::Ready(Some(Err(io::ErrorKind::Interrupted.into())));
         }
         Poll::Ready(Some(Ok(Frame::data(bytes))))
@@ -127,6 +137,16 @@ pub(super) async fn read_head(response: &mut reqwest::Response, limit: usize) ->
     head
 }
 
+/// The beginning of what came in the place of an answer, as far as it comes at once.
+pub(super) async fn beginning(response: &mut reqwest::Response) -> Vec<u8> {
+    in_time(read_head(response, REFUSAL_BYTES_MAX)).await
+}
+
+/// What is read of what is no answer, as long as that may take.
+pub(super) async fn in_time(read: impl Future<Output = Vec<u8>>) -> Vec<u8> {
+    tokio::time::timeout(REFUSAL_WAIT, read).await.unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use std::task::Waker;
@@ -135,7 +155,8 @@ mod tests {
 
     use super::*;
 
-    /// SPEC 5.5: what was taken back is not sent again, whatever the server says of the first time. Some of it was sent all the same.
+    /// SPEC 5.5: what was taken back is not sent again, whatever the server says of the first time.
+    /// Some of it was sent all the same.
     #[test]
     fn a_message_that_was_taken_back_is_not_sent_again() {
         let way = Arc::<Way>::default();

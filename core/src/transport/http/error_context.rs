@@ -6,7 +6,9 @@ use reqwest::Url;
 
 use crate::Error;
 use crate::auth::Denial;
+use crate::base::escape::escape_line;
 use crate::net::http_client::Road;
+pub(super) use crate::net::network_errors::SHOWN_CHARS_MAX;
 
 /// A connection, as its errors see it.
 pub(super) trait ErrorContext: Send + Sync {
@@ -30,6 +32,10 @@ pub(super) trait ErrorContext: Send + Sync {
 
     /// Why the authorization server issued nothing, if it was asked last and did not.
     fn unrenewed(&self) -> Option<Error>;
+}
+
+pub(super) fn shown(context: &dyn ErrorContext, text: &str, chars: usize) -> String {
+    escape_line(context.redact(text).as_bytes()).chars().take(chars).collect()
 }
 
 impl<T: ErrorContext + ?Sized> ErrorContext for Arc<T> {

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use reqwest::header::{HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode, Url};
 
-use super::error_context::ErrorContext;
+use super::body;
+use super::error_context::{ErrorContext, SHOWN_CHARS_MAX, shown};
 use super::said::Said;
 use crate::auth::challenge::Challenge;
-use crate::base::escape::escape_line;
 use crate::net::http_date::retry_after;
-pub(super) use crate::net::network_errors::SHOWN_CHARS_MAX;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
 
@@ -72,8 +71,8 @@ pub(super) fn interrupted(server: &Arc<str>, message: &str, outcome: Outcome) ->
         .with_outcome(outcome)
 }
 
-/// A call that did not get its answer because of this failure. What the failure says in its detail is the call's as well: how long the
-/// server wants to be left alone, above all.
+/// A call that did not get its answer because of this failure. What the failure says in its detail
+/// is the call's as well: how long the server wants to be left alone, above all.
 pub(super) fn interrupted_by(
     server: &Arc<str>,
     message: &str,
@@ -84,6 +83,39 @@ pub(super) fn interrupted_by(
     let members = cause.detail().iter();
     let call = members.fold(call, |call, (name, value)| call.with_detail(name, value.clone()));
     call.with_cause(cause.clone())
+}
+
+/// What it is, where it is no MCP. Its beginning is read for its words.
+pub(super) async fn no_answer(context: &dyn ErrorContext, response: Response) -> Error {
+    no_answer_after(context, response, Vec::new()).await
+}
+
+/// The same, where so much of it was read already.
+pub(super) async fn no_answer_after(
+    context: &dyn ErrorContext,
+    mut response: Response,
+    mut body: Vec<u8>,
+) -> Error {
+    body.extend(body::beginning(&mut response).await);
+    let said = Said { status: response.status(), headers: response.headers(), body: &body };
+    no_mcp(context, &said)
+}
+
+pub(super) fn no_mcp(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
+    let found = said.media_type().filter(|found| !found.is_empty());
+    let what = match found {
+        _ if said.is_page() => "the address answers with a web page, not with MCP".to_owned(),
+        Some(found) => {
+            let found = shown(context, &found, SHOWN_CHARS_MAX);
+            format!("the server answered with content of the type {found}")
+        }
+        None => "the server answered with content of no type".to_owned(),
+    };
+    let words = said.words(context).map(|words| format!(": {words}")).unwrap_or_default();
+    let message = format!("{what} (HTTP status {}){words}", said.status);
+    let error = protocol(context.server(), message)
+        .with_hint("check `url`: it must be the address of an MCP endpoint");
+    said.told(context, error)
 }
 
 /// The server wants other credentials (SPEC 8.4, 15.3).
@@ -114,7 +146,8 @@ pub(super) fn auth(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
     challenged(context, said.told(context, error), &challenge, challenges())
 }
 
-/// The error with all that the server asks for: every challenge, and of the one for a token its scopes and its address.
+/// The error with all that the server asks for: every challenge, and of the one for a token its
+/// scopes and its address.
 fn challenged<'a>(
     context: &dyn ErrorContext,
     error: Error,
@@ -137,7 +170,8 @@ fn challenged<'a>(
     })
 }
 
-/// What let a connection in is forgotten, and the connection would go on without being asked for it.
+/// What let a connection in is forgotten, and the connection would go on without being asked for
+/// it.
 pub(super) fn signed_out(context: &dyn ErrorContext) -> Error {
     Error::new(ErrorCode::AuthRequired, "the server was signed out of")
         .with_server(context.server().as_ref())
@@ -254,7 +288,8 @@ fn shown_path(url: &Url) -> &str {
     }
 }
 
-/// Whether two addresses of one host are the same but for the slash at the end of their paths, and for how they are reached.
+/// Whether two addresses of one host are the same but for the slash at the end of their paths, and
+/// for how they are reached.
 fn differs_by_slash(one: &Url, other: &Url) -> bool {
     let [bare, other_bare] = [one, other].map(|url| url.path().trim_end_matches('/'));
     one.host_str() == other.host_str() && bare == other_bare && one.path() != other.path()
@@ -270,7 +305,8 @@ pub(super) fn endpoint(context: &dyn ErrorContext, text: &str) -> Error {
     }
 }
 
-/// An address without a stated transport, where neither of the two was found; the second attempt says what kind of failure it is.
+/// An address without a stated transport, where neither of the two was found; the second attempt
+/// says what kind of failure it is.
 pub(super) fn neither(context: &dyn ErrorContext, probed: &Error, events: Error) -> Error {
     let refusal = probed.cause().filter(|cause| cause.code() == ErrorCode::ServerError);
     let (first, second) = (probed.message(), events.message());
@@ -301,14 +337,11 @@ pub(super) fn farewell(context: &dyn ErrorContext, code: u16, reason: &str) -> E
     protocol(context.server(), message).with_detail("close_code", code)
 }
 
-/// Whether these are the words of a server that no longer knows the session, or wants to be spoken with anew.
+/// Whether these are the words of a server that no longer knows the session, or wants to be spoken
+/// with anew.
 pub(super) fn is_about_session(body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body).to_lowercase();
     text.contains("session") || text.contains("not initialized")
-}
-
-pub(super) fn shown(context: &dyn ErrorContext, text: &str, chars: usize) -> String {
-    escape_line(context.redact(text).as_bytes()).chars().take(chars).collect()
 }
 
 #[cfg(test)]
@@ -324,7 +357,8 @@ mod tests {
         redirect(&channel(), &Url::parse(from).unwrap(), &response)
     }
 
-    /// SPEC 18.6: both addresses are named, a slash that is too many or missing too, and no hint leads to clear text.
+    /// SPEC 18.6: both addresses are named, a slash that is too many or missing too, and no hint
+    /// leads to clear text.
     #[test]
     fn a_redirect_that_is_refused_says_where_it_leads() {
         const SLASH: &str = "final slash";

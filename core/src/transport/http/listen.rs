@@ -6,10 +6,10 @@ use std::time::Duration;
 use reqwest::StatusCode;
 
 use super::channel::{Channel, Dialect};
+use super::exchange::open_stream;
 use super::failure::Failure;
 use super::gap::Gaps;
 use super::inbox;
-use super::post;
 use super::refusal::Refusal;
 use super::standing::Purpose;
 use super::stream::{self, Place};
@@ -76,7 +76,7 @@ impl Listener {
     async fn turn(&mut self, channel: &Arc<Channel>) -> Result<Turn, Failure> {
         let Listener { place, gaps, was_open } = self;
         place.pace.fail();
-        let opened = post::open_stream(channel, place.last.as_ref()).await;
+        let opened = open_stream(channel, place.last.as_ref()).await;
         let (mut response, in_session) = match opened {
             Ok(opened) => opened,
             Err(Failure::Message(error)) if error.code() == ErrorCode::ConnectFailed => {

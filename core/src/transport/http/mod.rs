@@ -6,8 +6,10 @@
 mod body;
 mod channel;
 mod client;
+mod endpoint;
 mod error_context;
 mod events;
+mod exchange;
 mod failure;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
@@ -17,6 +19,7 @@ mod listen;
 mod mirror;
 mod modern;
 mod network;
+mod outgoing;
 mod pace;
 mod post;
 mod probe;
@@ -24,6 +27,7 @@ mod refusal;
 mod said;
 mod socket;
 mod standing;
+mod status;
 mod stream;
 mod wire;
 

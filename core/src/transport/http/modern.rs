@@ -11,10 +11,12 @@ use serde_json::value::RawValue;
 
 use super::body::Message;
 use super::channel::{Channel, Dialect};
+use super::exchange::exchange;
 use super::failure::Failure;
 use super::mirror::{Doubled, Mirrors, encoded};
-use super::post::{self, Post};
+use super::outgoing::Post;
 use super::refusal::{self, Refusal};
+use super::said::media_type;
 use super::standing::Purpose;
 use super::stream;
 
@@ -93,13 +95,13 @@ pub(super) async fn ask(
         let request = channel.request(Method::POST)?.headers(headers.clone());
         Ok(request.body(reqwest::Body::wrap(message)))
     };
-    let (mut response, _) = post::exchange(channel, Method::POST, Some(post), request).await?;
+    let (mut response, _) = exchange(channel, Method::POST, Some(post), request).await?;
     if !response.status().is_success() {
         let refusal = Refusal::read(response, false).await;
         if refusal.is_of_the_protocol() {
             channel.inbound()?.heard();
         }
-        let purpose = Purpose::of(channel, post);
+        let purpose = post.purpose(channel);
         // The error in the body is the answer, where there is one.
         return match refusal.error().filter(|_| purpose != Purpose::Call) {
             Some(error) => refusal::answer(channel, id, error.get()),
@@ -107,7 +109,7 @@ pub(super) async fn ask(
         };
     }
     channel.speaks(Dialect::Streamable);
-    match post::media_type(&response).as_deref() {
+    match media_type(response.headers()).as_deref() {
         Some("application/json") => stream::take_body(channel, &mut response, id).await,
         Some("text/event-stream") => stream::take_once(channel, response, id).await,
         _ => stream::take_untyped(channel, response, id).await,

@@ -1,36 +1,22 @@
 //! One message on its way to the server, up to the head of the answer.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use reqwest::header::{HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::HeaderValue;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use serde::Deserialize;
-use tokio::time::Instant;
 
-use super::body::{self, Message, Way};
+use super::body::{self, Message, REFUSAL_BYTES_MAX};
 use super::channel::{Channel, Dialect};
+use super::exchange::{exchange, send};
 use super::failure::{self, Failure};
-use super::refusal::{self, REFUSAL_BYTES_MAX, Refusal};
-use super::standing::Purpose;
-use super::{modern, network, probe, said, stream};
-use crate::auth::Turn;
-use crate::net::headers::coding;
-use crate::net::http_date::retry_after;
-use crate::net::network_errors::is_unanswered;
+use super::outgoing::Post;
+use super::refusal::{self, Refusal};
+use super::said::media_type;
+use super::status::is_taken;
+use super::{modern, probe, stream};
 use crate::transport::{Doubt, FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
-
-/// Redirects within the origin that are followed for one message.
-const REDIRECTS_MAX: u32 = 3;
-
-/// The longest `Retry-After` that a message waits for; its own deadline may be sooner. One of a connect waits for none that ends too late.
-const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
-
-/// How often one message waits so.
-const RETRIES_MAX: u32 = 3;
 
 /// How long a notification or reply may take; requests have their callers' deadlines.
 const UNANSWERED_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -41,35 +27,6 @@ const FAREWELL_WAIT_MAX: Duration = Duration::from_secs(1);
 /// How long the first requests wait for the stream of what is unasked: a few round trips. Some servers answer a GET only when they have
 /// something to say.
 const LISTENING_WAIT: Duration = Duration::from_millis(250);
-
-/// A message and how far it is.
-pub(super) struct Post {
-    /// Those of a message of the modern era.
-    pub headers: Option<HeaderMap>,
-    pub bytes: Bytes,
-    pub kind: FrameKind,
-    pub way: Arc<Way>,
-}
-
-impl Post {
-    /// The method that it names; a reply has none.
-    pub(super) fn method(&self) -> Option<Cow<'_, str>> {
-        #[derive(Deserialize)]
-        struct Head<'a> {
-            #[serde(borrow)]
-            method: Cow<'a, str>,
-        }
-        serde_json::from_slice::<Head>(&self.bytes).ok().map(|head| head.method)
-    }
-
-    /// Whether the server is where it was if it takes this twice (SPEC 18.6).
-    fn changes_nothing(&self) -> bool {
-        self.method().is_some_and(|method| {
-            matches!(&*method, "initialize" | "server/discover" | "ping")
-                || method.ends_with("/list")
-        })
-    }
-}
 
 /// Carries a message, and its answer where it has one. The body of one task.
 pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
@@ -216,7 +173,7 @@ async fn ask_by_post(
         }
         return match refusal.modern_error().filter(|_| left.is_some()) {
             Some(error) => refusal::answer(channel, id, error.get()),
-            None => Err(refusal.failure(channel, Purpose::of(channel, post))),
+            None => Err(refusal.failure(channel, post.purpose(channel))),
         };
     }
     channel.speaks(Dialect::Streamable);
@@ -226,7 +183,7 @@ async fn ask_by_post(
             false => left.extend(Channel::session_of(&response)),
         }
     }
-    match media_type(&response).as_deref() {
+    match media_type(response.headers()).as_deref() {
         Some("application/json") => stream::take_body(channel, &mut response, id).await,
         Some("text/event-stream") => stream::take_answer(channel, response, id).await,
         None if response.status() != StatusCode::OK => {
@@ -262,165 +219,4 @@ async fn deliver(channel: &Arc<Channel>, post: &Post) -> Result<Response, Failur
 fn message(channel: &Channel, post: &Post) -> Result<RequestBuilder, Failure> {
     let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
     Ok(channel.request(Method::POST)?.body(reqwest::Body::wrap(message)))
-}
-
-/// Sends a request until the server has taken or refused it; `request` makes it anew each time. One that is no message opens the
-/// connection.
-pub(super) async fn send(
-    channel: &Arc<Channel>,
-    method: Method,
-    post: Option<&Post>,
-    request: impl Fn() -> Result<RequestBuilder, Failure>,
-) -> Result<Response, Failure> {
-    let (response, in_session) = exchange(channel, method, post, request).await?;
-    if is_taken(response.status()) {
-        return Ok(response);
-    }
-    let purpose = post.map_or(Purpose::Opening, |post| Purpose::of(channel, post));
-    Err(Refusal::read(response, in_session).await.failure(channel, purpose))
-}
-
-/// The same, with a refusal as it came, and whether the request named a session.
-pub(super) async fn exchange(
-    channel: &Arc<Channel>,
-    method: Method,
-    post: Option<&Post>,
-    request: impl Fn() -> Result<RequestBuilder, Failure>,
-) -> Result<(Response, bool), Failure> {
-    let (mut redirects, mut spent) = (0, Spent::default());
-    loop {
-        let (response, in_session) = attempt(channel, &method, post, &request, &mut spent).await?;
-        if !response.status().is_redirection() {
-            channel.take_cookies(&response);
-            return Ok((response, in_session));
-        }
-        redirects += 1;
-        if redirects > REDIRECTS_MAX {
-            return Err(Failure::Message(failure::redirects(channel)));
-        }
-        if !follow(channel, &method, &response) {
-            return Err(Failure::Message(failure::redirect(channel, response.url(), &response)));
-        }
-        channel.take_cookies(&response);
-    }
-}
-
-/// Asks for a stream, after this event where there is one. It is not asked for anywhere else: where a web page is in its place, the
-/// address of messages stays.
-pub(super) async fn open_stream(
-    channel: &Arc<Channel>,
-    after: Option<&HeaderValue>,
-) -> Result<(Response, bool), Failure> {
-    let mut spent = Spent::default();
-    let asked = || channel.listen(after);
-    let opened = attempt(channel, &Method::GET, None, asked, &mut spent).await?;
-    if !opened.0.status().is_redirection() {
-        channel.take_cookies(&opened.0);
-    }
-    Ok(opened)
-}
-
-/// What one message has had of what it may have.
-#[derive(Default)]
-struct Spent {
-    retries: u32,
-    turn: Turn,
-}
-
-/// Sends a request until the server neither wants other credentials for it that there are nor asks for a wait that it is given.
-async fn attempt(
-    channel: &Arc<Channel>,
-    method: &Method,
-    post: Option<&Post>,
-    request: impl Fn() -> Result<RequestBuilder, Failure>,
-    spent: &mut Spent,
-) -> Result<(Response, bool), Failure> {
-    loop {
-        if method == Method::GET {
-            channel.turns.take().await;
-        }
-        channel.prepare().await;
-        let in_session = channel.is_in_session();
-        let bearer = channel.bearer();
-        let response = answered(channel, post, &request).await?;
-        let status = response.status();
-        if is_taken(status) {
-            // Anything else may come from a gateway before a server that is gone.
-            channel.inbound()?.heard();
-            channel.standing.taken();
-            if let Some(coding) = coding(response.headers()) {
-                return Err(Failure::Message(failure::coded(channel, &coding)));
-            }
-            return Ok((response, in_session));
-        }
-        if is_about_credentials(status) {
-            let sent = bearer.as_ref();
-            let has_other = channel.has_other(&response, sent, spent.turn).await;
-            spent.turn = spent.turn.next(sent);
-            if has_other {
-                continue;
-            }
-        }
-        let asked = retry_after(response.headers()).filter(|_| is_busy(status));
-        asked.map(|wait| channel.inbound().map(|inbound| inbound.busy(wait))).transpose()?;
-        match asked.filter(|wait| *wait <= RETRY_AFTER_MAX && spent.retries < RETRIES_MAX) {
-            Some(wait) if is_in_time(channel, wait) => {
-                spent.retries += 1;
-                drop(response);
-                tokio::time::sleep(wait).await;
-            }
-            _ => return Ok((response, in_session)),
-        }
-    }
-}
-
-/// Sends a request once; once more, by a socket of its own, where the first was closed before an answer and a repetition changes nothing.
-async fn answered(
-    channel: &Channel,
-    post: Option<&Post>,
-    request: impl Fn() -> Result<RequestBuilder, Failure>,
-) -> Result<Response, Failure> {
-    let mut sent = request()?.send().await;
-    if sent.as_ref().is_err_and(is_unanswered) && post.is_some_and(Post::changes_nothing) {
-        let again = request()?.build_split().1;
-        sent = match again {
-            Ok(again) => channel.fresh()?.execute(again).await,
-            Err(error) => Err(error),
-        };
-    }
-    sent.inspect(|response| channel.heed(response.headers()))
-        .map_err(|error| Failure::Message(network::network(channel, &error)))
-}
-
-/// Whether there is time for that wait: whoever connects is told of it rather than that time ran out, so that the next attempt waits.
-fn is_in_time(channel: &Channel, wait: Duration) -> bool {
-    channel.reported_at().is_none_or(|reported_at| Instant::now() + wait <= reported_at)
-}
-
-fn is_taken(status: StatusCode) -> bool {
-    status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS
-}
-
-pub(super) fn is_about_credentials(status: StatusCode) -> bool {
-    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
-}
-
-pub(super) fn is_busy(status: StatusCode) -> bool {
-    matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
-}
-
-/// Whether the redirect stays within the origin; the next attempt goes there, by the same method.
-fn follow(channel: &Channel, method: &Method, response: &Response) -> bool {
-    let repeats = match response.status().as_u16() {
-        301 | 302 | 307 | 308 => true,
-        303 => method == Method::GET,
-        _ => false,
-    };
-    let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
-    repeats && location.is_some_and(|location| channel.follow(response.url(), location))
-}
-
-/// The type of an answer's content, without its parameters.
-pub(super) fn media_type(response: &Response) -> Option<String> {
-    said::media_type(response.headers())
 }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::channel::{Channel, Dialect};
 use super::failure::{self, Failure};
-use super::post::Post;
+use super::outgoing::Post;
 use super::refusal::Refusal;
 use super::standing::Purpose;
 use crate::{Error, ErrorCode};

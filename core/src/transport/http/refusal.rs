@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::Duration;
 
 use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
@@ -12,12 +11,12 @@ use trunkline_pool::json::{readable_members, signed};
 use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::revision;
 
-use super::body;
+use super::body::{self, REFUSAL_BYTES_MAX, in_time};
 use super::channel::Channel;
 use super::failure::{self, Failure};
-use super::post::{is_about_credentials, is_busy};
 use super::said::{self, Said};
 use super::standing::Purpose;
+use super::status::{is_about_credentials, is_busy};
 use crate::net::http_date::retry_after;
 use crate::transport::{Line, Via};
 use crate::{Error, ErrorCode, Outcome};
@@ -29,17 +28,11 @@ pub(crate) const MODERN_ERRORS: RangeInclusive<i64> = -32022..=-32020;
 /// The error of a server that does not know a method.
 const METHOD_NOT_FOUND: i64 = trunkline_pool::options::Refusal::METHOD_NOT_FOUND as i64;
 
-/// How much of a refusal is read for what it says.
-pub(super) const REFUSAL_BYTES_MAX: usize = 16 << 10;
-
 /// The same of one that may be an error of the protocol, which has data of its own.
 const ERROR_BYTES_MAX: usize = 1 << 20;
 
 /// Characters of a page that refuses a revision which are passed on as the words of an error.
 const REVISION_WORDS_MAX: usize = 500;
-
-/// How long it is read: it comes with its status, and one that does not end must hold nobody up.
-const REFUSAL_WAIT: Duration = Duration::from_secs(2);
 
 /// A refusal as it came.
 pub(super) struct Refusal {
@@ -205,16 +198,6 @@ fn is_answered(of_status: &Error, purpose: Purpose) -> bool {
         Purpose::Tools | Purpose::List => of_status.code() == ErrorCode::Protocol,
         Purpose::Call => true,
     }
-}
-
-/// The beginning of what came in the place of an answer, as far as it comes at once.
-pub(super) async fn beginning(response: &mut Response) -> Vec<u8> {
-    in_time(body::read_head(response, REFUSAL_BYTES_MAX)).await
-}
-
-/// What is read of what is no answer, as long as that may take.
-pub(super) async fn in_time(read: impl Future<Output = Vec<u8>>) -> Vec<u8> {
-    tokio::time::timeout(REFUSAL_WAIT, read).await.unwrap_or_default()
 }
 
 /// Takes an error for the answer to a request. Servers need not repeat the id when they refuse by the headers alone.

@@ -1,14 +1,11 @@
 //! What a server says in the place of an answer: its status, its content type and the first words, for who reads the error.
 
-use reqwest::Response;
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use trunkline_pool::json::{lossy_members, readable, readable_members};
 use trunkline_pool::lenient::{kinds, lenient};
 
-use super::error_context::ErrorContext;
-use super::failure::{SHOWN_CHARS_MAX, shown};
-use super::refusal;
+use super::error_context::{ErrorContext, SHOWN_CHARS_MAX, shown};
 use crate::Error;
 use crate::net::headers::coding;
 
@@ -67,39 +64,6 @@ pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
     let essence = value.split(';').next().unwrap_or_default().trim();
     Some(essence.to_ascii_lowercase())
-}
-
-/// What it is, where it is no MCP. Its beginning is read for its words.
-pub(super) async fn no_answer(context: &dyn ErrorContext, response: Response) -> Error {
-    no_answer_after(context, response, Vec::new()).await
-}
-
-/// The same, where so much of it was read already.
-pub(super) async fn no_answer_after(
-    context: &dyn ErrorContext,
-    mut response: Response,
-    mut body: Vec<u8>,
-) -> Error {
-    body.extend(refusal::beginning(&mut response).await);
-    let said = Said { status: response.status(), headers: response.headers(), body: &body };
-    no_mcp(context, &said)
-}
-
-pub(super) fn no_mcp(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
-    let found = said.media_type().filter(|found| !found.is_empty());
-    let what = match found {
-        _ if said.is_page() => "the address answers with a web page, not with MCP".to_owned(),
-        Some(found) => {
-            let found = shown(context, &found, SHOWN_CHARS_MAX);
-            format!("the server answered with content of the type {found}")
-        }
-        None => "the server answered with content of no type".to_owned(),
-    };
-    let words = said.words(context).map(|words| format!(": {words}")).unwrap_or_default();
-    let message = format!("{what} (HTTP status {}){words}", said.status);
-    let error = super::failure::protocol(context.server(), message)
-        .with_hint("check `url`: it must be the address of an MCP endpoint");
-    said.told(context, error)
 }
 
 /// The message of an error body.

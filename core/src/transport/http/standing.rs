@@ -4,9 +4,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use reqwest::StatusCode;
 
-use super::channel::Channel;
-use super::post::Post;
-
 /// So many requests in a row that are refused with 401 say that the connection is let in no more.
 const REFUSED_MAX: u32 = 3;
 
@@ -21,22 +18,6 @@ pub(super) enum Purpose {
     List,
     /// Anything else: the wish of one caller.
     Call,
-}
-
-impl Purpose {
-    /// That of a message. It is read once more, since it was refused.
-    pub(super) fn of(channel: &Channel, post: &Post) -> Purpose {
-        match post.method().as_deref() {
-            Some("initialize" | "notifications/initialized" | "server/discover")
-                if channel.is_connecting() =>
-            {
-                Purpose::Opening
-            }
-            Some("tools/list") => Purpose::Tools,
-            Some(method) if method.ends_with("/list") => Purpose::List,
-            Some(_) | None => Purpose::Call,
-        }
-    }
 }
 
 /// Whether what the connection sends is still let in.

@@ -9,15 +9,16 @@ use trunkline_pool::message::{Heard, heard};
 
 use super::body::{self, Unread};
 use super::channel::Channel;
+use super::endpoint::take_endpoint;
 use super::events::{Event, EventReader};
+use super::exchange::open_stream;
 use super::failure::{self, Failure};
-use super::inbox;
 use super::network;
 use super::pace::Pace;
-use super::post;
-use super::refusal::{self, Refusal};
-use super::said::{self, Said};
+use super::refusal::Refusal;
+use super::said::{Said, media_type};
 use super::standing::Purpose;
+use super::status::is_busy;
 use crate::net::http_date::retry_after;
 use crate::transport::{Inbound, Line, Via};
 use crate::{ErrorCode, Outcome};
@@ -58,16 +59,16 @@ pub(super) async fn take_untyped(
     mut response: Response,
     id: u64,
 ) -> Result<(), Failure> {
-    let first = refusal::in_time(body::first(&mut response)).await;
+    let first = body::in_time(body::first(&mut response)).await;
     if !first.trim_ascii_start().starts_with(b"{") {
-        return Err(Failure::Message(said::no_answer_after(channel, response, first).await));
+        return Err(Failure::Message(failure::no_answer_after(channel, response, first).await));
     }
     let (status, headers) = (response.status(), response.headers().clone());
     let body = whole(channel, &mut response, first).await?;
     match heard(body.trim_ascii()) {
         Heard::Noise => {
             let said = Said { status, headers: &headers, body: &body };
-            Err(Failure::Message(said::no_mcp(channel, &said)))
+            Err(Failure::Message(failure::no_mcp(channel, &said)))
         }
         Heard::Message(_) | Heard::Broken { .. } => take_text(channel, &body, id),
     }
@@ -135,7 +136,7 @@ pub(super) async fn take_answer(
 
 /// Asks for the rest of an answer; nothing when it may be asked for again.
 async fn resume(channel: &Arc<Channel>, last: &HeaderValue) -> Result<Option<Response>, Failure> {
-    let (response, in_session) = match post::open_stream(channel, Some(last)).await {
+    let (response, in_session) = match open_stream(channel, Some(last)).await {
         Ok(opened) => opened,
         Err(Failure::Message(error)) if error.code() == ErrorCode::ConnectFailed => {
             return Ok(None);
@@ -146,8 +147,7 @@ async fn resume(channel: &Arc<Channel>, last: &HeaderValue) -> Result<Option<Res
         return Ok(Some(response));
     }
     // A wait that is asked for was waited for, or is too long.
-    let is_busy = post::is_busy(response.status());
-    if is_busy && retry_after(response.headers()).is_none() {
+    if is_busy(response.status()) && retry_after(response.headers()).is_none() {
         return Ok(None);
     }
     Err(not_resumed(channel, response, in_session).await)
@@ -183,7 +183,7 @@ fn closed(channel: &Channel) -> Failure {
 /// A resume that was refused: the call is interrupted, unless more is lost.
 async fn not_resumed(channel: &Channel, response: Response, in_session: bool) -> Failure {
     let failed = match response.status().is_success() {
-        true => Failure::Message(said::no_answer(channel, response).await),
+        true => Failure::Message(failure::no_answer(channel, response).await),
         false => Refusal::read(response, in_session).await.failure(channel, Purpose::Call),
     };
     interrupted(channel, failed)
@@ -204,7 +204,7 @@ fn interrupted(channel: &Channel, failed: Failure) -> Failure {
 /// Whether it is a stream of events.
 pub(super) fn is_stream(response: &Response) -> bool {
     response.status().is_success()
-        && post::media_type(response).as_deref() == Some("text/event-stream")
+        && media_type(response.headers()).as_deref() == Some("text/event-stream")
 }
 
 /// Takes what comes, until the stream ends, is cut, or `goes_on` says that it is over.
@@ -226,7 +226,7 @@ pub(super) async fn follow(
         events.feed(&chunk).map_err(|_| Failure::Message(failure::too_long(&channel.server)))?;
         while let Some(event) = events.next() {
             if let Event::Endpoint(text) = &event {
-                inbox::take_endpoint(channel, stream, text).map_err(Failure::Message)?;
+                take_endpoint(channel, stream, text).map_err(Failure::Message)?;
             }
             take_event(&*inbound, event, place)?;
         }

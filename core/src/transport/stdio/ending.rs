@@ -6,10 +6,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use trunkline_pool::state::CloseExit;
 
-use super::wire::StdioWire;
 use crate::Result;
 use crate::platform::{Launched, Process, TreeSignal};
-use crate::transport::Graces;
+use crate::transport::child::Child;
+use crate::transport::{FrameWriter, Graces};
 
 /// How long killed processes may take to vanish; a kernel that does not end them within it never will.
 const DEATH_WAIT: Duration = Duration::from_secs(2);
@@ -22,26 +22,28 @@ const STDERR_WAIT: Duration = Duration::from_millis(100);
 
 /// Ends the process tree; resolves when nothing of it is left.
 pub(super) async fn end_tree(
-    wire: &StdioWire,
+    server: &str,
+    child: &Child,
+    writer: &FrameWriter,
+    mut stderr_read: watch::Receiver<bool>,
     graces: Graces,
     mut killed: watch::Receiver<bool>,
 ) -> CloseExit {
-    let process = &wire.child.process;
+    let process = &child.process;
     // Before anything ends, since the links to the descendants end with it.
     process.survey();
-    wire.writer.close();
+    writer.close();
     let exit = if wait_gone(process, graces.exit, &mut killed).await {
         CloseExit::Clean
     } else {
         process.signal(TreeSignal::Terminate);
         if !wait_gone(process, graces.kill, &mut killed).await {
-            kill_all(process, &wire.server).await;
+            kill_all(process, server).await;
         }
         CloseExit::Forced
     };
-    let mut stderr_read = wire.stderr_read.subscribe();
     let _ = tokio::time::timeout(STDERR_WAIT, stderr_read.wait_for(|read| *read)).await;
-    tracing::debug!(server = %wire.server, forced = exit == CloseExit::Forced, "process tree ended");
+    tracing::debug!(%server, forced = exit == CloseExit::Forced, "process tree ended");
     exit
 }
 

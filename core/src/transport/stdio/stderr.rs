@@ -1,9 +1,10 @@
 //! What a server writes to stderr: always drained, redacted and escaped line by line, kept in a bounded ring (SPEC 4.7).
 
-use super::wire::StdioWire;
 use crate::base::escape::escape_line;
+use crate::net::redact::Redactor;
 use crate::platform::{ReadPipe, Room};
 use crate::transport::Inbound;
+use crate::transport::child::Child;
 
 /// Bytes of one line that are kept; the rest of a longer one is dropped.
 pub(crate) const LINE_BYTES_MAX: usize = 4096;
@@ -27,11 +28,16 @@ impl Room for Chunk {
 }
 
 /// Reads until the last holder of the pipe has closed it.
-pub(super) async fn drain(wire: &StdioWire, pipe: &ReadPipe, inbound: &dyn Inbound) {
+pub(super) async fn drain(
+    child: &Child,
+    redactor: &Redactor,
+    pipe: &ReadPipe,
+    inbound: &dyn Inbound,
+) {
     let mut chunk = Chunk::default();
     let mut line = Vec::new();
     while let Ok(1..) = pipe.read(&mut chunk).await {
-        let known_max = LINE_BYTES_MAX + wire.redactor.margin();
+        let known_max = LINE_BYTES_MAX + redactor.margin();
         for piece in chunk.0.split_inclusive(|byte| *byte == b'\n') {
             let (text, ended) = match piece.strip_suffix(b"\n") {
                 Some(text) => (text, true),
@@ -40,20 +46,20 @@ pub(super) async fn drain(wire: &StdioWire, pipe: &ReadPipe, inbound: &dyn Inbou
             let room = known_max.saturating_sub(line.len());
             line.extend_from_slice(&text[..text.len().min(room)]);
             if ended {
-                keep(wire, inbound, &line);
+                keep(child, redactor, inbound, &line);
                 line.clear();
             }
         }
         chunk.0.clear();
     }
     if !line.is_empty() {
-        keep(wire, inbound, &line);
+        keep(child, redactor, inbound, &line);
     }
 }
 
-fn keep(wire: &StdioWire, inbound: &dyn Inbound, line: &[u8]) {
+fn keep(child: &Child, redactor: &Redactor, inbound: &dyn Inbound, line: &[u8]) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let line = escape_line(&wire.redactor.redact(line, LINE_BYTES_MAX));
+    let line = escape_line(&redactor.redact(line, LINE_BYTES_MAX));
     inbound.stderr(&line);
-    wire.child.stderr.push(line);
+    child.stderr.push(line);
 }

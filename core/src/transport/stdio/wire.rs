@@ -141,7 +141,15 @@ impl Wire for StdioWire {
         killed: watch::Receiver<bool>,
     ) -> BoxFuture<'static, CloseExit> {
         Box::pin(async move {
-            let exit = ending::end_tree(&self, graces, killed).await;
+            let exit = ending::end_tree(
+                &self.server,
+                &self.child,
+                &self.writer,
+                self.stderr_read.subscribe(),
+                graces,
+                killed,
+            )
+            .await;
             self.ended.send_replace(true);
             exit
         })
@@ -177,7 +185,7 @@ async fn read_stderr(wire: Arc<StdioWire>, pipe: ReadPipe, inbound: Arc<dyn Inbo
     let mut ended = wire.ended.subscribe();
     tokio::select! {
         biased;
-        () = stderr::drain(&wire, &pipe, &*inbound) => {}
+        () = stderr::drain(&wire.child, &wire.redactor, &pipe, &*inbound) => {}
         _ = ended.wait_for(|ended| *ended) => {}
     }
     wire.stderr_read.send_replace(true);

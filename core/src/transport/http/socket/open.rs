@@ -12,8 +12,10 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use crate::Error;
 use crate::transport::http::channel::Channel;
+use crate::transport::http::exchange::send;
 use crate::transport::http::failure::{self, Failure};
-use crate::transport::http::{network, post, said};
+use crate::transport::http::network;
+use crate::transport::http::said::media_type;
 
 /// What is spoken over the websocket.
 const SUBPROTOCOL: HeaderValue = HeaderValue::from_static("mcp");
@@ -30,7 +32,7 @@ pub(super) async fn open(channel: &Arc<Channel>) -> Result<Upgraded, Failure> {
         headers.extend(HeaderValue::from_str(&key).ok().map(|key| (SEC_WEBSOCKET_KEY, key)));
         channel.request_with(Method::GET, headers)
     };
-    let response = post::send(channel, Method::GET, None, request).await?;
+    let response = send(channel, Method::GET, None, request).await?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         return Err(Failure::Message(no_upgrade(channel, response).await));
     }
@@ -41,8 +43,8 @@ pub(super) async fn open(channel: &Arc<Channel>) -> Result<Upgraded, Failure> {
 
 /// The server answered as if nobody had asked for an upgrade.
 async fn no_upgrade(channel: &Channel, response: Response) -> Error {
-    match post::media_type(&response) {
-        Some(_) => said::no_answer(channel, response).await,
+    match media_type(response.headers()) {
+        Some(_) => failure::no_answer(channel, response).await,
         None => failure::protocol(&channel.server, "the address does not speak websocket"),
     }
 }
