@@ -5,7 +5,9 @@ use std::sync::Arc;
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 use trunkline_pool::config::ValueOfFiles;
+use trunkline_pool::oauth;
 
+use super::guard::{Author, Guard};
 use crate::apart::OneByOne;
 use crate::lookup::value_of_files;
 use crate::{Error, ErrorCode};
@@ -67,6 +69,15 @@ pub(crate) fn signs_in_straight(oauth: &Map<String, Value>) -> bool {
 }
 
 impl ClientSpec {
+    /// What a flow may reach of a server at `home` that is signed in to with this.
+    pub(super) fn guard(&self, home: Url, author: Author) -> Guard {
+        let way = match self.way {
+            Way::Code => oauth::Way::Person,
+            Way::ClientCredentials => oauth::Way::Client,
+        };
+        Guard::new(home, self.addresses(), way, author)
+    }
+
     pub(super) fn of(oauth: &Map<String, Value>) -> ClientSpec {
         let text = |name: &str| {
             let text = oauth.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());

@@ -1,7 +1,7 @@
 //! What one server is sent to be let in: shared by all connections of one configuration.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
@@ -11,26 +11,17 @@ use trunkline_pool::interface::words;
 use tokio::sync::watch;
 
 use super::asked::Asked;
-use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::failure;
 use super::grant::{Grant, Origin, Used};
 use super::grant_types::{Ordinal, Reason, Token};
 use super::guard::Author;
-use super::refused::{Refused, Turn};
-use super::sign_in::client_credentials;
 use super::source::{Denial, Source};
 use super::spent::Spent;
 use super::store::{Kept, Store};
 use super::warnings::Warnings;
 use crate::Error;
 use crate::net::redact::Learned;
-
-/// All that a token for the client itself takes, which may be many exchanges. Nothing is lost that is issued after it.
-const OWN_WAIT_MAX: Duration = Duration::from_secs(30);
-
-/// After a renewal of a token that was about to expire, whatever came of it, the next is not made before this: a token that lives for seconds, or one that cannot be renewed, would otherwise cost a renewal for each message.
-const RENEWAL_REST: Duration = Duration::from_secs(10);
 
 /// The credentials of one configuration.
 pub(crate) struct Credentials {
@@ -46,7 +37,7 @@ pub(crate) struct Credentials {
     /// Why nobody can sign in here.
     pub(super) is_fixed: bool,
     /// The host, where it gives credentials.
-    source: Option<Source>,
+    pub(super) source: Option<Source>,
     /// Where sign-ins are kept beside the memory.
     pub(super) store: Option<Arc<Store>>,
     /// What of it was sent, or may be, and is not shown.
@@ -55,44 +46,44 @@ pub(crate) struct Credentials {
     pub(crate) forgotten: watch::Sender<u64>,
     /// What renews nothing any more.
     pub(super) spent: Spent,
-    state: Mutex<State>,
+    state: Mutex<CredentialState>,
     /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between them. For a grant of the memory
     /// one exchange (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s), the host's answer (`ANSWER_WAIT_MAX` of `source`, 30 s) and
-    /// [`OWN_WAIT_MAX`]: 70 s. For one that is kept the locks of the file (`RENEWAL_WAIT_MAX` and `WRITE_WAIT_MAX` of `store`, 30 s and
+    /// `OWN_WAIT_MAX`: 70 s. For one that is kept the locks of the file (`RENEWAL_WAIT_MAX` and `WRITE_WAIT_MAX` of `store`, 30 s and
     /// 5 s), finding who issued it (`FIND_WAIT_MAX` of `kept`, 10 s), one exchange and the host's answer: 85 s. Where a grant that was not
     /// kept is found to be over first, another lock and another exchange: 125 s. Who waits here waits no longer than that, since it
     /// takes what came of the renewal that it waited for.
-    renewing: tokio::sync::Mutex<()>,
+    pub(super) renewing: tokio::sync::Mutex<()>,
     /// One sign-in or sign-out at a time, in the memory and in the file.
     pub(super) changing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct State {
-    token: Option<Token>,
+pub(super) struct CredentialState {
+    pub token: Option<Token>,
     grant: Option<Arc<Grant>>,
     whose: Whose,
     /// The authorization server that knows the configured client; it is not introduced to another (S-33).
     issuer: Option<String>,
-    asked: Asked,
+    pub asked: Asked,
     /// Renewals that have ended. Who waited for one takes what came of it.
-    renewals: u64,
+    pub renewals: u64,
     /// When the last of them ended that no refusal had called for.
-    renewed: Option<Instant>,
+    pub renewed: Option<Instant>,
     /// How often somebody signed out. What a renewal brings that began before is void.
-    sign_outs: u64,
+    pub sign_outs: u64,
     /// When the last sign-out was asked for, and the sign-in that was finished. A sign-in that was asked for before either is void, and
     /// a sign-out before that sign-in.
     signed_out: Ordinal,
     signed_in: Ordinal,
     /// Whether the file holds what somebody signed out of.
-    ignores_kept: bool,
+    pub ignores_kept: bool,
     /// What the host gave last, where that was nothing.
-    denial: Option<Denial>,
+    pub denial: Option<Denial>,
     /// Why the last token could not be renewed or issued, until another is there.
-    unrenewed: Option<Error>,
+    pub unrenewed: Option<Error>,
     /// Whether the server was left without what it wants, though the host may have it by now.
-    is_wanting: bool,
+    pub is_wanting: bool,
 }
 
 /// Whose the token is.
@@ -107,10 +98,10 @@ enum Whose {
     File(Box<Kept>),
 }
 
-impl State {
+impl CredentialState {
     /// A token of this grant is sent from here on. What another process signed in for ends what is held for anything else, and the next
     /// sign-in asks for no fewer scopes.
-    fn hold(&mut self, origin: Option<Origin>) {
+    pub(super) fn hold(&mut self, origin: Option<Origin>) {
         self.whose = match origin {
             None => Whose::Host,
             Some(Origin::Held) => Whose::Grant,
@@ -130,7 +121,7 @@ impl State {
     }
 
     /// What is sent, which is to be renewed.
-    fn used(&self, reason: Reason) -> Used {
+    pub(super) fn used(&self, reason: Reason) -> Used {
         let kept = match &self.whose {
             Whose::Host => None,
             Whose::Grant => self.grant.as_ref().and_then(|grant| grant.last_kept()),
@@ -203,130 +194,6 @@ impl Credentials {
         std::mem::take(&mut self.state().is_wanting)
     }
 
-    /// Renews a token that is about to expire, before a message goes out with it, unless one was renewed or could not be just now.
-    /// A failure shows in the server's answer.
-    pub(crate) async fn prepare(self: &Arc<Self>) {
-        let stale = {
-            let state = self.state();
-            let rests = state.renewed.is_some_and(|at| at.elapsed() < RENEWAL_REST);
-            state.token.clone().filter(|token| !rests && token.is_stale())
-        };
-        if let Some(stale) = stale {
-            self.renew_beside(Some(stale.header), Reason::Expired, Turn::First).await;
-        }
-    }
-
-    /// Whether there is something else to send to a server that refused a message: what another message has found meanwhile, or
-    /// what the authorization server or the host gives without a person.
-    pub(crate) async fn has_other(self: &Arc<Self>, refused: Refused<'_>) -> bool {
-        if self.is_fixed {
-            return false;
-        }
-        if let Some(challenge) = refused.challenge {
-            self.state().asked.refused_with(challenge);
-        }
-        let wants_more = || Challenge::of(refused.challenge.into_iter()).wants_more();
-        let reason = match (refused.is_unknown, refused.sent) {
-            (true, None) => Reason::Missing,
-            (true, Some(_)) => Reason::Refused,
-            (false, _) if self.source.is_some() && wants_more() => Reason::Scope,
-            (false, _) => return false,
-        };
-        let has_other = refused.turn != Turn::Last
-            && self.renew_beside(refused.sent.cloned(), reason, refused.turn).await;
-        self.state().is_wanting = !has_other && self.source.is_some();
-        has_other
-    }
-
-    /// Renews in a task of its own: a caller that goes, by its own deadline too, must not lose the token that takes the place of the
-    /// one it used up.
-    async fn renew_beside(
-        self: &Arc<Self>,
-        used: Option<HeaderValue>,
-        reason: Reason,
-        turn: Turn,
-    ) -> bool {
-        let this = self.clone();
-        let renewed =
-            tokio::spawn(async move { this.renew(used.as_ref(), reason, turn).await }).await;
-        matches!(renewed, Ok(true))
-    }
-
-    async fn renew(
-        self: &Arc<Self>,
-        used: Option<&HeaderValue>,
-        reason: Reason,
-        turn: Turn,
-    ) -> bool {
-        let begun = self.state().renewals;
-        let _one = self.renewing.lock().await;
-        let (sent, now, renewals, sign_outs) = {
-            let state = self.state();
-            let now = state.token.as_ref().map(|token| token.header.clone());
-            (state.used(reason), now, state.renewals, state.sign_outs)
-        };
-        if now.as_ref() != used || renewals != begun {
-            return now.is_some() && now.as_ref() != used;
-        }
-        let is_first = turn == Turn::First && reason != Reason::Scope;
-        let (mut token, mut origin, mut unrenewed) = (None, None, None);
-        // What was kept by an earlier run may be dead by now, which the second answer says.
-        if is_first || (self.store.is_some() && reason != Reason::Scope) {
-            match self.renewed(&sent).await {
-                Ok(renewed) => (origin, token) = renewed.unzip(),
-                Err(error) => unrenewed = Some(error),
-            }
-        }
-        let is_renewed = token.is_some();
-        if token.is_none() {
-            token = self.given(reason).await;
-        }
-        if token.is_none() && is_first && self.spec.way == Way::ClientCredentials {
-            match self.own().await {
-                Ok((grant, own)) => {
-                    (origin, token) = (Some(Origin::New(grant.into())), Some(own));
-                }
-                Err(error) => unrenewed = Some(error),
-            }
-        }
-        let mut state = self.state();
-        state.renewals += 1;
-        if reason == Reason::Expired {
-            state.renewed = Some(Instant::now());
-        }
-        let now = state.token.as_ref().map(|token| &token.header);
-        if now != used || (is_renewed && state.sign_outs != sign_outs) {
-            // A sign-in or a sign-out that came meanwhile stands.
-            return now.is_some() && now != used;
-        }
-        let is_other = token.as_ref().is_some_and(|token| sent.yields_to(token));
-        if is_other {
-            self.keep(&mut state, token);
-            state.hold(origin);
-            state.asked.answered_by_renewal(reason);
-        } else if unrenewed.is_some() && state.sign_outs == sign_outs {
-            state.unrenewed = unrenewed;
-        }
-        is_other
-    }
-
-    /// Another token for the same grant, or for what was signed in for in its place.
-    async fn renewed(&self, used: &Used) -> Result<Option<(Origin, Token)>, Error> {
-        let renewed = match self.store.as_ref().filter(|_| !self.state().ignores_kept) {
-            Some(store) => self.renewed_in(store, used).await,
-            None => self.renewed_here().await,
-        };
-        renewed.inspect_err(|error| self.not_renewed(error))
-    }
-
-    /// Without a file.
-    pub(super) async fn renewed_here(&self) -> Result<Option<(Origin, Token)>, Error> {
-        match self.grant().filter(|grant| grant.is_renewable()) {
-            Some(grant) => grant.renew(&self.spent).await.map(|token| Some((Origin::Held, token))),
-            None => Ok(None),
-        }
-    }
-
     /// What was issued last.
     pub(super) fn grant(&self) -> Option<Arc<Grant>> {
         self.state().grant.clone()
@@ -345,32 +212,6 @@ impl Credentials {
         self.store.is_some() && is_there
     }
 
-    /// A token for the client itself.
-    async fn own(&self) -> Result<(Grant, Token), Error> {
-        let issued = tokio::time::timeout(OWN_WAIT_MAX, client_credentials(self)).await;
-        let issued =
-            issued.unwrap_or_else(|_| Err(failure::required("no token was issued in time")));
-        issued.inspect_err(|error| self.not_renewed(error))
-    }
-
-    fn not_renewed(&self, error: &Error) {
-        tracing::info!(server = %self.server, %error, "a token was not renewed");
-    }
-
-    /// A token of the host's.
-    async fn given(&self, reason: Reason) -> Option<Token> {
-        let source = self.source.as_ref()?;
-        let refusal = self.refusal();
-        let given = source.ask(&self.server, self.home.as_ref(), reason, refusal.as_deref()).await;
-        self.state().denial = given.as_ref().err().cloned();
-        given
-            .inspect_err(|denial| {
-                let denial = denial.word();
-                tracing::info!(server = %self.server, denial, "the host gave no credentials");
-            })
-            .ok()
-    }
-
     /// A person signed in.
     pub(super) fn signed_in(&self, ordinal: Ordinal, grant: Grant, token: Token) {
         self.spent.forget();
@@ -385,7 +226,7 @@ impl Credentials {
     }
 
     /// The token that is sent from here on. It is a secret before it can be anywhere else.
-    fn keep(&self, state: &mut State, token: Option<Token>) {
+    pub(super) fn keep(&self, state: &mut CredentialState, token: Option<Token>) {
         token.iter().for_each(|token| self.learned.learn(&token.secret));
         state.unrenewed = None;
         state.token = token;
@@ -474,7 +315,7 @@ impl Credentials {
         self.state().asked.begin(scopes);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, CredentialState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,42 +4,15 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
-use serde_json::json;
-use tracing::instrument::WithSubscriber;
-use tracing::subscriber::NoSubscriber;
-use trunkline_pool::oauth::Authentication;
 
 use super::challenge::Challenge;
 use super::client::{ClientSpec, Way};
 use super::credentials::Credentials;
+use super::discovered::{Discovered, quiet};
 use super::failure;
 use super::fetch::Fetch;
-use super::guard::Guard;
+use super::flow_errors;
 use crate::Error;
-
-/// An authorization server that may be asked.
-pub(super) struct Discovered {
-    /// It knows the metadata, and no client yet.
-    pub flows: AuthorizationManager,
-    pub fetch: Arc<Fetch>,
-    pub issuer: String,
-    /// Whether it takes the address of a document for a client.
-    pub takes_documents: bool,
-    /// Whether its answers have to say whose they are (RFC 9207).
-    pub names_itself: bool,
-    metadata: AuthorizationMetadata,
-}
-
-impl Discovered {
-    /// The client proves in this way who it is, as its registration says, whatever the metadata do.
-    pub(super) fn prove_by(&mut self, authentication: Option<Authentication>) {
-        let Some(authentication) = authentication else { return };
-        let supported = json!([authentication.name()]);
-        let name = "token_endpoint_auth_methods_supported".to_owned();
-        self.metadata.additional_fields.insert(name, supported);
-        self.flows.set_metadata(self.metadata.clone());
-    }
-}
 
 /// Finds the authorization server of a server. `challenge` is the `WWW-Authenticate` that it answered with, if it did.
 ///
@@ -51,13 +24,13 @@ pub(super) async fn discover(
     challenge: Option<&str>,
 ) -> Result<Discovered, Error> {
     let (server, spec) = (&credentials.server, &credentials.spec);
-    let guard = Guard::new(home.clone(), spec, credentials.author);
+    let guard = spec.guard(home.clone(), credentials.author);
     let fetch = Arc::new(Fetch::new(server, guard, spec.route, &credentials.warnings)?);
     if challenge.is_some_and(Challenge::is_in) {
         fetch.takes_bearer();
     }
     let made = AuthorizationManager::new_with_oauth_http_client(home.clone(), fetch.clone()).await;
-    let mut flows = made.map_err(|error| failure::of(error, &fetch))?;
+    let mut flows = made.map_err(|error| flow_errors::of(error, &fetch))?;
     let configured = spec.metadata().and_then(|metadata| serde_json::from_value(metadata).ok());
     let metadata: AuthorizationMetadata = match configured {
         Some(metadata) => metadata,
@@ -81,7 +54,7 @@ async fn published(
 ) -> Result<AuthorizationMetadata, Error> {
     let challenge = Challenge::of(challenge.into_iter()).of_home(fetch.guard().home());
     let resolved = quiet(flows.resolve_metadata_from_challenge(challenge.as_deref())).await;
-    let resolved = resolved.map_err(|error| failure::of(error, fetch))?;
+    let resolved = resolved.map_err(|error| flow_errors::of(error, fetch))?;
     // Addresses that were only guessed are nobody's word.
     if resolved.source.is_discovered() {
         let issuer = resolved.metadata.issuer.as_deref();
@@ -96,7 +69,7 @@ async fn published(
         return Err(error.with_server(fetch.server()));
     }
     let error = fetch.take_failure().unwrap_or_else(|| match fetch.foreign_resource() {
-        Some(_) => failure::another_resource(fetch),
+        Some(_) => flow_errors::another_resource(fetch),
         None => failure::required("the server does not say which authorization server it trusts")
             .with_hint("set an `Authorization` header in the server's configuration"),
     });
@@ -147,9 +120,4 @@ fn publishes(document: &Url, issuer: &str) -> bool {
                 || is_at(format!("{path}/.well-known/{kind}"))
                 || is_at(format!(".well-known/{kind}"))
         })
-}
-
-/// The flows of rmcp without their log, which holds codes (S-48).
-pub(super) async fn quiet<T>(flow: impl Future<Output = T>) -> T {
-    flow.with_subscriber(NoSubscriber::default()).await
 }

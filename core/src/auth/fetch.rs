@@ -1,5 +1,6 @@
 //! What the flows send and receive: the one place of this module that opens sockets.
 
+mod exchange;
 mod heard;
 mod jars;
 mod road;
@@ -31,8 +32,8 @@ use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
 use trunkline_pool::oauth::{Authentication, Registered};
 
-pub(super) use self::heard::for_resource;
-use self::heard::{Heard, Wanted};
+pub(super) use self::exchange::for_resource;
+use self::exchange::{Heard, Wanted};
 use self::jars::Jars;
 use self::road::Roads;
 

@@ -10,9 +10,10 @@ use rmcp::transport::auth::{
 };
 use trunkline_pool::oauth::Authentication;
 
-use super::discovery::{Discovered, quiet};
+use super::discovered::{Discovered, quiet};
 use super::failure;
 use super::fetch::Fetch;
+use super::flow_errors;
 use super::grant_types::{Issued, Reason, Token};
 use super::spent::{Renewal, Spent};
 use super::store::{Kept, Key, now_ms};
@@ -187,7 +188,7 @@ impl Grant {
         if let Some(secret) = client.secret.as_deref().or(configured_secret) {
             config = config.with_client_secret(secret);
         }
-        flows.configure_client(config).map_err(|error| failure::of(error, &fetch))?;
+        flows.configure_client(config).map_err(|error| flow_errors::of(error, &fetch))?;
         let held = InMemoryCredentialStore::new();
         flows.set_credential_store(held.clone());
         let of = (kept.scopes.clone(), true);
@@ -209,7 +210,7 @@ impl Grant {
             received,
         );
         let stored = stored.with_issuer(Some(kept.key.issuer.clone()));
-        self.held.save(stored).await.map_err(|error| failure::of(error, &self.fetch))?;
+        self.held.save(stored).await.map_err(|error| flow_errors::of(error, &self.fetch))?;
         self.was_kept(Some(kept.clone()));
         Ok(())
     }
@@ -343,10 +344,10 @@ impl Grant {
         }
         let renewed = quiet(self.flows.refresh_token()).await;
         let answer = renewed.map_err(|error| {
-            let is_unknown = failure::is_of_unknown_client(&error);
+            let is_unknown = flow_errors::is_of_unknown_client(&error);
             self.is_of_unknown_client.store(is_unknown, Ordering::Relaxed);
             let (is_refused, is_spent) = (self.fetch.is_refused(), self.fetch.is_spent());
-            let error = failure::of(error, &self.fetch);
+            let error = flow_errors::of(error, &self.fetch);
             let is_over = is_refused && error.code() == ErrorCode::AuthRequired;
             self.is_over.store(is_over, Ordering::Relaxed);
             (error, is_over && is_spent)

@@ -12,12 +12,13 @@ use trunkline_pool::options::SignInOptions;
 
 use super::clients::{Clients, Place, Registered};
 use super::credentials::Credentials;
-use super::discovery::{Discovered, discover, quiet};
+use super::discovered::{Discovered, quiet};
+use super::discovery::discover;
 use super::fetch::Fetch;
 use super::grant::{Client, Grant};
 use super::grant_types::{Ordinal, Token};
 use super::redirect::Redirect;
-use super::{failure, redirect};
+use super::{failure, flow_errors, redirect};
 use crate::{Error, ErrorCode, Result};
 
 /// How long a person has, in which the authorization server keeps a code's request too.
@@ -197,7 +198,7 @@ impl SignIns {
             }
         };
         let session = quiet(AuthorizationSession::new(found.flows, request)).await;
-        let session = session.map_err(|(_, error)| failure::of(error, &found.fetch))?;
+        let session = session.map_err(|(_, error)| flow_errors::of(error, &found.fetch))?;
         Ok((session, registered))
     }
 
@@ -219,7 +220,7 @@ impl SignIns {
         let words: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let name = name.unwrap_or(CLIENT_NAME);
         let made = quiet(found.flows.register_client(name, redirect_uri, &words)).await;
-        let made = made.map_err(|error| failure::of(error, &found.fetch))?;
+        let made = made.map_err(|error| flow_errors::of(error, &found.fetch))?;
         let said = found.fetch.take_registered();
         let client = Registered {
             id: made.client_id,
@@ -273,10 +274,10 @@ impl SignIns {
         fetch.goes_on();
         let redeemed = quiet(session.handle_callback_url(url)).await;
         let answer = redeemed.map_err(|error| {
-            if failure::is_of_unknown_client(&error) {
+            if flow_errors::is_of_unknown_client(&error) {
                 self.registered.forget(registered.as_ref());
             }
-            failure::of(error, &fetch)
+            flow_errors::of(error, &fetch)
         })?;
         let flows = session.auth_manager;
         let issued = Grant::of((flows, held), fetch, (redirect.issuer, client), (scopes, &answer));
@@ -417,7 +418,7 @@ pub(super) async fn client_credentials(credentials: &Credentials) -> Result<(Gra
         scopes: scopes.clone(),
         resource: credentials.home.as_ref().map(Url::to_string),
     };
-    let failed = |error| failure::of(error, &fetch);
+    let failed = |error| flow_errors::of(error, &fetch);
     flows.validate_client_credentials_metadata(&client).map_err(failed)?;
     flows.configure_client_credentials(&client).map_err(failed)?;
     let answer = quiet(flows.exchange_client_credentials(&client)).await.map_err(|error| {

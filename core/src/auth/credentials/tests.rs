@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use trunkline_pool::options::{HandlerKind, Handlers};
@@ -9,7 +10,7 @@ use trunkline_pool::options::{HandlerKind, Handlers};
 use super::super::tests::{Issuer, granted};
 use super::*;
 use crate::ErrorCode;
-use crate::auth::{Author, Context};
+use crate::auth::{Author, Context, Refused, Turn};
 use crate::folder::Folder;
 
 /// A token that lives for so many seconds.

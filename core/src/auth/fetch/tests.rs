@@ -40,7 +40,7 @@ impl Names {
 }
 
 fn fetch(home: &str, lookup: Lookup) -> Fetch {
-    let guard = Guard::new(Url::parse(home).unwrap(), &ClientSpec::default(), Author::Host);
+    let guard = ClientSpec::default().guard(Url::parse(home).unwrap(), Author::Host);
     Fetch::with(&"s".into(), (guard, Route::Direct), lookup, &Arc::default()).unwrap()
 }
 

@@ -15,7 +15,6 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use trunkline_pool::oauth::{Way, is_public_name};
 use url::Host;
 
-use super::client::{self, ClientSpec};
 use crate::{Error, ErrorCode};
 
 /// Longer addresses are refused: nobody needs them, and they are shown to people.
@@ -41,12 +40,9 @@ pub(crate) enum Author {
 }
 
 impl Guard {
-    pub(super) fn new(home: Url, spec: &ClientSpec, author: Author) -> Guard {
-        let way = match spec.way {
-            client::Way::Code => Way::Person,
-            client::Way::ClientCredentials => Way::Client,
-        };
-        Guard { home, configured: spec.addresses(), author, way }
+    /// Of a server at `home`; `configured` are the addresses that its configuration names.
+    pub(super) fn new(home: Url, configured: Vec<Url>, way: Way, author: Author) -> Guard {
+        Guard { home, configured, author, way }
     }
 
     /// How a token is come by.

@@ -6,13 +6,14 @@ use reqwest::Url;
 
 use serde_json::json;
 
-use super::{Author, ClientSpec, Guard, admitted, is_public};
+use super::{Author, Guard, admitted, is_public};
+use crate::auth::client::ClientSpec;
 
 /// A guard of a configuration that names an address of its own.
 fn of(home: &str, author: Author) -> Guard {
     let oauth = json!({ "token_url": "https://10.1.1.1/token", "issuer": "https://login.example" });
     let spec = ClientSpec::of(oauth.as_object().unwrap());
-    Guard::new(Url::parse(home).unwrap(), &spec, author)
+    spec.guard(Url::parse(home).unwrap(), author)
 }
 
 fn guard(home: &str) -> Guard {

@@ -7,11 +7,11 @@ use serde_json::Value;
 use trunkline_pool::config::Fingerprint;
 use trunkline_pool::json::Plain;
 
-use crate::auth::Author;
+use crate::auth::guard::Author;
 
 /// Which grant: who issued it, for what, and for which configuration.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::auth) struct Key {
+pub(crate) struct Key {
     pub issuer: String,
     pub resource: String,
     pub salt: String,
@@ -21,7 +21,7 @@ pub(in crate::auth) struct Key {
 
 impl Key {
     /// One with a salt of its own.
-    pub(in crate::auth) fn new(
+    pub(crate) fn new(
         issuer: &str,
         resource: String,
         (fingerprint, author): (&Fingerprint, Author),
@@ -33,7 +33,7 @@ impl Key {
     }
 
     /// Whether it is of this configuration, by this author.
-    pub(in crate::auth) fn is_of(&self, fingerprint: &Fingerprint, author: Author) -> bool {
+    pub(crate) fn is_of(&self, fingerprint: &Fingerprint, author: Author) -> bool {
         self.configuration == configuration(fingerprint, author, &self.salt)
     }
 }
@@ -48,7 +48,7 @@ fn configuration(fingerprint: &Fingerprint, author: Author, salt: &str) -> Strin
 
 /// A grant as it is kept.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(in crate::auth) struct Kept {
+pub(crate) struct Kept {
     #[serde(flatten)]
     pub key: Key,
     pub client_id: String,
@@ -106,7 +106,7 @@ impl Kept {
 }
 
 /// Milliseconds since 1970.
-pub(in crate::auth) fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
