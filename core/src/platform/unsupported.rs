@@ -1,10 +1,9 @@
 //! Systems without an implementation: nothing can be started, and everything else is unreachable.
 
 use std::convert::Infallible;
-use std::io;
 use std::time::Duration;
 
-use super::{Exit, Launch, LaunchError, Launched, OnBlockingThread, Room, TreeSignal};
+use super::{Exit, Room, TreeSignal};
 
 /// A server's process.
 #[derive(Debug)]
@@ -25,14 +24,6 @@ pub(crate) struct LentPipe(Infallible);
 /// Another descriptor of what is never lent.
 #[derive(Debug)]
 pub(crate) struct PipeCopy(Infallible);
-
-/// Refuses.
-pub(crate) async fn launch(
-    _launch: Launch,
-    _on_blocking_thread: OnBlockingThread,
-) -> Result<Launched, LaunchError> {
-    Err(LaunchError::new("start a process on this system", io::ErrorKind::Unsupported.into()))
-}
 
 /// There are no servers to survive.
 pub(crate) fn supervision() -> &'static str {

@@ -12,10 +12,8 @@ use std::time::Duration;
 
 use crate::platform::child::{close_others_on_exec, default_signals};
 use crate::platform::inherited::NotInherited;
-use crate::platform::pipe::{pipe, set_nonblocking};
-use crate::platform::{
-    LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, ReadPipe, Stamp, signals,
-};
+use crate::platform::pipe::{ReadPipe, pipe, set_nonblocking};
+use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Stamp, signals};
 
 /// A child that was forked, before it meets the runtime.
 #[derive(Debug)]

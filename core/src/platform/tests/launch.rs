@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
