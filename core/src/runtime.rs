@@ -1,16 +1,19 @@
 //! The one internal runtime of the process.
 //!
-//! It starts with the first pool and stops, in the background, when the last pool and its connections are gone. In a
-//! forked child nothing of it is touched: the child's first pool starts a runtime of its own.
+//! It starts with the first pool and stops, in the background, when the last pool and its
+//! connections are gone. In a forked child nothing of it is touched: the child's first pool starts
+//! a runtime of its own.
 
+use std::collections::VecDeque;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
+use trunkline_pool::interface::words;
 
-use crate::apart::{Waiters, no_thread};
 use crate::platform::{self, OfProcess};
 use crate::{Error, ErrorCode, Result};
 
@@ -24,9 +27,12 @@ pub(crate) struct Runtime {
     fork_generation: u64,
 }
 
+const THREAD_NAME: &str = "trunkline";
+
 /// What the runtime runs on.
 enum Threads {
-    /// One thread, which ends when this is dropped. It has nobody to share work with, so that a call has less of tokio to pass.
+    /// One thread, which ends when this is dropped. It has nobody to share work with, so that a
+    /// call has less of tokio to pass.
     One {
         _holds: oneshot::Sender<()>,
     },
@@ -45,7 +51,8 @@ impl Runtime {
     /// `on_only_worker` first.
     ///
     /// # Errors
-    /// `invalid_argument` when it runs with another number of workers, `limit` (`threads`) when threads cannot be started.
+    /// `invalid_argument` when it runs with another number of workers, `limit` (`threads`) when
+    /// threads cannot be started.
     pub(crate) fn shared(workers: usize, on_only_worker: fn()) -> Result<Arc<Runtime>> {
         let mut current = current();
         if let Some(runtime) = current.upgrade() {
@@ -132,7 +139,8 @@ impl Threads {
             return Ok((runtime.handle().clone(), Threads::Several(runtime)));
         }
         let (holds, over) = oneshot::channel();
-        // Made where it is dropped: inside another runtime, which the caller may be in, neither may happen.
+        // Made where it is dropped: inside another runtime, which the caller may be in, neither may
+        // happen.
         let (tell, told) = sync_channel(1);
         std::thread::Builder::new().name(THREAD_NAME.into()).spawn(move || {
             platform::block_all_signals();
@@ -151,7 +159,8 @@ impl Threads {
         Ok((handle, Threads::One { _holds: holds }))
     }
 
-    /// Ends them in the background. The caller may be inside another runtime, where tokio lets none just be dropped.
+    /// Ends them in the background. The caller may be inside another runtime, where tokio lets none
+    /// just be dropped.
     fn end(self) {
         match self {
             Threads::One { .. } => {}
@@ -183,16 +192,139 @@ impl Drop for Runtime {
     }
 }
 
-pub(crate) const THREAD_NAME: &str = "trunkline";
-
 /// Threads of tokio's own for what may wait: look-ups of host names. They end when they are idle.
 const BLOCKING_THREADS_MAX: usize = 64;
 
+/// Threads beside the first. A few are at work at one time, but one that waits for a file system
+/// that is away is lost until that is back, and the others must go on: there are at most two for
+/// each source.
+const MORE_MAX: usize = 63;
+
+/// A piece of work for a thread that may wait.
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
+
+/// The threads of a runtime that may wait (SPEC 16.2).
+///
+/// The first is there as long as the runtime, so that what is begun is done also while the system
+/// gives no thread; only later. Others come while it is at work, and go when nothing is left to do.
+pub(crate) struct Waiters {
+    runtime: Handle,
+    more_max: usize,
+    state: Mutex<State>,
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    works: VecDeque<Work>,
+    /// Whether the first has nothing to do, and was not called.
+    rests: bool,
+    /// Threads beside the first.
+    more: usize,
+    over: bool,
+}
+
+impl Waiters {
+    /// The first of them.
+    ///
+    /// # Errors
+    /// Those of the system, which gives no thread.
+    pub(crate) fn start(runtime: Handle) -> io::Result<Arc<Waiters>> {
+        Waiters::with(runtime, MORE_MAX)
+    }
+
+    fn with(runtime: Handle, more_max: usize) -> io::Result<Arc<Waiters>> {
+        let (state, news) = Default::default();
+        let waiters = Arc::new(Waiters { runtime, more_max, state, news });
+        waiters.begin(Waiters::stay)?;
+        Ok(waiters)
+    }
+
+    /// No more comes. What was given is done.
+    pub(crate) fn end(&self) {
+        self.state().over = true;
+        self.news.notify_one();
+    }
+
+    pub(crate) fn give(self: &Arc<Self>, work: Work) {
+        {
+            let mut state = self.state();
+            state.works.push_back(work);
+            if std::mem::take(&mut state.rests) {
+                return self.news.notify_one();
+            }
+            if state.more >= self.more_max {
+                return;
+            }
+            state.more += 1;
+        }
+        // Whoever is at work looks for more before it rests.
+        if self.begin(Waiters::help).is_err() {
+            self.state().more -= 1;
+        }
+    }
+
+    fn begin(self: &Arc<Self>, body: fn(&Waiters)) -> io::Result<()> {
+        let waiters = self.clone();
+        let thread = std::thread::Builder::new().name(THREAD_NAME.into());
+        let body = move || {
+            platform::block_all_signals();
+            let _context = waiters.runtime.enter();
+            body(&waiters);
+        };
+        thread.spawn(body).map(drop)
+    }
+
+    fn stay(&self) {
+        loop {
+            let mut state = self.work();
+            if state.over {
+                return;
+            }
+            state.rests = true;
+            let is_idle = |state: &mut State| state.rests && !state.over;
+            drop(self.news.wait_while(state, is_idle).unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    fn help(&self) {
+        self.work().more -= 1;
+    }
+
+    /// Does what there is.
+    fn work(&self) -> MutexGuard<'_, State> {
+        loop {
+            let mut state = self.state();
+            let Some(work) = state.works.pop_front() else { return state };
+            drop(state);
+            // Whoever waits for it is told by its end.
+            let _ = catch_unwind(AssertUnwindSafe(work));
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The error where the system gives no thread.
+pub(crate) fn no_thread(error: &io::Error) -> Error {
+    Error::new(ErrorCode::Limit, format!("there is no thread to be had: {error}"))
+        .with_detail("limit", words::limit::THREADS)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
     use super::*;
 
-    /// SPEC 9.6, 16.2: what has begun of a runtime ends also where its caller is inside another one.
+    /// What waits so long hangs.
+    const HANG: Duration = Duration::from_secs(90);
+
+    /// SPEC 9.6, 16.2: what has begun of a runtime ends also where its caller is inside another
+    /// one.
     #[tokio::test]
     async fn a_runtime_without_a_thread_that_may_wait_is_an_error() {
         for workers in [1, 2] {
@@ -201,5 +333,39 @@ mod tests {
             let error = started.err().expect("there is no thread to be had");
             assert_eq!(error.code(), ErrorCode::Limit, "{error}");
         }
+    }
+
+    /// SPEC 16.2: also what was given before its end, and after a piece that panicked.
+    #[test]
+    fn a_thread_alone_does_everything_in_turn() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let waiters = Waiters::with(runtime.handle().clone(), 0).unwrap();
+        let (send, told) = channel();
+        for name in ["first", "panics", "last"] {
+            let send = send.clone();
+            waiters.give(Box::new(move || {
+                send.send(name).unwrap();
+                assert!(name != "panics", "as a piece of work may");
+            }));
+        }
+        waiters.end();
+        drop((waiters, send));
+        assert_eq!(told.iter().collect::<Vec<_>>(), ["first", "panics", "last"]);
+    }
+
+    /// SPEC 16.2: what waits for a file system holds up nothing else.
+    #[test]
+    fn what_comes_while_the_first_waits_has_a_thread_of_its_own() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let waiters = Waiters::start(runtime.handle().clone()).unwrap();
+        let (go_on, waits) = channel();
+        let (send, told) = channel();
+        let tell = send.clone();
+        waiters.give(Box::new(move || tell.send(waits.recv_timeout(HANG)).unwrap()));
+        waiters.give(Box::new(move || send.send(Ok("other")).unwrap()));
+        assert_eq!(told.recv_timeout(HANG), Ok(Ok("other")));
+        go_on.send("first").unwrap();
+        assert_eq!(told.recv_timeout(HANG), Ok(Ok("first")));
+        waiters.end();
     }
 }

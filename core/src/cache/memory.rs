@@ -7,7 +7,7 @@ use std::time::Instant;
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::{Catalog, ListKind};
 
-use super::Known;
+use super::known::Known;
 
 /// Keys of which something is known: several for each of the most servers that a pool is made for.
 const KEYS_MAX: usize = 8192;

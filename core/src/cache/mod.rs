@@ -6,6 +6,7 @@
 //! 3. Whoever looks something up is answered in its time, whatever happens, and once more when a look that takes longer is over.
 
 mod disk;
+mod known;
 mod memory;
 mod queue;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use trunkline_pool::options::CatalogCache;
 
 pub(crate) use self::disk::now_ms;
 use self::disk::{Disk, Write};
+pub(crate) use self::known::Known;
 use self::memory::Memory;
 use self::queue::{By, LookedFor, Queue};
 use crate::apart;
@@ -64,18 +66,6 @@ impl Drop for Showing {
         self.0.showing.fetch_sub(1, Ordering::AcqRel);
         self.0.idle.notify_waiters();
     }
-}
-
-/// What is known of a kept catalog without looking anywhere.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Known {
-    /// This was listed last. It is not empty.
-    Catalog(Arc<Catalog>),
-    /// What was listed last was empty.
-    Nothing,
-    /// It was not looked for (see [`Catalogs::look_up`]), or not found: another process may keep it at any time. One that was forgotten to make
-    /// room for others is so again. Whoever looked for it once takes it for nothing.
-    Unknown,
 }
 
 /// How far what is looked up is.

@@ -5,14 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub(crate) use super::place::FILE_BYTES_MAX;
 use super::place::{Place, write_new, write_whole};
 use super::stamp::Stamp;
 use crate::bounded;
 use crate::platform::{check_own_folder, open_own};
 use crate::{Error, ErrorCode, Result};
-
-/// A longer file is damaged, and none is written (S-12).
-pub(crate) const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// A file that is this user's alone.
 #[derive(Clone, Debug)]

@@ -4,8 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use super::file::FILE_BYTES_MAX;
 use crate::bounded;
+
+/// A longer file is damaged, and none is written (S-12).
+pub(crate) const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// What is open before anything is changed: a save for which that cannot be had has not begun.
 pub(super) struct Place {
