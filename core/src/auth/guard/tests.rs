@@ -4,16 +4,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use reqwest::Url;
 
-use serde_json::json;
-
-use super::{Author, Guard, admitted, is_public};
-use crate::auth::client::ClientSpec;
+use super::{Author, Guard, Way, admitted, is_public};
 
 /// A guard of a configuration that names an address of its own.
 fn of(home: &str, author: Author) -> Guard {
-    let oauth = json!({ "token_url": "https://10.1.1.1/token", "issuer": "https://login.example" });
-    let spec = ClientSpec::of(oauth.as_object().unwrap());
-    spec.guard(Url::parse(home).unwrap(), author)
+    let configured = ["https://10.1.1.1/token", "https://login.example"];
+    let configured = configured.map(|url| Url::parse(url).unwrap()).to_vec();
+    Guard::new(Url::parse(home).unwrap(), configured, Way::Person, author)
 }
 
 fn guard(home: &str) -> Guard {
