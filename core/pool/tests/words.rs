@@ -24,15 +24,15 @@ const HANDED_ON: [(&str, &str); 16] = [
     ("core/src/transport/http/network.rs", "kind"),
     ("core/src/transport/http/failure.rs", "missing"),
     ("core/src/auth/source.rs", "self.word()"),
-    ("core/src/client/failure.rs", "which"),
-    ("core/src/client/failure.rs", "limit"),
+    ("core/src/client/errors.rs", "which"),
+    ("core/src/client/errors.rs", "limit"),
     ("core/pool/src/state/effects.rs", "limit"),
     ("core/pool/src/gates/gate.rs", "reason"),
     ("ffi/src/running.rs", "word"),
 ];
 
 /// What a server or a handler said, and what another error has: members of that name which are no words of ours.
-const NO_WORDS: [(&str, &str); 1] = [("core/src/client/era/rounds.rs", "message")];
+const NO_WORDS: [(&str, &str); 1] = [("core/src/client/era/input_rounds.rs", "message")];
 
 /// What hands words on to where an error is made: they come as constants too.
 const HANDS_ON: [&str; 7] = [

@@ -3,32 +3,18 @@
 //! The driver makes one [`Connection`] per incarnation of an entry and decides nothing here. A call goes
 //! straight from the caller's thread to the wire and back to its completion; no task is spawned for it.
 
-mod attempts;
 mod calls;
-mod connect;
-mod ending;
+mod connection;
 mod era;
-mod failure;
-mod frame_transport;
-mod freshness;
+mod errors;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
-mod in_flight;
 mod introduction;
-mod keepalive;
-mod link;
-mod listen;
+mod lifecycle;
 mod lists;
 mod log_level;
-mod offers;
-mod owed;
-mod pages;
-mod reading;
-mod requests;
 mod server_requests;
 mod state;
-mod tasks;
-mod timer;
 mod types;
 
 #[cfg(test)]
@@ -43,17 +29,17 @@ use trunkline_pool::config::ServerSpec;
 pub(crate) use trunkline_pool::in_flight::Callers;
 use trunkline_pool::state::CloseExit;
 
-pub(crate) use self::attempts::Attempts;
 pub use self::calls::call_result::CallResult;
 pub(crate) use self::calls::call_result::Callee;
+use self::calls::in_flight::Purpose;
+pub(crate) use self::calls::requests::EARLIER_ROUNDS;
+pub(crate) use self::calls::time_budget::Attempts;
+use self::connection::{Life, Link};
 pub(crate) use self::era::Opening;
-pub(crate) use self::failure::out_of_reach;
-use self::in_flight::Purpose;
+pub(crate) use self::errors::out_of_reach;
 pub use self::introduction::Introduction;
-use self::link::{Life, Link};
-pub(crate) use self::lists::Listed;
+pub(crate) use self::lists::list_all::Listed;
 pub(crate) use self::log_level::LevelAnswer;
-pub(crate) use self::requests::EARLIER_ROUNDS;
 use self::state::ignored::Ignored;
 pub(crate) use self::types::{
     ConnectOptions, ConnectionEvents, Done, GivenUp, Kill, OnProgress, Provided, Question, Reply,
@@ -78,7 +64,7 @@ impl Connection {
         events: Arc<dyn ConnectionEvents>,
         given_up: GivenUp,
     ) -> std::result::Result<(Connection, Listed), Unconnected> {
-        let connected = connect::connect(spec, options, events, given_up).await;
+        let connected = lifecycle::connect::connect(spec, options, events, given_up).await;
         connected.map(|(link, listed)| (Connection(link), listed))
     }
 
@@ -116,7 +102,7 @@ impl Connection {
 
     /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
     pub(crate) async fn list(&self) -> Result<Listed> {
-        self.0.relist().await.map_err(failure::kept)
+        self.0.relist().await.map_err(errors::kept)
     }
 
     /// Whether it was lost, which is told only once the exit of its process is known, or was waited for.

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 use trunkline_pool::config::Era;
 use trunkline_pool::options::{HandlerKind, HandlerResult, Handling, Refusal};
 
-use super::in_flight::Hold;
-use super::link::Link;
+use super::calls::in_flight::Hold;
+use super::connection::Link;
 use super::state::ignored::count;
 use super::state::open_requests::{Ticket, refused};
 use super::state::outbox::Debt;

@@ -11,7 +11,7 @@ use trunkline_pool::options::{ClientInfo, HandlerKind, Handling, NothingListed, 
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
-use super::attempts::Attempts;
+use super::calls::time_budget::Attempts;
 use super::era::Opening;
 use super::introduction::Introduction;
 use crate::auth::Credentials;

@@ -11,11 +11,11 @@ use trunkline_pool::json::readable;
 use trunkline_pool::lenient::{kinds, lenient};
 
 use super::{Metadata, REVISIONS};
-use crate::client::frame_transport;
-use crate::client::link::Link;
+use crate::client::connection::Link;
+use crate::client::lifecycle::rmcp_handshake;
 use crate::client::state::declared::Lists;
 use crate::client::types::{Reply, RequestId, ServerFacts};
-use crate::client::{Introduction, failure};
+use crate::client::{Introduction, errors};
 use crate::transport::http::MODERN_ERRORS;
 use crate::{Error, ErrorCode, Result};
 
@@ -85,7 +85,7 @@ impl Link {
                     }
                     Some(_) => {
                         let message = "the server refuses to say what it speaks";
-                        return Err(failure::protocol(&self.server, message).with_cause(error));
+                        return Err(errors::protocol(&self.server, message).with_cause(error));
                     }
                     None if is_of_connection(&error) => return Err(error),
                     None => return Ok(Era::Legacy),
@@ -93,7 +93,7 @@ impl Link {
             };
             tracing::debug!(server = %self.server, ?offered, "another revision is asked for");
         }
-        Err(failure::protocol(&self.server, "the server refuses each revision that it names"))
+        Err(errors::protocol(&self.server, "the server refuses each revision that it names"))
     }
 
     /// What each request says of us in this revision.
@@ -131,11 +131,11 @@ impl Link {
     fn no_revision(&self, theirs: &[String]) -> Error {
         let shown = theirs.iter().take(REVISIONS_SHOWN_MAX);
         let shown: Vec<Value> =
-            shown.map(|revision| failure::revision(&self.redactor.text(revision)).into()).collect();
+            shown.map(|revision| errors::revision(&self.redactor.text(revision)).into()).collect();
         let ours: Vec<Value> =
-            REVISIONS.iter().chain(frame_transport::REVISIONS).copied().map(Value::from).collect();
+            REVISIONS.iter().chain(rmcp_handshake::REVISIONS).copied().map(Value::from).collect();
         let message = "the server speaks no revision of the protocol that is known here";
-        failure::protocol(&self.server, message)
+        errors::protocol(&self.server, message)
             .with_detail("supported", shown)
             .with_detail("known", ours)
             .with_hint(
@@ -157,7 +157,7 @@ fn choose(theirs: &[String]) -> Choice {
     let speaks = |ours: &&str| theirs.iter().any(|revision| revision == ours);
     match REVISIONS.iter().copied().find(speaks) {
         Some(revision) => Choice::Modern(revision),
-        None if frame_transport::REVISIONS.iter().any(speaks) => Choice::Legacy,
+        None if rmcp_handshake::REVISIONS.iter().any(speaks) => Choice::Legacy,
         None => Choice::None,
     }
 }

@@ -5,13 +5,13 @@
 //! only a session of the legacy era knows is neither sent nor taken.
 
 mod discover;
-mod metadata;
-mod opening;
+mod input_rounds;
+mod negotiate;
+mod request_meta;
 mod result_type;
-mod rounds;
 
-pub(super) use self::metadata::{Introduced, Metadata, write_params};
-pub(super) use self::opening::Refused;
+pub(super) use self::negotiate::Refused;
+pub(super) use self::request_meta::{Introduced, Metadata, write_params};
 pub(super) use self::result_type::ResultType;
 
 use trunkline_pool::config::Era;

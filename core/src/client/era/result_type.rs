@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use serde::Deserialize;
 
-use crate::client::link::Link;
-use crate::client::{Reply, failure};
+use crate::client::connection::Link;
+use crate::client::{Reply, errors};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// The kinds of result that are understood here.
@@ -40,7 +40,7 @@ impl Link {
             Err(unknown) => {
                 let shown = crate::base::escape::escape_line(unknown.as_bytes());
                 let message = "the server answered with a result of an unknown type";
-                let error = failure::protocol(&self.server, message);
+                let error = errors::protocol(&self.server, message);
                 let shown: String = shown.chars().take(TYPE_SHOWN_CHARS).collect();
                 Err(error.with_detail("result_type", shown).with_outcome(Outcome::Unknown))
             }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::client::freshness::BUSY_MAX;
+use crate::client::lists::freshness::BUSY_MAX;
 
 /// What the reader tells the keep-alive.
 #[derive(Debug)]

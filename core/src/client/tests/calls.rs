@@ -95,7 +95,7 @@ async fn a_call_that_was_given_up_is_in_doubt_until_the_server_ends_it() {
     let open = test_server(&[]).connect().await;
     let link = &open.connection.0;
     let session = SessionId(1);
-    let refused = |doubt| move |id| link.refuse(id, failure::protocol(&"s".into(), "no"), doubt);
+    let refused = |doubt| move |id| link.refuse(id, errors::protocol(&"s".into(), "no"), doubt);
     let answered = |rest: &'static str| {
         move |id| {
             let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}");

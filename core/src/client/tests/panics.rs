@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicUsize;
 
 use std::collections::HashSet;
 
-use super::link::Link;
 use super::*;
 use crate::Outcome;
-use crate::client::in_flight::Purpose;
+use crate::client::calls::in_flight::Purpose;
+use crate::client::connection::Link;
 use crate::net::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
 

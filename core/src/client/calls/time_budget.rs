@@ -21,12 +21,12 @@ impl Attempts {
     }
 
     /// What the next attempt goes on with.
-    pub(super) fn begun(&self) -> MutexGuard<'_, Begun> {
+    pub(in crate::client) fn begun(&self) -> MutexGuard<'_, Begun> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An attempt is over.
-    pub(super) fn ended(&self, attempt: &Clock) {
+    pub(in crate::client) fn ended(&self, attempt: &Clock) {
         self.begun().ended(attempt, Instant::now());
     }
 }

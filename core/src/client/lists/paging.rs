@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 use trunkline_pool::catalog::{CacheScope, Catalog, ListKind};
 use trunkline_pool::interface::words;
 
-use super::failure;
-use super::link::{Life, Link};
-use super::types::{Reply, RequestId};
+use crate::client::connection::{Life, Link};
+use crate::client::errors;
+use crate::client::types::{Reply, RequestId};
 use crate::{Error, ErrorCode, Result};
 
 /// Pages of one list.
@@ -30,7 +30,7 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(2);
 
 /// A list as far as it was read.
 #[derive(Default)]
-pub(super) struct Pages {
+pub(in crate::client) struct Pages {
     /// It alone.
     pub catalog: Catalog,
     /// How long the first of its pages to go stale is fresh.
@@ -54,7 +54,7 @@ enum End {
 impl Link {
     /// One whole list; empty when it is not offered. A refused cursor makes all that was read worthless: it is begun again,
     /// once.
-    pub(super) async fn list_if(
+    pub(in crate::client) async fn list_if(
         self: &Arc<Self>,
         offered: bool,
         list: ListKind,
@@ -84,7 +84,7 @@ impl Link {
         for _ in 0..PAGES_MAX {
             let is_first = pages.cursors.is_empty();
             let page = match self.request_again(method, &params).await {
-                Err(error) if !pages.is_known && failure::is_method_not_found(&error) => {
+                Err(error) if !pages.is_known && errors::is_method_not_found(&error) => {
                     return Ok(End::Whole);
                 }
                 Err(error) if !is_first && is_refusal(&error) => return Ok(End::Refused(error)),
@@ -93,7 +93,7 @@ impl Link {
             pages.is_known = true;
             pages.bytes = pages.bytes.saturating_add(page.len());
             if pages.bytes > self.options.frame_bytes {
-                return Err(failure::limit(&self.server, words::limit::FRAME_BYTES));
+                return Err(errors::limit(&self.server, words::limit::FRAME_BYTES));
             }
             let end = pages.catalog.add_page(list, &page);
             let end = end.map_err(|error| error.with_server(self.server.as_ref()))?;
@@ -106,11 +106,11 @@ impl Link {
                     return Ok(End::Whole);
                 }
                 let message = format!("{method} gave the same cursor twice");
-                return Err(failure::protocol(&self.server, message));
+                return Err(errors::protocol(&self.server, message));
             }
         }
         let message = format!("{method} has more than {PAGES_MAX} pages");
-        Err(failure::protocol(&self.server, message))
+        Err(errors::protocol(&self.server, message))
     }
 
     /// A page, asked for again where the way to the server failed under it (SPEC 4.3), unless it is to be left alone for longer.
@@ -118,7 +118,7 @@ impl Link {
         let mut wait = RETRY_WAIT_FIRST;
         for _ in 0..RETRIES_MAX {
             match self.request(method, params).await {
-                Err(error) if failure::is_of_network(&error) && self.outlives_requests() => {
+                Err(error) if errors::is_of_network(&error) && self.outlives_requests() => {
                     let Some(pause) = pause(&error, wait) else { return Err(error) };
                     tokio::time::sleep(pause).await;
                     wait *= 2;
@@ -158,7 +158,7 @@ fn pause(error: &Error, wait: Duration) -> Option<Duration> {
 
 /// Whether a server does not take a cursor: some do not know the method with one.
 fn is_refusal(error: &Error) -> bool {
-    failure::is_invalid_params(error) || failure::is_method_not_found(error)
+    errors::is_invalid_params(error) || errors::is_method_not_found(error)
 }
 
 /// Cancels a request that nobody waits for; one that was answered is not touched.

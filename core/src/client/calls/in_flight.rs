@@ -10,14 +10,13 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::mpsc;
-use trunkline_pool::in_flight;
-use trunkline_pool::in_flight::{Callers, Held, Table, Timer, Whose};
-pub(super) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpose};
+use trunkline_pool::in_flight::{self, Callers, Held, Table, Timer, Whose};
+pub(in crate::client) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpose};
 use trunkline_pool::state::SessionId;
 
-use super::attempts::Attempts;
-use super::state::next_round::Again;
-use super::types::{Done, OnProgress, RequestId};
+use super::time_budget::Attempts;
+use crate::client::state::next_round::Again;
+use crate::client::types::{Done, OnProgress, RequestId};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify};
 use crate::transport::Via;
@@ -26,16 +25,16 @@ use crate::transport::Via;
 const FIRST_ID: u64 = 1 << 32;
 
 /// One request that waits for its answer.
-pub(super) type Flight = in_flight::Flight<Waiter>;
+pub(in crate::client) type Flight = in_flight::Flight<Waiter>;
 
 /// Why a request was not taken in.
-pub(super) type Refused = in_flight::Refused<Waiter>;
+pub(in crate::client) type Refused = in_flight::Refused<Waiter>;
 
 /// A request that missed a deadline.
-pub(super) type Overdue = in_flight::Overdue<Waiter>;
+pub(in crate::client) type Overdue = in_flight::Overdue<Waiter>;
 
 /// Who waits for a request, and what it needs on its way.
-pub(super) struct Waiter {
+pub(in crate::client) struct Waiter {
     pub done: Done,
     pub progress: Option<OnProgress>,
     /// The attempts that it is one of.
@@ -46,7 +45,7 @@ pub(super) struct Waiter {
     pub under_way: Vec<mpsc::Sender<Infallible>>,
 }
 
-pub(super) struct InFlight {
+pub(in crate::client) struct InFlight {
     table: Mutex<Table<Waiter>>,
     next_id: AtomicU64,
     /// Wakes the timer: an earlier deadline, or the end.
@@ -58,7 +57,7 @@ pub(super) struct InFlight {
 
 impl InFlight {
     /// An empty table that takes so many calls.
-    pub(super) fn new(calls_max: u32) -> Self {
+    pub(in crate::client) fn new(calls_max: u32) -> Self {
         InFlight {
             table: Mutex::new(Table::new(calls_max)),
             next_id: AtomicU64::new(FIRST_ID),
@@ -69,22 +68,26 @@ impl InFlight {
     }
 
     /// An id that was never used on this connection.
-    pub(super) fn new_id(&self) -> u64 {
+    pub(in crate::client) fn new_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The id that comes next: those of the requests in flight are smaller.
-    pub(super) fn next_id(&self) -> RequestId {
+    pub(in crate::client) fn next_id(&self) -> RequestId {
         RequestId(self.next_id.load(Ordering::Relaxed))
     }
 
     /// Whether a call with a smaller id is in flight that is none of the `unsent`.
-    pub(super) fn has_call_before(&self, RequestId(id): RequestId, unsent: &HashSet<u64>) -> bool {
+    pub(in crate::client) fn has_call_before(
+        &self,
+        RequestId(id): RequestId,
+        unsent: &HashSet<u64>,
+    ) -> bool {
         self.lock().has_call_before(id, unsent)
     }
 
     /// Takes a request in. It must be in the table before its first byte is written.
-    pub(super) fn register(&self, id: u64, flight: Flight) -> Result<(), Refused> {
+    pub(in crate::client) fn register(&self, id: u64, flight: Flight) -> Result<(), Refused> {
         let mut table = self.lock();
         let timer = table.register(id, flight)?;
         self.heed(table, timer);
@@ -92,28 +95,28 @@ impl InFlight {
     }
 
     /// Whether a request in flight wants to hear of progress.
-    pub(super) fn wants_progress(&self, id: u64) -> bool {
+    pub(in crate::client) fn wants_progress(&self, id: u64) -> bool {
         self.lock().flight(id).is_some_and(|flight| flight.payload.progress.is_some())
     }
 
     /// Whether a request is in flight.
-    pub(super) fn contains(&self, id: u64) -> bool {
+    pub(in crate::client) fn contains(&self, id: u64) -> bool {
         self.lock().flight(id).is_some()
     }
 
     /// When a request in flight gives up.
-    pub(super) fn deadline(&self, id: u64) -> Option<Instant> {
+    pub(in crate::client) fn deadline(&self, id: u64) -> Option<Instant> {
         self.lock().flight(id).map(|flight| flight.clock.deadline())
     }
 
     /// Takes a request out, to be answered by the caller; `None` when somebody else did.
-    pub(super) fn take(&self, id: u64) -> Option<Flight> {
+    pub(in crate::client) fn take(&self, id: u64) -> Option<Flight> {
         let flight = self.take_out(|table| table.take(id));
         flight.inspect(note_time)
     }
 
     /// The same, of one whose answer came, or never will: where it was given up before, it is not in doubt any more.
-    pub(super) fn settle(&self, id: u64) -> Option<Flight> {
+    pub(in crate::client) fn settle(&self, id: u64) -> Option<Flight> {
         let flight = self.take(id);
         if flight.is_none() {
             self.forget_abandoned(id);
@@ -122,18 +125,18 @@ impl InFlight {
     }
 
     /// Takes a request out whose answer did not come: the server may still work on it, and that is in doubt from the same moment on.
-    pub(super) fn give_up(&self, id: u64) -> Option<Flight> {
+    pub(in crate::client) fn give_up(&self, id: u64) -> Option<Flight> {
         let flight = self.take_out(|table| table.give_up(id, Instant::now()));
         flight.inspect(note_time)
     }
 
     /// [`give_up`](Self::give_up) by the id that the caller knows; with the id that it has now.
-    pub(super) fn give_up_call(&self, id: u64) -> Option<(u64, Flight)> {
+    pub(in crate::client) fn give_up_call(&self, id: u64) -> Option<(u64, Flight)> {
         self.take_out(|table| table.give_up_call(id, Instant::now()))
     }
 
     /// Gives a call another id for its next round, with its clock held. It never leaves the table in between.
-    pub(super) fn turn(&self, id: u64, next: u64, rounds_max: u32) -> Turn {
+    pub(in crate::client) fn turn(&self, id: u64, next: u64, rounds_max: u32) -> Turn {
         let (under_way, over) = mpsc::channel(1);
         let with = |waiter: &mut Waiter, rounds| {
             let again = waiter.again.clone().filter(|_| rounds < rounds_max)?;
@@ -152,7 +155,11 @@ impl InFlight {
     /// Hands a progress notification to the request that it is about, and moves its idle deadline.
     ///
     /// `false` when there is no such request. The callback runs without the lock.
-    pub(super) fn progress(&self, id: u64, deliver: impl FnOnce(&mut OnProgress)) -> bool {
+    pub(in crate::client) fn progress(
+        &self,
+        id: u64,
+        deliver: impl FnOnce(&mut OnProgress),
+    ) -> bool {
         let mut callback = {
             let mut table = self.lock();
             let Some(flight) = table.flight_mut(id) else {
@@ -171,12 +178,12 @@ impl InFlight {
     }
 
     /// Takes out what is overdue, and says when to look again; `None` in the second place: the table has ended.
-    pub(super) fn expire(&self, now: Instant) -> (Vec<Overdue>, Option<Next>) {
+    pub(in crate::client) fn expire(&self, now: Instant) -> (Vec<Overdue>, Option<Next>) {
         self.take_out(|table| table.expire(now))
     }
 
     /// Takes everything out, for good.
-    pub(super) fn end(&self) -> Vec<(u64, Flight)> {
+    pub(in crate::client) fn end(&self) -> Vec<(u64, Flight)> {
         let flights = self.take_out(Table::end);
         flights.iter().for_each(|(_, flight)| note_time(flight));
         self.timer.notify_one();
@@ -184,7 +191,7 @@ impl InFlight {
     }
 
     /// Whose call a log message of the server can be about.
-    pub(super) fn log_callers(&self, via: Via, now: Instant) -> Callers {
+    pub(in crate::client) fn log_callers(&self, via: Via, now: Instant) -> Callers {
         let mut table = self.lock();
         match via {
             Via::Common => table.log_callers(now),
@@ -194,7 +201,11 @@ impl InFlight {
 
     /// Whose call a question of the server can be about; when they are one session's, with the clocks of what it can be about
     /// stopped from the same moment on. These go on with [`go_on`](Self::go_on).
-    pub(super) fn hold_callers(&self, via: Via, now: Instant) -> (Callers, Option<Hold>) {
+    pub(in crate::client) fn hold_callers(
+        &self,
+        via: Via,
+        now: Instant,
+    ) -> (Callers, Option<Hold>) {
         let mut table = self.lock();
         let callers = callers(&mut table, via, now);
         let whose = match (callers, via) {
@@ -210,12 +221,12 @@ impl InFlight {
     }
 
     /// A call that was given up has its answer, or was never sent.
-    pub(super) fn forget_abandoned(&self, id: u64) {
+    pub(in crate::client) fn forget_abandoned(&self, id: u64) {
         self.lock().forget_abandoned(id);
     }
 
     /// Lets the clocks go on that were stopped.
-    pub(super) fn go_on(&self, Hold { calls, over }: Hold) {
+    pub(in crate::client) fn go_on(&self, Hold { calls, over }: Hold) {
         drop(over);
         let mut table = self.lock();
         let timer = table.go_on(&calls, Instant::now(), |waiter| {
@@ -225,17 +236,17 @@ impl InFlight {
     }
 
     /// Calls in flight, and requests of the connection's own that are answered soon.
-    pub(super) fn awaited(&self) -> usize {
+    pub(in crate::client) fn awaited(&self) -> usize {
         self.lock().awaited()
     }
 
     /// Calls in flight.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::client) fn count(&self) -> usize {
         self.lock().calls()
     }
 
     /// Waits until no call is in flight. A dropped future changes nothing.
-    pub(super) async fn quiet(&self) {
+    pub(in crate::client) async fn quiet(&self) {
         loop {
             let quiet = self.quiet.notified();
             tokio::pin!(quiet);
@@ -297,7 +308,7 @@ fn hold(table: &mut Table<Waiter>, whose: Whose, now: Instant) -> Option<Hold> {
 }
 
 /// What becomes of a call whose server asks for input.
-pub(super) enum Turn {
+pub(in crate::client) enum Turn {
     /// There is no such call.
     Gone,
     /// It can have no further round, and is out of the table.
@@ -307,14 +318,14 @@ pub(super) enum Turn {
 }
 
 /// Calls whose clocks stand still.
-pub(super) struct Hold {
+pub(in crate::client) struct Hold {
     calls: Vec<Held>,
     over: mpsc::Receiver<Infallible>,
 }
 
 impl Hold {
     /// Waits until none of the calls is in flight any more.
-    pub(super) async fn over(&mut self) {
+    pub(in crate::client) async fn over(&mut self) {
         // Nothing is ever sent: the end of the senders is the end of their flights.
         while self.over.recv().await.is_some() {}
     }

@@ -8,11 +8,14 @@ use trunkline_pool::config::{Era, RemoteKind, RemoteSpec, ServerSpec, StdioSpec,
 use trunkline_pool::interface::words;
 use trunkline_pool::state::{CloseExit, LossReason};
 
-use super::era::{Opening, Refused};
-use super::link::{Life, Link};
-use super::lists::{Listed, When};
-use super::types::{ConnectOptions, ConnectionEvents, GivenUp, Kill, Provided, Unconnected};
-use super::{failure, timer};
+use super::timer;
+use crate::client::connection::{Life, Link};
+use crate::client::era::{Opening, Refused};
+use crate::client::errors;
+use crate::client::lists::list_all::{Listed, When};
+use crate::client::types::{
+    ConnectOptions, ConnectionEvents, GivenUp, Kill, Provided, Unconnected,
+};
 use crate::lookup::{self, Environment};
 use crate::net::redact::Redactor;
 use crate::platform::Launched;
@@ -22,7 +25,7 @@ use crate::transport::{Child, HostWire, Wire};
 use crate::{Error, ErrorCode, Result};
 
 /// See [`Connection::connect`].
-pub(super) async fn connect(
+pub(in crate::client) async fn connect(
     spec: &ServerSpec,
     options: ConnectOptions,
     events: Arc<dyn ConnectionEvents>,
@@ -48,7 +51,7 @@ pub(super) async fn connect(
         }
         Err(Unopened { mut failed, .. }) => {
             tracing::warn!(%server, error = %failed.error, "connecting failed");
-            failed.error = failure::kept(match &spec.transport {
+            failed.error = errors::kept(match &spec.transport {
                 Transport::Stdio(program) => {
                     lookup::with_withheld(failed.error, program, &options.inherit_env)
                 }
@@ -62,7 +65,7 @@ pub(super) async fn connect(
 impl Link {
     /// Takes over a wire, and starts the tasks that serve it. `begun` is when whoever connects
     /// began to.
-    pub(super) fn open(
+    pub(in crate::client) fn open(
         wire: Arc<dyn Wire>,
         redactor: Arc<Redactor>,
         options: ConnectOptions,
@@ -219,7 +222,7 @@ async fn start(
         _ = given_up.wait_for(Option::is_some) => return Err(untouched(cancelled(server))),
         found = found => found.map_err(untouched)?,
         () = tokio::time::sleep_until(begun + limit) => {
-            return Err(untouched(failure::out_of_reach(server, limit)));
+            return Err(untouched(errors::out_of_reach(server, limit)));
         }
     };
     let started = stdio::start(server, &program.command, launch);
@@ -228,7 +231,7 @@ async fn start(
         biased;
         _ = given_up.wait_for(Option::is_some) => Err(cancelled(server)),
         launched = &mut started => Ok(launched),
-        () = tokio::time::sleep_until(begun + limit) => Err(failure::slow(server, words::deadline::CONNECT, limit)),
+        () = tokio::time::sleep_until(begun + limit) => Err(errors::slow(server, words::deadline::CONNECT, limit)),
     };
     let refusal = match (launched, again) {
         (Ok(Err(error)), Some(environment)) if stdio::is_replaced(&error) => {
@@ -254,7 +257,7 @@ async fn start(
 async fn negotiate(link: &Arc<Link>, opening: Opening) -> std::result::Result<Listed, Refused> {
     let (limit, deadline) = (link.options.timeout, link.given_up_at);
     let patience = deadline - limit / 2;
-    let slow = |which| move |_| failure::slow(&link.server, which, limit);
+    let slow = |which| move |_| errors::slow(&link.server, which, limit);
     let greeted = tokio::time::timeout_at(deadline, link.greet(opening, patience)).await;
     let greeted =
         greeted.unwrap_or_else(|late| Err(Refused::for_good(slow(words::deadline::CONNECT)(late))));
@@ -295,7 +298,7 @@ async fn explained(link: &Arc<Link>, error: Error) -> Error {
     // A question without its answer is no call of anybody: what counts is why.
     match (interrupted, error.cause()) {
         (true, Some(cause)) => cause.clone(),
-        (true, None) => failure::unconnected(&link.server, error.message()),
+        (true, None) => errors::unconnected(&link.server, error.message()),
         (false, _) => error,
     }
 }
@@ -306,7 +309,7 @@ fn cancelled(server: &str) -> Error {
 }
 
 fn lost(link: &Link) -> Error {
-    failure::protocol(&link.server, "the connection ended while it was made")
+    errors::protocol(&link.server, "the connection ended while it was made")
 }
 
 /// Ends what an attempt started, and completes its error with what the end brought to light.
@@ -327,8 +330,8 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Unconn
     let by_itself = exit == CloseExit::Clean;
     let stderr = link.stderr_lines();
     let error = match link.wire.child().and_then(Child::exit_now) {
-        Some(exit) if closed_output && by_itself => failure::exited(&link.server, exit, &stderr),
-        _ => failure::with_stderr(error, &stderr),
+        Some(exit) if closed_output && by_itself => errors::exited(&link.server, exit, &stderr),
+        _ => errors::with_stderr(error, &stderr),
     };
     let noise = link.ignored.noise_lines();
     let error = match noise.first() {

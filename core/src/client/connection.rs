@@ -9,9 +9,9 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use trunkline_pool::state::{CloseExit, LossReason};
 
+use super::calls::in_flight::InFlight;
 use super::era::Introduced;
-use super::freshness::Freshness;
-use super::in_flight::InFlight;
+use super::lists::freshness::Freshness;
 use super::state::declared::Lists;
 use super::state::handshake::Handshake;
 use super::state::ignored::Ignored;

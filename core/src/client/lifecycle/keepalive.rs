@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::in_flight::later;
 
-use super::in_flight::Purpose;
-use super::link::{Life, Link};
-use super::state::declared::Lists;
-use super::types::{ConnectOptions, Request, RequestId};
+use crate::client::calls::in_flight::Purpose;
+use crate::client::connection::{Life, Link};
+use crate::client::state::declared::Lists;
+use crate::client::types::{ConnectOptions, Request, RequestId};
 
 /// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Where the keep-alive of a connection stands.
 #[derive(Debug)]
-pub(super) struct KeepAlive {
+pub(in crate::client) struct KeepAlive {
     /// Silence before a question; zero never asks.
     interval: Duration,
     misses_max: u32,
@@ -47,7 +47,7 @@ enum Verdict {
 
 /// What the timer does next.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(in crate::client) enum Next {
     /// Looks again at this moment, if there is one.
     Look(Option<Instant>),
     /// Gives the connection up.
@@ -55,7 +55,7 @@ pub(super) enum Next {
 }
 
 impl KeepAlive {
-    pub(super) fn new(options: &ConnectOptions) -> Self {
+    pub(in crate::client) fn new(options: &ConnectOptions) -> Self {
         KeepAlive {
             interval: options.keepalive,
             misses_max: options.keepalive_misses,
@@ -67,7 +67,7 @@ impl KeepAlive {
     }
 
     /// Looks at the connection, and asks the server if it is time.
-    pub(super) fn watch(&mut self, link: &Arc<Link>, now: Instant) -> Next {
+    pub(in crate::client) fn watch(&mut self, link: &Arc<Link>, now: Instant) -> Next {
         if link.stands() != Life::Open {
             // Until then the connect's own deadline holds.
             return Next::Look((!self.interval.is_zero()).then(|| later(now, self.interval)));

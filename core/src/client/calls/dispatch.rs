@@ -13,13 +13,13 @@ use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::message::{Heard, Message, heard, heard_of};
 use trunkline_pool::state::LossReason;
 
-use super::era::ResultType;
-use super::failure;
-use super::link::{Life, Link, Loss};
-use super::listen::Id;
 use super::requests::{complete, fail};
-use super::state::declared::Lists;
-use super::state::ignored::count;
+use crate::client::connection::{Life, Link, Loss};
+use crate::client::era::ResultType;
+use crate::client::errors;
+use crate::client::lists::subscriptions::Id;
+use crate::client::state::declared::Lists;
+use crate::client::state::ignored::count;
 use crate::platform::Exit;
 use crate::transport::{Answer, BoxFuture, Child, Doubt, Inbound, Line, Sighting, Via, of_server};
 use crate::{Error, Outcome, Result};
@@ -152,7 +152,7 @@ impl Inbound for Link {
 
 impl Link {
     /// Ends a connection that was lost: every call in flight first, then the report, then the process tree.
-    pub(super) async fn lose(self: &Arc<Self>, sighting: Sighting) {
+    pub(in crate::client) async fn lose(self: &Arc<Self>, sighting: Sighting) {
         let before = self.advance(Life::Lost, |life| matches!(life, Life::Connecting | Life::Open));
         let is_first = matches!(before, Life::Connecting | Life::Open);
         let exited = async |limit: Duration| match self.wire.child() {
@@ -178,17 +178,17 @@ impl Link {
             exit = exit.or(Some(Exit::Unknown));
         }
         let closed = |stream| match self.wire.child() {
-            Some(_) => failure::protocol(&self.server, format!("the server closed {stream}")),
-            None => failure::unconnected(&self.server, "the server closed the connection"),
+            Some(_) => errors::protocol(&self.server, format!("the server closed {stream}")),
+            None => errors::unconnected(&self.server, "the server closed the connection"),
         };
         let (reason, error) = match (sighting, exit) {
             (Sighting::Broken(error), _) => (LossReason::TransportError, error),
             (Sighting::SessionLost(error), _) => (LossReason::SessionLost, error),
             (Sighting::Silent, None) => {
-                (LossReason::Keepalive, failure::silent(&self.server, &self.options))
+                (LossReason::Keepalive, errors::silent(&self.server, &self.options))
             }
             (_, Some(exit)) => {
-                let error = failure::exited(&self.server, exit, &self.stderr_lines());
+                let error = errors::exited(&self.server, exit, &self.stderr_lines());
                 (LossReason::TransportClosed, error)
             }
             (Sighting::OutputClosed, None) => {
@@ -215,7 +215,7 @@ impl Link {
         match tokio::time::timeout(LATE_EXIT_WAIT, child.exited()).await {
             Ok(Exit::Unknown) | Err(_) => {}
             Ok(exit) => {
-                let error = failure::exited(&self.server, exit, &[]);
+                let error = errors::exited(&self.server, exit, &[]);
                 tracing::info!(server = %self.server, %error, "the exit of a lost connection");
                 self.tell(|events| events.exited_late(error.message()));
             }
@@ -229,7 +229,7 @@ impl Link {
             Line::Whole(text) => self.take_text(text, via),
             Line::Oversized(head) => match heard_of(head) {
                 Heard::Broken { id } => {
-                    let error = failure::limit(&self.server, words::limit::FRAME_BYTES);
+                    let error = errors::limit(&self.server, words::limit::FRAME_BYTES);
                     self.fail_by_id(id, error)
                 }
                 Heard::Noise | Heard::Message(_) => self.take_noise(head),
@@ -242,7 +242,7 @@ impl Link {
             Heard::Message(message) => self.take_message(message, via),
             Heard::Broken { id } => {
                 let message = "the server sent a message that cannot be read";
-                self.fail_by_id(id, failure::protocol(&self.server, message))
+                self.fail_by_id(id, errors::protocol(&self.server, message))
             }
             Heard::Noise => self.take_noise(text),
         }
@@ -289,7 +289,7 @@ impl Link {
     }
 
     /// The error that the server answered with.
-    pub(super) fn refused(&self, error: &str) -> Error {
+    pub(in crate::client) fn refused(&self, error: &str) -> Error {
         of_server(&self.server, &self.redactor.json(error))
     }
 
@@ -404,7 +404,7 @@ mod tests {
     /// SPEC 5.6: the calls are answered within 10 ms of the sight of a loss, whatever the exit of the process takes.
     #[test]
     fn calls_hardly_wait_for_the_exit_of_the_process() {
-        let broken = Sighting::Broken(failure::protocol(&"s".into(), "broken"));
+        let broken = Sighting::Broken(errors::protocol(&"s".into(), "broken"));
         for sighting in [broken, Sighting::Silent] {
             let Waits { answers, report } = waits(&sighting);
             assert_eq!((answers, report), (Duration::ZERO, Duration::ZERO));

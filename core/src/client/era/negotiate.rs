@@ -11,8 +11,8 @@ use trunkline_pool::interface::words;
 
 use super::Opening;
 use super::discover::modern_code;
-use crate::client::failure;
-use crate::client::link::Link;
+use crate::client::connection::Link;
+use crate::client::errors;
 use crate::{Error, ErrorCode};
 
 /// How long a process may take over the question once it has read it, before it is greeted as one of the legacy era too.
@@ -115,7 +115,7 @@ impl Link {
                     is_patient = false;
                 }
                 () = self.confused(patience) => {
-                    let error = failure::slow(&self.server, words::deadline::CONNECT, self.options.timeout);
+                    let error = errors::slow(&self.server, words::deadline::CONNECT, self.options.timeout);
                     return Err(Refused { error, anew: Some(Opening::Known(Era::Legacy)) });
                 }
             }
@@ -200,7 +200,7 @@ impl Link {
 
     fn not_modern(&self) -> Error {
         let message = "the server does not speak the modern era, which its configuration asks for";
-        failure::protocol(&self.server, message)
+        errors::protocol(&self.server, message)
             .with_hint("take `era` out of the server's configuration")
     }
 }

@@ -4,16 +4,16 @@ use std::sync::{Arc, PoisonError};
 
 use trunkline_pool::state::CloseExit;
 
-use super::failure;
-use super::link::{Life, Link};
-use super::requests::complete;
-use super::types::{ConnectOptions, Kill};
 use crate::Outcome;
+use crate::client::calls::requests::complete;
+use crate::client::connection::{Life, Link};
+use crate::client::errors;
+use crate::client::types::{ConnectOptions, Kill};
 use crate::transport::Graces;
 
 impl Link {
     /// Ends it on request, and waits until nothing is left. A dropped future leaves the ending to the runtime.
-    pub(super) async fn close(self: &Arc<Self>, kill: Kill) -> CloseExit {
+    pub(in crate::client) async fn close(self: &Arc<Self>, kill: Kill) -> CloseExit {
         self.advance(Life::Closing, |_| true);
         if kill == Kill::Now {
             self.ending.kill.send_replace(true);
@@ -29,7 +29,7 @@ impl Link {
     }
 
     /// Answers every request in flight, at once, and takes no more. Doing it twice does nothing.
-    pub(super) fn cut(&self) {
+    pub(in crate::client) fn cut(&self) {
         let flights = self.calls.end();
         let unsent = self.wire.stop();
         for (id, flight) in flights {
@@ -37,14 +37,14 @@ impl Link {
                 true => Outcome::NotSent,
                 false => Outcome::Unknown,
             };
-            complete(flight.payload.done, Err(failure::interrupted(&self.server, outcome)));
+            complete(flight.payload.done, Err(errors::interrupted(&self.server, outcome)));
         }
         self.asked.end();
         self.handshake.end();
     }
 
     /// Starts the ordered end of the wire, once, as a task of the runtime.
-    pub(super) fn begin_end(self: &Arc<Self>) {
+    pub(in crate::client) fn begin_end(self: &Arc<Self>) {
         let mut begun = self.ending.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *begun, true) {
             return;

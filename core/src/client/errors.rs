@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::in_flight::{Flight, Missed};
+use super::calls::in_flight::{Flight, Missed};
 use super::types::ConnectOptions;
 use crate::base::escape::escape_line;
 use crate::platform::Exit;

@@ -7,18 +7,18 @@ use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::lenient::{kinds, lenient};
 
-use super::link::Link;
+use crate::client::connection::Link;
 
 impl Link {
     /// Looks in the answer to the handshake whether calls of tools can be tasks. Where they cannot, what a tool says of
     /// tasks counts for nothing, and it is called like any other.
-    pub(super) fn note_tasks(&self, answer: &Value) {
+    pub(in crate::client) fn note_tasks(&self, answer: &Value) {
         let declared = answer.pointer("/capabilities/tasks/requests/tools/call");
         self.has_tasks.store(declared.is_some_and(Value::is_object), Ordering::Relaxed);
     }
 
     /// Marks the tools that the server would refuse to run otherwise.
-    pub(super) fn mark_tasks(&self, catalog: &mut Catalog) {
+    pub(in crate::client) fn mark_tasks(&self, catalog: &mut Catalog) {
         if self.has_tasks.load(Ordering::Relaxed) {
             let tasks = catalog.tools.iter().filter(|tool| is_only_a_task(tool));
             catalog.tasks = tasks.map(|tool| tool.name.clone()).collect();

@@ -12,14 +12,14 @@ use serde_json::value::RawValue;
 use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::Refusal;
 
-use crate::client::in_flight::{Hold, Turn};
-use crate::client::link::Link;
-use crate::client::requests::{complete, fail};
+use crate::client::calls::in_flight::{Hold, Turn};
+use crate::client::calls::requests::{complete, fail};
+use crate::client::connection::Link;
 use crate::client::server_requests::one_object;
 use crate::client::state::next_round::Again;
 use crate::client::state::open_requests::refused;
 use crate::client::types::Question;
-use crate::client::{Callers, failure};
+use crate::client::{Callers, errors};
 use crate::handling::contained;
 use crate::{Error, ErrorCode, Outcome};
 
@@ -67,7 +67,7 @@ impl Link {
         };
         let Some(wanted) = wanted.filter(few) else {
             let message = "the server asks for input in a way that cannot be read";
-            let error = failure::protocol(&self.server, message);
+            let error = errors::protocol(&self.server, message);
             return self.end_round(id, error.with_outcome(Outcome::Unknown));
         };
         let next = self.calls.new_id();
@@ -175,7 +175,7 @@ impl Link {
     /// Of a request whose result cannot ask for input: no handler of the host could help.
     fn misplaced_input(&self) -> Error {
         let message = "the server asks for input where the protocol has none";
-        failure::protocol(&self.server, message).with_outcome(Outcome::Unknown)
+        errors::protocol(&self.server, message).with_outcome(Outcome::Unknown)
     }
 
     fn declined(&self, message: &str) -> Error {

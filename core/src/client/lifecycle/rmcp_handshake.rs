@@ -22,13 +22,13 @@ use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::ClientInfo;
 use trunkline_pool::revision;
 
-use super::failure;
-use super::introduction::Introduction;
-use super::link::Link;
-use super::state::declared::Lists;
-use super::state::handshake::{Inner, lock};
-use super::state::ignored::count;
-use super::types::ServerFacts;
+use crate::client::connection::Link;
+use crate::client::errors;
+use crate::client::introduction::Introduction;
+use crate::client::state::declared::Lists;
+use crate::client::state::handshake::{Inner, lock};
+use crate::client::state::ignored::count;
+use crate::client::types::ServerFacts;
 use crate::transport::{FrameKind, Wire};
 use crate::{Error, ErrorCode, Result};
 
@@ -36,11 +36,12 @@ use crate::{Error, ErrorCode, Result};
 const ANSWERS_WAITING_MAX: usize = 1;
 
 /// The revisions that are spoken here; a server that answers with another is told nothing more.
-pub(super) const REVISIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(in crate::client) const REVISIONS: &[&str] =
+    &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 impl Link {
     /// What servers are told of this client.
-    pub(super) fn us(&self) -> Implementation {
+    pub(in crate::client) fn us(&self) -> Implementation {
         let host = self.options.client_info.as_ref().map(ClientInfo::to_protocol);
         let host = host.and_then(|host| serde_json::from_value(host).ok());
         host.unwrap_or_else(|| Implementation::new("trunkline", env!("CARGO_PKG_VERSION")))
@@ -50,7 +51,7 @@ impl Link {
     /// once more, for the newest that both know (SPEC 18.5).
     ///
     /// A dropped future ends rmcp's part; the process is not touched.
-    pub(super) async fn shake_hands(&self) -> Result<()> {
+    pub(in crate::client) async fn shake_hands(&self) -> Result<()> {
         let newest = ProtocolVersion::V_2025_11_25;
         let refused = match self.shake_hands_in(newest.clone()).await {
             Err(refused) => refused,
@@ -70,7 +71,7 @@ impl Link {
         {
             let mut inner = lock(&self.handshake.inner);
             if inner.ended {
-                return Err(failure::protocol(&self.server, "the connection has ended"));
+                return Err(errors::protocol(&self.server, "the connection has ended"));
             }
             inner.to_rmcp = Some(to_rmcp);
         }
@@ -96,7 +97,7 @@ impl Link {
 
     fn keep_facts(&self, service: &RunningService<RoleClient, ClientConfig>) -> Result<()> {
         let Some(peer) = service.peer().peer_info() else {
-            return Err(failure::protocol(&self.server, "the server's handshake is incomplete"));
+            return Err(errors::protocol(&self.server, "the server's handshake is incomplete"));
         };
         let lists = Lists::declared_by(&peer.capabilities);
         let (name, version) = match &peer.server_info {
@@ -118,10 +119,10 @@ impl Link {
         if REVISIONS.contains(&revision) {
             return Ok(());
         }
-        let shown = failure::revision(&self.redactor.text(revision));
+        let shown = errors::revision(&self.redactor.text(revision));
         let message =
             format!("the server speaks revision {shown} of the protocol, which is unknown here");
-        Err(failure::protocol(&self.server, message).with_detail("revision", shown))
+        Err(errors::protocol(&self.server, message).with_detail("revision", shown))
     }
 
     /// The answer to the handshake as rmcp wants it, of what can be understood (SPEC 18.2).
@@ -136,7 +137,7 @@ impl Link {
         let Some(revision) = read["protocolVersion"].as_str() else {
             let what = if read.is_object() { "has no `protocolVersion`" } else { "is no object" };
             let message = format!("the server's answer to the handshake {what}");
-            return Err(failure::protocol(&self.server, message));
+            return Err(errors::protocol(&self.server, message));
         };
         // Before rmcp has it, since what rmcp sends next must say so.
         self.check_revision(revision)?;
@@ -159,7 +160,7 @@ impl Link {
     ///
     /// # Errors
     /// When it is the handshake's, and cannot be read or is of a revision that is not spoken here.
-    pub(super) fn take_handshake_reply(
+    pub(in crate::client) fn take_handshake_reply(
         &self,
         id: Option<u64>,
         reply: std::result::Result<&str, &str>,
@@ -179,11 +180,11 @@ impl Link {
             Err(_) => json!({ "jsonrpc": "2.0", "id": id, "error": { "code": 0, "message": "" } }),
         };
         let message: RxJsonRpcMessage<RoleClient> = serde_json::from_value(message)
-            .map_err(|_| failure::protocol(&self.server, UNUSABLE))?;
+            .map_err(|_| errors::protocol(&self.server, UNUSABLE))?;
         // The one place is free: rmcp asks one thing at a time.
         to_rmcp
             .try_send(message)
-            .map_err(|_| failure::protocol(&self.server, "the handshake was answered twice"))
+            .map_err(|_| errors::protocol(&self.server, "the handshake was answered twice"))
     }
 }
 
@@ -264,9 +265,9 @@ fn refusal(link: &Link, error: ClientInitializeError) -> Error {
                 .with_cause(refused)
         }
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::Cancelled => {
-            failure::protocol(server, "the connection ended during the handshake")
+            errors::protocol(server, "the connection ended during the handshake")
         }
-        _ => failure::protocol(
+        _ => errors::protocol(
             server,
             "what came instead of the server's answer to the handshake is none",
         ),

@@ -9,15 +9,15 @@ use trunkline_pool::catalog::{CacheScope, Catalog, ListKind, Unlisted};
 use trunkline_pool::interface::words;
 use trunkline_pool::options::NothingListed;
 
-use super::failure;
-use super::link::{Life, Link};
-use super::pages::Pages;
+use super::paging::Pages;
+use crate::client::connection::{Life, Link};
+use crate::client::errors;
 use crate::transport::Sighting;
 use crate::{Error, ErrorCode, Result};
 
 /// Which listing it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(in crate::client) enum When {
     /// Part of the connect: nothing listed at all may be an error (SPEC 4.4).
     First,
     /// Afterwards an empty list is a valid one.
@@ -37,7 +37,7 @@ pub(crate) struct Listed {
 
 impl Link {
     /// Lists everything once more; what fails is made up for by another listing later. A dropped future cancels the requests under way.
-    pub(super) async fn relist(self: &Arc<Self>) -> Result<Listed> {
+    pub(in crate::client) async fn relist(self: &Arc<Self>) -> Result<Listed> {
         let listed = self.list(When::Later).await;
         if let Err(error) = &listed {
             if error.code() == ErrorCode::AuthRequired {
@@ -56,9 +56,9 @@ impl Link {
     ///
     /// # Errors
     /// When no list could be had, and for what ends more than a list: a lost connection, and credentials that are missing.
-    pub(super) async fn list(self: &Arc<Self>, when: When) -> Result<Listed> {
+    pub(in crate::client) async fn list(self: &Arc<Self>, when: When) -> Result<Listed> {
         let declared = self.declared.get().copied();
-        let declared = declared.ok_or_else(|| failure::protocol(&self.server, "no handshake"))?;
+        let declared = declared.ok_or_else(|| errors::protocol(&self.server, "no handshake"))?;
         let until = match when {
             When::First => self.given_up_at,
             When::Later => tokio::time::Instant::now() + self.options.timeout,
@@ -76,7 +76,7 @@ impl Link {
         );
         if matches!(self.stands(), Life::Lost | Life::Closing) {
             let message = "the connection ended while its lists were read";
-            return Err(failure::protocol(&self.server, message));
+            return Err(errors::protocol(&self.server, message));
         }
         let asked = [declared.tools, declared.prompts, declared.resources, declared.resources];
         let mut listed = self.all_of(asked, [tools, prompts, resources, templates])?;
@@ -103,7 +103,7 @@ impl Link {
         let is_refused = self.options.nothing_listed == NothingListed::Error;
         if when == When::First && is_refused && !declared.change() && listed.catalog.is_empty() {
             let message = "the server lists no tools, prompts or resources";
-            return Err(failure::protocol(&self.server, message)
+            return Err(errors::protocol(&self.server, message)
                 .with_detail("reason", words::odd::NOTHING_LISTED)
                 .with_hint("check the server's arguments: it may serve nothing without them"));
         }
@@ -116,7 +116,7 @@ impl Link {
         until: tokio::time::Instant,
         pages: impl Future<Output = Result<Pages>>,
     ) -> Result<Pages> {
-        let slow = |_| failure::slow(&self.server, words::deadline::LIST, self.options.timeout);
+        let slow = |_| errors::slow(&self.server, words::deadline::LIST, self.options.timeout);
         tokio::time::timeout_at(until, pages).await.unwrap_or_else(|late| Err(slow(late)))
     }
 
@@ -139,7 +139,7 @@ impl Link {
                 }
                 Err(error) if ends_more(list, &error) => return Err(error),
                 Err(error) => {
-                    let error = failure::kept(error);
+                    let error = errors::kept(error);
                     listed.catalog.unlisted.push(Unlisted { list, error });
                 }
             }

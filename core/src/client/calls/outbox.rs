@@ -6,13 +6,13 @@
 //!    calls may be in flight.
 //! 3. It ends with the connection: a wire that has ended refuses nothing for want of room.
 
-use super::link::Link;
-use super::state::outbox::Debt;
+use crate::client::connection::Link;
+use crate::client::state::outbox::Debt;
 use crate::transport::Sent;
 
 impl Link {
     /// Tells the server something, or once there is room, where there is none now and the wire says when. Never waits.
-    pub(super) fn pay(&self, debt: Debt) {
+    pub(in crate::client) fn pay(&self, debt: Debt) {
         if self.try_pay(&debt) != Sent::Full || self.wire.room().is_none() || !self.owe(debt) {
             return;
         }

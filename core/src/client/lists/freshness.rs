@@ -20,14 +20,14 @@ const DOUBLINGS_MAX: u32 = 4;
 
 /// However long a busy server asks to be left alone: one that is gone behind a gateway must be found to be, and what it lists may be
 /// another by now.
-pub(super) const BUSY_MAX: Duration = Duration::from_secs(300);
+pub(in crate::client) const BUSY_MAX: Duration = Duration::from_secs(300);
 
 /// The share of a wait that chance adds to it at the most, so that many hosts do not ask at once.
 const JITTER_SHARE: f64 = 0.25;
 
 /// Where the lists of one connection stand.
 #[derive(Debug, Default)]
-pub(super) struct Freshness(Mutex<State>);
+pub(in crate::client) struct Freshness(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -48,7 +48,7 @@ struct State {
 impl Freshness {
     /// Lists have come, with the shortest of their hints; they are not read again for that before `least` has passed, which is
     /// never when it is zero.
-    pub(super) fn listed(
+    pub(in crate::client) fn listed(
         &self,
         catalog: &Catalog,
         hint: Option<Duration>,
@@ -76,13 +76,13 @@ impl Freshness {
 
     /// A listing failed, so that a change may not have been seen: the lists are read again after `least`, which is never when it is
     /// zero, and ever more seldom while that fails too; and not before the server has time for it, as the error says.
-    pub(super) fn missed(&self, error: &Error, least: Duration, now: Instant) {
+    pub(in crate::client) fn missed(&self, error: &Error, least: Duration, now: Instant) {
         self.miss(error.retry_after(), least, (now, chance()));
     }
 
     /// A list that the connection never had could not be read: all are read again after the next of these waits, of which the last
     /// repeats, and never where there is none (SPEC 4.4, 8.1).
-    pub(super) fn lacks_one(&self, error: &Error, waits: &[Duration], now: Instant) {
+    pub(in crate::client) fn lacks_one(&self, error: &Error, waits: &[Duration], now: Instant) {
         self.lack(error.retry_after(), waits, (now, chance()));
     }
 
@@ -95,7 +95,7 @@ impl Freshness {
     }
 
     /// Whether a list was lacking from the first on.
-    pub(super) fn is_lacking(&self) -> bool {
+    pub(in crate::client) fn is_lacking(&self) -> bool {
         self.state().lacking > 0
     }
 
@@ -111,17 +111,17 @@ impl Freshness {
     }
 
     /// Whether the server still holds its lists for fresh, or wants to be left alone, so that silence is no reason to read them again.
-    pub(super) fn is_early(&self, now: Instant) -> bool {
+    pub(in crate::client) fn is_early(&self, now: Instant) -> bool {
         self.state().until.is_some_and(|until| now < until)
     }
 
     /// When the lists are to be read again.
-    pub(super) fn due(&self) -> Option<Instant> {
+    pub(in crate::client) fn due(&self) -> Option<Instant> {
         self.state().due
     }
 
     /// Whether they are to be read again now; said once for each time that they came.
-    pub(super) fn take_due(&self, now: Instant) -> bool {
+    pub(in crate::client) fn take_due(&self, now: Instant) -> bool {
         self.state().due.take_if(|due| *due <= now).is_some()
     }
 

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use trunkline_pool::catalog::ListKind;
 
-use super::in_flight::Next;
 use super::keepalive::{self, KeepAlive};
-use super::link::Link;
+use crate::client::calls::in_flight::Next;
+use crate::client::connection::Link;
 use crate::transport::Sighting;
 
 /// Runs until the connection has ended. The body of one task.
-pub(super) async fn watch_deadlines(link: Arc<Link>) {
+pub(in crate::client) async fn watch_deadlines(link: Arc<Link>) {
     let mut keepalive = KeepAlive::new(&link.options);
     loop {
         let now = Instant::now();

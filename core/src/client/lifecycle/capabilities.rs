@@ -8,9 +8,9 @@ use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::Era;
 use trunkline_pool::options::HandlerKind;
 
-use super::Connection;
-use super::link::Link;
-use super::state::outbox::Debt;
+use crate::client::Connection;
+use crate::client::connection::Link;
+use crate::client::state::outbox::Debt;
 
 impl Connection {
     /// The roots are others: the server is told, unless its era asks for them anew each time, and its lists count as changed, since
@@ -25,7 +25,7 @@ impl Connection {
 
 impl Link {
     /// Roots always, since the pool answers for them; the rest where the host has a handler (SPEC 15.1, 15.2).
-    pub(super) fn capabilities(&self, era: Era) -> ClientCapabilities {
+    pub(in crate::client) fn capabilities(&self, era: Era) -> ClientCapabilities {
         let has = |kind| self.options.offered.has(kind);
         let mut roots = RootsCapabilities::default();
         // The modern era asks for roots anew each time.

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::era::{Metadata, write_params};
-use super::failure;
 use super::in_flight::{Clock, Flight, Overdue, Purpose, Refused, Waiter};
-use super::link::Link;
-use super::state::next_round::Again;
-use super::state::outbox::Debt;
-use super::types::{Done, Reply, Request, RequestId};
+use crate::client::connection::Link;
+use crate::client::era::{Metadata, write_params};
+use crate::client::errors;
+use crate::client::state::next_round::Again;
+use crate::client::state::outbox::Debt;
+use crate::client::types::{Done, Reply, Request, RequestId};
 use crate::transport::{FrameKind, Sent};
 use crate::{Error, Outcome, Result};
 use trunkline_pool::interface::{Retry, words};
@@ -27,7 +27,12 @@ thread_local! {
 
 impl Link {
     /// Writes a request; `done` is called exactly once.
-    pub(super) fn start(&self, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
+    pub(in crate::client) fn start(
+        &self,
+        request: Request<'_>,
+        done: Done,
+        purpose: Purpose,
+    ) -> RequestId {
         self.start_as(self.calls.new_id(), request, done, purpose)
     }
 
@@ -50,7 +55,7 @@ impl Link {
                 return RequestId(id);
             }
             Err(Refused::Ended(waiter)) => {
-                complete(waiter.done, Err(failure::interrupted(&self.server, Outcome::NotSent)));
+                complete(waiter.done, Err(errors::interrupted(&self.server, Outcome::NotSent)));
                 return RequestId(id);
             }
         }
@@ -71,7 +76,7 @@ impl Link {
     ///
     /// One that has ended meanwhile is not sent; one that ends while it is written is taken back, since whoever ended it may have found
     /// nothing to take back yet.
-    pub(super) fn put(&self, id: u64, method: &str, params: &str) -> Option<Error> {
+    pub(in crate::client) fn put(&self, id: u64, method: &str, params: &str) -> Option<Error> {
         if !self.calls.contains(id) {
             return None;
         }
@@ -111,8 +116,8 @@ impl Link {
             }
             Some(Sent::Queued) => None,
             Some(Sent::Full) => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
-            Some(Sent::Closed) => Some(failure::interrupted(&self.server, Outcome::NotSent)),
-            Some(Sent::Doubled) => Some(failure::doubled(&self.server)),
+            Some(Sent::Closed) => Some(errors::interrupted(&self.server, Outcome::NotSent)),
+            Some(Sent::Doubled) => Some(errors::doubled(&self.server)),
             None => Some(self.too_long()),
         };
         std::mem::forget(unwritten);
@@ -120,7 +125,7 @@ impl Link {
     }
 
     /// Writes a request of the connection's own, which has no deadline of its own; its end goes to `answer`.
-    pub(super) fn start_own(
+    pub(in crate::client) fn start_own(
         &self,
         method: &str,
         params: &str,
@@ -130,7 +135,7 @@ impl Link {
     }
 
     /// The same, under an id that was taken before, and perhaps for a stream.
-    pub(super) fn start_own_as(
+    pub(in crate::client) fn start_own_as(
         &self,
         id: u64,
         purpose: Purpose,
@@ -156,24 +161,24 @@ impl Link {
     }
 
     /// Ends a request with an error, unless it ended.
-    pub(super) fn end_flight(&self, id: u64, error: Error) {
+    pub(in crate::client) fn end_flight(&self, id: u64, error: Error) {
         if let Some(flight) = self.calls.take(id) {
             fail(flight, error);
         }
     }
 
     /// Ends a request with `cancelled` and tells the server; nothing when it already ended.
-    pub(super) fn cancel(&self, RequestId(id): RequestId) {
+    pub(in crate::client) fn cancel(&self, RequestId(id): RequestId) {
         if let Some((id, flight)) = self.calls.give_up_call(id) {
             let outcome = self.recall(id, "the caller no longer waits");
-            fail(flight, failure::cancelled(&self.server, outcome));
+            fail(flight, errors::cancelled(&self.server, outcome));
         }
     }
 
     /// Ends a request whose deadline passed.
-    pub(super) fn expire(&self, Overdue { id, flight, missed }: Overdue) {
+    pub(in crate::client) fn expire(&self, Overdue { id, flight, missed }: Overdue) {
         let outcome = self.recall(id, "the deadline passed");
-        let error = failure::overdue(&self.server, &flight, missed, outcome);
+        let error = errors::overdue(&self.server, &flight, missed, outcome);
         fail(flight, error);
     }
 
@@ -193,7 +198,7 @@ impl Link {
     }
 
     fn limit_reached(&self, limit: &'static str) -> Error {
-        failure::limit(&self.server, limit).with_outcome(Outcome::NotSent)
+        errors::limit(&self.server, limit).with_outcome(Outcome::NotSent)
     }
 
     /// The error of a request that no wait makes short enough.
@@ -211,7 +216,7 @@ struct Unwritten<'a> {
 
 impl Drop for Unwritten<'_> {
     fn drop(&mut self) {
-        self.link.end_flight(self.id, failure::unwritten(&self.link.server));
+        self.link.end_flight(self.id, errors::unwritten(&self.link.server));
     }
 }
 
@@ -219,7 +224,7 @@ impl Drop for Unwritten<'_> {
 pub(crate) const EARLIER_ROUNDS: &str = "earlier_rounds";
 
 /// Ends a request with an error. What was sent in an earlier round was sent, whatever became of this one (SPEC 5.6, I-17).
-pub(super) fn fail(flight: Flight, error: Error) {
+pub(in crate::client) fn fail(flight: Flight, error: Error) {
     let error = match flight.was_sent() {
         true => error.with_outcome(Outcome::Unknown).with_detail(EARLIER_ROUNDS, true),
         false => error,
@@ -228,7 +233,7 @@ pub(super) fn fail(flight: Flight, error: Error) {
 }
 
 /// Answers a request. The closure is a host's: a panic in it stays here.
-pub(super) fn complete(done: Done, result: Result<Reply>) {
+pub(in crate::client) fn complete(done: Done, result: Result<Reply>) {
     if catch_unwind(AssertUnwindSafe(|| done(result))).is_err() {
         tracing::error!("a completion panicked");
     }

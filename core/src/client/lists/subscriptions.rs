@@ -18,13 +18,13 @@ use trunkline_pool::json::Plain;
 use trunkline_pool::lenient::{kinds, lenient};
 
 use super::freshness::BUSY_MAX;
-use super::in_flight::Purpose;
-use super::link::{Life, Link};
-use super::state::declared::Lists;
-use super::state::ignored::count;
-use super::state::streams::{Grant, Listening, Topic};
-use super::types::{Reply, RequestId};
-use super::{Connection, failure};
+use crate::client::calls::in_flight::Purpose;
+use crate::client::connection::{Life, Link};
+use crate::client::state::declared::Lists;
+use crate::client::state::ignored::count;
+use crate::client::state::streams::{Grant, Listening, Topic};
+use crate::client::types::{Reply, RequestId};
+use crate::client::{Connection, errors};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// How long a stream may take to be acknowledged; one that is not counts as ended.
@@ -65,14 +65,14 @@ struct Meta {
 /// An id of ours as it comes back: some servers make texts of numbers.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum Id {
+pub(in crate::client) enum Id {
     Number(u64),
     Text(String),
 }
 
 impl Id {
     /// The number that it is, or that it says.
-    pub(super) fn number(&self) -> Option<u64> {
+    pub(in crate::client) fn number(&self) -> Option<u64> {
         match self {
             Id::Number(id) => Some(*id),
             Id::Text(text) => text.parse().ok(),
@@ -83,7 +83,7 @@ impl Id {
 impl Link {
     /// Opens the stream of the lists, and waits for its acknowledgement for a moment. A server that has none is listed at the
     /// keep-alive.
-    pub(super) async fn listen_to_lists(self: &Arc<Self>) {
+    pub(in crate::client) async fn listen_to_lists(self: &Arc<Self>) {
         let Some(lists) = self.declared.get().copied().filter(Lists::change) else { return };
         if !self.metadata.is_modern() {
             return;
@@ -94,7 +94,7 @@ impl Link {
     }
 
     /// A stream was acknowledged.
-    pub(super) fn take_acknowledged(&self, params: &str) {
+    pub(in crate::client) fn take_acknowledged(&self, params: &str) {
         let read = lenient(params, &kinds::NOTIFICATION);
         let Ok(Tagged { meta, notifications, .. }) = serde_json::from_str(&read) else {
             return count(&self.ignored.notifications);
@@ -109,7 +109,7 @@ impl Link {
     }
 
     /// Ends the stream that the server takes back; whether it was one.
-    pub(super) fn ends_stream(&self, params: &str) -> bool {
+    pub(in crate::client) fn ends_stream(&self, params: &str) -> bool {
         let tagged = serde_json::from_str::<Tagged>(&lenient(params, &kinds::NOTIFICATION)).ok();
         let id = tagged.and_then(|tagged| tagged.request?.number());
         let id = id.filter(|id| self.listens.streams().contains_key(id));
@@ -123,7 +123,7 @@ impl Link {
     }
 
     /// A resource was updated, or a part of it: whoever listens to the whole knows the name of the whole alone.
-    pub(super) fn take_updated(&self, params: &str) {
+    pub(in crate::client) fn take_updated(&self, params: &str) {
         #[derive(Deserialize)]
         struct Updated {
             uri: Box<str>,
@@ -143,7 +143,7 @@ impl Link {
     }
 
     /// Whether a notification belongs to a stream that is open here.
-    pub(super) fn is_ours(&self, params: &str) -> bool {
+    pub(in crate::client) fn is_ours(&self, params: &str) -> bool {
         let is_open = |id: u64| self.listens.streams().contains_key(&id);
         self.named_stream(params).is_none_or(|id| id.number().is_some_and(is_open))
     }
@@ -202,7 +202,7 @@ impl Connection {
             let mut resources = self.0.listens.resources();
             resources.retain(|_, task| !task.is_finished());
             if resources.len() >= RESOURCES_MAX {
-                return Err(failure::limit(&self.0.server, words::limit::RESOURCE_STREAMS));
+                return Err(errors::limit(&self.0.server, words::limit::RESOURCE_STREAMS));
             }
             let keep = keep(self.0.clone(), Topic::Resource(uri.into()), opened);
             let task = self.0.runtime.spawn(keep).abort_handle();
@@ -210,7 +210,7 @@ impl Connection {
                 before.abort();
             }
         }
-        let lost = |_| Err(failure::interrupted(&self.0.server, Outcome::Unknown));
+        let lost = |_| Err(errors::interrupted(&self.0.server, Outcome::Unknown));
         let granted = first.await.unwrap_or_else(lost);
         if granted.is_err() {
             self.ignore(uri);
@@ -245,7 +245,7 @@ impl Stream {
             biased;
             Ok(granted) = &mut self.acknowledged => Ok(granted),
             ended = &mut self.ended => {
-                let silent = || failure::interrupted(server, Outcome::Unknown);
+                let silent = || errors::interrupted(server, Outcome::Unknown);
                 Err(ended.ok().and_then(Result::err).unwrap_or_else(silent))
             }
             () = tokio::time::sleep(ACKNOWLEDGED_WAIT) => {
@@ -296,7 +296,7 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
             }
             Ok(Grant::Nothing) => {
                 let message = "the server does not announce what it was asked to";
-                Some(failure::protocol(&link.server, message))
+                Some(errors::protocol(&link.server, message))
             }
             Err(error) => Some(error),
         };
@@ -310,7 +310,7 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
             tracing::warn!(server = %link.server, %error, "a stream of changes was refused");
             // What is not there, or not granted, will not be there the next time, unless it was there before.
             let is_refusal =
-                failure::is_method_not_found(&error) || error.code() == ErrorCode::Protocol;
+                errors::is_method_not_found(&error) || error.code() == ErrorCode::Protocol;
             let is_final = is_refusal && !was_granted;
             let asker = opened.take_if(|_| is_final || matches!(topic, Topic::Resource(_)));
             let told = asker.is_some_and(|asker| asker.send(Err(error)).is_ok());
