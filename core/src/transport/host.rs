@@ -13,8 +13,8 @@ use tokio::task::AbortHandle;
 use trunkline_pool::interface::words;
 use trunkline_pool::state::CloseExit;
 
-use super::queue::FrameQueue;
-use super::reader::OVERSIZED_HEAD_BYTES;
+use super::frame_queue::FrameQueue;
+use super::frame_reader::OVERSIZED_HEAD_BYTES;
 use super::{BoxFuture, FrameKind, Graces, Inbound, Line, Sent, Sighting, Via, Wire};
 use crate::handling::Apart;
 use crate::{Error, ErrorCode, Result, platform};

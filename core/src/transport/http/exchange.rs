@@ -8,13 +8,12 @@ use reqwest::header::{HeaderValue, LOCATION};
 use reqwest::{Method, RequestBuilder, Response};
 use tokio::time::Instant;
 
-use super::channel::Channel;
-use super::failure::{self, Failure};
-use super::network;
+use super::errors::access::Purpose;
+use super::errors::status_class::{is_about_credentials, is_busy, is_taken};
+use super::errors::{self, Failure, network_errors};
+use super::http_session::Channel;
 use super::outgoing::Post;
-use super::refusal::Refusal;
-use super::standing::Purpose;
-use super::status::{is_about_credentials, is_busy, is_taken};
+use super::status_errors::Refusal;
 use crate::auth::Turn;
 use crate::net::headers::coding;
 use crate::net::http_date::retry_after;
@@ -62,10 +61,10 @@ pub(super) async fn exchange(
         }
         redirects += 1;
         if redirects > REDIRECTS_MAX {
-            return Err(Failure::Message(failure::redirects(channel)));
+            return Err(Failure::Message(errors::redirects(channel)));
         }
         if !follow(channel, &method, &response) {
-            return Err(Failure::Message(failure::redirect(channel, response.url(), &response)));
+            return Err(Failure::Message(errors::redirect(channel, response.url(), &response)));
         }
         channel.take_cookies(&response);
     }
@@ -116,7 +115,7 @@ async fn attempt(
             channel.inbound()?.heard();
             channel.standing.taken();
             if let Some(coding) = coding(response.headers()) {
-                return Err(Failure::Message(failure::coded(channel, &coding)));
+                return Err(Failure::Message(errors::coded(channel, &coding)));
             }
             return Ok((response, in_session));
         }
@@ -157,7 +156,7 @@ async fn answered(
         };
     }
     sent.inspect(|response| channel.heed(response.headers()))
-        .map_err(|error| Failure::Message(network::network(channel, &error)))
+        .map_err(|error| Failure::Message(network_errors::network(channel, &error)))
 }
 
 /// Whether there is time for that wait: whoever connects is told of it rather than that time ran

@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::tungstenite::{Message, WebSocket};
 
-use super::events::{self, EventReader};
-use super::socket;
+use super::sse::parser::{self, EventReader};
+use super::websocket;
 use crate::transport::Line;
 
 /// What a stream said.
@@ -37,14 +37,14 @@ pub fn events(pieces: &[&[u8]], limit: usize) -> (Vec<Event>, bool) {
     (events, is_whole)
 }
 
-fn shown(event: events::Event) -> Event {
+fn shown(event: parser::Event) -> Event {
     match event {
-        events::Event::Message(text) => Event::Message(text),
-        events::Event::Endpoint(text) => Event::Endpoint(text),
-        events::Event::Other(text) => Event::Other(text),
-        events::Event::Oversized(head) => Event::Oversized(head),
-        events::Event::Id(id) => Event::Id(id.as_bytes().to_vec()),
-        events::Event::Retry(wait) => Event::Retry(wait.as_millis() as u64),
+        parser::Event::Message(text) => Event::Message(text),
+        parser::Event::Endpoint(text) => Event::Endpoint(text),
+        parser::Event::Other(text) => Event::Other(text),
+        parser::Event::Oversized(head) => Event::Oversized(head),
+        parser::Event::Id(id) => Event::Id(id.as_bytes().to_vec()),
+        parser::Event::Retry(wait) => Event::Retry(wait.as_millis() as u64),
     }
 }
 
@@ -89,7 +89,8 @@ impl Write for Pieces<'_> {
 /// Reads a websocket whose bytes come in pieces.
 pub fn socket(pieces: &[&[u8]], limit: usize) -> Socket {
     let stream = Pieces { left: pieces.iter(), piece: &[], answered: 0 };
-    let mut socket = WebSocket::from_raw_socket(stream, Role::Client, Some(socket::bounds(limit)));
+    let mut socket =
+        WebSocket::from_raw_socket(stream, Role::Client, Some(websocket::bounds(limit)));
     let mut texts = Vec::new();
     let end = loop {
         let bytes = match socket.read() {
@@ -98,7 +99,7 @@ pub fn socket(pieces: &[&[u8]], limit: usize) -> Socket {
             Ok(_) => continue,
             Err(error) => break error.to_string(),
         };
-        match socket::line(&bytes) {
+        match websocket::line(&bytes) {
             Some(Line::Whole(text) | Line::Oversized(text)) => texts.push(text.to_vec()),
             None => {}
         }

@@ -4,34 +4,23 @@
 //! HTTP+SSE its answers do too.
 
 mod body;
-mod channel;
-mod client;
-mod endpoint;
-mod error_context;
-mod events;
+mod detect;
+mod errors;
 mod exchange;
-mod failure;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
-mod gap;
-mod inbox;
-mod listen;
-mod mirror;
-mod modern;
-mod network;
+mod http_client;
+mod http_session;
+mod modern_headers;
 mod outgoing;
-mod pace;
+mod param_headers;
 mod post;
-mod probe;
-mod refusal;
-mod said;
-mod socket;
-mod standing;
-mod status;
-mod stream;
+mod sse;
+mod status_errors;
+mod websocket;
 mod wire;
 
-pub(crate) use self::client::{address, secrets};
-pub(crate) use self::refusal::MODERN_ERRORS;
-pub(crate) use self::socket::SocketWire;
+pub(crate) use self::http_client::{address, secrets};
+pub(crate) use self::status_errors::MODERN_ERRORS;
+pub(crate) use self::websocket::SocketWire;
 pub(crate) use self::wire::HttpWire;

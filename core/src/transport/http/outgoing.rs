@@ -8,8 +8,8 @@ use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
 use super::body::Way;
-use super::channel::Channel;
-use super::standing::Purpose;
+use super::errors::access::Purpose;
+use super::http_session::Channel;
 use crate::transport::FrameKind;
 
 /// A message and how far it is.

@@ -7,14 +7,15 @@ use reqwest::header::HeaderValue;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 
 use super::body::{self, Message, REFUSAL_BYTES_MAX};
-use super::channel::{Channel, Dialect};
+use super::errors::answer_words::media_type;
+use super::errors::status_class::is_taken;
+use super::errors::{self, Failure};
 use super::exchange::{exchange, send};
-use super::failure::{self, Failure};
+use super::http_session::{Channel, Dialect};
 use super::outgoing::Post;
-use super::refusal::{self, Refusal};
-use super::said::media_type;
-use super::status::is_taken;
-use super::{modern, probe, stream};
+use super::sse::response;
+use super::status_errors::{self, Refusal};
+use super::{detect, modern_headers};
 use crate::transport::{Doubt, FrameKind, Sighting};
 use crate::{Error, ErrorCode, Outcome};
 
@@ -31,7 +32,7 @@ const LISTENING_WAIT: Duration = Duration::from_millis(250);
 /// Carries a message, and its answer where it has one. The body of one task.
 pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
     if let (Some(headers), FrameKind::Request(id)) = (&post.headers, post.kind) {
-        if let Err(failed) = modern::ask(&channel, &post, id, headers).await {
+        if let Err(failed) = modern_headers::ask(&channel, &post, id, headers).await {
             settle(&channel, &post, failed, false);
         }
         return;
@@ -49,7 +50,7 @@ pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
             let sent = tokio::time::timeout(UNANSWERED_WAIT_MAX, deliver(&channel, &post)).await;
             sent.unwrap_or_else(|_| {
                 let message = "the server did not take a notification in time";
-                Err(Failure::Message(failure::interrupted(
+                Err(Failure::Message(errors::interrupted(
                     &channel.server,
                     message,
                     Outcome::Unknown,
@@ -121,13 +122,13 @@ fn as_call(channel: &Channel, error: Error, outcome: Outcome) -> Error {
         return error.with_outcome(outcome);
     }
     let message = format!("the call was not answered: {}", error.message());
-    failure::interrupted_by(&channel.server, &message, outcome, &error).with_hint_of(&error)
+    errors::interrupted_by(&channel.server, &message, outcome, &error).with_hint_of(&error)
 }
 
 /// The error of a call that the server refused since it knows the session no more.
 fn lost_session(channel: &Channel, error: &Error) -> Error {
     let message = format!("the server no longer knows the session: {}", error.message());
-    failure::interrupted_by(&channel.server, &message, Outcome::NotSent, error)
+    errors::interrupted_by(&channel.server, &message, Outcome::NotSent, error)
 }
 
 /// Sends a request and takes its answer, in either form; over HTTP+SSE the stream brings it.
@@ -162,17 +163,17 @@ async fn ask_by_post(
             channel.inbound()?.heard();
         }
         if let Some(error) = refusal.revision_error().filter(|_| left.is_some()) {
-            return refusal::answer(channel, id, &error);
+            return status_errors::answer(channel, id, &error);
         }
-        let is_other = probe::is_probe(channel, post) && refusal.is_of_another_dialect();
+        let is_other = detect::is_probe(channel, post) && refusal.is_of_another_dialect();
         // What answers the question meanwhile says what the server speaks.
         let is_other = is_other && channel.wants_handshake().await;
         if is_other && channel.dialect() == Dialect::Unknown {
-            probe::fall_back(channel, &refusal);
+            detect::fall_back(channel, &refusal);
             return give(channel, post).await;
         }
         return match refusal.modern_error().filter(|_| left.is_some()) {
-            Some(error) => refusal::answer(channel, id, error.get()),
+            Some(error) => status_errors::answer(channel, id, error.get()),
             None => Err(refusal.failure(channel, post.purpose(channel))),
         };
     }
@@ -184,13 +185,13 @@ async fn ask_by_post(
         }
     }
     match media_type(response.headers()).as_deref() {
-        Some("application/json") => stream::take_body(channel, &mut response, id).await,
-        Some("text/event-stream") => stream::take_answer(channel, response, id).await,
+        Some("application/json") => response::take_body(channel, &mut response, id).await,
+        Some("text/event-stream") => response::take_answer(channel, response, id).await,
         None if response.status() != StatusCode::OK => {
             let message = "the server took a request and sent no answer to it";
-            Err(Failure::Message(failure::protocol(&channel.server, message)))
+            Err(Failure::Message(errors::protocol(&channel.server, message)))
         }
-        _ => stream::take_untyped(channel, response, id).await,
+        _ => response::take_untyped(channel, response, id).await,
     }
 }
 
@@ -203,11 +204,11 @@ pub(super) async fn end_session(channel: &Channel, session: HeaderValue) {
 
 /// Sends a message whose answer, if there is one, comes over the stream of HTTP+SSE, which says where to.
 async fn give(channel: &Arc<Channel>, post: &Post) -> Result<(), Failure> {
-    probe::endpoint(channel).await?;
+    detect::endpoint(channel).await?;
     let mut response = deliver(channel, post).await?;
     // Read for the sake of the socket, which can be used again then.
     let rest = body::read_head(&mut response, REFUSAL_BYTES_MAX);
-    let _ = tokio::time::timeout(stream::AFTER_ANSWER_WAIT, rest).await;
+    let _ = tokio::time::timeout(response::AFTER_ANSWER_WAIT, rest).await;
     Ok(())
 }
 

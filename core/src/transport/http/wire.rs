@@ -13,11 +13,11 @@ use trunkline_pool::config::RemoteSpec;
 use trunkline_pool::state::CloseExit;
 
 use super::body::Way;
-use super::channel::{Channel, Dialect};
-use super::client::Target;
+use super::http_client::Target;
+use super::http_session::{Channel, Dialect};
 use super::outgoing::Post;
-use super::post;
-use super::{listen, modern};
+use super::sse::get_stream;
+use super::{modern_headers, post};
 use crate::auth::Credentials;
 use crate::net::cookies::Jar;
 use crate::net::redact::Redactor;
@@ -105,7 +105,7 @@ impl Wire for HttpWire {
         self.channel.open(inbound);
         let runtime = Handle::current();
         let mut tasks = self.tasks();
-        let listener = tasks.running.spawn_on(listen::listen(self.channel.clone()), &runtime);
+        let listener = tasks.running.spawn_on(get_stream::listen(self.channel.clone()), &runtime);
         tasks.listener = Some(listener);
         tasks.runtime = Some(runtime);
     }
@@ -113,7 +113,7 @@ impl Wire for HttpWire {
     fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
         let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
         // Arguments are read without the lock, which every message takes.
-        let Ok(headers) = modern::headers(&bytes, &self.channel.mirrors) else {
+        let Ok(headers) = modern_headers::headers(&bytes, &self.channel.mirrors) else {
             // A lost connection is told as such, whatever the arguments.
             return if self.tasks().stopped { Sent::Closed } else { Sent::Doubled };
         };

@@ -1,12 +1,12 @@
 //! A server as a child process: how it is started, how it is spoken with, and how it ends.
 
-mod early;
-mod ending;
-mod output;
+mod eager_read;
+mod reader_role;
+mod shutdown;
 mod stderr;
 mod wire;
 
-pub(crate) use self::ending::{abandon, kill_all};
+pub(crate) use self::shutdown::{abandon, kill_all};
 pub(crate) use self::stderr::LINE_BYTES_MAX;
 pub(crate) use self::wire::{StdioLimits, StdioWire};
 

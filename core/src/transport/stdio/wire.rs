@@ -9,15 +9,14 @@ use tokio::sync::watch;
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::CloseExit;
 
-use super::early::Early;
-use super::ending;
-use super::output::{Offered, Output, Stream};
-use super::stderr;
+use super::eager_read::Early;
+use super::reader_role::{Offered, Output, Stream};
+use super::{shutdown, stderr};
+use crate::base::poll_on_wake::Seldom;
 use crate::net::redact::Redactor;
 use crate::platform::{Launched, ReadPipe, Room};
 use crate::transport::child::{Child, StderrTail};
-use crate::transport::joined::{self, Turn};
-use crate::transport::seldom::Seldom;
+use crate::transport::coalesce::{self, Turn};
 use crate::transport::{
     BoxFuture, EventLoop, FrameKind, FrameReader, FrameWriter, Graces, Inbound, ReadBy, Sent,
     Sighting, Via, Wire,
@@ -98,7 +97,7 @@ impl Wire for StdioWire {
 
     fn request_written(&self, inbound: &dyn Inbound) {
         // Elsewhere another thread would be woken for it.
-        if joined::reads_on_this_thread() && inbound.awaited() == 1 {
+        if coalesce::reads_on_this_thread() && inbound.awaited() == 1 {
             self.early.ask();
         }
     }
@@ -141,7 +140,7 @@ impl Wire for StdioWire {
         killed: watch::Receiver<bool>,
     ) -> BoxFuture<'static, CloseExit> {
         Box::pin(async move {
-            let exit = ending::end_tree(
+            let exit = shutdown::end_tree(
                 &self.server,
                 &self.child,
                 &self.writer,

@@ -1,0 +1,80 @@
+//! Calls that follow answers which were read together, on the library's own thread.
+//!
+//! Invariants:
+//! 1. A turn begins amid a batch of answers. It ends when the reader's task runs again, which waits behind the tasks that those answers
+//!    woke: each of them has the thread once. So the thread never sleeps in a turn.
+//! 2. There are turns only while a [`Watch`] is kept, so that a task that does not give the thread back delays no request but for a
+//!    moment.
+//! 3. There are turns only on a thread that has the library's tasks to itself: no other thread takes one of them.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use super::watchdog::Watch;
+use crate::platform;
+
+thread_local! {
+    static WATCH: RefCell<Option<Arc<Watch>>> = const { RefCell::new(None) };
+}
+
+/// Requests that this thread sends are held back in turns, from now on until it ends: it has all of the library's tasks.
+pub(crate) fn take_turns() {
+    // A thread that ends has no turns.
+    let _ = WATCH.try_with(|watch| watch.replace(Some(Arc::default())));
+}
+
+/// Whether this thread has all of the library's tasks, those that read among them.
+pub(in crate::transport) fn reads_on_this_thread() -> bool {
+    WATCH.try_with(|watch| watch.borrow().is_some()).unwrap_or(false)
+}
+
+/// As long as it lives, requests of this thread over pipes are held back.
+#[derive(Debug)]
+#[must_use = "it holds requests back for as long as it lives"]
+pub(in crate::transport) struct Turn {
+    watch: Arc<Watch>,
+    fork_generation: u64,
+}
+
+impl Turn {
+    /// Begins one; nothing on threads that have none, and where nobody watches.
+    pub(in crate::transport) fn begin() -> Option<Turn> {
+        let watch = WATCH.try_with(|watch| watch.borrow().clone()).ok()??;
+        watch.begin(Instant::now).then(|| Turn::of(watch))
+    }
+
+    /// One that the watch counts already.
+    pub(super) fn of(watch: Arc<Watch>) -> Turn {
+        super::begin(Duration::MAX, Some(watch.clone()));
+        Turn { watch, fork_generation: platform::fork_generation() }
+    }
+
+    /// Ends it once the tasks that wait for the thread now had it. A dropped future ends it at once.
+    pub(in crate::transport) async fn end_behind_others(self) {
+        let mut waits = true;
+        let others = poll_fn(|context| {
+            if std::mem::take(&mut waits) {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        });
+        others.await;
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // In a forked child nobody watches, and what was held is the parent's.
+        if self.fork_generation != platform::fork_generation() {
+            return;
+        }
+        // Also where another connection's turn goes on: nothing is held for longer than the turn that it began in.
+        super::write_held();
+        super::end();
+        self.watch.end();
+    }
+}
