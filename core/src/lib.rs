@@ -55,12 +55,10 @@
 
 mod apart;
 mod api;
-mod approvals;
 mod auth;
 mod base;
 #[doc(hidden)]
 pub mod bounded;
-mod cache;
 mod client;
 mod detect;
 mod driver;
@@ -96,7 +94,7 @@ mod schedules;
 #[cfg(test)]
 #[path = "../tests/rig/score.rs"]
 mod score;
-mod store;
+mod storage;
 mod sync;
 mod texts;
 mod transport;

@@ -35,8 +35,8 @@ use super::pool::PoolCore;
 use super::session::SessionCore;
 use super::wanted::{Added, LookedFor, Want, WantId, WantState};
 use crate::Error;
-use crate::cache::LookUp;
 use crate::driver::LeaseHold;
+use crate::storage::catalogs::LookUp;
 
 /// A look has so much time however short the start gate is: a machine that is busy is no reason to start a server whose tools are kept.
 const PATIENCE_MIN: Duration = Duration::from_secs(1);

@@ -19,8 +19,8 @@ use super::held::Held;
 use super::pool::PoolCore;
 use super::session::SessionCore;
 use super::told::Sight;
-use crate::cache::Known;
 use crate::driver::Driver;
+use crate::storage::catalogs::Known;
 
 /// What is kept of one server, as a session sees it. Another takes its place whole.
 pub(super) struct Deferred {

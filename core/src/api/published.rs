@@ -11,7 +11,7 @@ use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 use super::pool::PoolCore;
 use crate::apart::{self, OneByOne};
 use crate::platform::{FileLock, try_lock};
-use crate::store::OwnFile;
+use crate::storage::OwnFile;
 use crate::{Error, ErrorCode, Result};
 
 /// The file, and the right to it.

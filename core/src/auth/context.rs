@@ -16,8 +16,8 @@ use super::client::ClientSpec;
 use super::credentials::Credentials;
 use super::guard::Author;
 use super::source::Source;
-use super::store::Store;
 use super::warnings::Warnings;
+use crate::storage::tokens::Store;
 
 /// The id of a pool's own, which is also that of everything that is never let in by credentials.
 pub(crate) const POOL: &str = "pool";

@@ -18,10 +18,10 @@ use super::grant_types::{Ordinal, Reason, Token};
 use super::guard::Author;
 use super::source::{Denial, Source};
 use super::spent::Spent;
-use super::store::{Kept, Store};
 use super::warnings::Warnings;
 use crate::Error;
 use crate::net::redact::Learned;
+use crate::storage::tokens::{Kept, Store};
 
 /// The credentials of one configuration.
 pub(crate) struct Credentials {

@@ -11,12 +11,11 @@ use rmcp::transport::auth::{
 use trunkline_pool::oauth::Authentication;
 
 use super::discovered::{Discovered, quiet};
-use super::failure;
 use super::fetch::Fetch;
-use super::flow_errors;
 use super::grant_types::{Issued, Reason, Token};
 use super::spent::{Renewal, Spent};
-use super::store::{Kept, Key, now_ms};
+use super::{failure, flow_errors};
+use crate::storage::tokens::{Kept, Key, now_ms};
 use crate::{Error, ErrorCode};
 
 /// What a renewal is to bring something in place of.

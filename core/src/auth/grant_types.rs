@@ -6,8 +6,8 @@ use reqwest::header::HeaderValue;
 use serde::Deserialize;
 
 use super::failure;
-use super::store::{Kept, now_ms};
 use crate::Error;
+use crate::storage::tokens::{Kept, now_ms};
 
 /// A token is renewed this long before it expires, so that it does not on its way.
 const RENEWED_BEFORE: Duration = Duration::from_secs(30);

@@ -16,10 +16,10 @@ use super::grant::{Grant, Origin, Used};
 use super::grant_types::Token;
 use super::sign_in::find;
 use super::spent::Renewal;
-use super::store::{Kept, Key, RENEWAL_WAIT_MAX, Store};
 use crate::Error;
 use crate::runtime::Runtime;
-use crate::store::WRITE_WAIT_MAX;
+use crate::storage::WRITE_WAIT_MAX;
+use crate::storage::tokens::{Kept, Key, RENEWAL_WAIT_MAX, Store};
 
 /// Finding the authorization server of a kept grant again. Nothing is issued in it, so nothing is lost when it is cut.
 const FIND_WAIT_MAX: Duration = Duration::from_secs(10);

@@ -30,7 +30,6 @@ mod renewal;
 mod sign_in;
 mod source;
 mod spent;
-mod store;
 #[cfg(test)]
 mod tests;
 mod warnings;
@@ -42,4 +41,4 @@ pub(crate) use self::guard::Author;
 pub(crate) use self::refused::{Refused, Turn};
 pub(crate) use self::sign_in::{NO_ADDRESS, SignIns};
 pub(crate) use self::source::Denial;
-pub(crate) use self::store::Store;
+pub(crate) use crate::storage::tokens::Store;

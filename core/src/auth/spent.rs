@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::store::Kept;
 use crate::Error;
+use crate::storage::tokens::Kept;
 
 /// Refusals that are remembered; of more the oldest go. A grant that is held and one that is kept may be over at one time.
 const REMEMBERED_MAX: usize = 4;

@@ -12,7 +12,7 @@ use trunkline_pool::config::ServerSpec;
 use super::credentials::Credentials;
 use super::grant::Grant;
 use super::sign_in::find;
-use super::store::{Kept, Key, now_ms};
+use crate::storage::tokens::{Kept, Key, now_ms};
 
 /// It is there as long as the runtime that it began in.
 pub(super) struct Issuer {

@@ -9,8 +9,8 @@ use trunkline_pool::options::Offered;
 
 use super::{Driver, EntryCell};
 use crate::auth::Context;
-use crate::cache::now_ms;
 use crate::client::{Connection, Listed};
+use crate::storage::catalogs::now_ms;
 
 /// Forms in which one configuration is written that its lists are kept under at a time. Of more the one goes that came first.
 const FORMS_MAX: usize = 8;

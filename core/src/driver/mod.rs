@@ -65,11 +65,11 @@ pub(crate) use self::roots::{Roots, folders};
 use self::starts::Starts;
 use crate::api::SessionCore;
 use crate::auth::{Context, Credentials, SignIns, Store};
-use crate::cache::Catalogs;
 use crate::events::{About, Hub};
 use crate::lookup::Lookups;
 use crate::otlp::Observer;
 use crate::runtime::Runtime;
+use crate::storage::catalogs::Catalogs;
 use crate::usage::Usage;
 use crate::{Error, ErrorCode, Result};
 

@@ -8,7 +8,7 @@ use trunkline_pool::settings::Platform;
 use crate::detect::folders;
 use crate::lookup::runners;
 use crate::platform::{check_own_folder, may_write};
-use crate::store::{Purpose, host_variable, user_folder};
+use crate::storage::{Purpose, host_variable, user_folder};
 
 /// One folder.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::settings::Platform;
 
 use crate::Result;
-use crate::store::{OwnFile, Purpose, host_variable, user_folder};
+use crate::storage::{OwnFile, Purpose, host_variable, user_folder};
 
 /// Gives a runner of packages that folder, unless its entry names one. Where no folder of the user is known, it works in the workspace.
 pub(crate) fn settle(spec: &mut ServerSpec) {

@@ -57,8 +57,8 @@ use self::warrants::Warrants;
 use self::watching::Watching;
 use super::configured::Servers;
 use super::pool::{Pool, PoolCore};
-use crate::approvals::{Approvals, root_of};
 use crate::driver::Driver;
+use crate::storage::approvals::{Approvals, root_of};
 use crate::{Error, ErrorCode, Result};
 
 /// The sources of a pool, and what they are made with.

@@ -6,9 +6,9 @@
 //! 3. Whoever looks something up is answered in its time, whatever happens, and once more when a look that takes longer is over.
 
 mod disk;
+mod jobs;
 mod known;
 mod memory;
-mod queue;
 #[cfg(test)]
 mod tests;
 
@@ -25,12 +25,11 @@ use trunkline_pool::options::CatalogCache;
 
 pub(crate) use self::disk::now_ms;
 use self::disk::{Disk, Write};
+use self::jobs::{By, LookedFor, Queue};
 pub(crate) use self::known::Known;
 use self::memory::Memory;
-use self::queue::{By, LookedFor, Queue};
-use crate::apart;
 use crate::runtime::Runtime;
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Result, apart};
 
 /// Whoever is told of what went wrong on the disk.
 type Warn = Box<dyn Fn(&str) + Send + Sync>;

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use trunkline_pool::settings::Platform;
 
-use crate::store::{OwnFile, Purpose, host_variable, user_folder};
+use super::{OwnFile, Purpose, host_variable, user_folder};
 use crate::{Error, ErrorCode, Result};
 
 /// Where decisions are kept.
-pub(super) enum Place {
+pub(crate) enum Place {
     Memory,
     File(OwnFile),
     /// There is no folder for them; why.
@@ -17,7 +17,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    pub(super) fn of_option(option: Option<&str>) -> Result<Place> {
+    pub(crate) fn of_option(option: Option<&str>) -> Result<Place> {
         match option {
             None => Ok(Place::of_user(Platform::current(), host_variable)),
             Some("memory") => Ok(Place::Memory),
@@ -38,7 +38,7 @@ impl Place {
     }
 
     /// The file in the user's folder of states, or where `TRUNKLINE_HOME` says.
-    pub(super) fn of_user(
+    pub(crate) fn of_user(
         platform: Platform,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Place {

@@ -9,26 +9,22 @@
 //!    version wrote, is refused and left where it is.
 //! 5. Nobody holds a thread while they wait for a lock.
 
-mod file;
-mod record;
-
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use self::file::Grants;
-pub(super) use self::record::{Kept, Key, now_ms};
-use crate::apart;
+use super::token_file::Grants;
+pub(crate) use super::token_record::{Kept, Key, now_ms};
+use super::{AHEAD_MAX, OwnFile, Unlocked, WRITE_WAIT_MAX, lock};
 use crate::platform::{FileLock, try_lock};
-use crate::store::{AHEAD_MAX, OwnFile, Unlocked, WRITE_WAIT_MAX, lock};
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Result, apart};
 
 /// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind for good.
 const GRANTS_MAX: usize = 1024;
 
 /// Waiting for another process that renews the same grant, which takes as long as an authorization server and the save: who waits for less
 /// goes on without the token that is on its way.
-pub(super) const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
+pub(crate) const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Whoever is told of a file that was set aside.
 type Warn = Box<dyn Fn(&str) + Send + Sync>;
@@ -63,7 +59,7 @@ impl Store {
     }
 
     /// The path of the file.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
@@ -74,7 +70,7 @@ impl Store {
     }
 
     /// Tells, in words, what went wrong with the file while nobody waited for it.
-    pub(super) fn warn(&self, message: &str) {
+    pub(crate) fn warn(&self, message: &str) {
         tracing::warn!("the file of tokens could not be used");
         if let Some(warn) = self.warn.get() {
             warn(message);
@@ -85,14 +81,14 @@ impl Store {
     ///
     /// # Errors
     /// `store`.
-    pub(super) async fn find(
+    pub(crate) async fn find(
         self: &Arc<Self>,
         fits: impl Fn(&Key) -> bool + Send,
     ) -> Result<Option<Kept>> {
         let grants = match self.beside(|store| Grants::read(&store.file)).await? {
-            file::Read::Whole(grants) => grants,
+            crate::storage::token_file::Read::Whole(grants) => grants,
             // Set aside under the lock alone: another may be doing so.
-            file::Read::Damaged => self.change(|_| ()).await?.1,
+            crate::storage::token_file::Read::Damaged => self.change(|_| ()).await?.1,
         };
         let fitting = grants.grants.into_iter().filter(|kept| fits(&kept.key));
         Ok(fitting.max_by_key(|kept| kept.received_ms))
@@ -102,7 +98,7 @@ impl Store {
     ///
     /// # Errors
     /// `store`.
-    pub(super) async fn keep(
+    pub(crate) async fn keep(
         self: &Arc<Self>,
         kept: Kept,
         fits: impl Fn(&Key) -> bool + Send + 'static,
@@ -115,7 +111,7 @@ impl Store {
             grants.sort_by_key(came);
             grants.drain(..(grants.len() + 1).saturating_sub(GRANTS_MAX));
             grants.push(kept);
-            file::drop_what_does_not_fit(grants);
+            crate::storage::token_file::drop_what_does_not_fit(grants);
         });
         changed.await.map(drop)
     }
@@ -124,7 +120,7 @@ impl Store {
     ///
     /// # Errors
     /// `store`.
-    pub(super) async fn replace(self: &Arc<Self>, old: Kept, new: Kept) -> Result<()> {
+    pub(crate) async fn replace(self: &Arc<Self>, old: Kept, new: Kept) -> Result<()> {
         let changed = self.change(move |grants| {
             if let Some(place) = grants.iter_mut().find(|kept| kept.is(&old)) {
                 *place = new;
@@ -137,7 +133,7 @@ impl Store {
     ///
     /// # Errors
     /// `store`: then they are still there.
-    pub(super) async fn forget(
+    pub(crate) async fn forget(
         self: &Arc<Self>,
         fits: impl Fn(&Key) -> bool + Send + 'static,
     ) -> Result<bool> {
@@ -158,8 +154,9 @@ impl Store {
     ///
     /// # Errors
     /// `store` when another process has it for too long.
-    pub(super) async fn renewing(self: &Arc<Self>, key: &Key) -> Result<Option<FileLock>> {
-        let path = self.file.beside(&format!("{:016x}.lock", file::digest(key)));
+    pub(crate) async fn renewing(self: &Arc<Self>, key: &Key) -> Result<Option<FileLock>> {
+        let path =
+            self.file.beside(&format!("{:016x}.lock", crate::storage::token_file::digest(key)));
         match lock(path, RENEWAL_WAIT_MAX).await {
             Err(Unlocked::Held) => Err(Unlocked::Held.into_error(&self.file)),
             locked => Ok(locked.ok()),
@@ -183,8 +180,8 @@ impl Store {
 
     fn change_locked<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> Result<(T, Grants)> {
         let mut grants = match Grants::read(&self.file)? {
-            file::Read::Whole(grants) => grants,
-            file::Read::Damaged => {
+            crate::storage::token_file::Read::Whole(grants) => grants,
+            crate::storage::token_file::Read::Damaged => {
                 let aside = self.file.set_aside()?;
                 self.warn(&format!("the file of tokens cannot be read; it is kept as {aside}"));
                 Grants::default()

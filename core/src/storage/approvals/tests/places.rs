@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use trunkline_pool::settings::Platform;
 
 use super::*;
-use crate::approvals::place::Place;
-use crate::approvals::root_of;
+use crate::storage::approvals::root_of;
+use crate::storage::approvals_path::Place;
 
 fn place(platform: Platform, variables: &[(&str, &str)]) -> Option<String> {
     let variable = |name: &str| {

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::json;
 use trunkline_pool::config::PoolKey;
 
-use super::file::{self, Grants};
 use super::{GRANTS_MAX, Kept, Key, Store, now_ms};
 use crate::auth::Author;
 use crate::folder::Folder;
-use crate::store::OwnFile;
+use crate::storage::OwnFile;
+use crate::storage::token_file::{self, Grants};
 use crate::{Error, ErrorCode};
 
 /// A place for one test, which goes with it.
@@ -54,8 +54,8 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 
 fn all(place: &Place) -> Vec<Kept> {
     match Grants::read(&own(&place.file())).unwrap() {
-        file::Read::Whole(grants) => grants.grants,
-        file::Read::Damaged => panic!("it is damaged"),
+        token_file::Read::Whole(grants) => grants.grants,
+        token_file::Read::Damaged => panic!("it is damaged"),
     }
 }
 
@@ -223,7 +223,7 @@ fn what_fits_no_more_into_a_file_makes_room() {
     assert_eq!(left, [2, 3, 4]);
     std::fs::write(place.file(), format!("{}{}", " ".repeat(1 << 20), r#"{"v":1,"grants":[]}"#))
         .unwrap();
-    assert!(matches!(Grants::read(&own(&place.file())).unwrap(), file::Read::Damaged));
+    assert!(matches!(Grants::read(&own(&place.file())).unwrap(), token_file::Read::Damaged));
 }
 
 /// S-48: no token is in what is printed of a grant.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kept, Key};
+use super::tokens::{Kept, Key};
+use super::{FILE_BYTES_MAX, Found, OwnFile};
 use crate::Result;
-use crate::store::{FILE_BYTES_MAX, Found, OwnFile};
 
 /// The form of the file. A later one is neither guessed at nor taken away from whoever reads it; another is damaged.
 const VERSION: u64 = 1;
@@ -14,7 +14,7 @@ const FRAME_BYTES_MAX: usize = 64;
 
 /// What is in it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Grants {
+pub(crate) struct Grants {
     v: u64,
     pub grants: Vec<Kept>,
 }
@@ -32,7 +32,7 @@ impl Default for Grants {
 }
 
 /// What a file turned out to be.
-pub(super) enum Read {
+pub(crate) enum Read {
     Whole(Grants),
     Damaged,
 }
@@ -42,7 +42,7 @@ impl Grants {
     ///
     /// # Errors
     /// `store`, also for one that another could have put there, and for one of a later version.
-    pub(super) fn read(file: &OwnFile) -> Result<Read> {
+    pub(crate) fn read(file: &OwnFile) -> Result<Read> {
         let bytes = match file.read()? {
             Found::Nothing => return Ok(Read::Whole(Grants::default())),
             Found::TooLong => return Ok(Read::Damaged),
@@ -60,14 +60,14 @@ impl Grants {
     }
 
     /// Puts this in the place of what is there, in one step.
-    pub(super) fn write(&self, file: &OwnFile) -> Result<()> {
+    pub(crate) fn write(&self, file: &OwnFile) -> Result<()> {
         let bytes = serde_json::to_vec(self).map_err(std::io::Error::from);
         file.write(&bytes.map_err(|error| file.failed("written", &error))?)
     }
 }
 
 /// Drops the first of them until the others fit into a file; the last stays.
-pub(super) fn drop_what_does_not_fit(grants: &mut Vec<Kept>) {
+pub(crate) fn drop_what_does_not_fit(grants: &mut Vec<Kept>) {
     let mut room = FILE_BYTES_MAX - FRAME_BYTES_MAX;
     let fitting = grants.iter().rev().take_while(|kept| {
         let length = serde_json::to_vec(kept).map_or(0, |bytes| bytes.len() + 1);
@@ -80,7 +80,7 @@ pub(super) fn drop_what_does_not_fit(grants: &mut Vec<Kept>) {
 }
 
 /// A number for the grants of one issuer for one resource, the same in every process (FNV-1a).
-pub(super) fn digest(key: &Key) -> u64 {
+pub(crate) fn digest(key: &Key) -> u64 {
     let texts = [&key.issuer, &key.resource];
     let bytes = texts.into_iter().flat_map(|text| text.bytes().chain([0]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -11,7 +11,7 @@ use trunkline_pool::options::CatalogCache;
 use trunkline_pool::settings::Platform;
 
 use crate::platform::FileLock;
-use crate::store::{
+use crate::storage::{
     AHEAD_MAX, FILE_BYTES_MAX, Found, OwnFile, Purpose, host_variable, lock_now, user_folder,
 };
 use crate::{Error, ErrorCode, Result};

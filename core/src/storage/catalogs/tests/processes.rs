@@ -172,7 +172,7 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     fn begin(folder: &Place) -> Writing<'_> {
-        let lock = crate::store::lock_now(&disk::shared_file(&folder.cache())).unwrap();
+        let lock = crate::storage::lock_now(&disk::shared_file(&folder.cache())).unwrap();
         std::fs::remove_file(folder.cache().join("catalogs.turn")).unwrap();
         Writing { folder, _lock: lock }
     }

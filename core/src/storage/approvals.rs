@@ -3,7 +3,6 @@
 //! Nothing is read before a decision is asked for. Who asks waits for the disk, and for other processes that write for ten seconds at
 //! most, so that these functions are for threads that may. Reading what is known already waits for neither.
 
-mod place;
 #[cfg(test)]
 mod tests;
 
@@ -17,8 +16,8 @@ use trunkline_pool::approvals::{
     ApprovalHash, Book, Decided, Decision, Identity, Root, Standing, ToolDigests, Unreadable,
 };
 
-use self::place::Place;
-use crate::store::{Found, OwnFile, Stamp, lock_now};
+use super::approvals_path::Place;
+use super::{Found, OwnFile, Stamp, lock_now};
 use crate::{Error, ErrorCode, Result};
 
 /// Whoever is told of what went wrong with the file while nobody waited for it.

@@ -5,12 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(crate) use super::place::FILE_BYTES_MAX;
-use super::place::{Place, write_new, write_whole};
+pub(crate) use super::replace::FILE_BYTES_MAX;
+use super::replace::{Place, write_new, write_whole};
 use super::stamp::Stamp;
-use crate::bounded;
 use crate::platform::{check_own_folder, open_own};
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Result, bounded};
 
 /// A file that is this user's alone.
 #[derive(Clone, Debug)]
