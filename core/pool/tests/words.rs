@@ -13,9 +13,9 @@ const SOURCES: [&str; 5] =
 
 /// What is handed on where an error is made, by file: a word that the registry gave somewhere else.
 const HANDED_ON: [(&str, &str); 16] = [
-    ("core/src/auth/fetch/road.rs", "kind"),
+    ("core/src/auth/fetch/routes.rs", "kind"),
     ("core/src/api/no_tool.rs", "reason.as_str()"),
-    ("core/src/auth/fetch.rs", "name"),
+    ("core/src/auth/fetch/mod.rs", "name"),
     ("core/src/api/call.rs", "slot.state.as_str()"),
     ("core/src/api/call.rs", "reason"),
     ("core/src/api/no_tool.rs", "reason"),
@@ -23,7 +23,7 @@ const HANDED_ON: [(&str, &str); 16] = [
     ("core/src/api/sources/running.rs", "reason"),
     ("core/src/transport/http/errors/network_errors.rs", "kind"),
     ("core/src/transport/http/errors/mod.rs", "missing"),
-    ("core/src/auth/source.rs", "self.word()"),
+    ("core/src/auth/host_credentials.rs", "self.word()"),
     ("core/src/client/errors.rs", "which"),
     ("core/src/client/errors.rs", "limit"),
     ("core/pool/src/state/effects.rs", "limit"),

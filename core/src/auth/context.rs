@@ -12,11 +12,11 @@ use std::time::Duration;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Transport};
 use trunkline_pool::options::Handlers;
 
-use super::client::ClientSpec;
+use super::client_config::ClientSpec;
 use super::credentials::Credentials;
-use super::guard::Author;
-use super::source::Source;
-use super::warnings::Warnings;
+use super::fetch::warnings::Warnings;
+use super::host_credentials::Source;
+use crate::net::address_policy::Author;
 use crate::storage::tokens::Store;
 
 /// The id of a pool's own, which is also that of everything that is never let in by credentials.

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use reqwest::Url;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
-use super::challenge::Challenge;
-use super::client::{ClientSpec, Way};
+use super::client_config::{ClientSpec, Way};
 use super::credentials::Credentials;
-use super::discovered::{Discovered, quiet};
-use super::failure;
-use super::fetch::Fetch;
-use super::flow_errors;
+use super::errors;
+use super::fetch::discovered::{Discovered, quiet};
+use super::fetch::{Fetch, flow_errors};
 use crate::Error;
+use crate::net::www_authenticate::Challenge;
 
 /// Finds the authorization server of a server. `challenge` is the `WWW-Authenticate` that it answered with, if it did.
 ///
@@ -65,12 +64,12 @@ async fn published(
         }
         let document = document.map(|it| it.to_string()).unwrap_or_default();
         let message = "the authorization server's metadata are published where another's belong";
-        let error = failure::differs(message, "issuer", &document, issuer);
+        let error = errors::differs(message, "issuer", &document, issuer);
         return Err(error.with_server(fetch.server()));
     }
     let error = fetch.take_failure().unwrap_or_else(|| match fetch.foreign_resource() {
         Some(_) => flow_errors::another_resource(fetch),
-        None => failure::required("the server does not say which authorization server it trusts")
+        None => errors::required("the server does not say which authorization server it trusts")
             .with_hint("set an `Authorization` header in the server's configuration"),
     });
     Err(error.with_server(fetch.server()))
@@ -93,15 +92,15 @@ fn check(
     }
     let methods = metadata.code_challenge_methods_supported.as_deref().unwrap_or_default();
     if spec.way == Way::Code && !methods.iter().any(|method| method == "S256") {
-        return Err(failure::pkce());
+        return Err(errors::pkce());
     }
     let Some(issuer) = metadata.issuer.clone() else {
         let asked = fetch.asked().map(|asked| asked.to_string()).unwrap_or_default();
-        return Err(failure::another_issuer(&asked, None));
+        return Err(errors::another_issuer(&asked, None));
     };
     match &spec.issuer {
         Some(expected) if *expected != issuer => {
-            Err(failure::another_issuer(expected, Some(&issuer)))
+            Err(errors::another_issuer(expected, Some(&issuer)))
         }
         Some(_) | None => Ok(issuer),
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use reqwest::Url;
 
-use super::{failure, fetch};
+use super::{errors, fetch};
 use crate::{Error, ErrorCode};
 
 /// Longer redirects are refused.
@@ -55,7 +55,7 @@ impl Redirect {
     /// # Errors
     /// `protocol` when it is another's, or cannot be read.
     pub(super) fn check(&self, url: &str) -> Result<Result<String, Error>, Error> {
-        let unread = || failure::broken("the redirect is another than was asked for", "redirect");
+        let unread = || errors::broken("the redirect is another than was asked for", "redirect");
         let url = Url::parse(url).map_err(|_| unread())?;
         let place = |url: &Url| {
             (
@@ -77,16 +77,16 @@ impl Redirect {
         if !is_its {
             let message = "the answer is that of another authorization server";
             let found = answer.issuer.as_deref();
-            return Err(failure::differs(message, "issuer", &self.issuer, found));
+            return Err(errors::differs(message, "issuer", &self.issuer, found));
         }
         match (answer.error, answer.code) {
             (Some(error), _) => {
-                let error = failure::shown(&error);
+                let error = errors::shown(&error);
                 let message = format!("the authorization server refused: {error}");
-                Ok(Err(failure::required(message).with_detail("error", error)))
+                Ok(Err(errors::required(message).with_detail("error", error)))
             }
             (None, Some(code)) if !code.is_empty() => Ok(Ok(code)),
-            (None, _) => Err(failure::broken("the redirect brings no code", "redirect")),
+            (None, _) => Err(errors::broken("the redirect brings no code", "redirect")),
         }
     }
 }
@@ -113,7 +113,7 @@ impl Answer {
                 _ => continue,
             };
             if field.replace(value.into_owned()).is_some() {
-                return Err(failure::broken("the redirect says something twice", "redirect"));
+                return Err(errors::broken("the redirect says something twice", "redirect"));
             }
         }
         Ok(answer)

@@ -10,15 +10,15 @@ use rmcp::transport::auth::{
 };
 use trunkline_pool::options::SignInOptions;
 
-use super::clients::{Clients, Place, Registered};
 use super::credentials::Credentials;
-use super::discovered::{Discovered, quiet};
+use super::credentials::grant::{Client, Grant};
+use super::credentials::grant_types::{Ordinal, Token};
 use super::discovery::discover;
-use super::fetch::Fetch;
-use super::grant::{Client, Grant};
-use super::grant_types::{Ordinal, Token};
-use super::redirect::Redirect;
-use super::{failure, flow_errors, redirect};
+use super::errors;
+use super::fetch::discovered::{Discovered, quiet};
+use super::fetch::{Fetch, flow_errors};
+use super::redirect::{self, Redirect};
+use super::registered_clients::{Clients, Place, Registered};
 use crate::{Error, ErrorCode, Result};
 
 /// How long a person has, in which the authorization server keeps a code's request too.
@@ -113,7 +113,7 @@ impl SignIns {
         let server = credentials.server.clone();
         let ready = self.ready(ordinal, credentials, host);
         let begun = tokio::time::timeout(self.patience, ready).await;
-        begun.unwrap_or_else(|_| Err(failure::slow(&server, self.patience)))
+        begun.unwrap_or_else(|_| Err(errors::slow(&server, self.patience)))
     }
 
     /// [`begin`](Self::begin) for as long as it takes.
@@ -254,7 +254,7 @@ impl SignIns {
         let server = sign_in.credentials.server.clone();
         let named = |error: Error| error.with_server(&*server);
         if let Err(refusal) = answered {
-            if failure::names_unknown_client(&refusal) {
+            if errors::names_unknown_client(&refusal) {
                 self.registered.forget(sign_in.registered.as_ref());
             }
             return Err(named(refusal));
@@ -390,7 +390,7 @@ pub(super) async fn find(credentials: &Credentials) -> Result<Discovered> {
     match credentials.known_issuer() {
         Some(issuer) if issuer != found.issuer => {
             let message = "the authorization server is another than the one that knows the client";
-            let error = failure::differs(message, "issuer", &issuer, Some(&found.issuer));
+            let error = errors::differs(message, "issuer", &issuer, Some(&found.issuer));
             Err(error.with_server(&*credentials.server))
         }
         _ => Ok(found),
@@ -405,7 +405,7 @@ pub(super) async fn client_credentials(credentials: &Credentials) -> Result<(Gra
     let spec = &credentials.spec;
     let secret = spec.secret(&credentials.server).await?;
     let (Some(id), Some(secret)) = (spec.client_id.clone(), secret) else {
-        return Err(failure::required("`oauth` needs `client_id` and `client_secret`"));
+        return Err(errors::required("`oauth` needs `client_id` and `client_secret`"));
     };
     if let Some(refused) = credentials.spent.refusal_of_client(&secret) {
         return Err(refused);
@@ -424,7 +424,7 @@ pub(super) async fn client_credentials(credentials: &Credentials) -> Result<(Gra
     let answer = quiet(flows.exchange_client_credentials(&client)).await.map_err(|error| {
         let is_final = fetch.is_refused();
         let error = failed(error);
-        if is_final && failure::names_unknown_client(&error) {
+        if is_final && errors::names_unknown_client(&error) {
             credentials.spent.refused_client(secret, &error);
         }
         error

@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use trunkline_pool::config::ServerSpec;
 
 use super::credentials::Credentials;
-use super::grant::Grant;
+use super::credentials::grant::Grant;
 use super::sign_in::find;
 use crate::storage::tokens::{Kept, Key, now_ms};
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use trunkline_pool::config::Fingerprint;
 use trunkline_pool::json::Plain;
 
-use crate::auth::guard::Author;
+use crate::net::address_policy::Author;
 
 /// Which grant: who issued it, for what, and for which configuration.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::*;
-use crate::auth::client::ClientSpec;
-use crate::auth::guard::{Author, Lookup};
+use crate::auth::client_config::ClientSpec;
+use crate::net::address_policy::{Author, Lookup};
 
 /// Who answers for names, and how often it was asked.
 struct Names {

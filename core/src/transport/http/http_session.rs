@@ -18,11 +18,11 @@ use super::errors::{self, Failure};
 use super::http_client::{Clients, Target, query_values, spends_sockets};
 use super::param_headers::Mirrors;
 use super::sse::backoff::Turns;
-use crate::auth::challenge::Challenge;
 use crate::auth::{Credentials, Denial, Refused, Turn};
 use crate::net::cookies::Jar;
 use crate::net::http_client::Road;
 use crate::net::redact::Redactor;
+use crate::net::www_authenticate::Challenge;
 use crate::transport::{Inbound, Sighting, of_server};
 use crate::{Error, Result};
 

@@ -164,7 +164,7 @@ fn cookies_of_a_few_origins_are_kept() {
         }
     }
     let sent = all.iter().filter(|one| one.cookies() == ["", "n=1"]);
-    assert_eq!(sent.count(), jars::ORIGINS_MAX);
+    assert_eq!(sent.count(), cookie_jars::ORIGINS_MAX);
 }
 
 /// SPEC 18.6: a read of metadata is sent once more where nothing of an answer came, and what wants something issued never is; each by a

@@ -14,8 +14,8 @@ use reqwest::{Response, StatusCode, Url};
 use self::answer_words::Said;
 use self::error_context::{ErrorContext, SHOWN_CHARS_MAX, shown};
 use super::body;
-use crate::auth::challenge::Challenge;
 use crate::net::http_date::retry_after;
+use crate::net::www_authenticate::Challenge;
 use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
 

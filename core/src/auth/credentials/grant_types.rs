@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use reqwest::header::HeaderValue;
 use serde::Deserialize;
 
-use super::failure;
 use crate::Error;
+use crate::auth::errors;
 use crate::storage::tokens::{Kept, now_ms};
 
 /// A token is renewed this long before it expires, so that it does not on its way.
@@ -14,7 +14,7 @@ const RENEWED_BEFORE: Duration = Duration::from_secs(30);
 
 /// A token as it is sent.
 #[derive(Clone)]
-pub(super) struct Token {
+pub(in crate::auth) struct Token {
     pub header: HeaderValue,
     pub secret: String,
     pub expires: Option<Instant>,
@@ -25,9 +25,9 @@ impl Token {
     ///
     /// # Errors
     /// `protocol` when it cannot be sent (S-37).
-    pub(super) fn new(secret: &str, lives: Option<Duration>) -> Result<Token, Error> {
+    pub(in crate::auth) fn new(secret: &str, lives: Option<Duration>) -> Result<Token, Error> {
         let unfit =
-            || failure::broken("the token holds characters that no header can have", "token");
+            || errors::broken("the token holds characters that no header can have", "token");
         let visible = !secret.is_empty() && secret.bytes().all(|byte| byte.is_ascii_graphic());
         let header = HeaderValue::from_str(&format!("Bearer {secret}")).ok().filter(|_| visible);
         let mut header = header.ok_or_else(unfit)?;
@@ -37,7 +37,7 @@ impl Token {
     }
 
     /// A token that was kept.
-    pub(super) fn of_kept(kept: &Kept) -> Option<Token> {
+    pub(in crate::auth) fn of_kept(kept: &Kept) -> Option<Token> {
         let issued: Issued = serde_json::from_value(kept.token.clone()).ok()?;
         let ends = |lives: u64| kept.came_ms().saturating_add(lives.saturating_mul(1000));
         let left = issued.expires_in.map(|lives| ends(lives).saturating_sub(now_ms()));
@@ -45,12 +45,12 @@ impl Token {
     }
 
     /// Whether a kept one came with something to renew it with.
-    pub(super) fn can_be_renewed(kept: &Kept) -> bool {
+    pub(in crate::auth) fn can_be_renewed(kept: &Kept) -> bool {
         kept.token["refresh_token"].as_str().is_some_and(|renewal| !renewal.is_empty())
     }
 
     /// Whether it should be renewed before it is sent again.
-    pub(super) fn is_stale(&self) -> bool {
+    pub(in crate::auth) fn is_stale(&self) -> bool {
         let soon = Instant::now() + RENEWED_BEFORE;
         self.expires.is_some_and(|expires| expires <= soon)
     }
@@ -58,7 +58,7 @@ impl Token {
 
 /// What of an answer counts here.
 #[derive(Deserialize)]
-pub(super) struct Issued {
+pub(in crate::auth) struct Issued {
     pub access_token: String,
     pub expires_in: Option<u64>,
     pub refresh_token: Option<String>,
@@ -67,7 +67,7 @@ pub(super) struct Issued {
 
 /// Why the host is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
+pub(in crate::auth) enum Reason {
     /// Nothing was sent.
     Missing,
     /// What was sent was refused.
@@ -79,7 +79,7 @@ pub(super) enum Reason {
 }
 
 impl Reason {
-    pub(super) fn word(self) -> &'static str {
+    pub(in crate::auth) fn word(self) -> &'static str {
         match self {
             Reason::Missing => "missing",
             Reason::Refused => "refused",
@@ -92,4 +92,4 @@ impl Reason {
 /// When a sign-in or a sign-out was asked for. They may take how long they like, and nobody may
 /// wait for one any more: what was asked for last stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ordinal(pub(super) u64);
+pub(crate) struct Ordinal(pub(in crate::auth) u64);

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderValue;
 
-use super::challenge::Challenge;
-use super::client::Way;
-use super::credentials::Credentials;
-use super::failure;
+use super::Credentials;
 use super::grant::{Grant, Origin, Used};
 use super::grant_types::{Reason, Token};
-use super::refused::{Refused, Turn};
-use super::sign_in::client_credentials;
+use super::rejection::{Refused, Turn};
 use crate::Error;
+use crate::auth::client_config::Way;
+use crate::auth::errors;
+use crate::auth::sign_in::client_credentials;
+use crate::net::www_authenticate::Challenge;
 
 /// All that a token for the client itself takes, which may be many exchanges. Nothing is lost that
 /// is issued after it.
@@ -144,7 +144,7 @@ impl Credentials {
     }
 
     /// Without a file.
-    pub(super) async fn renewed_here(&self) -> Result<Option<(Origin, Token)>, Error> {
+    pub(in crate::auth) async fn renewed_here(&self) -> Result<Option<(Origin, Token)>, Error> {
         match self.grant().filter(|grant| grant.is_renewable()) {
             Some(grant) => grant.renew(&self.spent).await.map(|token| Some((Origin::Held, token))),
             None => Ok(None),
@@ -155,7 +155,7 @@ impl Credentials {
     async fn own(&self) -> Result<(Grant, Token), Error> {
         let issued = tokio::time::timeout(OWN_WAIT_MAX, client_credentials(self)).await;
         let issued =
-            issued.unwrap_or_else(|_| Err(failure::required("no token was issued in time")));
+            issued.unwrap_or_else(|_| Err(errors::required("no token was issued in time")));
         issued.inspect_err(|error| self.not_renewed(error))
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use trunkline_pool::oauth::Authentication;
 
-use super::grant::Client;
+use super::credentials::grant::Client;
 
 /// Registered clients that are remembered.
 const REGISTERED_MAX: usize = 256;

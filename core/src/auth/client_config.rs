@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use trunkline_pool::config::ValueOfFiles;
 use trunkline_pool::oauth;
 
-use super::guard::{Author, Guard};
 use crate::apart::OneByOne;
 use crate::lookup::value_of_files;
+use crate::net::address_policy::{Author, Guard};
 use crate::{Error, ErrorCode};
 
 /// The `oauth` fields of a configuration, in the spelling that the configuration's reader gives them.

@@ -8,10 +8,10 @@ use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
 use trunkline_pool::oauth::Authentication;
 
-use super::fetch::Fetch;
+use super::Fetch;
 
 /// An authorization server that may be asked.
-pub(super) struct Discovered {
+pub(in crate::auth) struct Discovered {
     /// It knows the metadata, and no client yet.
     pub flows: AuthorizationManager,
     pub fetch: Arc<Fetch>,
@@ -25,7 +25,7 @@ pub(super) struct Discovered {
 
 impl Discovered {
     /// The client proves in this way who it is, as its registration says, whatever the metadata do.
-    pub(super) fn prove_by(&mut self, authentication: Option<Authentication>) {
+    pub(in crate::auth) fn prove_by(&mut self, authentication: Option<Authentication>) {
         let Some(authentication) = authentication else { return };
         let supported = json!([authentication.name()]);
         let name = "token_endpoint_auth_methods_supported".to_owned();
@@ -35,6 +35,6 @@ impl Discovered {
 }
 
 /// The flows of rmcp without their log, which holds codes (S-48).
-pub(super) async fn quiet<T>(flow: impl Future<Output = T>) -> T {
+pub(in crate::auth) async fn quiet<T>(flow: impl Future<Output = T>) -> T {
     flow.with_subscriber(NoSubscriber::default()).await
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::failure;
+use crate::auth::errors;
 
 /// Servers of which was told; of more nobody is told any more.
 const TOLD_MAX: usize = 1024;
@@ -25,7 +25,7 @@ impl Warnings {
     }
 
     /// A token of this kind, or of none, is sent as a bearer token is.
-    pub(super) fn of_kind(&self, server: &str, kind: &str) {
+    pub(in crate::auth) fn of_kind(&self, server: &str, kind: &str) {
         {
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             let is_new = told.len() < TOLD_MAX && told.insert((server.to_owned(), kind.to_owned()));
@@ -36,9 +36,9 @@ impl Warnings {
         tracing::warn!(server, "a token is of no known kind");
         let kind = match kind {
             "" => "has no `token_type`".to_owned(),
-            kind => format!("is of the kind `{}`", failure::shown(kind)),
+            kind => format!("is of the kind `{}`", errors::shown(kind)),
         };
-        let server = failure::shown(server);
+        let server = errors::shown(server);
         if let Some(warn) = self.warn.get() {
             warn(&format!("the token of `{server}` {kind}: it is sent as a bearer token"));
         }

@@ -10,16 +10,16 @@ use rmcp::transport::auth::{
 };
 use trunkline_pool::oauth::Authentication;
 
-use super::discovered::{Discovered, quiet};
-use super::fetch::Fetch;
 use super::grant_types::{Issued, Reason, Token};
-use super::spent::{Renewal, Spent};
-use super::{failure, flow_errors};
+use super::refused_for_good::{Renewal, Spent};
+use crate::auth::errors;
+use crate::auth::fetch::discovered::{Discovered, quiet};
+use crate::auth::fetch::{Fetch, flow_errors};
 use crate::storage::tokens::{Kept, Key, now_ms};
 use crate::{Error, ErrorCode};
 
 /// What a renewal is to bring something in place of.
-pub(super) struct Used {
+pub(in crate::auth) struct Used {
     pub token: Option<Token>,
     pub reason: Reason,
     /// What the file had of the token when it came from there, or was kept.
@@ -28,12 +28,12 @@ pub(super) struct Used {
 
 impl Used {
     /// Whether this is to be sent instead. The same token that lives on is, where nobody refused it.
-    pub(super) fn yields_to(&self, token: &Token) -> bool {
+    pub(in crate::auth) fn yields_to(&self, token: &Token) -> bool {
         self.is_other(token) || self.lives_on_as(token)
     }
 
     /// The token of what is kept, where it is to be sent instead. After a clock was set back what was known of it seems to live on.
-    pub(super) fn yields_to_kept(&self, kept: &Kept) -> Option<Token> {
+    pub(in crate::auth) fn yields_to_kept(&self, kept: &Kept) -> Option<Token> {
         let token = Token::of_kept(kept).filter(|token| !token.is_stale())?;
         let lives_on = || self.kept.as_ref() != Some(kept) && self.lives_on_as(&token);
         (self.is_other(&token) || lives_on()).then_some(token)
@@ -52,7 +52,7 @@ impl Used {
 }
 
 /// What was issued for one server. It stays with the authorization server that issued it.
-pub(super) struct Grant {
+pub(in crate::auth) struct Grant {
     flows: AuthorizationManager,
     /// Where the flows keep what was issued.
     held: InMemoryCredentialStore,
@@ -72,7 +72,7 @@ pub(super) struct Grant {
 }
 
 /// Which grant another token is of.
-pub(super) enum Origin {
+pub(in crate::auth) enum Origin {
     /// The one that is held.
     Held,
     /// This one, which was not held before.
@@ -94,7 +94,7 @@ struct InFile {
 
 /// What of its client a grant is renewed with, beside the client's id.
 #[derive(Clone, Default)]
-pub(super) struct Client {
+pub(in crate::auth) struct Client {
     /// Of one that was registered.
     pub secret: Option<String>,
     /// How it proves who it is, where its registration says so.
@@ -115,7 +115,7 @@ impl Client {
     }
 
     /// Whether its registration is over.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::auth) fn is_over(&self) -> bool {
         self.expires_at.is_some_and(|at| at <= now_ms() / 1000)
     }
 }
@@ -125,7 +125,7 @@ impl Grant {
     ///
     /// # Errors
     /// `protocol` for a token that cannot be sent.
-    pub(super) fn of(
+    pub(in crate::auth) fn of(
         (flows, held): (AuthorizationManager, InMemoryCredentialStore),
         fetch: Arc<Fetch>,
         (issuer, client): (String, Client),
@@ -166,7 +166,7 @@ impl Grant {
     ///
     /// # Errors
     /// `protocol` when that is another than the one that issued it, or what was kept is no grant.
-    pub(super) async fn restore(
+    pub(in crate::auth) async fn restore(
         kept: &Kept,
         found: Discovered,
         configured_secret: Option<&str>,
@@ -177,7 +177,7 @@ impl Grant {
         let Discovered { mut flows, fetch, issuer, .. } = found;
         if issuer != kept.key.issuer {
             let message = "the authorization server is another than the one that issued the token";
-            let error = failure::differs(message, "issuer", &kept.key.issuer, Some(&issuer));
+            let error = errors::differs(message, "issuer", &kept.key.issuer, Some(&issuer));
             return Err(error.with_server(fetch.server()));
         }
         if kept.takes_bearer {
@@ -197,8 +197,8 @@ impl Grant {
     }
 
     /// What the file has in place of what is held: another process was issued it.
-    pub(super) async fn take_over(&self, kept: &Kept) -> Result<(), Error> {
-        let unread = |_| failure::broken("what was kept is no token", "token");
+    pub(in crate::auth) async fn take_over(&self, kept: &Kept) -> Result<(), Error> {
+        let unread = |_| errors::broken("what was kept is no token", "token");
         let token: OAuthTokenResponse =
             serde_json::from_value(kept.token.clone()).map_err(unread)?;
         let received = Some(kept.came_ms() / 1000);
@@ -215,7 +215,7 @@ impl Grant {
     }
 
     /// What is to be kept of it, under that key.
-    pub(super) async fn to_keep(&self, key: Key) -> Option<Kept> {
+    pub(in crate::auth) async fn to_keep(&self, key: Key) -> Option<Kept> {
         let stored = self.held.load().await.ok()??;
         Some(Kept {
             key,
@@ -233,7 +233,7 @@ impl Grant {
     }
 
     /// Whether what is in the file was issued to the same client and for the same scopes, so that it can be renewed as what is held.
-    pub(super) fn is_like(&self, kept: &Kept) -> bool {
+    pub(in crate::auth) fn is_like(&self, kept: &Kept) -> bool {
         let last = self.last_kept();
         last.is_some_and(|last| {
             last.key.issuer == kept.key.issuer
@@ -244,41 +244,41 @@ impl Grant {
     }
 
     /// Whether the file of tokens has what is newest of it.
-    pub(super) fn is_kept(&self) -> bool {
+    pub(in crate::auth) fn is_kept(&self) -> bool {
         self.in_file().is_newest
     }
 
     /// What the file had of it last.
-    pub(super) fn last_kept(&self) -> Option<Kept> {
+    pub(in crate::auth) fn last_kept(&self) -> Option<Kept> {
         self.in_file().last.clone()
     }
 
     /// The file has this of it, which is the newest.
-    pub(super) fn was_kept(&self, last: Option<Kept>) {
+    pub(in crate::auth) fn was_kept(&self, last: Option<Kept>) {
         let mut in_file = self.in_file();
         let signed_in_ms = last.as_ref().map(|last| last.signed_in_ms).or(in_file.signed_in_ms);
         *in_file = InFile { is_newest: true, last, signed_in_ms };
     }
 
     /// The file has nothing of it.
-    pub(super) fn was_kept_out(&self) {
+    pub(in crate::auth) fn was_kept_out(&self) {
         let mut in_file = self.in_file();
         (in_file.is_newest, in_file.last) = (false, None);
     }
 
     /// Somebody signs in for it after what the file has, whatever the clock says; None where that cannot be known.
-    pub(super) fn comes_after(&self, signed_in_ms: Option<u64>) {
+    pub(in crate::auth) fn comes_after(&self, signed_in_ms: Option<u64>) {
         let after = signed_in_ms.map(|before| now_ms().max(before.saturating_add(1)));
         self.in_file().signed_in_ms = after;
     }
 
     /// Whether somebody signed in for what the file has since they did for this.
-    pub(super) fn is_followed_by(&self, kept: &Kept) -> bool {
+    pub(in crate::auth) fn is_followed_by(&self, kept: &Kept) -> bool {
         self.in_file().signed_in_ms.is_some_and(|signed_in_ms| kept.signed_in_ms > signed_in_ms)
     }
 
     /// It could not be kept: what is held is newer than what is in the file.
-    pub(super) fn was_not_kept(&self) {
+    pub(in crate::auth) fn was_not_kept(&self) {
         self.in_file().is_newest = false;
     }
 
@@ -286,17 +286,17 @@ impl Grant {
         self.in_file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn is_renewable(&self) -> bool {
+    pub(in crate::auth) fn is_renewable(&self) -> bool {
         self.is_renewable
     }
 
     /// Whether a renewal failed since the authorization server does not know the client.
-    pub(super) fn is_of_unknown_client(&self) -> bool {
+    pub(in crate::auth) fn is_of_unknown_client(&self) -> bool {
         self.is_of_unknown_client.load(Ordering::Relaxed)
     }
 
     /// Whether nothing can be had of it any more, as the authorization server said when it was asked last, if there is anything to ask it.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::auth) fn is_over(&self) -> bool {
         !self.is_renewable || self.is_over.load(Ordering::Relaxed)
     }
 
@@ -315,7 +315,7 @@ impl Grant {
     ///
     /// # Errors
     /// `auth_required` when there is none to be had; what the network does.
-    pub(super) async fn renew(&self, spent: &Spent) -> Result<Token, Error> {
+    pub(in crate::auth) async fn renew(&self, spent: &Spent) -> Result<Token, Error> {
         let renewal = self.renewal().await;
         if let Some(refused) = renewal.as_ref().and_then(|renewal| spent.refusal_of(renewal)) {
             self.is_over.store(true, Ordering::Relaxed);
@@ -338,7 +338,7 @@ impl Grant {
         if self.client.is_over() {
             self.is_of_unknown_client.store(true, Ordering::Relaxed);
             self.is_over.store(true, Ordering::Relaxed);
-            let error = failure::required("the registration of the client is over");
+            let error = errors::required("the registration of the client is over");
             return Err((error.with_server(self.fetch.server()), false));
         }
         let renewed = quiet(self.flows.refresh_token()).await;
@@ -356,7 +356,7 @@ impl Grant {
 }
 
 fn read(answer: &OAuthTokenResponse) -> Result<(Token, Issued), Error> {
-    let unread = |_| failure::broken("the answer of the authorization server is no token", "token");
+    let unread = |_| errors::broken("the answer of the authorization server is no token", "token");
     let value = serde_json::to_value(answer).map_err(unread)?;
     let issued: Issued = serde_json::from_value(value).map_err(unread)?;
     let lives = issued.expires_in.map(Duration::from_secs);

@@ -10,16 +10,16 @@ use trunkline_pool::interface::words;
 
 use tokio::sync::watch;
 
-use super::asked::Asked;
-use super::client::{ClientSpec, Way};
-use super::failure;
-use super::grant::{Grant, Origin, Used};
-use super::grant_types::{Ordinal, Reason, Token};
-use super::guard::Author;
-use super::source::{Denial, Source};
-use super::spent::Spent;
-use super::warnings::Warnings;
+use self::grant::{Grant, Origin, Used};
+use self::grant_types::{Ordinal, Reason, Token};
+use self::refused_for_good::Spent;
+use self::requested_scopes::Asked;
+use super::client_config::{ClientSpec, Way};
+use super::errors;
+use super::fetch::warnings::Warnings;
+use super::host_credentials::{Denial, Source};
 use crate::Error;
+use crate::net::address_policy::Author;
 use crate::net::redact::Learned;
 use crate::storage::tokens::{Kept, Store};
 
@@ -304,7 +304,7 @@ impl Credentials {
         let granted = state.grant.clone();
         let granted = granted.iter().flat_map(|grant| grant.scopes.clone());
         state.asked.next(&self.spec.scopes, granted).ok_or_else(|| {
-            failure::required("the server asks again for scopes that it was given")
+            errors::required("the server asks again for scopes that it was given")
                 .with_server(&*self.server)
                 .with_detail("missing", words::missing::SCOPE)
         })
@@ -337,5 +337,12 @@ fn home_of(url: &str) -> Option<Url> {
     Some(url)
 }
 
+pub(super) mod grant;
+pub(super) mod grant_types;
+pub(super) mod refused_for_good;
+pub(super) mod rejection;
+pub(super) mod renewal;
+pub(super) mod requested_scopes;
 #[cfg(test)]
 mod tests;
+pub(super) mod token_sync;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use trunkline_pool::json::plain;
 
-use super::grant_types::Token;
+use super::credentials::grant_types::Token;
 use crate::{Error, ErrorCode};
 
 /// A token lives for less, in milliseconds: for 31 years. What is more is a moment, and no time.

@@ -1,9 +1,9 @@
 //! What the flows send and receive: the one place of this module that opens sockets.
 
-mod exchange;
-mod heard;
-mod jars;
-mod road;
+mod answers;
+mod cookie_jars;
+mod request_kind;
+mod routes;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,23 +19,23 @@ use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRequest,
 };
 
-use super::challenge::Challenge;
-use super::client::Route;
-use super::failure;
-use super::guard::{Guard, Lookup, system};
-use super::warnings::Warnings;
+use self::warnings::Warnings;
+use super::client_config::Route;
+use super::errors;
+use crate::net::address_policy::{Guard, Lookup, system};
 use crate::net::headers::{basic_pair, coding};
 use crate::net::http_client::Road;
 use crate::net::network_errors::is_unanswered;
 use crate::net::redact::Redactor;
+use crate::net::www_authenticate::Challenge;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
 use trunkline_pool::oauth::{Authentication, Registered};
 
-pub(super) use self::exchange::for_resource;
-use self::exchange::{Heard, Wanted};
-use self::jars::Jars;
-use self::road::Roads;
+use self::cookie_jars::Jars;
+pub(super) use self::request_kind::for_resource;
+use self::request_kind::{Heard, Wanted};
+use self::routes::Roads;
 
 /// From a request to the end of its answer (S-31).
 pub(super) const EXCHANGE_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -308,7 +308,7 @@ impl Fetch {
         {
             sent = client.execute(again).await;
         }
-        let failed = |error: reqwest::Error| road::unreached(&url, road, &error);
+        let failed = |error: reqwest::Error| routes::unreached(&url, road, &error);
         whole(sent.map_err(failed)?, (&url, is_post), failed).await
     }
 
@@ -370,7 +370,7 @@ async fn whole(
 ) -> Result<Response<Vec<u8>>, Error> {
     let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
     if let Some(coding) = coding(&headers).filter(|_| is_post || status.is_success()) {
-        return Err(failure::coded(url, &coding));
+        return Err(errors::coded(url, &coding));
     }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(&failed)? {
@@ -420,5 +420,8 @@ fn limit(name: &str, message: String) -> Error {
     Error::new(ErrorCode::Limit, message).with_detail("limit", name)
 }
 
+pub(super) mod discovered;
+pub(super) mod flow_errors;
 #[cfg(test)]
 mod tests;
+pub(super) mod warnings;

@@ -10,11 +10,11 @@ use tokio::sync::watch;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::{HandlerKind, Handlers, ServerRequest};
 
-use super::answer;
-use super::challenge::Challenge;
-use super::grant_types::{Reason, Token};
+use super::credentials::grant_types::{Reason, Token};
+use super::host_token;
 use crate::Error;
 use crate::handling::{contained, failed};
+use crate::net::www_authenticate::Challenge;
 
 /// What the host has for its answer, unless handlers have less: the message that was refused waits for it.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -114,11 +114,11 @@ impl Source {
             () = tokio::time::sleep(self.patience) => return Err(Denial::Timeout),
         };
         let answer = answer.map_err(|refusal| match refusal.unfit() {
-            Some(path) => Denial::Failed(Some(answer::unfit(path, &refusal.message))),
+            Some(path) => Denial::Failed(Some(host_token::unfit(path, &refusal.message))),
             None if refusal == failed() => Denial::Failed(None),
             None => Denial::Refused,
         })?;
-        let given = answer::token_in(&answer).map_err(|error| Denial::Failed(Some(error)))?;
+        let given = host_token::token_in(&answer).map_err(|error| Denial::Failed(Some(error)))?;
         given.ok_or(Denial::Refused)
     }
 }

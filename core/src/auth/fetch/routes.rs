@@ -9,8 +9,8 @@ use std::sync::Arc;
 use hyper_util::client::proxy::matcher::Intercept;
 use reqwest::Url;
 
-use crate::auth::client::Route;
-use crate::auth::guard::{Forbidden, Guard, Lookup, PublicNames};
+use crate::auth::client_config::Route;
+use crate::net::address_policy::{Forbidden, Guard, Lookup, PublicNames};
 use crate::net::http_client::{Road, plain};
 use crate::net::network_errors::why_unreached;
 use crate::net::proxies::proxy_of;

@@ -6,10 +6,10 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Map, Value, json};
 use trunkline_pool::oauth::{self, Authentication, Challenge, Issued, Refusal, is_resource_of};
 
-use super::exchange::Wanted;
+use super::request_kind::Wanted;
 use super::{Answered, Fetch};
 use crate::Error;
-use crate::auth::failure;
+use crate::auth::errors;
 
 impl Fetch {
     /// An answer that a flow can read.
@@ -76,13 +76,13 @@ impl Fetch {
                 Ok(saying(response, &code, description.as_deref()))
             }
             Err(Refusal::Kind(kind)) => {
-                let kind = failure::shown(&self.redact(&kind));
+                let kind = errors::shown(&self.redact(&kind));
                 let message = format!("the token is of a kind that is not supported: `{kind}`");
-                Err(failure::broken(message, "token").with_detail("found", kind))
+                Err(errors::broken(message, "token").with_detail("found", kind))
             }
             Err(_) => {
                 let message = "the answer of the authorization server is no token";
-                Err(failure::broken(message, "token"))
+                Err(errors::broken(message, "token"))
             }
         }
     }
@@ -106,26 +106,26 @@ impl Fetch {
     }
 
     fn unregistered(&self, refusal: Refusal) -> Error {
-        let shown = |text: &str| failure::shown(&self.redact(text));
+        let shown = |text: &str| errors::shown(&self.redact(text));
         match refusal {
             Refusal::Said { code, description } => {
                 let code = shown(&code);
                 let words = description.map(|words| format!(": {}", shown(&words)));
                 let why = format!("{code}{}", words.unwrap_or_default());
-                failure::unregistered(&why).with_detail("error", code)
+                errors::unregistered(&why).with_detail("error", code)
             }
             Refusal::Redirect { asked, registered } => {
                 let message = "the authorization server registered another redirect";
-                failure::differs(message, "redirect", &asked, Some(&registered.join(" ")))
+                errors::differs(message, "redirect", &asked, Some(&registered.join(" ")))
             }
             Refusal::Authentication(name) => {
                 let name = shown(&name);
                 let message =
                     format!("the client is to prove itself by `{name}`, which is not supported");
-                failure::broken(message, "registration").with_detail("found", name)
+                errors::broken(message, "registration").with_detail("found", name)
             }
-            Refusal::Lacks(what) => failure::unregistered(&format!("the answer has no `{what}`")),
-            _ => failure::unregistered("the answer cannot be read"),
+            Refusal::Lacks(what) => errors::unregistered(&format!("the answer has no `{what}`")),
+            _ => errors::unregistered("the answer cannot be read"),
         }
     }
 

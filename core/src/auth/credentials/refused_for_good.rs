@@ -16,7 +16,7 @@ const CLIENT_REST: Duration = Duration::from_secs(30);
 
 /// What the authorization server refused for good, until somebody signs in anew or out.
 #[derive(Default)]
-pub(super) struct Spent {
+pub(in crate::auth) struct Spent {
     renewals: Mutex<Vec<(Renewal, Error)>>,
     client: Mutex<Option<UnknownClient>>,
 }
@@ -31,7 +31,7 @@ struct UnknownClient {
 
 /// What one sign-in is renewed by.
 #[derive(Clone, PartialEq)]
-pub(super) struct Renewal {
+pub(in crate::auth) struct Renewal {
     pub issuer: String,
     /// When somebody signed in for it, where that is known: an authorization server may issue the same once more.
     pub signed_in_ms: Option<u64>,
@@ -40,7 +40,7 @@ pub(super) struct Renewal {
 
 impl Renewal {
     /// That of what is kept.
-    pub(super) fn of_kept(kept: &Kept) -> Option<Renewal> {
+    pub(in crate::auth) fn of_kept(kept: &Kept) -> Option<Renewal> {
         Some(Renewal {
             issuer: kept.key.issuer.clone(),
             signed_in_ms: Some(kept.signed_in_ms),
@@ -51,14 +51,14 @@ impl Renewal {
 
 impl Spent {
     /// Why it was refused, if it was.
-    pub(super) fn refusal_of(&self, renewal: &Renewal) -> Option<Error> {
+    pub(in crate::auth) fn refusal_of(&self, renewal: &Renewal) -> Option<Error> {
         let refused = self.refused();
         let found = refused.iter().find(|(known, _)| known == renewal);
         found.map(|(_, error)| error.clone())
     }
 
     /// It was refused for good.
-    pub(super) fn refused_for(&self, renewal: Renewal, error: &Error) {
+    pub(in crate::auth) fn refused_for(&self, renewal: Renewal, error: &Error) {
         let mut refused = self.refused();
         if refused.len() >= REMEMBERED_MAX {
             refused.remove(0);
@@ -67,7 +67,7 @@ impl Spent {
     }
 
     /// Why the client was refused with this secret, if that was just now.
-    pub(super) fn refusal_of_client(&self, secret: &str) -> Option<Error> {
+    pub(in crate::auth) fn refusal_of_client(&self, secret: &str) -> Option<Error> {
         let client = self.client();
         let refused = client.as_ref()?;
         let stands = refused.secret == secret && Instant::now() < refused.until;
@@ -75,20 +75,20 @@ impl Spent {
     }
 
     /// The authorization server does not know the client by this secret.
-    pub(super) fn refused_client(&self, secret: String, error: &Error) {
+    pub(in crate::auth) fn refused_client(&self, secret: String, error: &Error) {
         let until = Instant::now() + CLIENT_REST;
         *self.client() = Some(UnknownClient { secret, error: error.clone(), until });
     }
 
     /// Somebody signs in or out.
-    pub(super) fn forget(&self) {
+    pub(in crate::auth) fn forget(&self) {
         self.refused().clear();
         *self.client() = None;
     }
 
     /// The client's rest is over.
     #[cfg(test)]
-    pub(super) fn rested(&self) {
+    pub(in crate::auth) fn rested(&self) {
         self.client().iter_mut().for_each(|refused| refused.until = Instant::now());
     }
 

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use reqwest::Url;
 
-use super::client::Way;
-use super::credentials::Credentials;
-use super::failure;
-use super::fetch::EXCHANGE_WAIT_MAX;
+use super::Credentials;
 use super::grant::{Grant, Origin, Used};
 use super::grant_types::Token;
-use super::sign_in::find;
-use super::spent::Renewal;
+use super::refused_for_good::Renewal;
 use crate::Error;
+use crate::auth::client_config::Way;
+use crate::auth::errors;
+use crate::auth::fetch::EXCHANGE_WAIT_MAX;
+use crate::auth::sign_in::find;
 use crate::runtime::Runtime;
 use crate::storage::WRITE_WAIT_MAX;
 use crate::storage::tokens::{Kept, Key, RENEWAL_WAIT_MAX, Store};
@@ -39,7 +39,7 @@ impl Credentials {
     /// what the authorization server gives in its place, which is kept. Of one grant one process asks at a time.
     ///
     /// From the exchange to the end of the save it must not be cut: what was exchanged is used up.
-    pub(super) async fn renewed_in(
+    pub(in crate::auth) async fn renewed_in(
         &self,
         store: &Arc<Store>,
         used: &Used,
@@ -147,7 +147,7 @@ impl Credentials {
 
     /// Somebody signs in for this grant, after what the file has. Where that cannot be read, or not soon, nothing that is there later is
     /// known to be newer: a disk that is away does not keep what was signed in for from being used.
-    pub(super) async fn comes_after_kept(&self, grant: &Grant) {
+    pub(in crate::auth) async fn comes_after_kept(&self, grant: &Grant) {
         let Some(store) = &self.store else { return };
         let found = tokio::time::timeout(DISK_WAIT_MAX, self.found(store)).await;
         let found = found.ok().and_then(Result::ok);
@@ -158,7 +158,7 @@ impl Credentials {
     ///
     /// # Errors
     /// `store`.
-    pub(super) async fn keep_grant(&self) -> Result<(), Error> {
+    pub(in crate::auth) async fn keep_grant(&self) -> Result<(), Error> {
         match (&self.store, self.grant()) {
             (Some(store), Some(grant)) => match self.keep_in(store, &grant).await {
                 Ok(kept) => {
@@ -179,7 +179,7 @@ impl Credentials {
     ///
     /// # Errors
     /// `store`: then it is still there.
-    pub(super) async fn forget_kept(&self) -> Result<bool, Error> {
+    pub(in crate::auth) async fn forget_kept(&self) -> Result<bool, Error> {
         let (Some(store), Some(fits)) = (&self.store, self.fitting()) else { return Ok(false) };
         let forgotten = store.forget(fits).await;
         forgotten
@@ -239,7 +239,7 @@ impl Credentials {
             grant.take_over(kept).await?;
             return Ok(grant);
         }
-        let slow = |_| failure::slow(&self.server, FIND_WAIT_MAX);
+        let slow = |_| errors::slow(&self.server, FIND_WAIT_MAX);
         let finds =
             async { Ok::<_, Error>((find(self).await?, self.spec.secret(&self.server).await?)) };
         let (found, secret) = tokio::time::timeout(FIND_WAIT_MAX, finds).await.map_err(slow)??;
@@ -254,11 +254,10 @@ mod tests {
     use trunkline_pool::config::ServerSpec;
     use trunkline_pool::options::Handlers;
 
-    use super::super::grant_types::Ordinal;
-    use super::super::sign_in::SignIns;
-    use super::super::{Refused, Turn, tests as issuers};
     use super::*;
-    use crate::auth::{Author, Context};
+    use crate::auth::credentials::grant_types::Ordinal;
+    use crate::auth::sign_in::SignIns;
+    use crate::auth::{Author, Context, Refused, Turn, tests as issuers};
     use crate::folder::Folder;
 
     /// A server whose authorization server is configured.

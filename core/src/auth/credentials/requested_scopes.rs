@@ -1,13 +1,13 @@
 //! What sign-ins ask for: what the server wanted last, the scopes, and how often in a row.
 
-use super::challenge::Challenge;
 use super::grant_types::Reason;
+use crate::net::www_authenticate::Challenge;
 
 /// Sign-ins in a row for the same scopes. A server that none of them contents gets no more of them.
 const SAME_SCOPES_MAX: u32 = 3;
 
 #[derive(Default)]
-pub(super) struct Asked {
+pub(in crate::auth) struct Asked {
     /// What the server answered last without letting in, as long as nothing has answered that.
     refusal: Option<String>,
     /// The scopes that the last sign-in asked for.
@@ -20,17 +20,17 @@ pub(super) struct Asked {
 
 impl Asked {
     /// The server refused a message with this challenge.
-    pub(super) fn refused_with(&mut self, challenge: &str) {
+    pub(in crate::auth) fn refused_with(&mut self, challenge: &str) {
         self.refusal = Some(challenge.to_owned());
     }
 
     /// The `WWW-Authenticate` of the last refusal that counts.
-    pub(super) fn refusal(&self) -> Option<&str> {
+    pub(in crate::auth) fn refusal(&self) -> Option<&str> {
         self.refusal.as_deref()
     }
 
     /// A person signed in.
-    pub(super) fn answered(&mut self) {
+    pub(in crate::auth) fn answered(&mut self) {
         let is_again = self.challenge().wants_more() && self.finished == self.scopes;
         self.times = if is_again { self.times + 1 } else { 1 };
         self.finished.clone_from(&self.scopes);
@@ -39,24 +39,24 @@ impl Asked {
 
     /// There is another token for the same. It is an answer to every refusal but one that wants a token for more, unless the host
     /// was asked for that.
-    pub(super) fn answered_by_renewal(&mut self, reason: Reason) {
+    pub(in crate::auth) fn answered_by_renewal(&mut self, reason: Reason) {
         if reason == Reason::Scope || !self.challenge().wants_more() {
             self.refusal = None;
         }
     }
 
     /// A person signed out: the next sign-in begins anew.
-    pub(super) fn forget(&mut self) {
+    pub(in crate::auth) fn forget(&mut self) {
         (self.scopes, self.finished, self.times) = (Vec::new(), Vec::new(), 0);
     }
 
     /// A sign-in for these scopes was taken up from a file; the next asks for no fewer.
-    pub(super) fn took_up(&mut self, scopes: &[String]) {
+    pub(in crate::auth) fn took_up(&mut self, scopes: &[String]) {
         self.begin(&[&self.scopes, scopes].concat());
     }
 
     /// A sign-in begins that asks for these.
-    pub(super) fn begin(&mut self, scopes: &[String]) {
+    pub(in crate::auth) fn begin(&mut self, scopes: &[String]) {
         self.scopes = scopes.to_vec();
         self.scopes.sort();
         self.scopes.dedup();
@@ -64,7 +64,7 @@ impl Asked {
 
     /// The scopes to ask for next: those of the configuration; with those that there are, when the server wants more than these.
     /// Nothing when a person signed in for the same again and again.
-    pub(super) fn next(
+    pub(in crate::auth) fn next(
         &mut self,
         configured: &[String],
         granted: impl Iterator<Item = String>,

@@ -22,7 +22,7 @@ const URL_BYTES_MAX: usize = 4096;
 
 /// What a configured server's flow may reach.
 #[derive(Clone, Debug)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     home: Url,
     /// Addresses of the configuration itself.
     configured: Vec<Url>,
@@ -41,22 +41,22 @@ pub(crate) enum Author {
 
 impl Guard {
     /// Of a server at `home`; `configured` are the addresses that its configuration names.
-    pub(super) fn new(home: Url, configured: Vec<Url>, way: Way, author: Author) -> Guard {
+    pub(crate) fn new(home: Url, configured: Vec<Url>, way: Way, author: Author) -> Guard {
         Guard { home, configured, author, way }
     }
 
     /// How a token is come by.
-    pub(super) fn way(&self) -> Way {
+    pub(crate) fn way(&self) -> Way {
         self.way
     }
 
     /// The server's address.
-    pub(super) fn home(&self) -> &Url {
+    pub(crate) fn home(&self) -> &Url {
         &self.home
     }
 
     /// Whether an address has an origin that may be anything: the server's own, or one that the user or the host configured.
-    pub(super) fn is_configured(&self, url: &Url) -> bool {
+    pub(crate) fn is_configured(&self, url: &Url) -> bool {
         let is_its = |known: &Url| known.origin() == url.origin();
         is_its(&self.home) || (self.author == Author::Host && self.configured.iter().any(is_its))
     }
@@ -66,7 +66,7 @@ impl Guard {
     ///
     /// # Errors
     /// `protocol`, with `detail.refused`.
-    pub(super) fn check_proxied(&self, url: &Url) -> Result<(), Error> {
+    pub(crate) fn check_proxied(&self, url: &Url) -> Result<(), Error> {
         if self.is_configured(url) {
             return Ok(());
         }
@@ -86,7 +86,7 @@ impl Guard {
     ///
     /// # Errors
     /// `protocol`, with `detail.refused`.
-    pub(super) fn check(&self, url: &Url, what: &str) -> Result<(), Error> {
+    pub(crate) fn check(&self, url: &Url, what: &str) -> Result<(), Error> {
         let refused = |why: &str| Err(refusal(what, why));
         if url.as_str().len() > URL_BYTES_MAX {
             return refused("is too long");
@@ -119,7 +119,7 @@ impl Guard {
     ///
     /// # Errors
     /// As [`check`](Self::check).
-    pub(super) fn check_endpoint(&self, text: &str, what: &str) -> Result<Url, Error> {
+    pub(crate) fn check_endpoint(&self, text: &str, what: &str) -> Result<Url, Error> {
         // What a parser would silently drop or turn into something else is not what was meant.
         let odd =
             |c: char| c.is_ascii_control() || c.is_whitespace() || "\\\"'`<>{}|^$;".contains(c);
@@ -141,7 +141,7 @@ impl Guard {
     }
 
     /// Whether names may lead to this machine.
-    pub(super) fn admits_loopback(&self) -> bool {
+    pub(crate) fn admits_loopback(&self) -> bool {
         self.author == Author::Host && self.home.host().is_some_and(|host| is_loopback(&host))
     }
 }
@@ -163,18 +163,18 @@ fn is_loopback(host: &Host<&str>) -> bool {
 
 /// Resolves names, and gives back no address that must not be reached. What it gives back is what is connected to, so that
 /// a second answer of the name's owner counts for nothing.
-pub(super) struct PublicNames {
+pub(crate) struct PublicNames {
     /// Addresses of this machine count as public.
     pub loopback: bool,
     pub lookup: Lookup,
 }
 
 /// What the addresses of a name are asked of, once for each connection.
-pub(super) type Lookup =
+pub(crate) type Lookup =
     Arc<dyn Fn(Name) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> + Send + Sync>;
 
 /// The system's way.
-pub(super) fn system() -> Lookup {
+pub(crate) fn system() -> Lookup {
     Arc::new(|name| {
         Box::pin(async move { Ok(tokio::net::lookup_host((name.as_str(), 0)).await?.collect()) })
     })
@@ -193,7 +193,7 @@ impl Resolve for PublicNames {
 ///
 /// # Errors
 /// A sentence.
-pub(super) fn admitted(
+pub(crate) fn admitted(
     addresses: Vec<SocketAddr>,
     loopback: bool,
 ) -> Result<Vec<SocketAddr>, Forbidden> {
@@ -205,7 +205,7 @@ pub(super) fn admitted(
 
 /// A name leads to an address that must not be reached.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Forbidden;
+pub(crate) struct Forbidden;
 
 impl std::fmt::Display for Forbidden {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -222,7 +222,7 @@ impl From<Forbidden> for Error {
 }
 
 /// Whether an address can be that of somebody on the internet.
-pub(super) fn is_public(address: IpAddr) -> bool {
+pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

@@ -4,19 +4,19 @@ use rmcp::transport::auth::AuthError;
 use trunkline_pool::interface::Retry;
 use trunkline_pool::oauth::Authentication;
 
-use super::failure::{UNKNOWN_CLIENT, another_issuer, broken, differs, pkce, required, shown};
-use super::fetch::{Answered, Fetch};
+use super::{Answered, Fetch};
 use crate::Error;
+use crate::auth::errors::{UNKNOWN_CLIENT, another_issuer, broken, differs, pkce, required, shown};
 
 /// The server's metadata are those of another resource.
-pub(super) fn another_resource(fetch: &Fetch) -> Error {
+pub(in crate::auth) fn another_resource(fetch: &Fetch) -> Error {
     let message = "the server's metadata are those of another resource";
     let found = fetch.foreign_resource();
     differs(message, "resource", fetch.guard().home().as_str(), found.as_deref())
 }
 
 /// What a flow failed with. What was refused here says more than what came of it.
-pub(super) fn of(error: AuthError, fetch: &Fetch) -> Error {
+pub(in crate::auth) fn of(error: AuthError, fetch: &Fetch) -> Error {
     let ours = fetch.take_failure();
     let error = ours.unwrap_or_else(|| {
         let words = shown(&fetch.redact(&error.to_string()));
@@ -106,7 +106,7 @@ fn with_status(error: Error, status: http::StatusCode) -> Error {
 }
 
 /// Whether the authorization server does not know the client, or not any more (RFC 6749 5.2).
-pub(super) fn is_of_unknown_client(error: &AuthError) -> bool {
+pub(in crate::auth) fn is_of_unknown_client(error: &AuthError) -> bool {
     let (AuthError::TokenExchangeFailed(words) | AuthError::TokenRefreshFailed(words)) = error
     else {
         return false;
