@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use notify::event::{AccessKind, Event, EventKind, ModifyKind};
 
-use super::plan::{Declared, Interests, Touched};
+use super::watch_set::{Declared, Interests, Touched};
 
 /// What was left, and who waits for it. Bounded by what is of interest, and by [`MOVED_MAX`].
 #[derive(Default)]
@@ -162,8 +162,8 @@ fn is_content(kind: EventKind) -> bool {
 mod tests {
     use notify::event::CreateKind;
 
-    use super::super::plan::Plan;
     use super::*;
+    use crate::watch::watch_set::Plan;
 
     /// An inbox that hears of a declared path in this folder.
     fn hearing_of(path: PathBuf) -> Inbox {

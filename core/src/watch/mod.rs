@@ -17,15 +17,15 @@
 //! What no notification of the system tells is not told: writes of another machine on a network file system, writes through
 //! another hard link in another folder, and a file system mounted over a folder.
 
-mod armed;
+mod active_watches;
 mod backend;
 mod debounce;
 mod inbox;
-mod plan;
+mod path_trail;
 #[cfg(test)]
 mod tests;
-mod trail;
 mod types;
+mod watch_set;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -36,15 +36,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use self::armed::Armed;
+use self::active_watches::Armed;
 use self::debounce::Debouncer;
 use self::inbox::{Inbox, News, Woken};
-use self::plan::Declared;
-use self::trail::Trail;
+use self::path_trail::Trail;
 pub(crate) use self::types::{Polled, WatchOptions};
-use crate::Result;
+use self::watch_set::Declared;
 use crate::apart::no_thread;
-use crate::platform;
+use crate::{Result, platform};
 
 /// Watches declared files until it is dropped.
 ///

@@ -9,9 +9,9 @@ use trunkline_pool::text::escaped;
 
 use super::backend::{Backend, Watched};
 use super::inbox::Inbox;
-use super::plan::{Declared, Plan};
-use super::trail::{Folder, FolderId};
+use super::path_trail::{Folder, FolderId};
 use super::types::{POLL_INTERVAL, Polled, Why};
+use super::watch_set::{Declared, Plan};
 
 /// What is declared, and what is watched for it.
 pub(super) struct Armed {

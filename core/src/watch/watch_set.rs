@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::trail::{End, Folder, FolderId, Name, Trail};
+use super::path_trail::{End, Folder, FolderId, Name, Trail};
 use super::types::POLL_INTERVAL;
 
 /// A declared file, shared by all that speaks of it.
