@@ -60,7 +60,6 @@ mod base;
 #[doc(hidden)]
 pub mod bounded;
 mod client;
-mod detect;
 mod driver;
 mod events;
 #[cfg(test)]
@@ -70,14 +69,14 @@ mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 mod handling;
-mod inspect;
-mod logs;
 #[allow(
     dead_code,
     unused_imports,
     reason = "the settings files that are loaded are what calls all of it"
 )]
-mod lookup;
+mod host_env;
+mod inspect;
+mod logs;
 mod net;
 #[cfg(feature = "otlp")]
 pub mod otlp;
@@ -106,6 +105,9 @@ mod watch;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub use self::host_env::settings_discovery::detect;
+#[doc(hidden)]
+pub use self::host_env::settings_discovery::misfits;
 #[doc(hidden)]
 pub use api::{Bell, Loan, ReadBy};
 pub use api::{
@@ -113,9 +115,6 @@ pub use api::{
     Servers, Session, ShapedTools,
 };
 pub use client::{CallResult, Introduction};
-pub use detect::detect;
-#[doc(hidden)]
-pub use detect::misfits;
 pub use events::{Event, EventMask, Subscription};
 #[doc(hidden)]
 pub use inspect::{
@@ -144,7 +143,6 @@ pub use trunkline_pool::options::{
     Offered, PoolOptions, Progress, ProgressReceiver, Reconnected, Refusal, ReloadOptions, Retry,
     ServerRequest, SessionOptions, SignInOptions, StatusOptions, Wanted, roots_from_json,
 };
-pub use trunkline_pool::settings;
 pub use trunkline_pool::shapes::{self, Shape};
 pub use trunkline_pool::state::EntryState;
-pub use trunkline_pool::{Error, ErrorCode, Outcome, Result};
+pub use trunkline_pool::{Error, ErrorCode, Outcome, Result, settings};

@@ -8,7 +8,7 @@ use trunkline_pool::config::ValueOfFiles;
 use trunkline_pool::oauth;
 
 use crate::apart::OneByOne;
-use crate::lookup::value_of_files;
+use crate::host_env::value_of_files;
 use crate::net::address_policy::{Author, Guard};
 use crate::{Error, ErrorCode};
 

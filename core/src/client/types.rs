@@ -15,7 +15,7 @@ use super::calls::time_budget::Attempts;
 use super::era::Opening;
 use super::introduction::Introduction;
 use crate::auth::Credentials;
-use crate::lookup::Lookups;
+use crate::host_env::Lookups;
 use crate::net::cookies::Jar;
 use crate::texts::Text;
 use crate::transport::HostServer;

@@ -12,7 +12,7 @@ use trunkline_pool::state::Gate;
 use crate::Result;
 use crate::apart::OneByOne;
 use crate::auth::Author;
-use crate::lookup::Found;
+use crate::host_env::Found;
 use crate::platform::Expected;
 
 /// On whose word a connection is made. It is part of what a connection is: what runs by another word shares nothing, so that no word

@@ -262,7 +262,7 @@ mod tests {
             None
         }
 
-        fn admits_program(&self, _: &crate::lookup::Found) -> Option<crate::platform::Expected> {
+        fn admits_program(&self, _: &crate::host_env::Found) -> Option<crate::platform::Expected> {
             Some(Default::default())
         }
     }

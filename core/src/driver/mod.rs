@@ -66,7 +66,7 @@ use self::starts::Starts;
 use crate::api::SessionCore;
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::events::{About, Hub};
-use crate::lookup::Lookups;
+use crate::host_env::Lookups;
 use crate::otlp::Observer;
 use crate::runtime::Runtime;
 use crate::storage::catalogs::Catalogs;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use trunkline_pool::settings::Platform;
 
-use crate::detect::folders;
-use crate::lookup::runners;
+use crate::host_env::runners;
+use crate::host_env::settings_discovery::folders;
 use crate::platform::{check_own_folder, may_write};
 use crate::storage::{Purpose, host_variable, user_folder};
 

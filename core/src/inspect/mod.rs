@@ -19,7 +19,7 @@ pub use self::shell::{LoginShell, PATH_OF_DESKTOP, login_shell};
 pub use self::start::{Start, Surroundings, find_start};
 
 use crate::Result;
-use crate::lookup::{HostVariables, looked_up_program};
+use crate::host_env::{HostVariables, looked_up_program};
 use crate::storage::{Purpose, host_variable, user_folder};
 
 /// The program that the start of a server would execute, by the very look-up of that start; `None` for one that starts no program. Only looks.

@@ -10,7 +10,7 @@ use trunkline_pool::settings::Template;
 use super::whole;
 use crate::Result;
 use crate::auth::signs_in_straight;
-use crate::lookup::{CERTIFICATES, HostVariables, PROXIES};
+use crate::host_env::{CERTIFICATES, HostVariables, PROXIES};
 use crate::net::proxies::{misread, proxy_of};
 use crate::net::roots::NAMED_BY;
 use crate::net::tls::tls;

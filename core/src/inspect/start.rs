@@ -10,7 +10,7 @@ use trunkline_pool::settings::Template;
 
 use super::whole;
 use crate::Result;
-use crate::lookup::{
+use crate::host_env::{
     Environment, HostVariables, check_folder, folder, interpreter, known_of, program, runners,
     withheld,
 };

@@ -15,7 +15,7 @@ use crate::api::follow::follow_together;
 use crate::api::scripted::speaking;
 use crate::driver::{Authority, Warrant};
 use crate::folder::Folder;
-use crate::lookup::Found;
+use crate::host_env::Found;
 use crate::platform::Expected;
 use crate::{
     AcquireOptions, CallOptions, Error, ErrorCode, Lease, Pool, PoolOptions, Session,

@@ -21,7 +21,7 @@ use crate::api::configured::{self, Configured};
 use crate::api::pool::PoolCore;
 use crate::api::session::SessionCore;
 use crate::driver::{Authority, Warrant};
-use crate::lookup::runners;
+use crate::host_env::runners;
 use crate::{Error, ErrorCode, Result};
 
 /// A configuration of which some session is not done yet.

@@ -7,7 +7,7 @@ use trunkline_pool::layers::Entry;
 
 use super::entry::{Known, Sight};
 use super::sighted::Sighted;
-use crate::lookup::runners;
+use crate::host_env::runners;
 
 impl Sight<'_> {
     /// By what would run, where that was looked up; else as far as nobody has to be asked for it. Nothing runs by this word.

@@ -26,7 +26,7 @@ use super::stack::Before;
 use crate::Result;
 use crate::api::configured::Configured;
 use crate::api::pool::PoolCore;
-use crate::lookup::{HostVariables, runners};
+use crate::host_env::{HostVariables, runners};
 
 /// What a pass looks with.
 pub(super) struct Sight<'a> {

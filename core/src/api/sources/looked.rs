@@ -20,7 +20,7 @@ use trunkline_pool::settings::Template;
 use super::desired::Desired;
 use super::sighted::{Command, Sighted};
 use crate::api::pool::PoolCore;
-use crate::lookup::read_env_file;
+use crate::host_env::read_env_file;
 use crate::{Error, ErrorCode, Result};
 
 /// Something of the file system, looked up once for each state of what it depends on.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use trunkline_pool::approvals::{ApprovalHash, Replaced};
 
-use crate::lookup::Look;
+use crate::host_env::Look;
 
 /// Configurations that are remembered. A project has a few; the oldest makes room.
 const LOOKS_MAX: usize = 4096;

@@ -21,12 +21,11 @@ use super::questions::{self, Ask};
 use super::running::{Applied, Moved, Origin, Retimed, Row, Stood};
 use super::stack::{Looking, Stack, origin};
 use super::telling::Turn;
-use crate::Result;
-use crate::apart;
 use crate::api::follow::follow_together;
 use crate::api::pool::PoolCore;
 use crate::driver::Keyed;
-use crate::lookup::HostVariables;
+use crate::host_env::HostVariables;
+use crate::{Result, apart};
 
 /// What a pass did, by name.
 #[derive(Default)]

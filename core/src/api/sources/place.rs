@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use trunkline_pool::layers::Scope;
 use trunkline_pool::settings::{FileScope, Platform, known_files};
 
-use crate::detect::{folders_of_home, home_folder, known_scope};
+use crate::host_env::settings_discovery::{folders_of_home, home_folder, known_scope};
 use crate::platform::{home_of_user, is_users_alone};
 use crate::watch;
 
@@ -114,8 +114,8 @@ fn is_reached(path: &Path, home: &Path, workspace: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detect::folders;
     use crate::folder::Folder;
+    use crate::host_env::settings_discovery::folders;
 
     /// SPEC 18.9: what products keep for the user is the user's where the workspace holds the home folder too, as `/` does.
     #[test]

@@ -21,7 +21,7 @@ use super::entry::Fresh;
 use super::pass::also;
 use crate::api::pool::PoolCore;
 use crate::handling::contained;
-use crate::lookup::run_command;
+use crate::host_env::run_command;
 
 /// What the host is asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -25,10 +25,9 @@ use super::findings::Said;
 use super::pass::{Begun, Busy, Passed};
 use super::place::Place;
 use crate::api::pool::PoolCore;
-use crate::bounded;
-use crate::detect::project_of;
+use crate::host_env::settings_discovery::project_of;
 use crate::platform::is_users_alone;
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Result, bounded};
 
 /// What is read within this time is one change, as it was one on disk; what takes longer holds nothing up.
 const TOGETHER: Duration = Duration::from_millis(100);

@@ -14,7 +14,7 @@ use trunkline_pool::settings::Template;
 use super::looks::Looks;
 use super::running;
 use crate::api::pool::PoolCore;
-use crate::lookup::{Environment, Found, Look, leads_out, looked_up_program, program};
+use crate::host_env::{Environment, Found, Look, leads_out, looked_up_program, program};
 use crate::{ErrorCode, Result};
 
 /// What would run, and what a decision about it is about.

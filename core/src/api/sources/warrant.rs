@@ -18,7 +18,7 @@ use crate::Result;
 use crate::apart::OneByOne;
 use crate::api::pool::PoolCore;
 use crate::driver::Warrant;
-use crate::lookup::{Found, Look};
+use crate::host_env::{Found, Look};
 use crate::platform::Expected;
 
 /// The trust in the workspace. It is a warrant by itself, of all that needs nothing else.

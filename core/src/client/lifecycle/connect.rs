@@ -16,7 +16,7 @@ use crate::client::lists::list_all::{Listed, When};
 use crate::client::types::{
     ConnectOptions, ConnectionEvents, GivenUp, Kill, Provided, Unconnected,
 };
-use crate::lookup::{self, Environment};
+use crate::host_env::{self, Environment};
 use crate::net::redact::Redactor;
 use crate::platform::Launched;
 use crate::transport::http::{self, HttpWire, SocketWire};
@@ -53,7 +53,7 @@ pub(in crate::client) async fn connect(
             tracing::warn!(%server, error = %failed.error, "connecting failed");
             failed.error = errors::kept(match &spec.transport {
                 Transport::Stdio(program) => {
-                    lookup::with_withheld(failed.error, program, &options.inherit_env)
+                    host_env::with_withheld(failed.error, program, &options.inherit_env)
                 }
                 _ => failed.error,
             });

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
-use crate::lookup::{Found, Look};
+use crate::host_env::{Found, Look};
 use crate::transport::stdio::ProgramCheck;
 
 /// A server of a file, which is touched right after the first look, and the answer to whoever asks for it: how often it was looked at, and

@@ -9,7 +9,7 @@ use trunkline_pool::state::Input;
 
 use super::{Control, Ended, recheck};
 use crate::client::out_of_reach;
-use crate::lookup::with_values;
+use crate::host_env::with_values;
 use crate::{Error, ErrorCode};
 
 /// The configuration that a connection begins with. Its files are read within the time of the attempt, which `begun` before.

@@ -13,9 +13,8 @@ use std::sync::Arc;
 use serde_json::json;
 use trunkline_pool::config::{ServerSpec, Transport};
 
-use super::ignore_and_block_signals;
-use super::inheritable_descriptors;
-use crate::lookup::{Environment, Lookups};
+use super::{ignore_and_block_signals, inheritable_descriptors};
+use crate::host_env::{Environment, Lookups};
 use crate::platform::*;
 use crate::transport::stdio;
 

@@ -12,7 +12,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 
 use super::launch::{in_each_way_of, printed};
 use crate::folder::Folder;
-use crate::lookup::{Environment, Look, Lookups};
+use crate::host_env::{Environment, Look, Lookups};
 use crate::platform::*;
 use crate::transport::stdio::{self, ProgramCheck};
 

@@ -16,10 +16,9 @@ use std::sync::Arc;
 
 use trunkline_pool::config::StdioSpec;
 
-use crate::apart;
-use crate::lookup::{self, Environment, Found, Lookups, Sought};
+use crate::host_env::{self, Environment, Found, Lookups, Sought};
 use crate::platform::{self, Expected, Launch, LaunchError, Launched};
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Result, apart};
 
 /// Asked about the program that was found for a command, right before that very file is started: what its files have to be then; an error is
 /// the end of the attempt. It may read files.
@@ -54,10 +53,10 @@ pub(crate) async fn find(
     let (name, spec, workspace) = (server.clone(), spec.clone(), workspace.to_owned());
     let check = check.cloned();
     let found = lookups.run(move || {
-        let folder = lookup::folder(&spec, &workspace);
-        lookup::runners::make(&folder).map_err(|error| error.with_server(name.as_ref()))?;
-        lookup::check_folder(&name, &folder)?;
-        let found = lookup::program(&name, &spec, &workspace, &environment)?;
+        let folder = host_env::folder(&spec, &workspace);
+        host_env::runners::make(&folder).map_err(|error| error.with_server(name.as_ref()))?;
+        host_env::check_folder(&name, &folder)?;
+        let found = host_env::program(&name, &spec, &workspace, &environment)?;
         let expected = match check {
             Some(ProgramCheck(check)) => {
                 check(&found).map_err(|error| error.with_server(name.as_ref()))?
@@ -65,7 +64,7 @@ pub(crate) async fn find(
             None => Expected::default(),
         };
         let Found { cwd, program, search: _ } = found;
-        lookup::check_interpreter(&name, &spec.command, &program, &cwd)?;
+        host_env::check_interpreter(&name, &spec.command, &program, &cwd)?;
         Ok(Launch {
             // Not as it is written: a program that looks for itself would look in its own PATH.
             name: program.clone().into_os_string(),
@@ -94,10 +93,10 @@ pub(crate) fn is_replaced(failed: &Error) -> bool {
 pub(crate) async fn start(server: &Arc<str>, command: &str, launch: Launch) -> Result<Launched> {
     let launched = platform::launch(launch, apart::give).await;
     launched.map_err(|failed| match failed.is_replaced() {
-        true => lookup::replaced(server, command),
+        true => host_env::replaced(server, command),
         false => {
             let LaunchError { step, error, .. } = failed;
-            lookup::failure(server, command, step, &error)
+            host_env::failure(server, command, step, &error)
         }
     })
 }

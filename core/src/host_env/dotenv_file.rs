@@ -6,10 +6,9 @@ use std::path::Path;
 use trunkline_pool::expand::{DOTENV_BYTES_MAX, parse_dotenv};
 use trunkline_pool::settings::Template;
 
-use super::program::{HINT_TILDE, reason, with_errno};
+use super::path_search::{HINT_TILDE, reason, with_errno};
 use crate::base::escape::escape_line;
-use crate::bounded;
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Result, bounded};
 
 /// Reads the file of variables of an admitted server; a relative path begins at the workspace. Blocks for as long as the file
 /// system does.

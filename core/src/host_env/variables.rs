@@ -6,8 +6,8 @@ use std::path::Path;
 use trunkline_pool::expand::Variables;
 use trunkline_pool::settings::Platform;
 
-use super::environment::folded;
-use crate::detect::home_folder;
+use super::child_env::folded;
+use super::settings_discovery::home_folder;
 
 /// The environment and the folders of this process at one moment. No `Debug`: the environment holds secrets.
 pub(crate) struct HostVariables {

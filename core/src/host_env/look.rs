@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use trunkline_pool::approvals::{Difference, Replaced, StartFile, digest_of_content, seal};
 
 use super::interpreter::{FirstLine, LINE_BYTES_MAX};
-use super::program::{Found, find};
+use super::path_search::{Found, find};
 use crate::bounded;
 use crate::platform::{Expected, Stamp};
 

@@ -5,10 +5,9 @@ use std::path::Path;
 use trunkline_pool::config::{ServerSpec, ValueOfFiles};
 use trunkline_pool::expand::{VALUE_FILE_BYTES_MAX, value_of_file};
 
-use super::program::{reason, with_errno};
+use super::path_search::{reason, with_errno};
 use crate::base::escape::escape_line;
-use crate::bounded;
-use crate::{Error, ErrorCode, Result};
+use crate::{Error, ErrorCode, Result, bounded};
 
 /// An admitted server with what its files say in place. Blocks for as long as the file system does.
 ///

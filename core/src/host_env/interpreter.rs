@@ -5,10 +5,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::program::{check, find, of_command};
+use super::path_search::{check, find, of_command};
 use crate::base::escape::escape_line;
-use crate::bounded;
-use crate::{Error, Result};
+use crate::{Error, Result, bounded};
 
 /// As much of the first line as systems look at, in bytes.
 pub(super) const LINE_BYTES_MAX: u64 = 256;

@@ -3,29 +3,30 @@
 //! Everything but [`run_command`] and [`runners::make`] only looks, so that it may be done for a server that nobody has admitted; a file of variables is
 //! read, and a command run, once the server is admitted; files of values are read when it connects.
 
+mod child_env;
 mod commands;
-mod env_file;
-mod environment;
-mod host;
+mod dotenv_file;
 mod interpreter;
+mod left_out;
 mod look;
-mod looked_up;
-mod program;
+mod path_search;
+mod program_preview;
 pub(crate) mod runners;
+pub(crate) mod settings_discovery;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 mod value_files;
-mod withheld;
+mod variables;
 
+pub(crate) use self::child_env::Environment;
 pub(crate) use self::commands::{printed_by, run_command};
-pub(crate) use self::env_file::read_env_file;
-pub(crate) use self::environment::Environment;
-pub(crate) use self::host::HostVariables;
+pub(crate) use self::dotenv_file::read_env_file;
 pub(crate) use self::interpreter::{check_interpreter, interpreter};
+pub(crate) use self::left_out::{CERTIFICATES, PROXIES, with_withheld, withheld};
 pub(crate) use self::look::Look;
-pub(crate) use self::looked_up::{known_of, looked_up_program};
-pub(crate) use self::program::{
+pub(crate) use self::path_search::{
     Found, Lookups, Sought, check_folder, failure, folder, program, replaced,
 };
+pub(crate) use self::program_preview::{known_of, looked_up_program};
 pub(crate) use self::value_files::{leads_out, value_of_files, with_values};
-pub(crate) use self::withheld::{CERTIFICATES, PROXIES, with_withheld, withheld};
+pub(crate) use self::variables::HostVariables;
