@@ -5,20 +5,18 @@
 //! with a supervisor beside it (`watched`); on Windows the kernel does (`windows`). Nothing here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
 #![allow(unsafe_code)]
 
-#[cfg(unix)]
-mod child;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod carried_program;
+mod files;
+mod fork;
 #[cfg(unix)]
 mod group;
-#[cfg(unix)]
-mod inherited;
-#[cfg(unix)]
-mod noted_descriptors;
+#[cfg(target_os = "macos")]
+mod macos_watcher;
 #[cfg(unix)]
 mod pipe;
 #[cfg(unix)]
 mod process;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-mod program;
 #[cfg(unix)]
 mod signals;
 #[cfg(unix)]
@@ -27,8 +25,6 @@ mod spawn_thread;
 mod spawner;
 #[cfg(target_os = "linux")]
 mod supervised;
-#[cfg(target_os = "macos")]
-mod watched;
 
 #[cfg(unix)]
 pub(crate) use self::{
@@ -38,26 +34,21 @@ pub(crate) use self::{
     spawner::{launch, supervision},
 };
 
-mod generation;
-mod home;
 mod launched;
-mod lock;
-mod own;
-mod stamp;
+mod process_stats;
 mod threads;
 mod types;
-mod usage;
-pub(crate) use self::generation::{OfProcess, fork_generation};
-pub(crate) use self::home::home_of_user;
+pub(crate) use self::files::file_lock::{FileLock, try_lock};
+pub(crate) use self::files::file_stamp::{Expected, Stamp};
+pub(crate) use self::files::private_file::{check_own_folder, is_users_alone, may_write, open_own};
+pub(crate) use self::files::user_home::home_of_user;
+pub(crate) use self::fork::generation::{OfProcess, fork_generation};
 pub(crate) use self::launched::Launched;
-pub(crate) use self::lock::{FileLock, try_lock};
-pub(crate) use self::own::{check_own_folder, is_users_alone, may_write, open_own};
-pub(crate) use self::stamp::{Expected, Stamp};
+pub(crate) use self::process_stats::{Taken, taken};
 pub use self::threads::start_callback_thread;
 pub(crate) use self::types::{Exit, Launch, LaunchError, OnBlockingThread, Room, TreeSignal};
 #[cfg(unix)]
 use self::types::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS};
-pub(crate) use self::usage::{Taken, taken};
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::inherited::NotInherited;
+use super::fork::close_on_fork::NotInherited;
 use super::{Room, signals};
 
 /// The end that we write to. The reader reads the end once it is closed here, whatever a fork of this process does.

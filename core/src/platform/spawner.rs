@@ -19,7 +19,7 @@ pub(crate) async fn launch(
     }
     let child = on_thread(move || {
         #[cfg(target_os = "macos")]
-        super::watched::ensure(group::live);
+        super::macos_watcher::ensure(group::live);
         group::fork_exec(&launch)
     })
     .await;
@@ -33,7 +33,7 @@ pub(crate) async fn launch(
 /// Before the first server is started it says what will be tried.
 pub(crate) fn supervision() -> &'static str {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
-    if super::program::is_expected() {
+    if super::carried_program::is_expected() {
         return "supervisor";
     }
     "group"

@@ -55,7 +55,10 @@ pub(crate) fn write_pair() -> (super::WritePipe, File) {
     let (read, write) = super::pipe::pipe().unwrap();
     super::pipe::set_nonblocking(&read).unwrap();
     super::pipe::set_nonblocking(&write).unwrap();
-    (super::WritePipe::new(super::inherited::NotInherited::new(write)).unwrap(), read.into())
+    (
+        super::WritePipe::new(super::fork::close_on_fork::NotInherited::new(write)).unwrap(),
+        read.into(),
+    )
 }
 
 /// Descriptors that an exec would pass on, as a careless host has them.

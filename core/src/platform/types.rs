@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::stamp::Expected;
+use super::files::file_stamp::Expected;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

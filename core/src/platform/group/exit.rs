@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 
-use crate::platform::child::exit_descriptor;
+use crate::platform::fork::child::exit_descriptor;
 use crate::platform::{Exit, signals};
 
 /// Starts to watch a child of ours; the answer stays `None` while it lives. It is not reaped by this.

@@ -10,8 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use std::time::Duration;
 
-use crate::platform::child::{close_others_on_exec, default_signals};
-use crate::platform::inherited::NotInherited;
+use crate::platform::fork::child::{close_others_on_exec, default_signals};
+use crate::platform::fork::close_on_fork::NotInherited;
 use crate::platform::pipe::{ReadPipe, pipe, set_nonblocking};
 use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Stamp, signals};
 

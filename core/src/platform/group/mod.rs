@@ -4,19 +4,19 @@
 //! host that is killed takes nothing with it: `status` says `supervision: group`. On macOS a supervisor sees to both, but
 //! for what escapes between two looks (`watched`).
 
-mod children;
+mod descendants;
 mod exit;
+mod exit_hook;
 mod fork;
-mod last_resort;
 mod process;
-mod table;
+mod process_table;
 
+#[cfg(target_os = "macos")]
+pub(super) use self::exit_hook::live;
 pub(super) use self::fork::fork_exec;
 use self::fork::{RawChild, executed};
-#[cfg(target_os = "macos")]
-pub(super) use self::last_resort::live;
 pub(super) use self::process::Process;
-pub(super) use self::table::is_ending;
+pub(super) use self::process_table::is_ending;
 
 use super::{LaunchError, Launched, ReadPipe, WritePipe};
 

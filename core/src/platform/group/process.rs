@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::children::{self, Identity};
-use super::exit;
+use super::descendants::{self, Identity};
 use super::fork::{Unclaimed, abandon};
-use super::last_resort;
+use super::{exit, exit_hook};
 use crate::platform::{Exit, TreeSignal};
 
 /// How often, at one millisecond each, a drop looks whether the killed leader has ended.
@@ -48,7 +47,7 @@ impl Process {
     pub(super) fn claim(child: Unclaimed) -> io::Result<Self> {
         let pid = child.claim().ok_or(io::ErrorKind::NotFound)?;
         let exit = exit::watch(pid).inspect_err(|_| abandon(pid))?;
-        last_resort::register(pid);
+        exit_hook::register(pid);
         Ok(Process {
             pid,
             identity: Identity::of(pid),
@@ -87,7 +86,7 @@ impl Process {
     /// Notes the descendants that can be found now: not below a number that is another's by now (S-25).
     fn look(&self, tree: &mut Tree) {
         let root = self.group_is_ours().then_some(self.pid);
-        let found = children::descendants(root, &tree.known);
+        let found = descendants::descendants(root, &tree.known);
         tree.known.extend(found);
     }
 
@@ -108,7 +107,7 @@ impl Process {
         tree.known.retain(|identity| identity.is_alive());
         tree.gone = tree.known.is_empty() && !self.group_lives();
         if tree.gone {
-            last_resort::forget(self.pid);
+            exit_hook::forget(self.pid);
         }
         tree.gone
     }
@@ -136,7 +135,7 @@ impl Process {
         self.look(&mut tree);
         if tree.reaped && self.group_is_ours() {
             // The members that outlived their leader, one by one, each by its identity.
-            let found = children::members(self.pid, &tree.known);
+            let found = descendants::members(self.pid, &tree.known);
             tree.known.extend(found);
         }
         if self.group_is_ours() {
@@ -164,7 +163,7 @@ impl Process {
             return false;
         }
         // Dead members that their own parent has not reaped keep the group's number, and are no survivors.
-        self.identity.is_none() || !children::members(self.pid, &BTreeSet::new()).is_empty()
+        self.identity.is_none() || !descendants::members(self.pid, &BTreeSet::new()).is_empty()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Tree> {
@@ -187,7 +186,7 @@ impl Drop for Process {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        last_resort::forget(self.pid);
+        exit_hook::forget(self.pid);
     }
 }
 
@@ -212,7 +211,7 @@ mod tests {
         shell.args(["-c", "sleep 1000 & wait $!"]).process_group(0);
         let mut stranger = shell.spawn().unwrap();
         let pid = stranger.id().cast_signed();
-        let below = || children::descendants(Some(pid), &BTreeSet::new()).into_iter().next();
+        let below = || descendants::descendants(Some(pid), &BTreeSet::new()).into_iter().next();
         let child = loop {
             match below() {
                 Some(child) => break child,

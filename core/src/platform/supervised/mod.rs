@@ -4,24 +4,24 @@
 //! server's ends of three pipes and of one socket; everything else about that server goes over the socket, and its end
 //! means that the host is gone. A server that is dropped at any moment is therefore ended, by construction.
 
-mod parcel;
+mod fd_passing;
+mod messages;
 mod process;
 mod start;
-mod wire;
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use self::messages::{Message, ServerSocket};
 pub(super) use self::process::Process;
 use self::start::Supervisor;
-use self::wire::{Message, ServerSocket};
-use super::inherited::NotInherited;
+use super::fork::close_on_fork::NotInherited;
 use super::pipe::{pipe, set_nonblocking};
 use super::{
     LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Launched, OfProcess, ReadPipe, WritePipe,
-    program,
+    carried_program,
 };
 
 /// How soon a full control socket is tried again: many servers are started at once.
@@ -34,7 +34,7 @@ static CURRENT: OfProcess<Mutex<Option<Arc<Supervisor>>>> = OfProcess::new();
 ///
 /// A dropped future leaves nothing: the server's socket closes with it.
 pub(super) async fn launch(launch: &Launch) -> Result<Option<Launched>, LaunchError> {
-    if !program::is_expected() {
+    if !carried_program::is_expected() {
         return Ok(None);
     }
     let slow = |_| LaunchError::new("execute it", io::ErrorKind::TimedOut.into());
@@ -43,14 +43,14 @@ pub(super) async fn launch(launch: &Launch) -> Result<Option<Launched>, LaunchEr
 }
 
 async fn launch_now(launch: &Launch) -> Result<Option<Launched>, LaunchError> {
-    let order = wire::order(launch)
+    let order = messages::order(launch)
         .map_err(|error| LaunchError::new("pass its arguments and environment", error))?;
     let open = |error| LaunchError::new("open its pipes", error);
     let (child_in, stdin) = pipe().map_err(open)?;
     let stdin = NotInherited::new(stdin);
     let (stdout, child_out) = pipe().map_err(open)?;
     let (stderr, child_err) = pipe().map_err(open)?;
-    let (ours, theirs) = parcel::socket_pair(libc::SOCK_STREAM).map_err(open)?;
+    let (ours, theirs) = fd_passing::socket_pair(libc::SOCK_STREAM).map_err(open)?;
     for end in [&*stdin, &stdout, &stderr, &ours] {
         set_nonblocking(end).map_err(open)?;
     }
@@ -115,11 +115,11 @@ async fn supervisor(ended: Option<libc::pid_t>) -> Result<Option<Arc<Supervisor>
     });
     match started.await.and_then(|started| started) {
         Ok(supervisor) => Ok(Some(supervisor)),
-        Err(error) if program::may_pass(&error) => {
+        Err(error) if carried_program::may_pass(&error) => {
             Err(LaunchError::new("start its supervisor", error))
         }
         Err(error) => {
-            program::is_impossible(&error);
+            carried_program::is_impossible(&error);
             Ok(None)
         }
     }

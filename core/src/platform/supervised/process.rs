@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::wire::{Message, ServerSocket};
+use super::messages::{Message, ServerSocket};
 use crate::platform::{Exit, TreeSignal};
 
 /// A server's process and its tree, held by its keeper. Dropping it kills what is left of the tree.

@@ -7,11 +7,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
-use super::{parcel, wire};
+use super::{fd_passing, messages};
 use crate::platform::LAUNCH_TIMEOUT_MS;
-use crate::platform::child::{close_others_on_exec, default_signals, exit_descriptor};
+use crate::platform::carried_program::{self, PROGRAM, may_pass};
+use crate::platform::fork::child::{close_others_on_exec, default_signals, exit_descriptor};
 use crate::platform::pipe::set_nonblocking;
-use crate::platform::program::{self, PROGRAM, may_pass};
 
 /// Descriptors from here on are out of the way of those that the supervisor finds at fixed numbers.
 const FREE_FROM: RawFd = 10;
@@ -32,7 +32,7 @@ pub(super) struct Supervisor {
 impl Supervisor {
     /// Hands over a server. Does not wait.
     pub(super) fn send(&self, descriptors: &[OwnedFd; 4]) -> io::Result<()> {
-        parcel::send_descriptors(&self.control, descriptors)
+        fd_passing::send_descriptors(&self.control, descriptors)
     }
 
     /// Whether it serves this process with the rights that it has now.
@@ -74,7 +74,7 @@ fn start_from_file() -> io::Result<Supervisor> {
 
 fn start_from(program: &dyn Fn() -> io::Result<OwnedFd>) -> io::Result<Supervisor> {
     let program = above(program()?)?;
-    let (ours, theirs) = parcel::socket_pair(libc::SOCK_SEQPACKET)?;
+    let (ours, theirs) = fd_passing::socket_pair(libc::SOCK_SEQPACKET)?;
     set_nonblocking(&ours)?;
     let theirs = above(theirs)?;
     let nowhere = fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
@@ -194,7 +194,7 @@ fn hear_hello(control: &OwnedFd) -> io::Result<libc::pid_t> {
         return Err(io::ErrorKind::TimedOut.into());
     }
     let mut hello = [0; 12];
-    match (parcel::receive(control.as_raw_fd(), &mut hello)?, wire::words(hello)) {
+    match (fd_passing::receive(control.as_raw_fd(), &mut hello)?, messages::words(hello)) {
         (12, [0, pid, _]) => Ok(pid),
         (12, [_, _, errno]) => Err(io::Error::from_raw_os_error(errno)),
         // It ended before it could speak: its program does not run here.
@@ -224,7 +224,7 @@ fn program_in_memory() -> io::Result<OwnedFd> {
 
 /// The program in a file of which nothing is left but the open descriptor.
 fn program_in_file() -> io::Result<OwnedFd> {
-    program::in_file(|path| fs::File::open(path).map(OwnedFd::from))
+    carried_program::in_file(|path| fs::File::open(path).map(OwnedFd::from))
 }
 
 /// The same out of the way, closed on exec.

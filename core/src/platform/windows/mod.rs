@@ -2,6 +2,7 @@
 //!
 //! The tests compile this and cannot run it, so it is kept small; what needs no system (`text`) is tested everywhere.
 
+mod command_line;
 #[cfg(windows)]
 mod identity;
 #[cfg(windows)]
@@ -10,7 +11,6 @@ mod pipe;
 mod process;
 #[cfg(windows)]
 mod spawn;
-mod text;
 
 #[cfg(windows)]
 pub(crate) use self::{

@@ -19,7 +19,7 @@ use windows_sys::Win32::System::Threading::{
 
 use super::pipe::{ReadPipe, WritePipe};
 use super::process::{Job, Process};
-use super::{check, text};
+use super::{check, command_line};
 use crate::platform::{Expected, Launch, LaunchError, Launched, OnBlockingThread, Stamp};
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
@@ -76,20 +76,22 @@ struct Order {
 
 impl Order {
     fn new(launch: &Launch) -> io::Result<Self> {
-        let refused = |it: text::Refusal| io::Error::new(io::ErrorKind::InvalidInput, it.message());
+        let refused =
+            |it: command_line::Refusal| io::Error::new(io::ErrorKind::InvalidInput, it.message());
         let args: Vec<_> = launch.args.iter().map(|arg| units(arg)).collect();
         let args = args.iter().map(|arg| &**arg);
         let script = units(launch.program.as_os_str());
-        let (program, command_line) = if text::is_batch_file(&launch.program.to_string_lossy()) {
-            (interpreter()?, text::batch_command_line(&script, args))
-        } else {
-            (script, text::command_line(&units(&launch.name), args))
-        };
+        let (program, command_line) =
+            if command_line::is_batch_file(&launch.program.to_string_lossy()) {
+                (interpreter()?, command_line::batch_command_line(&script, args))
+            } else {
+                (script, command_line::command_line(&units(&launch.name), args))
+            };
         let pairs = launch.env.iter().map(|(name, value)| (units(name), units(value)));
         Ok(Order {
             program: ended(program),
             command_line: command_line.map_err(refused)?,
-            environment: text::environment_block(pairs.collect()).map_err(refused)?,
+            environment: command_line::environment_block(pairs.collect()).map_err(refused)?,
             cwd: ended(units(launch.cwd.as_os_str())),
         })
     }

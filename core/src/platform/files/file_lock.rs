@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 #[cfg(unix)]
-use super::inherited::NotInherited;
+use crate::platform::fork::close_on_fork::NotInherited;
 
 /// A lock, until it is dropped. In a forked child it is the parent's.
 #[cfg(unix)]

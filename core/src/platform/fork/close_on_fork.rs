@@ -12,7 +12,7 @@ use super::noted_descriptors::{self, NONE};
 
 /// Something open that is of this process alone. In a forked child it is the parent's, and closed.
 #[derive(Debug)]
-pub(super) struct NotInherited<T: AsRawFd> {
+pub(in crate::platform) struct NotInherited<T: AsRawFd> {
     open: ManuallyDrop<T>,
     /// Where its descriptor is noted.
     noted: Option<&'static AtomicI32>,
@@ -21,15 +21,15 @@ pub(super) struct NotInherited<T: AsRawFd> {
 
 impl<T: AsRawFd> NotInherited<T> {
     /// Notes it until it is dropped.
-    pub(super) fn new(open: T) -> Self {
-        let fork_generation = super::fork_generation();
+    pub(in crate::platform) fn new(open: T) -> Self {
+        let fork_generation = crate::platform::fork_generation();
         let noted = noted_descriptors::note(open.as_raw_fd());
         NotInherited { open: ManuallyDrop::new(open), noted, fork_generation }
     }
 
     /// Whether it is that of the process that this one was forked from.
-    pub(super) fn is_of_parent(&self) -> bool {
-        self.fork_generation != super::fork_generation()
+    pub(in crate::platform) fn is_of_parent(&self) -> bool {
+        self.fork_generation != crate::platform::fork_generation()
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, MutexGuard, Once, TryLockError};
 use std::time::Duration;
 
-use super::children::{self, Identity};
+use super::descendants::{self, Identity};
 use crate::platform::OfProcess;
 #[cfg(target_os = "macos")]
-use crate::platform::watched;
+use crate::platform::macos_watcher;
 
 #[derive(Debug)]
 struct Live {
@@ -30,7 +30,7 @@ pub(super) fn register(pid: libc::pid_t) {
     lock().push(Live { host, pid, identity });
     #[cfg(target_os = "macos")]
     if let Some(identity) = identity {
-        watched::tell(watched::Word::Begun, pid, identity.started);
+        macos_watcher::tell(macos_watcher::Word::Begun, pid, identity.started);
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn register(pid: libc::pid_t) {
 pub(super) fn forget(pid: libc::pid_t) {
     lock().retain(|live| live.pid != pid);
     #[cfg(target_os = "macos")]
-    watched::tell(watched::Word::Over, pid, 0);
+    macos_watcher::tell(macos_watcher::Word::Over, pid, 0);
 }
 
 /// The leaders of all live servers of this process, and when they started.
@@ -76,7 +76,7 @@ fn kill(live: &Live) {
     if !live.is_own() || live.identity.is_some_and(Identity::is_replaced) {
         return;
     }
-    let below = children::descendants(Some(live.pid), &Default::default());
+    let below = descendants::descendants(Some(live.pid), &Default::default());
     // SAFETY: the group is that of a server of ours that has not been reported gone.
     unsafe { libc::kill(-live.pid, libc::SIGKILL) };
     for identity in below {

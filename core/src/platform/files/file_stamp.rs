@@ -76,7 +76,7 @@ fn of_metadata(found: &std::fs::Metadata) -> Stamp {
 #[cfg(windows)]
 fn of(found: &std::fs::Metadata, file: &File) -> io::Result<Stamp> {
     use std::os::windows::fs::MetadataExt;
-    let [volume, index] = super::windows::file_identity(file)?;
+    let [volume, index] = crate::platform::windows::file_identity(file)?;
     let times = [found.last_write_time(), 0, found.creation_time(), 0];
     let [written, written_ns, changed, changed_ns] = times;
     Ok(Stamp([volume, index, found.file_size(), written, written_ns, changed, changed_ns]))

@@ -13,7 +13,7 @@ const CLOSE_ONE_BY_ONE_MAX: RawFd = 65_536;
 ///
 /// # Safety
 /// Only in a child right after `fork`.
-pub(super) unsafe fn default_signals() {
+pub(in crate::platform) unsafe fn default_signals() {
     const SIGNAL_MAX: libc::c_int = 64;
     for signal in 1..=SIGNAL_MAX {
         // By the system call, because the C library keeps two signals to itself and refuses to touch them. All zeros
@@ -37,7 +37,7 @@ pub(super) unsafe fn default_signals() {
 ///
 /// # Safety
 /// Only in a child right after `fork`.
-pub(super) unsafe fn close_others_on_exec(first: RawFd) {
+pub(in crate::platform) unsafe fn close_others_on_exec(first: RawFd) {
     #[cfg(target_os = "linux")]
     {
         const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
@@ -61,7 +61,7 @@ pub(super) unsafe fn close_others_on_exec(first: RawFd) {
 }
 
 /// A descriptor that becomes readable when the process has ended; `None` where the kernel has none.
-pub(super) fn exit_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
+pub(in crate::platform) fn exit_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
         // SAFETY: opens a new descriptor, closed on exec by definition.

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 
-use super::table::{self, Stat, children, stat};
+use super::process_table::{self, Stat, children, stat};
 #[cfg(target_os = "linux")]
-use crate::platform::child::exit_descriptor;
+use crate::platform::fork::child::exit_descriptor;
 
 /// How many descendants of one server are followed.
 pub(super) const DESCENDANTS_MAX: usize = 256;
@@ -115,7 +115,7 @@ pub(super) fn members(leader: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeS
             || stat.session == leader
             || known.iter().any(|identity| identity.pid == stat.parent && identity.is_alive())
     };
-    let found = table::pids().into_iter().filter_map(|pid| {
+    let found = process_table::pids().into_iter().filter_map(|pid| {
         let stat = stat(pid).filter(|stat| !stat.dead && belongs(stat))?;
         Some(Identity { pid, started: stat.started })
     });

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{LAUNCH_TIMEOUT_MS, OfProcess, program, signals};
+use super::{LAUNCH_TIMEOUT_MS, OfProcess, carried_program, signals};
 
 const MESSAGE_BYTES: usize = 16;
 
@@ -42,10 +42,10 @@ static CURRENT: OfProcess<Mutex<Option<Watcher>>> = OfProcess::new();
 pub(super) fn ensure(live: impl FnOnce() -> Vec<(libc::pid_t, u64)>) {
     let mut current = lock();
     let is_ours = current.as_ref().is_some_and(|watcher| watcher.owner == std::process::id());
-    if is_ours || !program::is_expected() {
+    if is_ours || !carried_program::is_expected() {
         return;
     }
-    match program::in_file(start) {
+    match carried_program::in_file(start) {
         Ok(socket) => {
             *current = Some(Watcher { owner: std::process::id(), socket, unsent: Vec::new() });
             send(&mut current, Word::Host, std::process::id().cast_signed(), 0);
@@ -54,10 +54,10 @@ pub(super) fn ensure(live: impl FnOnce() -> Vec<(libc::pid_t, u64)>) {
             }
         }
         // A fork of some other thread may hold the file open for writing until its exec.
-        Err(error) if program::may_pass(&error) || is_busy(&error) => {
+        Err(error) if carried_program::may_pass(&error) || is_busy(&error) => {
             tracing::warn!(%error, "the supervisor did not start");
         }
-        Err(error) => program::is_impossible(&error),
+        Err(error) => carried_program::is_impossible(&error),
     }
 }
 

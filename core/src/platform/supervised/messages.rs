@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use tokio::io::unix::AsyncFd;
 
-use super::parcel;
+use super::fd_passing;
 use crate::platform::{Exit, Expected, Launch, Stamp, TreeSignal};
 
 /// Three numbers of four bytes.
@@ -95,7 +95,8 @@ impl ServerSocket {
     pub(super) async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let mut ready = self.socket.writable().await?;
-            if let Ok(written) = ready.try_io(|socket| parcel::send(socket.as_raw_fd(), bytes)) {
+            if let Ok(written) = ready.try_io(|socket| fd_passing::send(socket.as_raw_fd(), bytes))
+            {
                 bytes = &bytes[written?..];
             }
         }
@@ -109,7 +110,7 @@ impl ServerSocket {
             TreeSignal::Kill => b"K",
         };
         if self.is_ours() {
-            let _ = parcel::send(self.socket.as_raw_fd(), command);
+            let _ = fd_passing::send(self.socket.as_raw_fd(), command);
         }
     }
 
@@ -119,7 +120,7 @@ impl ServerSocket {
             let mut ready = self.socket.readable().await.ok()?;
             let mut bytes = [0; MESSAGE_BYTES];
             // A keeper writes each message whole, and each is read whole.
-            match ready.try_io(|socket| parcel::receive(socket.as_raw_fd(), &mut bytes)) {
+            match ready.try_io(|socket| fd_passing::receive(socket.as_raw_fd(), &mut bytes)) {
                 Ok(Ok(MESSAGE_BYTES)) => return Message::from_words(words(bytes)),
                 Ok(_) => return None,
                 Err(_) => {}
@@ -136,7 +137,7 @@ impl Drop for ServerSocket {
     fn drop(&mut self) {
         if self.is_ours() {
             // Closing alone says nothing to the keeper while a fork of the host has a copy.
-            parcel::end(self.socket.as_raw_fd());
+            fd_passing::end(self.socket.as_raw_fd());
         }
     }
 }

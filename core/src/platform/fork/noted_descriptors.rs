@@ -4,14 +4,14 @@ use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// Notes a descriptor; where, unless there is no room.
-pub(super) fn note(descriptor: RawFd) -> Option<&'static AtomicI32> {
+pub(in crate::platform) fn note(descriptor: RawFd) -> Option<&'static AtomicI32> {
     let note =
         |place: &&AtomicI32| place.compare_exchange(NONE, descriptor, Relaxed, Relaxed).is_ok();
     NOTED.iter().find(note)
 }
 
 /// Closes what is of the parent alone. For the child of a fork, where next to nothing may be done.
-pub(super) fn close_noted() {
+pub(in crate::platform) fn close_noted() {
     for place in &NOTED {
         let descriptor = place.swap(NONE, Relaxed);
         if descriptor != NONE {
@@ -29,4 +29,4 @@ static NOTED: [AtomicI32; NOTED_MAX] = [const { AtomicI32::new(NONE) }; NOTED_MA
 const NOTED_MAX: usize = 2048;
 
 /// No descriptor.
-pub(super) const NONE: i32 = -1;
+pub(in crate::platform) const NONE: i32 = -1;
