@@ -2,7 +2,7 @@
 //!
 //! From the host: a length of four bytes, that many bytes of an [`Order`], and from then on single bytes: [`TERMINATE`]
 //! and [`KILL`]. To the host: messages of three 32-bit numbers, whose first is one of the constants below. All numbers
-//! are little endian. The host's half of this is in `platform/supervised/wire.rs`.
+//! are little endian. The host's half of this is in `platform/supervised/messages.rs`.
 
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::BorrowedFd;
