@@ -169,7 +169,7 @@ impl SessionCore {
     }
 
     /// Something newer may be kept of a server of which the session shows what was kept, or of which it could learn nothing.
-    pub(crate) fn show_newer(&self, server: &str) {
+    pub(super) fn show_newer(&self, server: &str) {
         {
             let mut wants = self.wants();
             let Some(want) = wants.servers.get_mut(server) else { return };

@@ -45,7 +45,7 @@ impl Session {
         }
         core.follow();
         if tells {
-            core.driver.session_roots_changed(core);
+            core.driver.session_roots_changed(&**core);
         }
         Ok(())
     }

@@ -8,8 +8,8 @@ use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
 use super::session::SessionCore;
 use super::told::Sight;
 use super::view::Lists;
-use crate::driver::{EntryCell, Warned};
-use crate::events::About;
+use crate::driver::EntryCell;
+use crate::events::{About, Warned};
 
 /// What a session was warned of.
 #[derive(Default)]

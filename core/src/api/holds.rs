@@ -4,7 +4,7 @@ mod review;
 mod rows;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::catalog::Catalog;
@@ -18,8 +18,8 @@ use super::configured::{Configured, Origin};
 use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
 use super::held::{Held, Seen};
 use super::session::SessionCore;
-use super::told::{ListChange, News, Sight, Told};
-use crate::driver::{EntryCell, LeaseHold};
+use super::told::{News, Sight, Told};
+use crate::driver::{EntryCell, LeaseHold, ListChange, SessionPort};
 
 /// A session's holds, until it is closed.
 #[derive(Default)]
@@ -145,8 +145,9 @@ impl Holds {
 
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
     pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<(LeaseHold, Origin)>) {
+        let holder: Weak<dyn SessionPort> = Arc::<SessionCore>::downgrade(session);
         for (mut hold, origin) in holds {
-            hold.held_by(session.recipient.number, &Arc::downgrade(session));
+            hold.held_by(session.recipient.number, &holder);
             let (spec, host) = (hold.cell.spec.clone(), hold.cell.host.clone());
             let authority = session.driver.authority(hold.cell.key);
             let configured = Configured::by(authority, spec, host, &session.driver.options);

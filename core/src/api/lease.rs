@@ -23,7 +23,7 @@ use super::params;
 use super::session::{Session, SessionCore};
 use super::view::Listed;
 use crate::client::{CallResult, Callee};
-use crate::driver::{Asker, Asking, EntryCell, LeaseHold};
+use crate::driver::{Asker, Asking, EntryCell, LeaseHold, SessionPort};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A hold on a server. It keeps its session open. Dropping it releases it.
@@ -294,7 +294,8 @@ impl Lease {
         }
         // Dropped after what undoes it: whoever waits to tell the server next sees that nobody wants it.
         let mut told = std::pin::pin!(self.tell_demand(&cell, uri));
-        let asking = Some(cell.resources.want(uri, self.session()));
+        let session: Arc<dyn SessionPort> = self.session().clone();
+        let asking = Some(cell.resources.want(uri, &session));
         let mut undo = GiveUp { lease: self, cell: cell.clone(), uri, asking };
         told.as_mut().await?;
         // A release that came between did not see it.

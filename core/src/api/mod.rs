@@ -66,6 +66,4 @@ pub use operation::Operation;
 pub use pool::Pool;
 pub use progress::ProgressFeed;
 pub use session::Session;
-pub(crate) use session::SessionCore;
-pub(crate) use told::ListChange;
 pub use view::Listed;

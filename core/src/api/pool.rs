@@ -83,6 +83,7 @@ impl Pool {
         let sources = Sources::new(&driver)?;
         let (running, registry) = (Mutex::default(), Registry::default());
         let core = Arc::new(PoolCore { driver, sources, running, registry, published });
+        core.driver.serve(Arc::<PoolCore>::downgrade(&core));
         let pool = Pool(core.clone(), Arc::new(Handle(core)));
         pool.0.begin_sources();
         pool.0.publish()?;

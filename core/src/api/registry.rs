@@ -19,7 +19,7 @@ use super::configured::{Configured, Origin};
 use super::pool::{Pool, PoolCore};
 use super::session::{OwnServers, Session, SessionCore, WeakSession};
 use crate::auth::Context;
-use crate::driver::LeaseHold;
+use crate::driver::{EntryCell, LeaseHold, SessionSet};
 use crate::platform;
 
 /// A pool's sessions. Its lock is never held while a session or a hold is dropped, since that may call back here.
@@ -112,7 +112,7 @@ impl Pool {
             // Not under the lock: subscribers hear of it, and may look at the pool.
             session.core().holds.inherit(session.core(), kept.take());
             // Connections of its own were told of the folders that the closed session had.
-            self.0.driver.session_roots_changed(session.core());
+            self.0.driver.session_roots_changed(&**session.core());
         }
         Ok(session)
     }
@@ -225,6 +225,18 @@ impl PoolCore {
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.registry.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl SessionSet for PoolCore {
+    fn refresh_from_cache(&self, server: &str) {
+        self.live_sessions().iter().for_each(|session| session.core().show_newer(server));
+    }
+
+    fn retry_wanted(&self, cell: &EntryCell) {
+        let sessions = self.live_sessions();
+        let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
+        SessionCore::want_what_came(&cores, cell);
     }
 }
 

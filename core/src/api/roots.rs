@@ -41,7 +41,7 @@ impl Pool {
 impl SessionCore {
     /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2, S-47). The server is told how much of its
     /// log is wanted (SPEC 16.8).
-    pub(crate) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
+    pub(super) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
         self.hears_of(cell);
         if !self.roots.load().is_empty() {
             self.leaves_out(cell);
@@ -49,9 +49,9 @@ impl SessionCore {
     }
 
     /// Warns of a connection that others share and that is not told of its own folders, unless it was warned of the same.
-    pub(crate) fn leaves_out(&self, cell: &Arc<EntryCell>) {
+    pub(super) fn leaves_out(&self, cell: &Arc<EntryCell>) {
         if cell.owner.is_none() && self.untold.note(cell, &self.roots.load_full()) {
-            self.driver.warn_of_untold_roots(self, cell);
+            self.driver.warn_of_untold_roots(&self.recipient, cell);
         }
     }
 }

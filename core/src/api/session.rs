@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use trunkline_pool::acceptance::Held as HeldBack;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, Handlers, Offered, SessionOptions};
 use trunkline_pool::shapes::Shape;
-use trunkline_pool::state::SessionId;
+use trunkline_pool::state::{Generation, SessionId};
 
 use super::calls::Calls;
 use super::configure::Disabled;
@@ -29,7 +30,7 @@ use super::untold::Untold;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
 use crate::auth::Context;
-use crate::driver::{Driver, EntryCell};
+use crate::driver::{Closed, Driver, EntryCell, ListChange, SessionPort};
 use crate::events::{EventMask, Recipient, Subscription};
 use crate::{Error, ErrorCode, Result};
 
@@ -102,8 +103,7 @@ impl Session {
         let (resumed, left) = resumed.unzip();
         let is_kept = pool.0.driver.open_session(resumed, |number| {
             let core = SessionCore::new(&pool.0, (options, roots), number, left);
-            let core = opened.insert(Arc::new(core));
-            Arc::downgrade(core)
+            Arc::<SessionCore>::downgrade(opened.insert(Arc::new(core)))
         });
         let core = opened.expect("open_session calls its argument");
         (Session(Arc::new(Handle { core, _pool: pool.clone() })), is_kept)
@@ -234,7 +234,7 @@ impl Session {
 }
 
 /// A session that does not keep itself open.
-pub(super) struct WeakSession(std::sync::Weak<Handle>);
+pub(super) struct WeakSession(Weak<Handle>);
 
 impl WeakSession {
     pub(super) fn upgrade(&self) -> Option<Session> {
@@ -294,7 +294,7 @@ impl SessionCore {
     }
 
     /// Waits until it is closed.
-    pub(crate) async fn until_closed(&self) {
+    pub(super) async fn until_closed(&self) {
         loop {
             let mut settled = std::pin::pin!(self.settled.notified());
             settled.as_mut().enable();
@@ -339,7 +339,7 @@ impl SessionCore {
     }
 
     /// The number of a change of one of its lists that is told, see [`List::revision`].
-    pub(crate) fn number_of_change(&self, list: ListKind) -> u64 {
+    pub(super) fn number_of_change(&self, list: ListKind) -> u64 {
         self.given.number_of_change(list)
     }
 
@@ -378,6 +378,40 @@ impl SessionCore {
 
     fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
         lock(&self.own)
+    }
+}
+
+impl SessionPort for SessionCore {
+    fn recipient(&self) -> &Recipient {
+        &self.recipient
+    }
+
+    fn handlers(&self) -> &Handlers {
+        &self.handlers
+    }
+
+    fn roots(&self) -> Arc<Vec<PathBuf>> {
+        self.roots.load_full()
+    }
+
+    fn closed(&self) -> Closed<'_> {
+        Box::pin(self.until_closed())
+    }
+
+    fn on_list_change(&self, change: &Arc<ListChange>) {
+        self.holds.listed(self, change);
+    }
+
+    fn on_quarantine(&self, entry: (&Arc<EntryCell>, Generation), tools: &HeldBack) {
+        self.holds.held_back(self, entry, tools);
+    }
+
+    fn on_failure(&self) {
+        self.settled.notify_waiters();
+    }
+
+    fn roots_left_out(&self, cell: &Arc<EntryCell>) {
+        self.leaves_out(cell);
     }
 }
 

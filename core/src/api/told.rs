@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use trunkline_pool::acceptance::{Held as HeldBack, HeldTool};
 use trunkline_pool::catalog::{Catalog, Difference};
-use trunkline_pool::state::{EntryState, Generation, Notice};
+use trunkline_pool::interface::EventKind;
+use trunkline_pool::state::{EntryState, Generation};
 use trunkline_pool::view::{Shown, Unmatched, View};
 
 use self::gone::Gone;
@@ -21,8 +22,8 @@ use super::by_server::ByServer;
 use super::deferred::{Deferred, Seeing};
 use super::held::Held;
 use super::session::SessionCore;
-use crate::driver::{Differing, EntryCell};
-use crate::events::About;
+use crate::driver::{EntryCell, ListChange};
+use crate::events::{About, ListEvents};
 
 /// What an entry shows to a session at one moment.
 #[derive(Clone)]
@@ -183,35 +184,6 @@ pub(super) struct NewlyHeld {
     cell: Arc<EntryCell>,
     generation: Generation,
     tool: HeldTool,
-}
-
-/// How the lists of an entry changed: made once for all who hold it.
-pub(crate) struct ListChange {
-    cell: Arc<EntryCell>,
-    generation: Generation,
-    before: Arc<Catalog>,
-    after: Arc<Catalog>,
-    /// What is held back since.
-    held_back: HeldBack,
-    /// The difference, as the session is told that hears the whole of it.
-    whole: Differing,
-}
-
-impl ListChange {
-    /// That of a notice, if it is one of a change.
-    pub(crate) fn of(cell: &Arc<EntryCell>, notice: &Notice) -> Option<Arc<ListChange>> {
-        let Notice::CatalogChanged { generation, before, after, difference, .. } = notice else {
-            return None;
-        };
-        Some(Arc::new(ListChange {
-            cell: cell.clone(),
-            generation: *generation,
-            before: before.clone(),
-            after: after.clone(),
-            held_back: cell.load().slot.held.clone(),
-            whole: Differing::new(About::entry(&cell.named, *generation), difference.clone()),
-        }))
-    }
 }
 
 impl Told {
@@ -413,32 +385,40 @@ impl News {
 
     /// Tells it, while the session has the server.
     pub(super) fn tell(&self, session: &SessionCore) {
-        let has_it = || session.holds.has(self.server());
         match self {
             News::Lists { server, source, difference } => {
                 let about = match source {
                     Source::Entry(cell, generation) => About::entry(&cell.named, *generation),
                     Source::Kept => About::server(server),
                 };
-                let differing = Differing::new(about, difference.clone());
-                session.driver.tell_lists(session, &differing, has_it);
+                self.announce(&ListEvents::new(about, difference.clone()), session);
             }
-            News::Change(change, None) => {
-                session.driver.tell_lists(session, &change.whole, has_it);
-            }
+            News::Change(change, None) => self.announce(&change.whole, session),
             News::Change(change, Some(own)) => {
                 let about = About::entry(&change.cell.named, change.generation);
-                let differing = Differing::new(about, own.clone());
-                session.driver.tell_lists(session, &differing, has_it);
+                self.announce(&ListEvents::new(about, own.clone()), session);
             }
             News::Unmatched(of) => session.warn_of_unmatched((&of.0, of.1), &of.2),
-            News::HeldBack(held) => {
-                let NewlyHeld { cell, generation, tool } = &**held;
-                let (about, stands) = (About::entry(&cell.named, *generation), || {
-                    cell.is_held_by(session.recipient.number)
-                });
-                session.driver.tell_held_back(session, &about, tool, stands);
-            }
+            News::HeldBack(held) => held.tell(session),
         }
+    }
+
+    fn announce(&self, events: &ListEvents, session: &SessionCore) {
+        let has_it = || session.holds.has(self.server());
+        let revision = |list| session.number_of_change(list);
+        events.announce(&session.driver.hub, &session.recipient, revision, has_it);
+    }
+}
+
+impl NewlyHeld {
+    /// Tells it, while the session holds the entry.
+    fn tell(&self, session: &SessionCore) {
+        let NewlyHeld { cell, generation, tool } = self;
+        let fields =
+            [("tool", (&*tool.item.name).into()), ("difference", tool.difference().clone())];
+        let (kind, told) = (EventKind::ToolQuarantined, &session.recipient);
+        let about = About::entry(&cell.named, *generation);
+        let holds = || cell.is_held_by(told.number);
+        session.driver.hub.publish_if(kind, Some(told), &about, &fields, holds);
     }
 }

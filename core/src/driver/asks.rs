@@ -7,8 +7,7 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::{HandlerKind, Handling, Refusal, ServerRequest};
 use trunkline_pool::state::{ConnectionId, SessionId};
 
-use super::{Driver, EntryCell};
-use crate::api::SessionCore;
+use super::{Driver, EntryCell, SessionPort};
 use crate::client::{Callers, Question};
 use crate::events::About;
 
@@ -40,29 +39,29 @@ impl Driver {
         let generation = id.generation.0;
         let request = ServerRequest::new(
             question.kind,
-            session.recipient.id.clone(),
+            session.recipient().id.clone(),
             question.method,
             question.params,
         );
         let request = request.from_server(cell.server.clone(), cell.index, generation);
-        let handling = session.handlers.answer(request);
+        let handling = session.handlers().answer(request);
         let handling = handling.ok_or_else(|| declined("the session has no handler for this"))?;
         if question.kind == HandlerKind::ElicitationUrl {
-            cell.elicitations.note_asked(question.params, session.recipient.number);
+            cell.elicitations.note_asked(question.params, session.recipient().number);
         }
         Ok(Box::pin(async move {
             tokio::select! {
                 biased;
-                () = session.until_closed() => Err(declined("the session is closed")),
+                () = session.closed() => Err(declined("the session is closed")),
                 answer = handling => answer,
             }
         }))
     }
 
     /// The session of that number, while it is open.
-    pub(super) fn live_session(&self, number: SessionId) -> Option<Arc<SessionCore>> {
+    pub(super) fn live_session(&self, number: SessionId) -> Option<Arc<dyn SessionPort>> {
         let session = self.core().sessions.get(&number)?.upgrade();
-        session.filter(|session| !session.is_closed())
+        session.filter(|session| !session.recipient().is_closed())
     }
 
     /// The operator is told, since sharing is what the request failed by.

@@ -12,8 +12,7 @@ use trunkline_pool::state::{
 use super::entry::Control;
 use super::executor::{self, Queued};
 use super::listings::ListingEnd;
-use super::{Answered, Core, Driver, EntryCell, Wait, Work, incarnation};
-use crate::api::{ListChange, SessionCore};
+use super::{Answered, Core, Driver, EntryCell, ListChange, SessionPort, Wait, Work, incarnation};
 use crate::client::Listed;
 use crate::wakes::Batch;
 use crate::{Error, ErrorCode};
@@ -152,10 +151,10 @@ impl Driver {
                 // It may be the last that holds the session, whose handlers are the host's.
                 safely(|| {
                     let session = session;
-                    tracing::debug!(session = ?session.recipient.number, ?notice, "notice");
+                    tracing::debug!(session = ?session.recipient().number, ?notice, "notice");
                     match &change {
-                        Some(change) => session.holds.listed(&session, change),
-                        None => self.deliver(Some(&session), &cell, &notice),
+                        Some(change) => session.on_list_change(change),
+                        None => self.deliver(Some(&*session), &cell, &notice),
                     }
                 });
             }
@@ -204,7 +203,7 @@ pub(super) enum Next {
 
 /// What sessions are told of an entry, one after the other.
 pub(super) struct News {
-    sessions: Vec<Arc<SessionCore>>,
+    sessions: Vec<Arc<dyn SessionPort>>,
     cell: Arc<EntryCell>,
     notice: Notice,
 }

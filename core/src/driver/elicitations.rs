@@ -75,10 +75,10 @@ impl Driver {
         let Some(session) = asked.and_then(|session| self.live_session(session)) else { return };
         let fields = [("elicitation_id", shown.into())];
         let about = About::entry(&cell.named, connection.generation);
-        let holds = || cell.is_held_by(session.recipient.number);
+        let holds = || cell.is_held_by(session.recipient().number);
         self.hub.publish_if(
             EventKind::ElicitationCompleted,
-            Some(&session.recipient),
+            Some(session.recipient()),
             &about,
             &fields,
             holds,

@@ -4,6 +4,7 @@
 mod schedules;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Weak};
 
 use tokio::sync::mpsc;
@@ -23,8 +24,8 @@ use super::listings::Listings;
 use super::log_levels::{LogLevels, TakenOver};
 use super::resources::Resources;
 use super::roots::ToldRoots;
+use super::session_port::SessionPort;
 use crate::apart::OneByOne;
-use crate::api::SessionCore;
 use crate::auth::{Author, Context, Credentials};
 use crate::client::{Connection, Introduction, Kill, Provided};
 use crate::events;
@@ -67,7 +68,7 @@ pub(crate) struct EntryCell {
     pub changed: Notify,
     incarnation: Mutex<Incarnation>,
     /// The sessions that hold it, with how many leases each.
-    holders: Mutex<BTreeMap<SessionId, (Weak<SessionCore>, usize)>>,
+    holders: Mutex<BTreeMap<SessionId, (Weak<dyn SessionPort>, usize)>>,
     /// The folders that the server was told of.
     pub(super) roots: ToldRoots,
     /// The resources that sessions want updates of.
@@ -378,14 +379,16 @@ impl EntryCell {
     }
 
     /// A session has one lease more.
-    pub(super) fn hold(&self, number: SessionId, session: &Weak<SessionCore>) {
-        let mut holders = lock(&self.holders);
-        let (holder, leases) = holders.entry(number).or_default();
-        // A session that was resumed has the number of the one before.
-        if !holder.ptr_eq(session) {
-            *holder = session.clone();
+    pub(super) fn hold(&self, number: SessionId, session: &Weak<dyn SessionPort>) {
+        match lock(&self.holders).entry(number) {
+            Entry::Vacant(place) => drop(place.insert((session.clone(), 1))),
+            Entry::Occupied(mut holder) => {
+                let (holder, leases) = holder.get_mut();
+                // A session that was resumed has the number of the one before.
+                *holder = session.clone();
+                *leases += 1;
+            }
         }
-        *leases += 1;
     }
 
     /// Whether anybody holds it.
@@ -415,14 +418,14 @@ impl EntryCell {
     }
 
     /// The session that holds it, if it is the only one.
-    pub(crate) fn only_holder(&self) -> Option<Arc<SessionCore>> {
+    pub(crate) fn only_holder(&self) -> Option<Arc<dyn SessionPort>> {
         let holders = lock(&self.holders);
         let mut all = holders.values();
         all.next().filter(|_| all.next().is_none()).and_then(|(session, _)| session.upgrade())
     }
 
     /// The sessions that hold it.
-    pub(super) fn holding(&self) -> Vec<Arc<SessionCore>> {
+    pub(super) fn holding(&self) -> Vec<Arc<dyn SessionPort>> {
         lock(&self.holders).values().filter_map(|(session, _)| session.upgrade()).collect()
     }
 

@@ -5,8 +5,7 @@ use std::sync::{Arc, Weak};
 
 use trunkline_pool::state::{Input, LeaseId, SessionId};
 
-use super::{Driver, EntryCell};
-use crate::api::SessionCore;
+use super::{Driver, EntryCell, SessionPort};
 
 /// A lease that was granted; dropping it releases it.
 ///
@@ -29,7 +28,7 @@ impl LeaseHold {
     }
 
     /// A session has it from now on.
-    pub(crate) fn held_by(&mut self, number: SessionId, session: &Weak<SessionCore>) {
+    pub(crate) fn held_by(&mut self, number: SessionId, session: &Weak<dyn SessionPort>) {
         self.leave();
         self.cell.hold(number, session);
         self.holder = NonZeroU64::new(number.0);

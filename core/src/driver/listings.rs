@@ -1,13 +1,12 @@
 //! The listings of an entry: who waits for one that is newer than what they know, and who sees of it what is kept.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use trunkline_pool::state::{ConnectionId, Generation, Input};
 
 use super::{Driver, EntryCell};
-use crate::api::SessionCore;
 use crate::{Error, Result};
 
 /// How many listings of an entry began, and the last of them of which everything that came of it is carried out.
@@ -56,20 +55,21 @@ impl ListingEnd {
 }
 
 impl Driver {
-    /// A server was connected to: sessions that see of it what is kept, or failed to get it, have it from now on.
+    /// A server was connected to: sessions that see of it what is kept, or failed to get it, have it
+    /// from now on.
     pub(super) fn has_come(&self, cell: &EntryCell) {
-        let sessions = self.sessions();
-        sessions.iter().for_each(|session| session.show_newer(&cell.server));
-        SessionCore::want_what_came(&sessions, cell);
+        if let Some(sessions) = self.session_set() {
+            sessions.refresh_from_cache(&cell.server);
+            sessions.retry_wanted(cell);
+        }
     }
 
-    /// What a server listed is carried out and kept: sessions in which it sleeps, or is still to come, are shown that.
+    /// What a server listed is carried out and kept: sessions in which it sleeps, or is still to
+    /// come, are shown that.
     pub(super) fn show_kept_of(&self, server: &str) {
-        self.sessions().iter().for_each(|session| session.show_newer(server));
-    }
-
-    fn sessions(&self) -> Vec<Arc<SessionCore>> {
-        self.core().sessions.values().filter_map(Weak::upgrade).collect()
+        if let Some(sessions) = self.session_set() {
+            sessions.refresh_from_cache(server);
+        }
     }
 
     /// Whether lists of a connection are being read or are to be, or what came of them is not published yet. A server's word that they are

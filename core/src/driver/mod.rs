@@ -19,19 +19,19 @@ mod hold;
 mod incarnation;
 mod intern;
 mod kept;
+mod list_change;
 mod listings;
 mod log_levels;
 mod notices;
 mod questions;
 mod resources;
 mod roots;
+mod session_port;
 mod starts;
-mod unlisted;
-mod warn_once;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -49,12 +49,13 @@ pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, Published};
 pub(crate) use hold::LeaseHold;
 pub(crate) use intern::{Interner, Keyed, Wanted};
+pub(crate) use list_change::ListChange;
 pub(crate) use log_levels::TakenOver;
-pub(crate) use notices::{Differing, auth_need};
+pub(crate) use notices::auth_need;
 pub(crate) use questions::{Acquired, Answer, Answered, Wait, Wish};
 pub(crate) use resources::{Asker, Asking};
+pub(crate) use session_port::{Closed, SessionPort, SessionSet};
 pub(crate) use starts::Turn;
-pub(crate) use warn_once::Warned;
 
 use self::accepted::Approvers;
 use self::eras::Eras;
@@ -63,9 +64,8 @@ use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use self::starts::Starts;
-use crate::api::SessionCore;
 use crate::auth::{Context, Credentials, SignIns, Store};
-use crate::events::{About, Hub};
+use crate::events::{About, Hub, Warned};
 use crate::host_env::Lookups;
 use crate::otlp::Observer;
 use crate::runtime::Runtime;
@@ -103,6 +103,8 @@ pub(crate) struct Driver {
     pub catalogs: Arc<Catalogs>,
     /// Sign-ins under way.
     pub sign_ins: SignIns,
+    /// All sessions, for what they do together.
+    sessions: OnceLock<Weak<dyn SessionSet>>,
     started: Instant,
     core: Mutex<Core>,
     /// Wakes the timer when the next deadline came nearer.
@@ -131,7 +133,7 @@ struct Core {
     deadline: Option<Moment>,
     entries: IdMap<EntryId, Arc<EntryCell>>,
     questions: Questions,
-    sessions: IdMap<SessionId, Weak<SessionCore>>,
+    sessions: IdMap<SessionId, Weak<dyn SessionPort>>,
     last_session: u64,
 }
 
@@ -155,6 +157,7 @@ impl Driver {
             context: Context::of_pool(&options.handlers, options.handler_timeout, store.clone()),
             catalogs,
             sign_ins: SignIns::default(),
+            sessions: OnceLock::new(),
             naming: Naming::new(options.name_style, options.reserved_names.iter().cloned()).into(),
             warned: Warned::default(),
             core: Mutex::new(Core {
@@ -194,6 +197,16 @@ impl Driver {
         }
         driver.spawn(keep_time(Arc::downgrade(&driver), driver.timer.clone()));
         Ok(driver)
+    }
+
+    /// These are the sessions of the pool. Said once, before any is opened.
+    pub(crate) fn serve(&self, sessions: Weak<dyn SessionSet>) {
+        let is_first = self.sessions.set(sessions).is_ok();
+        debug_assert!(is_first, "a driver serves one pool");
+    }
+
+    fn session_set(&self) -> Option<Arc<dyn SessionSet>> {
+        self.sessions.get()?.upgrade()
     }
 
     /// Fails in a forked child; every public function begins with it.
@@ -255,7 +268,7 @@ impl Driver {
     pub(crate) fn open_session(
         &self,
         resumed: Option<SessionId>,
-        session: impl FnOnce(SessionId) -> Weak<SessionCore>,
+        session: impl FnOnce(SessionId) -> Weak<dyn SessionPort>,
     ) -> bool {
         let mut core = self.core();
         let is_kept = resumed.is_some_and(|number| core.state.keeps(number));

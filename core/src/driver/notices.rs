@@ -1,68 +1,33 @@
 //! From the reducer's notices to the events that subscribers see.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use trunkline_pool::acceptance::HeldTool;
-use trunkline_pool::catalog::{Change, Difference, ListKind};
-use trunkline_pool::interface::EventKind;
+use trunkline_pool::catalog::{Catalog, Unlisted};
+use trunkline_pool::interface::{EventKind, words::warning_code};
 use trunkline_pool::json::readable_members;
 use trunkline_pool::options::LogLevel;
 use trunkline_pool::state::{ConnectionId, EntryState, Generation, LossReason, Notice};
 
-use super::{Driver, EntryCell};
+use super::{Driver, EntryCell, SessionPort};
 use crate::Error;
-use crate::api::SessionCore;
 use crate::client::Callers;
-use crate::events::{About, Said};
-
-/// What is different in the lists of a server, as sessions are told: written once, when the first hears of it.
-pub(crate) struct Differing {
-    about: About,
-    difference: Arc<Difference>,
-    tools: OnceLock<Arc<Said>>,
-    prompts: OnceLock<Arc<Said>>,
-    resources: OnceLock<Arc<Said>>,
-}
-
-type OfList<'a> = (EventKind, ListKind, &'a Change, &'a OnceLock<Arc<Said>>);
-
-impl Differing {
-    pub(crate) fn new(about: About, difference: Arc<Difference>) -> Differing {
-        let [tools, prompts, resources] = Default::default();
-        Differing { about, difference, tools, prompts, resources }
-    }
-
-    /// The whole of it.
-    pub(crate) fn difference(&self) -> &Arc<Difference> {
-        &self.difference
-    }
-
-    /// Those of the lists that differ.
-    fn lists(&self) -> impl Iterator<Item = OfList<'_>> {
-        let Difference { tools, prompts, resources, .. } = &*self.difference;
-        let lists = [
-            (EventKind::ToolsChanged, ListKind::Tools, tools, &self.tools),
-            (EventKind::PromptsChanged, ListKind::Prompts, prompts, &self.prompts),
-            (EventKind::ResourcesChanged, ListKind::Resources, resources, &self.resources),
-        ];
-        lists.into_iter().filter(|(_, _, change, _)| !change.is_empty())
-    }
-}
+use crate::events::{About, Recipient};
 
 impl Driver {
     /// Delivers one notice of an entry, to a session that holds it or to the pool.
     pub(super) fn deliver(
         &self,
-        session: Option<&SessionCore>,
+        session: Option<&dyn SessionPort>,
         cell: &Arc<EntryCell>,
         notice: &Notice,
     ) {
+        let told = session.map(SessionPort::recipient);
         match notice {
             Notice::StatusChanged { generation, from, to, reason, .. } => {
                 let mut fields = vec![("to", to.as_str().into()), ("reason", (*reason).into())];
                 fields.extend(from.map(|state| ("from", state.as_str().into())));
-                self.tell(EventKind::StatusChanged, session, cell, *generation, &fields);
+                self.tell(EventKind::StatusChanged, told, cell, *generation, &fields);
                 if *to == EntryState::Closed {
                     self.forget(cell.entry);
                 }
@@ -71,28 +36,28 @@ impl Driver {
             Notice::CatalogChanged { .. } => {}
             Notice::ToolsQuarantined { generation, held, .. } => {
                 let Some(session) = session else { return };
-                session.holds.held_back(session, (cell, *generation), held);
+                session.on_quarantine((cell, *generation), held);
             }
             Notice::Disconnected { generation, reason, error, .. } => {
                 let mut fields = vec![("reason", reason.as_str().into())];
                 fields.extend(error.iter().map(|error| ("error", error.to_json())));
-                self.tell(EventKind::Disconnected, session, cell, *generation, &fields);
+                self.tell(EventKind::Disconnected, told, cell, *generation, &fields);
             }
             Notice::Reconnected { generation, attempts, downtime, .. } => {
                 let downtime = u64::try_from(downtime.as_millis()).unwrap_or(u64::MAX);
                 let fields = [("attempts", (*attempts).into()), ("downtime_ms", downtime.into())];
-                self.tell(EventKind::Reconnected, session, cell, *generation, &fields);
+                self.tell(EventKind::Reconnected, told, cell, *generation, &fields);
             }
             Notice::AuthRequired { generation, error, .. } => {
                 let need = auth_need(error);
                 let fields: Vec<_> =
                     need.iter().map(|(name, value)| (&**name, value.clone())).collect();
-                self.tell(EventKind::AuthRequired, session, cell, *generation, &fields);
+                self.tell(EventKind::AuthRequired, told, cell, *generation, &fields);
             }
             Notice::Failed { generation, error, .. } => {
                 let fields = [("error", error.to_json())];
-                self.tell(EventKind::Failed, session, cell, *generation, &fields);
-                session.into_iter().for_each(SessionCore::wake_who_waits);
+                self.tell(EventKind::Failed, told, cell, *generation, &fields);
+                session.into_iter().for_each(SessionPort::on_failure);
             }
             other => tracing::error!(?other, "a notice that this version does not know"),
         }
@@ -100,13 +65,13 @@ impl Driver {
 
     /// Tells a session that it loses what it holds with its configuration, where that was connected: of any other it knows. Where a gate
     /// came first, that is the reason, since what the gate has told is not heard once the hold is given up.
-    pub(crate) fn tell_of_configuration(&self, session: &SessionCore, cell: &Arc<EntryCell>) {
+    pub(crate) fn tell_of_configuration(&self, session: &Recipient, cell: &Arc<EntryCell>) {
         let published = cell.load();
         if published.slot.state.is_connected() {
-            let (entry, generation) = (cell.entry, published.slot.generation);
+            let generation = published.slot.generation;
             let reason = if self.is_shut(cell) { LossReason::Gate } else { LossReason::Config };
-            let notice = Notice::Disconnected { entry, generation, reason, error: None };
-            self.deliver(Some(session), cell, &notice);
+            let fields = [("reason", reason.as_str().into())];
+            self.tell(EventKind::Disconnected, Some(session), cell, generation, &fields);
         }
     }
 
@@ -117,52 +82,55 @@ impl Driver {
         server.is_some_and(|server| core.state.is_shut(server, cell.key))
     }
 
-    /// Tells a session what is different in its lists of a server, each list for itself, while that `stands`.
-    pub(crate) fn tell_lists(
-        &self,
-        session: &SessionCore,
-        differing: &Differing,
-        stands: impl Fn() -> bool,
-    ) {
-        for (kind, list, change, said) in differing.lists() {
-            let revision = session.number_of_change(list);
-            let write =
-                || Said::new(kind, &differing.about, |json| json.add_written(&change.members()));
-            let said = || said.get_or_init(write).clone();
-            self.hub.publish_list(kind, (&session.recipient, revision), said, &stands);
-        }
-    }
-
-    /// Tells a session that a tool is held back, while that `stands`.
-    pub(crate) fn tell_held_back(
-        &self,
-        session: &SessionCore,
-        about: &About,
-        tool: &HeldTool,
-        stands: impl Fn() -> bool,
-    ) {
-        let fields =
-            [("tool", (&*tool.item.name).into()), ("difference", tool.difference().clone())];
-        self.hub.publish_if(
-            EventKind::ToolQuarantined,
-            Some(&session.recipient),
-            about,
-            &fields,
-            stands,
-        );
-    }
-
     fn tell(
         &self,
         kind: EventKind,
-        session: Option<&SessionCore>,
+        session: Option<&Recipient>,
         cell: &EntryCell,
         generation: Generation,
         fields: &[(&str, Value)],
     ) {
-        let holds = || session.is_none_or(|session| cell.is_held_by(session.recipient.number));
-        let told = session.map(|session| &session.recipient);
-        self.hub.publish_if(kind, told, &About::entry(&cell.named, generation), fields, holds);
+        let holds = || session.is_none_or(|session| cell.is_held_by(session.number));
+        self.hub.publish_if(kind, session, &About::entry(&cell.named, generation), fields, holds);
+    }
+
+    /// Warns of each list that could not be had, unless that was so `before`; and of nothing listed, after a connect.
+    pub(super) fn warn_of_lists(&self, cell: &EntryCell, before: Option<&Catalog>, now: &Catalog) {
+        let was_told = |unlisted: &&Unlisted| {
+            let told = before.into_iter().flat_map(|before| &before.unlisted);
+            told.into_iter().any(|told| told.list == unlisted.list)
+        };
+        let of = (cell, cell.load().slot.generation);
+        for Unlisted { list, error } in now.unlisted.iter().filter(|it| !was_told(it)) {
+            let message = format!(
+                "the {} list of the server could not be had: {}",
+                list.noun(),
+                error.message()
+            );
+            self.warn_of(of, warning_code::LIST_FAILED, &message);
+        }
+        if before.is_none() && now.is_empty() && now.unlisted.is_empty() {
+            let message = "the server lists no tools, prompts or resources";
+            self.warn_of(of, warning_code::NOTHING_LISTED, message);
+        }
+    }
+
+    /// Tells who holds it, or the pool's subscribers alone.
+    pub(super) fn warn_of(
+        &self,
+        (cell, generation): (&EntryCell, Generation),
+        code: &str,
+        message: &str,
+    ) {
+        let fields = [("code", code.into()), ("message", message.into())];
+        let about = About::entry(&cell.named, generation);
+        let holders = cell.holding();
+        for session in &holders {
+            self.hub.publish(EventKind::Warning, Some(session.recipient()), &about, &fields);
+        }
+        if holders.is_empty() {
+            self.hub.publish(EventKind::Warning, None, &about, &fields);
+        }
     }
 
     /// A resource of the server was updated: its subscribers are told (SPEC 7.7).
@@ -170,9 +138,9 @@ impl Driver {
         let fields = [("uri", uri.into())];
         for session in cell.resources.subscribers(uri) {
             let about = About::entry(&cell.named, generation);
-            let wants = || cell.resources.is_wanted_by(uri, session.recipient.number);
+            let wants = || cell.resources.is_wanted_by(uri, session.recipient().number);
             let kind = EventKind::ResourceUpdated;
-            self.hub.publish_if(kind, Some(&session.recipient), &about, &fields, wants);
+            self.hub.publish_if(kind, Some(session.recipient()), &about, &fields, wants);
         }
     }
 
@@ -203,17 +171,16 @@ impl Driver {
             Callers::Nobody => cell.only_holder(),
             Callers::Several => None,
         };
-        let session = session.filter(|session| cell.is_held_by(session.recipient.number));
-        let holds =
-            || session.as_ref().is_none_or(|session| cell.is_held_by(session.recipient.number));
+        let session = session.filter(|session| cell.is_held_by(session.recipient().number));
+        let told = session.as_deref().map(SessionPort::recipient);
+        let number = told.map(|told| told.number);
+        let holds = || number.is_none_or(|number| cell.is_held_by(number));
         let level = text("level").and_then(LogLevel::from_word);
-        let number = session.as_ref().map(|session| session.recipient.number);
         if level.is_some_and(|level| !cell.log_levels.admits(number, id.generation, level)) {
             return;
         }
         let kind = EventKind::Log;
-        let told = session.as_ref().map(|session| &session.recipient);
-        match session.as_ref().and_then(|session| session.handlers.logging()) {
+        match session.as_ref().and_then(|session| session.handlers().logging()) {
             None => self.hub.publish_if(kind, told, &about, &fields, holds),
             Some(receiver) => {
                 let event = self.hub.publish_and_keep(kind, told, &about, &fields, holds);

@@ -337,11 +337,11 @@ impl Driver {
             format!("the server took no new subscription to `{uri_shown}` after a reconnect");
         let fields = [("code", warning_code::SUBSCRIPTION.into()), ("message", message.into())];
         for session in cell.resources.subscribers(uri) {
-            let wants = || cell.resources.is_wanted_by(uri, session.recipient.number);
+            let wants = || cell.resources.is_wanted_by(uri, session.recipient().number);
             let about = About::entry(&cell.named, generation);
             self.hub.publish_if(
                 EventKind::Warning,
-                Some(&session.recipient),
+                Some(session.recipient()),
                 &about,
                 &fields,
                 wants,

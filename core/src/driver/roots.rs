@@ -11,10 +11,9 @@ use serde_json::{Value, json};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words;
 
-use super::{Driver, EntryCell};
+use super::{Driver, EntryCell, SessionPort};
 use crate::apart::no_thread;
-use crate::api::SessionCore;
-use crate::events::About;
+use crate::events::{About, Recipient};
 use crate::{Error, ErrorCode, Result, platform};
 
 /// Folders that servers may be told of at one time: as many as a person can have agreed to.
@@ -100,12 +99,13 @@ impl Driver {
     }
 
     /// A session's own folders may be others: its own connections are told, and those that it shares are warned of.
-    pub(crate) fn session_roots_changed(&self, session: &SessionCore) {
+    pub(crate) fn session_roots_changed(&self, session: &dyn SessionPort) {
+        let number = session.recipient().number;
         for (_, cell) in self.entries() {
-            if cell.owner == Some(session.recipient.number) {
+            if cell.owner == Some(number) {
                 self.renew_roots(&cell);
-            } else if cell.is_held_by(session.recipient.number) {
-                session.leaves_out(&cell);
+            } else if cell.is_held_by(number) {
+                session.roots_left_out(&cell);
             }
         }
     }
@@ -126,13 +126,13 @@ impl Driver {
         }
     }
 
-    fn owner_of(&self, cell: &EntryCell) -> Option<Arc<SessionCore>> {
+    fn owner_of(&self, cell: &EntryCell) -> Option<Arc<dyn SessionPort>> {
         cell.owner.and_then(|owner| self.live_session(owner))
     }
 
-    fn folders_for(&self, owner: Option<&SessionCore>) -> Arc<Vec<PathBuf>> {
+    fn folders_for(&self, owner: Option<&dyn SessionPort>) -> Arc<Vec<PathBuf>> {
         let folders = self.roots.folders.load_full();
-        let further = owner.map(|owner| owner.roots.load_full()).unwrap_or_default();
+        let further = owner.map(SessionPort::roots).unwrap_or_default();
         if further.is_empty() {
             return folders;
         }
@@ -140,12 +140,12 @@ impl Driver {
     }
 
     /// A session holds a connection that others share, so that the server is not told of the session's own folders.
-    pub(crate) fn warn_of_untold_roots(&self, session: &SessionCore, cell: &EntryCell) {
+    pub(crate) fn warn_of_untold_roots(&self, session: &Recipient, cell: &EntryCell) {
         let message = "the session's own roots are left out: the connection is shared";
         let fields =
             [("code", words::warning_code::ROOTS_NOT_SHARED.into()), ("message", message.into())];
         let about = About::entry(&cell.named, cell.load().slot.generation);
-        self.hub.publish(EventKind::Warning, Some(&session.recipient), &about, &fields);
+        self.hub.publish(EventKind::Warning, Some(session), &about, &fields);
     }
 }
 

@@ -111,7 +111,7 @@ async fn what_a_gate_has_ended_is_not_told_as_a_change() {
     let keys = vec![(cell.key, Gate::Shut(GateReason::Rejected))];
     // As while another thread is at what came before.
     pool.driver().step_only(Input::SetGates { names: Vec::new(), keys });
-    pool.driver().tell_of_configuration(session.core(), &cell);
+    pool.driver().tell_of_configuration(&session.core().recipient, &cell);
     let told: Value = serde_json::from_str(events.try_next().unwrap().json()).unwrap();
     assert_eq!(told["reason"], "gate", "{told}");
     pool.close().await.unwrap();

@@ -53,7 +53,7 @@ impl Holds {
         }
         // Whoever loses it is told of it before it holds it no more.
         for cell in after.lost.values() {
-            session.driver.tell_of_configuration(session, cell);
+            session.driver.tell_of_configuration(&session.recipient, cell);
         }
         drop(after.released);
         self.tell(session);

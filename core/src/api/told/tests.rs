@@ -1,7 +1,7 @@
 //! What is told, and what is not, when holds come and go amid a change of the lists.
 
 use trunkline_pool::catalog::{Filter, ListKind};
-use trunkline_pool::state::Slot;
+use trunkline_pool::state::{Notice, Slot};
 
 use super::super::configured::Origin;
 use super::super::held::Seen;

@@ -42,7 +42,7 @@ impl SessionCore {
 
     /// A server was connected to: wants of it by that connection that failed are over, so that it is asked for anew. Who waits looks again,
     /// since what a session holds connected is ready.
-    pub(crate) fn want_what_came(sessions: &[Arc<Self>], cell: &EntryCell) {
+    pub(in crate::api) fn want_what_came(sessions: &[Arc<Self>], cell: &EntryCell) {
         want_anew(sessions, &cell.server, |session, configured| session.is_by(configured, cell));
         sessions.iter().for_each(|session| session.settled.notify_waiters());
     }
@@ -111,11 +111,6 @@ impl SessionCore {
         let held =
             self.holds.lease_on(name).filter(|held| held.check().is_ok() && is_down(held))?;
         Some((held.origin, self.spec(name, held.origin).ok()?))
-    }
-
-    /// Something of a server that it holds is different: who waits looks again.
-    pub(crate) fn wake_who_waits(&self) {
-        self.settled.notify_waiters();
     }
 
     /// Whether that is the connection that the session has, or would have, by a configuration.

@@ -6,15 +6,14 @@ use std::sync::{Arc, MutexGuard, Weak};
 use trunkline_pool::state::SessionId;
 
 use super::Resources;
-use crate::api::SessionCore;
+use crate::driver::SessionPort;
 
 /// By URI and session.
 pub(super) type Wanted = HashMap<Box<str>, BTreeMap<SessionId, Demand>>;
 
 /// What a session wants of a resource.
-#[derive(Default)]
 pub(super) struct Demand {
-    session: Weak<SessionCore>,
+    session: Weak<dyn SessionPort>,
     /// It, and no later one of the session.
     it: Arc<()>,
     /// How many subscriptions there are, those under way included.
@@ -26,12 +25,14 @@ pub(crate) struct Asking(Arc<()>);
 
 impl Resources {
     /// A session wants updates of a resource, once more.
-    pub(crate) fn want(&self, uri: &str, session: &Arc<SessionCore>) -> Asking {
+    pub(crate) fn want(&self, uri: &str, session: &Arc<dyn SessionPort>) -> Asking {
         let mut wanted = self.wanted();
         let sessions = wanted.entry(uri.into()).or_default();
-        let demand = sessions.entry(session.recipient.number).or_default();
+        let (number, session) = (session.recipient().number, Arc::downgrade(session));
+        let new = || Demand { session: session.clone(), it: Arc::default(), count: 0 };
+        let demand = sessions.entry(number).or_insert_with(new);
         // One that was resumed has the number of the one before.
-        demand.session = Arc::downgrade(session);
+        demand.session = session;
         demand.count += 1;
         Asking(demand.it.clone())
     }
@@ -82,7 +83,7 @@ impl Resources {
     }
 
     /// The sessions that want updates of a resource.
-    pub(in crate::driver) fn subscribers(&self, uri: &str) -> Vec<Arc<SessionCore>> {
+    pub(in crate::driver) fn subscribers(&self, uri: &str) -> Vec<Arc<dyn SessionPort>> {
         let wanted = self.wanted();
         let sessions = wanted.get(uri).into_iter().flat_map(BTreeMap::values);
         sessions.filter_map(|demand| demand.session.upgrade()).collect()
