@@ -41,7 +41,7 @@ impl Pool {
             driver.ask(question, Box::new(move |answered| drop(send.send(answered))));
             match receive.await {
                 Ok(Answered::ToolAccepted) => {
-                    self.0.accepted_is_kept(KEEPING_WAIT_MAX).await;
+                    self.0.config.accepted_is_kept(KEEPING_WAIT_MAX).await;
                     Ok(())
                 }
                 Ok(Answered::Refused(error)) => Err(error),

@@ -24,14 +24,12 @@ use std::time::Duration;
 
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::explain::Reason;
-use trunkline_pool::options::Start;
 use trunkline_pool::state::Input;
 
 use super::configured::{Configured, Origin};
 use super::deferred::{Deferred, FirstSight, Kept};
 use super::follow::ask_for_all;
 use super::held::Held;
-use super::pool::PoolCore;
 use super::session::SessionCore;
 use super::wanted::{Added, LookedFor, Want, WantId, WantState};
 use crate::Error;
@@ -71,7 +69,7 @@ struct Sorted {
 impl SessionCore {
     /// Whether a server runs for calls only.
     pub(super) fn is_lazy(&self, configured: &Configured) -> bool {
-        self.pool.is_lazy(configured)
+        configured.is_lazy(&self.driver.options)
     }
 
     /// Shows what is kept of the servers that are wanted and not there, looks for what is not known to be kept, and asks for
@@ -296,13 +294,6 @@ impl SessionCore {
             WantState::Waiting(_) => Some(Reason::Budget),
             WantState::Ready(_) | WantState::Failed(_) => None,
         }
-    }
-}
-
-impl PoolCore {
-    /// Whether a server runs for calls only.
-    pub(super) fn is_lazy(&self, configured: &Configured) -> bool {
-        configured.spec.start.unwrap_or(self.driver.options.start) == Start::Lazy
     }
 }
 

@@ -3,13 +3,12 @@
 //! A change is written down first, and then everything is brought in line with what is written down, by the same function
 //! that a reconcile ends in. So of two changes at once the newest state stands, and equal states do nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::options::{ConfigureOptions, SessionOptions};
 
 use super::held::disabled;
-use super::pool::PoolCore;
 use super::session::{Session, SessionCore};
 use crate::Result;
 use crate::driver::folders;
@@ -119,7 +118,7 @@ impl SessionCore {
     /// What a source names is known, also while it may not run.
     fn check_known(&self, server: &str) -> Result<()> {
         let known = self.either_spec(server).map(drop);
-        if self.pool.running().named(server).is_some() { Ok(()) } else { known }
+        if self.config.running().named(server).is_some() { Ok(()) } else { known }
     }
 
     pub(super) fn options_mut(&self) -> MutexGuard<'_, Arc<SessionOptions>> {
@@ -128,19 +127,6 @@ impl SessionCore {
 
     fn disabled(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
         self.disabled.servers()
-    }
-}
-
-impl PoolCore {
-    /// The servers that live sessions do without, each with the ids of those, sorted.
-    pub(super) fn disabled_by(&self) -> BTreeMap<Box<str>, Vec<Arc<str>>> {
-        let mut by_server: BTreeMap<Box<str>, Vec<Arc<str>>> = BTreeMap::new();
-        for (id, disabled) in self.disabled_in_sessions() {
-            for server in disabled.servers().iter() {
-                by_server.entry(server.clone()).or_default().push(id.clone());
-            }
-        }
-        by_server
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use trunkline_pool::cached::Written;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
-use trunkline_pool::options::{Offered, PoolOptions, Reconnect};
+use trunkline_pool::options::{Offered, PoolOptions, Reconnect, Start};
 use trunkline_pool::plan::Connection;
 
 use crate::Result;
@@ -78,6 +78,11 @@ impl Configured {
     pub(super) fn was_written(&self, written: Written) {
         // Of several the first stays.
         let _ = self.written.set(written);
+    }
+
+    /// Whether its server runs for calls only.
+    pub(super) fn is_lazy(&self, options: &PoolOptions) -> bool {
+        self.spec.start.unwrap_or(options.start) == Start::Lazy
     }
 
     /// What its gates are asked with.

@@ -16,10 +16,8 @@ use trunkline_pool::view::View;
 
 use super::configured::{Configured, Origin};
 use super::held::Held;
-use super::pool::PoolCore;
 use super::session::SessionCore;
 use super::told::Sight;
-use crate::driver::Driver;
 use crate::storage::catalogs::Known;
 
 /// What is kept of one server, as a session sees it. Another takes its place whole.
@@ -145,23 +143,6 @@ pub(super) enum Kept {
     Nothing,
     /// It has to be looked for.
     Unknown(CacheKey),
-}
-
-impl PoolCore {
-    /// Looks for what is kept of servers that are new, as most sessions would have it, before there is a session.
-    pub(super) fn look_ahead<'a>(&self, new: impl Iterator<Item = &'a str>) {
-        let Driver { options, context, catalogs, .. } = &*self.driver;
-        let offered = options.handlers.offered();
-        let key = |name: &str| {
-            let configured = self.configured(name).ok()?;
-            let written = configured.kept_by()?;
-            Some(self.driver.cache_key((name, configured.spec()), &written, offered, context))
-        };
-        let keys: Vec<CacheKey> = new.filter_map(key).collect();
-        if !keys.is_empty() {
-            catalogs.look_ahead(keys);
-        }
-    }
 }
 
 impl SessionCore {

@@ -120,8 +120,8 @@ impl PoolCore {
         let entries = self.driver.entries();
         let mut names: Vec<Box<str>> =
             entries.iter().map(|(_, cell)| (&*cell.server).into()).collect();
-        names.extend(self.running().all_names());
-        names.extend(self.claimed_names());
+        names.extend(self.config.running().all_names());
+        names.extend(self.config.claimed_names());
         names.extend(self.failed_of_sessions().into_iter().map(|(name, _)| name));
         let naming = &self.driver.naming;
         // The newest that is connected: one that is still being started lists nothing yet.
@@ -156,7 +156,7 @@ impl PoolCore {
 
     /// An explanation of a server with the other entries of its name: those that would take its place, and the one whose place it has.
     fn with_others(&self, name: &str, mut explained: Value) -> Value {
-        let running = self.running();
+        let running = self.config.running();
         let Some(named) = running.named(name) else { return explained };
         if !named.over.is_empty() {
             explained["waiting"] = named.over.iter().map(Over::to_json).collect();
@@ -184,7 +184,7 @@ impl PoolCore {
 
     /// What a session makes of its lists that states nothing itself.
     fn view_of(&self, cell: &EntryCell) -> View {
-        let configured = self.configured(&cell.server);
+        let configured = self.config.configured(&cell.server);
         let view = configured.map_or_else(|_| View::of(&cell.spec), |it| View::of(it.spec()));
         view.exposed_as(&cell.server, &self.driver.naming)
     }
@@ -202,7 +202,7 @@ impl PoolCore {
     /// Why a server is not connected.
     fn why(&self, name: &str) -> Why {
         let seen = self.seen(name);
-        let claimed = if seen.is_named { None } else { self.claimed_as(name) };
+        let claimed = if seen.is_named { None } else { self.config.claimed_as(name) };
         let by_claim = claimed.as_ref().and_then(|(gate, _)| reason_of(*gate));
         let by_pool = seen.gate.and_then(Reason::from_word);
         let rest = || seen.rest.and_then(Reason::from_word);
@@ -210,7 +210,10 @@ impl PoolCore {
             true => by_pool.into_iter().chain(by_claim).min().or_else(rest),
             false => Some(Reason::NotConfigured),
         };
-        (reason, cause(reason, &seen).or_else(|| replaced_of(reason, || self.replaced(name))))
+        (
+            reason,
+            cause(reason, &seen).or_else(|| replaced_of(reason, || self.config.replaced(name))),
+        )
     }
 
     /// Where it is said: the list that decides, else the entry.
@@ -222,16 +225,19 @@ impl PoolCore {
             _ => None,
         };
         let by_entry = || {
-            let running = self.running();
+            let running = self.config.running();
             let origin = &running.named(server)?.origin;
             let (file, line) = (origin.file.as_deref().map(str::to_owned), origin.line);
             Some(Provenance { source: origin.source.to_string(), file, line, list: None })
         };
         let by_claim = || {
-            let (_, source) = self.claimed_as(server)?;
+            let (_, source) = self.config.claimed_as(server)?;
             Some(Provenance { source: source.to_string(), ..Provenance::default() })
         };
-        by_list.and_then(|reason| self.list_of(reason, server)).or_else(by_entry).or_else(by_claim)
+        by_list
+            .and_then(|reason| self.config.list_of(reason, server))
+            .or_else(by_entry)
+            .or_else(by_claim)
     }
 }
 
@@ -316,7 +322,7 @@ impl SessionCore {
     }
 
     fn why_no_tool(&self, view: &Lists, exposed: &str) -> ToolWhy {
-        let mut names: Vec<Box<str>> = self.pool.running().all_names();
+        let mut names: Vec<Box<str>> = self.config.running().all_names();
         names.extend(self.own_names());
         names.extend(self.disabled_servers());
         names.extend(view.servers().map(Into::into));
@@ -392,7 +398,7 @@ impl SessionCore {
 
     fn provenance(&self, server: &str, reason: Option<Reason>) -> Option<Provenance> {
         let own = self.own_server(server).map(|own| {
-            let claimed = self.pool.claimed_source(&own);
+            let claimed = self.config.claimed_source(&own);
             let source = claimed.map_or("session".into(), |source| source.to_string());
             Provenance { source, ..Provenance::default() }
         });
@@ -404,7 +410,7 @@ impl SessionCore {
 
     fn knows(&self, name: &str) -> bool {
         self.own_server(name).is_some() || {
-            let running = self.pool.running();
+            let running = self.config.running();
             running.named(name).is_some() || running.is_removed(name)
         }
     }

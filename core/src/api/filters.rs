@@ -56,8 +56,8 @@ impl SessionCore {
         if !options.has_filters() {
             return Vec::new();
         }
-        let mut known = self.pool.running().all_names();
-        known.extend(self.pool.claimed_names());
+        let mut known = self.config.running().all_names();
+        known.extend(self.config.claimed_names());
         known.extend(self.own_names());
         if known.is_empty() {
             return Vec::new();

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trunkline_pool::approvals::Replaced;
-use trunkline_pool::config::ServerSpec;
 use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::state::Gate;
@@ -36,7 +35,7 @@ impl Pool {
 impl PoolCore {
     fn set_gates(self: &Arc<Self>, lists: GateLists) -> Value {
         let before = self.admission();
-        self.set_host_lists(lists);
+        self.config.set_host_lists(lists);
         let mut report = self.admission();
         report.retain(|name, row| before.get(name) != Some(row));
         json!({ "v": 1, "servers": report })
@@ -46,7 +45,7 @@ impl PoolCore {
     fn admission(&self) -> Map<String, Value> {
         // Before the lock of what runs, which the driver's comes before.
         let (gates, entries) = (self.driver.gates(), self.driver.entries());
-        let running = self.running();
+        let running = self.config.running();
         let row = |name: &str| {
             let by_name = gates.decide(&Facts::of_name(name));
             match running.named(name).map(Named::gate).unwrap_or_default().and(by_name) {
@@ -58,29 +57,6 @@ impl PoolCore {
         let entries = entries.into_iter().map(|(_, cell)| cell.server.to_string());
         configured.chain(entries).map(|name| (name.clone(), row(&name))).collect()
     }
-
-    /// Whether the lists and what is decided of its configuration admit a server.
-    ///
-    /// # Errors
-    /// `not_admitted` with the reason.
-    pub(super) fn check_admitted(&self, server: &str) -> Result<()> {
-        let by_name = self.driver.gates().decide(&Facts::of_name(server));
-        let decided = self.running().named(server).map(Named::gate).unwrap_or_default();
-        decided.and(by_name).check().map_err(|error| error.with_server(server))
-    }
-}
-
-/// Whether a configuration lets its server run.
-///
-/// # Errors
-/// `not_admitted` with the reason.
-pub(super) fn check_switched_on(server: &str, spec: &ServerSpec) -> Result<()> {
-    if !spec.disabled {
-        return Ok(());
-    }
-    let message = "the server's configuration switches it off";
-    let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
-    Err(error.with_detail("reason", words::gate::DISABLED))
 }
 
 impl SessionCore {
@@ -101,7 +77,7 @@ impl SessionCore {
     pub(super) fn replaced(&self, server: &str) -> Option<Replaced> {
         match self.either_spec(server) {
             Ok(configured) => configured.authority.replaced(),
-            Err(_) => self.pool.replaced(server),
+            Err(_) => self.config.replaced(server),
         }
     }
 
@@ -114,7 +90,7 @@ impl SessionCore {
     pub(super) fn gate_by(&self, name: &str, configured: Option<&Configured>) -> Gate {
         let decided = match configured {
             Some(configured) => configured.authority.gate(),
-            None => self.pool.running().named(name).map(Named::gate).unwrap_or_default(),
+            None => self.config.running().named(name).map(Named::gate).unwrap_or_default(),
         };
         self.driver.gates().decide(&Facts::of_name(name)).and(decided)
     }

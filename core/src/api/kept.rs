@@ -11,8 +11,8 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
 use super::configured::{Configured, Origin};
-use super::pool::PoolCore;
 use super::session::SessionCore;
+use super::sources::Config;
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's servers as they were when the session was opened.
@@ -20,10 +20,10 @@ pub(crate) struct Kept(BTreeMap<Box<str>, Arc<Configured>>);
 
 impl Kept {
     /// What a session keeps that is opened now; nothing when it follows.
-    pub(super) fn of(pool: &PoolCore, follow: Follow) -> Option<Kept> {
+    pub(super) fn of(config: &Config, follow: Follow) -> Option<Kept> {
         match follow {
             Follow::Newest => None,
-            Follow::Opened => Some(Kept(pool.servers().into_iter().collect())),
+            Follow::Opened => Some(Kept(config.servers().into_iter().collect())),
         }
     }
 
@@ -31,11 +31,11 @@ impl Kept {
     ///
     /// # Errors
     /// `not_admitted` with the reason `not_configured` for one that came later; for others, why the pool has none.
-    pub(super) fn server(&self, pool: &PoolCore, name: &str) -> Result<Arc<Configured>> {
+    pub(super) fn server(&self, config: &Config, name: &str) -> Result<Arc<Configured>> {
         if let Some(configured) = self.0.get(name) {
             return Ok(configured.clone());
         }
-        pool.configured(name)?;
+        config.configured(name)?;
         let message =
             "the server came after the session was opened, which keeps what it was opened with";
         let error = Error::new(ErrorCode::NotAdmitted, message).with_server(name);
@@ -48,7 +48,7 @@ impl SessionCore {
     /// The pool's servers as this session goes by them.
     pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
         match &self.kept {
-            None => self.pool.servers(),
+            None => self.config.servers(),
             Some(Kept(servers)) => {
                 let servers = servers.iter();
                 servers.map(|(name, configured)| (name.clone(), configured.clone())).collect()
@@ -60,7 +60,7 @@ impl SessionCore {
     /// from the first, and any other configuration may have become so since it was looked up.
     pub(super) fn note_age(&self, name: &str, (origin, asked): (Origin, &Arc<Configured>)) {
         if origin == Origin::Pool {
-            self.pool.judge_asked(name, asked);
+            self.config.judge_asked(name, asked);
         }
     }
 }

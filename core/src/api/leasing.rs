@@ -23,9 +23,7 @@ impl Session {
         let origin = deadline.before(&core.driver.runtime, brought).await;
         let origin = origin.map_err(|error| core.named(server, error))??;
         loop {
-            core.check_enabled(server)?;
-            let configured = core.known_spec(server, origin, deadline).await?;
-            core.check_switched_on(server, &configured)?;
+            let configured = core.resolve(server, origin, deadline).await?;
             let hold = tokio::select! {
                 biased;
                 // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.

@@ -1,9 +1,12 @@
 //! The pool: one workspace's set of connections.
 
+mod approvals;
+mod settled;
+mod sources;
 #[cfg(feature = "otlp")]
 mod telemetry;
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -14,13 +17,13 @@ use trunkline_pool::options::{
 use trunkline_pool::state::DrainMode;
 use trunkline_pool::text::escaped;
 
-use super::configured::{Configured, Servers};
+use super::configured::Servers;
 use super::lease::Lease;
 use super::operation::{self, Operation};
 use super::published::Published;
 use super::registry::Registry;
 use super::session::Session;
-use super::sources::{Running, Sources};
+use super::sources::Config;
 use crate::driver::{Driver, carries_out, folders};
 use crate::events::{EventMask, Subscription};
 use crate::otlp::Observer;
@@ -55,9 +58,7 @@ pub(super) const KEEPING_WAIT_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct PoolCore {
     pub(crate) driver: Arc<Driver>,
     /// What configures it.
-    pub(super) sources: Sources,
-    /// What the last pass made of that.
-    running: Mutex<Running>,
+    pub(super) config: Arc<Config>,
     pub(super) registry: Registry,
     /// Where its status can be read from outside.
     pub(super) published: Option<Arc<Published>>,
@@ -80,12 +81,11 @@ impl Pool {
         let published = options.status_file.as_deref().map(Published::new).transpose()?;
         let published = published.map(Arc::new);
         let driver = Driver::new(options, observer)?;
-        let sources = Sources::new(&driver)?;
-        let (running, registry) = (Mutex::default(), Registry::default());
-        let core = Arc::new(PoolCore { driver, sources, running, registry, published });
+        let (config, registry) = (Config::new(driver.clone())?, Registry::default());
+        let core = Arc::new(PoolCore { driver, config, registry, published });
         core.driver.serve(Arc::<PoolCore>::downgrade(&core));
         let pool = Pool(core.clone(), Arc::new(Handle(core)));
-        pool.0.begin_sources();
+        pool.0.config.begin_sources();
         pool.0.publish()?;
         Ok(pool)
     }
@@ -143,7 +143,7 @@ impl Pool {
     pub async fn reconcile(&self, servers: Servers) -> Result<Value> {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
-        self.0.reconcile(servers).await
+        self.0.config.reconcile(servers).await
     }
 
     /// Replaces the connections of a server's entries, or of the one with that index. One report per entry (SPEC 9.1):
@@ -263,6 +263,12 @@ impl Pool {
         receive.recv().unwrap_or_else(lost)
     }
 
+    /// Fails in a forked child, and once the pool drains or was closed.
+    fn check(&self) -> Result<()> {
+        self.0.driver.check_process()?;
+        self.0.driver.check_open()
+    }
+
     /// The capability tags of this version (SPEC 9.4).
     pub fn features() -> &'static [&'static str] {
         &[
@@ -279,23 +285,10 @@ impl Pool {
 }
 
 impl PoolCore {
-    /// Every server that may run by its configuration.
-    pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
-        self.running().servers()
-    }
-
-    /// One of them.
-    ///
-    /// # Errors
-    /// Those of [`Running::server`].
-    pub(super) fn configured(&self, name: &str) -> Result<Arc<Configured>> {
-        self.running().server(name)
-    }
-
     async fn close(&self) {
         self.drain(&DrainOptions::default()).await;
         self.end().await;
-        self.accepted_is_kept(KEEPING_WAIT_MAX).await;
+        self.config.accepted_is_kept(KEEPING_WAIT_MAX).await;
         self.driver.catalogs.settled(KEEPING_WAIT_MAX).await;
     }
 
@@ -303,16 +296,12 @@ impl PoolCore {
         for session in self.live_sessions() {
             session.close(Some(Duration::ZERO));
         }
-        self.watch_nothing().await;
+        self.config.watch_nothing().await;
         self.forget_all_kept();
         // A renewal that is under way may outlive the connection that wanted it.
         self.driver.context.close();
         self.unpublish(KEEPING_WAIT_MAX).await;
         self.driver.hub.end();
-    }
-
-    pub(super) fn running(&self) -> MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -325,7 +314,7 @@ impl Drop for Handle {
         }
         pool.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
         // Whoever drops the last handle waits for no file system.
-        drop(pool.drop_watcher());
+        drop(pool.config.drop_watcher());
         pool.forget_all_kept();
         pool.unpublish_in_background();
         pool.driver.context.close();

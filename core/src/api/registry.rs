@@ -1,4 +1,5 @@
-//! The sessions of a pool by their ids: the live ones, and what closed ones left for who resumes them in time.
+//! The sessions of a pool by their ids: the live ones, and what closed ones left for who resumes
+//! them in time.
 
 #[cfg(test)]
 mod tests;
@@ -16,13 +17,15 @@ use trunkline_pool::state::SessionId;
 use super::calls::Calls;
 use super::configure::Disabled;
 use super::configured::{Configured, Origin};
+use super::follow::follow_together;
 use super::pool::{Pool, PoolCore};
 use super::session::{OwnServers, Session, SessionCore, WeakSession};
 use crate::auth::Context;
 use crate::driver::{EntryCell, LeaseHold, SessionSet};
 use crate::platform;
 
-/// A pool's sessions. Its lock is never held while a session or a hold is dropped, since that may call back here.
+/// A pool's sessions. Its lock is never held while a session or a hold is dropped, since that may
+/// call back here.
 #[derive(Default)]
 pub(super) struct Registry(Mutex<Sessions>);
 
@@ -58,7 +61,8 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Takes what a session that follows holds no more, since the pool has no such configuration of it.
+    /// Takes what a session that follows holds no more, since the pool has no such configuration of
+    /// it.
     fn take_old(&mut self, pool: &PoolCore) -> Vec<(LeaseHold, Origin)> {
         let is_old = |hold: &mut (LeaseHold, Origin)| hold.1 == Origin::Pool && !pool.has(&hold.0);
         if self.follows { self.holds.extract_if(.., is_old).collect() } else { Vec::new() }
@@ -107,7 +111,8 @@ impl Pool {
         let live = Live { number, session: session_now, disabled, calls, own };
         sessions.live.insert(id, live);
         drop(sessions);
-        // The time of the reducer may be up before the one here is: then nothing of it is held any more.
+        // The time of the reducer may be up before the one here is: then nothing of it is held any
+        // more.
         if let Some(kept) = kept.filter(|_| is_kept) {
             // Not under the lock: subscribers hear of it, and may look at the pool.
             session.core().holds.inherit(session.core(), kept.take());
@@ -132,7 +137,8 @@ impl PoolCore {
         if sessions.live.get(&id).is_some_and(|live| live.number == number) {
             sessions.live.remove(&id);
         }
-        // Another may have opened with the id since this one began to close: nobody resumes what is left then.
+        // Another may have opened with the id since this one began to close: nobody resumes what is
+        // left then.
         let is_taken = sessions.live.contains_key(&id);
         if keep_for.is_zero() || holds.is_empty() || is_taken {
             drop(sessions);
@@ -150,9 +156,9 @@ impl PoolCore {
         drop((replaced, old));
     }
 
-    /// The configuration is another: what closed sessions hold of it that is gone, or is another connection now, is released as live
-    /// ones release it (SPEC 13.1).
-    pub(super) fn review_kept(&self) {
+    /// The configuration is another: what closed sessions hold of it that is gone, or is another
+    /// connection now, is released as live ones release it (SPEC 13.1).
+    fn review_kept(&self) {
         let mut sessions = self.sessions();
         let old: Vec<_> = sessions.kept.values_mut().flat_map(|kept| kept.take_old(self)).collect();
         drop(sessions);
@@ -161,7 +167,7 @@ impl PoolCore {
 
     /// Whether a hold is on what the pool has configured.
     fn has(&self, hold: &LeaseHold) -> bool {
-        self.configured(&hold.cell.server).is_ok_and(|configured| {
+        self.config.configured(&hold.cell.server).is_ok_and(|configured| {
             let is_on = !configured.spec.disabled;
             is_on && self.driver.is_key(hold.cell.key, |key| configured.leads_to(key))
         })
@@ -179,7 +185,19 @@ impl PoolCore {
         sessions.live.iter().map(|(id, live)| (id.clone(), live.disabled.clone())).collect()
     }
 
-    /// The ids of the live sessions with their calls, and how many wait to be resumed. No session is held meanwhile.
+    /// The servers that live sessions do without, each with the ids of those, sorted.
+    pub(super) fn disabled_by(&self) -> BTreeMap<Box<str>, Vec<Arc<str>>> {
+        let mut by_server: BTreeMap<Box<str>, Vec<Arc<str>>> = BTreeMap::new();
+        for (id, disabled) in self.disabled_in_sessions() {
+            for server in disabled.servers().iter() {
+                by_server.entry(server.clone()).or_default().push(id.clone());
+            }
+        }
+        by_server
+    }
+
+    /// The ids of the live sessions with their calls, and how many wait to be resumed. No session
+    /// is held meanwhile.
     pub(super) fn sessions_seen(&self) -> (Vec<SeenSession>, usize) {
         let sessions = self.sessions();
         let live = sessions.live.iter().map(|(id, live)| (id.clone(), live.calls.clone()));
@@ -229,6 +247,21 @@ impl PoolCore {
 }
 
 impl SessionSet for PoolCore {
+    fn reconcile_all(&self) -> bool {
+        self.review_kept();
+        // Each takes what is newest when its turn comes: a session that opens or another change
+        // that comes meanwhile makes none of them miss anything. The handles stay until all have
+        // followed.
+        let sessions = self.live_sessions();
+        let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
+        follow_together(&cores);
+        !cores.is_empty()
+    }
+
+    fn retry_undecided(&self) {
+        self.live_sessions().iter().for_each(|session| session.core().want_the_undecided());
+    }
+
     fn refresh_from_cache(&self, server: &str) {
         self.live_sessions().iter().for_each(|session| session.core().show_newer(server));
     }

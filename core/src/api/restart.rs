@@ -42,7 +42,7 @@ impl PoolCore {
     /// The rows of a server that nobody holds because it is switched off, or because sessions do without it; nothing of any
     /// other.
     fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
-        let is_off = self.is_switched_off(server);
+        let is_off = self.config.is_switched_off(server);
         if !is_off && !self.disabled_by().contains_key(server) {
             return None;
         }
@@ -63,9 +63,9 @@ impl PoolCore {
 
     /// Why a server has no entry that could be restarted, as a row of the answer.
     fn restart_gate(&self, server: &str) -> Option<Value> {
-        let error = match self.configured(server) {
-            Ok(_) => self.check_admitted(server).err()?,
-            Err(error) if self.running().named(server).is_some() => error,
+        let error = match self.config.configured(server) {
+            Ok(_) => self.config.check_admitted(server).err()?,
+            Err(error) if self.config.running().named(server).is_some() => error,
             Err(_) => return None,
         };
         Some(refused(None, "not_admitted", Some(&error)))

@@ -26,6 +26,7 @@ use super::lease::Lease;
 use super::list::{Given, List, ShapedTools};
 use super::log_level::Hears;
 use super::pool::{Pool, PoolCore};
+use super::sources::Config;
 use super::untold::Untold;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
@@ -65,6 +66,8 @@ pub(crate) struct SessionCore {
     /// When it was opened: the start gate counts from here.
     pub(super) opened: Instant,
     pub(super) pool: Arc<PoolCore>,
+    /// What configures the pool.
+    pub(super) config: Arc<Config>,
     /// What it keeps of the pool's servers; absent when it follows them.
     pub(super) kept: Option<Kept>,
     /// Its options as they are now.
@@ -269,7 +272,8 @@ impl SessionCore {
             opened: Instant::now(),
             driver: pool.driver.clone(),
             pool: pool.clone(),
-            kept: Kept::of(pool, options.follow),
+            config: pool.config.clone(),
+            kept: Kept::of(&pool.config, options.follow),
             options: Mutex::new(Arc::new(options)),
             calls: Arc::default(),
             wants: Mutex::default(),

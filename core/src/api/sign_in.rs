@@ -11,9 +11,9 @@ use trunkline_pool::state::Gate;
 
 use super::configured::Configured;
 use super::follow::follow_together;
-use super::gates::check_switched_on;
 use super::pool::{Pool, PoolCore};
 use super::session::SessionCore;
+use super::specs::check_switched_on;
 use crate::auth::{Author, Credentials, NO_ADDRESS};
 use crate::driver::{Authority, recheck};
 use crate::{Error, ErrorCode, Result};
@@ -111,7 +111,7 @@ impl PoolCore {
     /// # Errors
     /// `not_admitted` with the reason, and those of [`credentials`](Self::credentials).
     async fn admitted_credentials(&self, server: &str) -> Result<Arc<Credentials>> {
-        self.check_admitted(server)?;
+        self.config.check_admitted(server)?;
         let (spec, authority) = self.current(server)?;
         let credentials = self.credentials_of(server, &spec, authority.author())?;
         check_again(server, &spec, &authority).await?;
@@ -140,7 +140,7 @@ impl PoolCore {
         let server = credentials.server();
         match refused {
             Some(error) => Err(error),
-            None => self.check_admitted(server).and_then(|()| Err(replaced(server))),
+            None => self.config.check_admitted(server).and_then(|()| Err(replaced(server))),
         }
     }
 
@@ -159,7 +159,7 @@ impl PoolCore {
         };
         let sessions = self.live_sessions();
         let theirs = sessions.iter().flat_map(|session| session.core().apart_from_pool());
-        for (name, configured) in self.servers().into_iter().chain(theirs) {
+        for (name, configured) in self.config.servers().into_iter().chain(theirs) {
             note(&name, configured.spec(), configured.authority.clone());
         }
         for (_, cell) in self.driver.entries().iter().filter(|(row, _)| row.refs > 0) {
@@ -173,7 +173,7 @@ impl PoolCore {
     fn current(&self, server: &str) -> Result<(Arc<ServerSpec>, Authority)> {
         let of =
             |configured: Arc<Configured>| (configured.spec().clone(), configured.authority.clone());
-        let missing = match self.configured(server) {
+        let missing = match self.config.configured(server) {
             Ok(configured) => return Ok(of(configured)),
             Err(error) => error,
         };

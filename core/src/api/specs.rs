@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use trunkline_pool::config::ServerSpec;
+use trunkline_pool::interface::words;
 use trunkline_pool::layers::Scope;
 
 use super::configured::{Configured, Origin};
 use super::deadline::Deadline;
-use super::gates::check_switched_on;
 use super::session::SessionCore;
-use crate::Result;
+use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
     /// The configuration of a server by one of the two sources.
@@ -17,8 +17,8 @@ impl SessionCore {
         let found = match (origin, &self.kept) {
             // What the session brought stays with it to its end.
             (Origin::Session, _) => return self.own_server(server).ok_or_else(|| self.closed()),
-            (Origin::Pool, Some(kept)) => kept.server(&self.pool, server),
-            (Origin::Pool, None) => self.pool.configured(server),
+            (Origin::Pool, Some(kept)) => kept.server(&self.config, server),
+            (Origin::Pool, None) => self.config.configured(server),
         };
         found.map_err(|error| error.with_session(&*self.recipient.id))
     }
@@ -28,7 +28,8 @@ impl SessionCore {
         self.own_server(server).map_or_else(|| self.spec(server, Origin::Pool), Ok)
     }
 
-    /// Puts what is brought of a server into the session's own source. By which of the two sources it is asked for then.
+    /// Puts what is brought of a server into the session's own source. By which of the two sources
+    /// it is asked for then.
     pub(super) async fn bring(
         self: &Arc<Self>,
         server: &str,
@@ -41,22 +42,32 @@ impl SessionCore {
         Ok(Origin::Session)
     }
 
-    /// The same, once it is known what becomes of it.
-    pub(super) async fn known_spec(
+    /// The configuration that counts for an acquire by one of the two sources: once it is known
+    /// what becomes of it, and as far as it lets the server run.
+    ///
+    /// # Errors
+    /// `not_admitted` with the reason; `timeout` while the host is asked; why there is none.
+    pub(super) async fn resolve(
         &self,
         server: &str,
         origin: Origin,
         deadline: Deadline,
     ) -> Result<Arc<Configured>> {
+        self.check_enabled(server)?;
         // What the pool runs is known, and to look whether it is takes as long as to get it.
-        if let (Ok(known), None) = (self.spec(server, origin), &self.kept) {
-            return Ok(known);
-        }
-        if origin == Origin::Pool {
-            let known = self.pool.until_known(server, deadline).await;
-            known.map_err(|error| self.named(server, error))?;
-        }
-        self.spec(server, origin)
+        let known = self.spec(server, origin).ok().filter(|_| self.kept.is_none());
+        let configured = match known {
+            Some(known) => known,
+            None => {
+                if origin == Origin::Pool {
+                    let known = self.config.until_known(server, deadline).await;
+                    known.map_err(|error| self.named(server, error))?;
+                }
+                self.spec(server, origin)?
+            }
+        };
+        self.check_switched_on(server, &configured)?;
+        Ok(configured)
     }
 
     /// Whether its configuration lets a server run.
@@ -65,7 +76,7 @@ impl SessionCore {
     /// `not_admitted` with the reason.
     pub(super) fn check_switched_on(&self, server: &str, configured: &Configured) -> Result<()> {
         check_switched_on(server, &configured.spec)
-            .map_err(|off| self.pool.check_admitted(server).err().unwrap_or(off))
+            .map_err(|off| self.config.check_admitted(server).err().unwrap_or(off))
             .map_err(|error| self.named(server, error))
     }
 
@@ -95,4 +106,55 @@ impl SessionCore {
         let now = self.spec(server, origin).ok();
         now.filter(|now| now.is_same_connection(configured))
     }
+}
+
+impl SessionCore {
+    /// A configuration that the host brought for this session, with the word that it runs by.
+    ///
+    /// # Errors
+    /// `invalid_argument` for an origin that it cannot have.
+    async fn brought(
+        &self,
+        name: &str,
+        spec: &ServerSpec,
+        origin: Option<Scope>,
+    ) -> Result<Arc<Configured>> {
+        match origin {
+            None | Some(Scope::Session) => {
+                Ok(Configured::new(Arc::new(spec.clone()), &self.driver.options))
+            }
+            Some(scope) if scope.is_gated() => self.config.claimed(name, spec, scope).await,
+            Some(scope) => {
+                let message = format!("a configuration of an acquire cannot be of `{scope}`");
+                let error = Error::new(ErrorCode::InvalidArgument, message);
+                Err(self.named(name, error).with_detail("path", "origin"))
+            }
+        }
+    }
+
+    /// What it brought and leads to another program by now is brought again, so that it runs by the
+    /// decision about that. Whether it brought the server at all.
+    ///
+    /// # Errors
+    /// `internal` when the process ends.
+    async fn bring_again(&self, name: &str) -> Result<Origin> {
+        let Some(own) = self.own_server(name) else { return Ok(Origin::Pool) };
+        if let Some((spec, scope)) = self.config.claimed_elsewhere(&own) {
+            self.put_own(name, self.config.claimed(name, &spec, scope).await?);
+        }
+        Ok(Origin::Session)
+    }
+}
+
+/// Whether a configuration lets its server run.
+///
+/// # Errors
+/// `not_admitted` with the reason.
+pub(super) fn check_switched_on(server: &str, spec: &ServerSpec) -> Result<()> {
+    if !spec.disabled {
+        return Ok(());
+    }
+    let message = "the server's configuration switches it off";
+    let error = Error::new(ErrorCode::NotAdmitted, message).with_server(server);
+    Err(error.with_detail("reason", words::gate::DISABLED))
 }

@@ -205,7 +205,8 @@ impl Driver {
         debug_assert!(is_first, "a driver serves one pool");
     }
 
-    fn session_set(&self) -> Option<Arc<dyn SessionSet>> {
+    /// What they are, while the pool is there.
+    pub(crate) fn session_set(&self) -> Option<Arc<dyn SessionSet>> {
         self.sessions.get()?.upgrade()
     }
 

@@ -44,6 +44,14 @@ pub(crate) type Closed<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// All live sessions of a pool, for what they do together.
 pub(crate) trait SessionSet: Send + Sync {
+    /// The configuration is another: what they hold and want is brought in line with it, also what
+    /// closed sessions left. Whether there is a live one.
+    fn reconcile_all(&self) -> bool;
+
+    /// What is decided can be read again: sessions that failed to get a server since it could not
+    /// be read ask for it anew.
+    fn retry_undecided(&self);
+
     /// The cache may have something newer of a server: sessions that show what was kept of it show
     /// that.
     fn refresh_from_cache(&self, server: &str);

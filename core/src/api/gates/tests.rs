@@ -254,7 +254,7 @@ async fn the_hosts_own_word_admits_a_connection_of_its_own() {
 #[tokio::test]
 async fn a_session_follows_what_is_decided() {
     let rig = Rig::new().await;
-    rig.pool.0.running().put_warranted("s", rig.configured());
+    rig.pool.0.config.running().put_warranted("s", rig.configured());
     *lock(&rig.decided.gate) = Gate::Shut(GateReason::PendingApproval);
     let all = SessionOptions::from_json(r#"{ "id": "w", "servers": ["s"] }"#).unwrap();
     let wants = rig.pool.session(all).unwrap();

@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use trunkline_pool::approvals::{ApprovalHash, Standing, ToolDigests};
 
+use super::Config;
 use crate::apart;
-use crate::api::pool::PoolCore;
 
 /// What is to be kept.
 #[derive(Default)]
@@ -52,14 +52,14 @@ impl Accepted {
     }
 }
 
-impl PoolCore {
+impl Config {
     /// The approval of a configuration, and the tools that were accepted by it, as far as is known. The disk is not touched.
     pub(super) fn accepted_by(
         &self,
         name: &str,
         hash: ApprovalHash,
     ) -> Option<(Standing, Arc<ToolDigests>)> {
-        let sources = &self.sources;
+        let sources = self;
         sources.approvals.known()?.accepted_tools(&sources.root, name, hash)
     }
 
@@ -74,7 +74,7 @@ impl PoolCore {
         if known == *tools {
             return;
         }
-        let mut unsaved = self.sources.accepted.unsaved();
+        let mut unsaved = self.accepted.unsaved();
         let save = || Save { by, tools: tools.clone(), said: BTreeSet::new() };
         let waits = unsaved.by_approval.entry((name.into(), hash)).or_insert_with(save);
         if waits.by != by {
@@ -83,15 +83,15 @@ impl PoolCore {
         waits.tools = tools.clone();
         waits.said.extend(tool.cloned());
         if !std::mem::replace(&mut unsaved.is_at_work, true) {
-            let pool = self.clone();
-            apart::begin(move || pool.save_accepted());
+            let config = self.clone();
+            apart::begin(move || config.save_accepted());
         }
     }
 
     fn save_accepted(self: &Arc<Self>) {
-        while let Some(((name, hash), Save { by, tools, said })) = self.sources.accepted.next() {
-            let of = (&self.sources.root, &*name, hash);
-            if let Err(error) = self.sources.approvals.keep_tools(of, by, &tools, &said) {
+        while let Some(((name, hash), Save { by, tools, said })) = self.accepted.next() {
+            let of = (&self.root, &*name, hash);
+            if let Err(error) = self.approvals.keep_tools(of, by, &tools, &said) {
                 let message = error.message();
                 self.warn_of_approvals(&format!(
                     "which tools of `{name}` are accepted could not be kept: {message}"
@@ -101,14 +101,14 @@ impl PoolCore {
     }
 
     /// Waits until what is accepted is kept, but no longer than that.
-    pub(in crate::api) async fn accepted_is_kept(&self, patience: Duration) {
+    pub(crate) async fn accepted_is_kept(&self, patience: Duration) {
         let kept = async {
             loop {
-                let idle = self.sources.accepted.idle.notified();
+                let idle = self.accepted.idle.notified();
                 let mut idle = std::pin::pin!(idle);
                 // Registered before the look, so that nothing is missed between the look and the wait.
                 idle.as_mut().enable();
-                if !self.sources.accepted.unsaved().is_at_work {
+                if !self.accepted.unsaved().is_at_work {
                     return;
                 }
                 idle.await;

@@ -10,10 +10,10 @@ use trunkline_pool::approvals::{
 };
 use trunkline_pool::interface::words;
 
+use super::Config;
 use super::entry::Fresh;
 use super::pass::{Passed, Shape, also};
 use crate::apart;
-use crate::api::pool::{Pool, PoolCore};
 use crate::driver::Warrant;
 use crate::events::About;
 use crate::{Error, ErrorCode, Result};
@@ -24,69 +24,19 @@ const REREAD_FIRST: Duration = Duration::from_millis(500);
 /// And how seldom at last: what a person has to mend.
 const REREAD_LAST: Duration = Duration::from_secs(30);
 
-impl Pool {
-    /// What waits for approval, and what was decided for this workspace: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`.
-    /// `docs/approvals.md` describes a request. Decisions that another process took meanwhile are read, and followed.
-    ///
-    /// Dropping the future stops nothing that was begun.
+impl Config {
+    /// What waits for approval, and what was decided for this workspace.
     ///
     /// # Errors
-    /// `store` when the decisions cannot be read, `closing`, `closed`, `forked`.
-    pub async fn approvals(&self) -> Result<Value> {
-        self.check()?;
-        self.0.approvals().await
-    }
-
-    /// Lets the configuration run whose request with that hash was shown; it starts in the sessions that want it. The report is that of
-    /// [`set_source`](Self::set_source). A rejection by another host that was not seen here stays in force, which the report tells.
-    ///
-    /// Dropping the future stops nothing that was begun.
-    ///
-    /// # Errors
-    /// `stale_approval` when the server's configuration has another hash by now, `invalid_argument` for a server that needs no approval or a text
-    /// that is no hash, `store` when it cannot be kept: it is not in force then. `closing`, `closed`, `forked`.
-    pub async fn approve(&self, server: &str, hash: &str) -> Result<Value> {
-        self.check()?;
-        self.0.decide(server, hash, Decision::Approved).await
-    }
-
-    /// Keeps the configuration with that hash from running, which ends at once if it runs; nobody is asked again. It may be an earlier one
-    /// that was approved and that something is still to run by, also where no source has it any more. The report is that of
-    /// [`approve`](Self::approve).
-    ///
-    /// # Errors
-    /// Those of [`approve`](Self::approve).
-    pub async fn reject(&self, server: &str, hash: &str) -> Result<Value> {
-        self.check()?;
-        self.0.decide(server, hash, Decision::Rejected).await
-    }
-
-    /// Forgets every decision about a server of this workspace, so that it waits for approval again: `{v, forgotten, servers}`.
-    ///
-    /// # Errors
-    /// `store` when that cannot be kept, `closing`, `closed`, `forked`.
-    pub async fn forget(&self, server: &str) -> Result<Value> {
-        self.check()?;
-        let (approvals, root) = (self.0.sources.approvals.clone(), self.0.sources.root.clone());
-        let name = server.to_owned();
-        let forgotten = self.0.off_thread(move || approvals.forget(&root, &name)).await;
-        // Also when it could not be kept: what others decided was read for it.
-        let passed = self.0.follow_decisions(server).await;
-        let (forgotten, passed) = (forgotten?, passed?);
-        let servers = passed.rows_to_json(Shape::Sourced);
-        Ok(json!({ "v": 1, "forgotten": forgotten, "servers": servers }))
-    }
-}
-
-impl PoolCore {
-    async fn approvals(self: &Arc<Self>) -> Result<Value> {
+    /// `store` when the decisions cannot be read.
+    pub(crate) async fn approvals(self: &Arc<Self>) -> Result<Value> {
         let book = self.newest_book().await?;
         // Whoever read it first may have been a server's start.
-        if self.sources.desired().book.as_ref() != Some(&book) {
+        if self.desired().book.as_ref() != Some(&book) {
             self.change_apart(Fresh::No, |_| BTreeSet::new()).await?;
         }
-        let root = &self.sources.root;
-        let requests = self.sources.desired().requests(root);
+        let root = &self.root;
+        let requests = self.desired().requests(root);
         let row = |record: &Record| {
             let Standing { decision, at_ms, .. } = record.standing;
             let hash = record.hash.to_string();
@@ -96,7 +46,11 @@ impl PoolCore {
         Ok(json!({ "v": 1, "root": root.as_str(), "requests": requests, "decisions": decisions }))
     }
 
-    async fn decide(
+    /// Keeps a decision about the configuration with that hash; the report.
+    ///
+    /// # Errors
+    /// `stale_approval`, `invalid_argument`, `store`.
+    pub(crate) async fn decide(
         self: &Arc<Self>,
         server: &str,
         hash: &str,
@@ -115,7 +69,7 @@ impl PoolCore {
         let (mut live, book) = self.live(server);
         if decision == Decision::Rejected {
             // A rejection reaches what runs by an earlier approval, whether a source still has it or not.
-            live.extend(self.sources.warrants.identities(server));
+            live.extend(self.warrants.identities(server));
         }
         if live.is_empty() {
             return wrong("server", "no server of that name needs approval");
@@ -125,8 +79,8 @@ impl PoolCore {
             let error = Error::new(ErrorCode::StaleApproval, message).with_server(server);
             return Err(error.with_hint("look at the requests again"));
         };
-        let seen = book.standing(&self.sources.root, server, hash);
-        let (approvals, root) = (self.sources.approvals.clone(), self.sources.root.clone());
+        let seen = book.standing(&self.root, server, hash);
+        let (approvals, root) = (self.approvals.clone(), self.root.clone());
         let name = server.to_owned();
         let written = self.written(server, hash).filter(|_| decision == Decision::Rejected);
         // The next host sees the rejected program first, and must not take it for what was approved before.
@@ -143,9 +97,24 @@ impl PoolCore {
         Ok(json!({ "v": 1, "servers": passed?.rows_to_json(Shape::Sourced) }))
     }
 
+    /// Forgets every decision about a server; the report.
+    ///
+    /// # Errors
+    /// `store` when that cannot be kept.
+    pub(crate) async fn forget(self: &Arc<Self>, server: &str) -> Result<Value> {
+        let (approvals, root) = (self.approvals.clone(), self.root.clone());
+        let name = server.to_owned();
+        let forgotten = self.off_thread(move || approvals.forget(&root, &name)).await;
+        // Also when it could not be kept: what others decided was read for it.
+        let passed = self.follow_decisions(server).await;
+        let (forgotten, passed) = (forgotten?, passed?);
+        let servers = passed.rows_to_json(Shape::Sourced);
+        Ok(json!({ "v": 1, "forgotten": forgotten, "servers": servers }))
+    }
+
     /// What can be decided about a server now, and what was decided as far as this host knows.
     fn live(&self, server: &str) -> (Vec<Identity>, Arc<Book>) {
-        let desired = self.sources.desired();
+        let desired = self.desired();
         let known = desired.known_of(server).map(|sighted| &sighted.identity);
         let claimed = desired.claims.iter().filter(|claim| *claim.name == *server);
         let live = known.chain(claimed.filter_map(|claim| claim.identity())).cloned().collect();
@@ -154,16 +123,16 @@ impl PoolCore {
 
     /// What a configuration with that hash was before its program was another, if it is.
     fn written(&self, server: &str, hash: ApprovalHash) -> Option<Identity> {
-        let desired = self.sources.desired();
+        let desired = self.desired();
         let replaced = desired.sighted(server).find(|sighted| sighted.identity.hash == hash)?;
         replaced.replaced().map(|_| replaced.as_written().clone())
     }
 
     /// How the program of a server that waits for approval is another than was looked at, if it is: of what a source has of that name, or
     /// of the newest that a session brought, where no source names it.
-    pub(in crate::api) fn replaced(&self, server: &str) -> Option<Replaced> {
-        let desired = self.sources.desired();
-        let looks = &self.sources.looks;
+    pub(crate) fn replaced(&self, server: &str) -> Option<Replaced> {
+        let desired = self.desired();
+        let looks = &self.looks;
         if desired.known.contains_key(server) {
             let mut known = desired.known_of(server);
             return known.find_map(|it| looks.replaced(server, it.as_written().hash));
@@ -181,7 +150,7 @@ impl PoolCore {
 
     /// What was decided by now, by any process.
     async fn newest_book(self: &Arc<Self>) -> Result<Arc<Book>> {
-        let approvals = self.sources.approvals.clone();
+        let approvals = self.approvals.clone();
         let read = self.off_thread(move || {
             approvals.reread_if_changed()?;
             approvals.book()
@@ -197,7 +166,7 @@ impl PoolCore {
 
     /// Reads the decisions for the first time, as far as they can be read.
     pub(super) fn read_book(self: &Arc<Self>) {
-        if let Err(error) = self.sources.approvals.book() {
+        if let Err(error) = self.approvals.book() {
             self.retry_decisions(&error);
         }
     }
@@ -206,7 +175,7 @@ impl PoolCore {
     /// makes a pass. Subscribers hear of it once.
     pub(super) fn retry_decisions(self: &Arc<Self>, why: &Error) {
         let is_first = {
-            let mut desired = self.sources.desired();
+            let mut desired = self.desired();
             desired.unread += 1;
             desired.unread == 1
         };
@@ -219,7 +188,7 @@ impl PoolCore {
     /// Decisions were read again: whether that is all, since none could not be read after so many that could not.
     async fn take_reread(self: &Arc<Self>, unread: u64) -> bool {
         let is_all = {
-            let mut desired = self.sources.desired();
+            let mut desired = self.desired();
             let is_all = desired.unread == unread;
             if is_all {
                 desired.unread = 0;
@@ -227,7 +196,9 @@ impl PoolCore {
             is_all
         };
         // What could not begin meanwhile is begun, whoever waits for it.
-        self.live_sessions().iter().for_each(|session| session.core().want_the_undecided());
+        if let Some(sessions) = self.driver.session_set() {
+            sessions.retry_undecided();
+        }
         self.driver.restart_undecided();
         // It fails with the process alone.
         let _ = self.change_apart(Fresh::No, also(|_| {})).await;
@@ -253,18 +224,18 @@ impl PoolCore {
 
 /// Tries decisions again until they can be read. What could not be read during the last wait is waited for once more: what came of
 /// that is known by then.
-async fn reread_until_known(pool: Weak<PoolCore>) {
+async fn reread_until_known(config: Weak<Config>) {
     let mut delay = REREAD_FIRST;
     loop {
-        let Some(unread) = pool.upgrade().map(|pool| pool.sources.desired().unread) else { return };
+        let Some(unread) = config.upgrade().map(|config| config.desired().unread) else { return };
         tokio::time::sleep(delay).await;
-        let Some(pool) = pool.upgrade() else { return };
-        if pool.driver.check_open().is_err() {
+        let Some(config) = config.upgrade() else { return };
+        if config.driver.check_open().is_err() {
             return;
         }
-        let approvals = pool.sources.approvals.clone();
-        delay = match pool.off_thread(move || approvals.reread_if_changed()).await {
-            Ok(_) if pool.take_reread(unread).await => return,
+        let approvals = config.approvals.clone();
+        delay = match config.off_thread(move || approvals.reread_if_changed()).await {
+            Ok(_) if config.take_reread(unread).await => return,
             Ok(_) => REREAD_FIRST,
             Err(_) => (delay * 2).min(REREAD_LAST),
         };

@@ -10,6 +10,7 @@ use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Val
 use trunkline_pool::layers::{Granted, Scope, SourceName};
 use trunkline_pool::state::{Gate, GateReason};
 
+use super::Config;
 use super::desired::Desired;
 use super::entry::Fresh;
 use super::looked::{At, Look};
@@ -17,12 +18,10 @@ use super::pass::also;
 use super::running::Origin;
 use super::sighted::{Sighted, request};
 use super::warrant::Approved;
-use crate::api::configured::{self, Configured};
-use crate::api::pool::PoolCore;
-use crate::api::session::SessionCore;
+use crate::Result;
+use crate::api::configured::Configured;
 use crate::driver::{Authority, Warrant};
 use crate::host_env::runners;
-use crate::{Error, ErrorCode, Result};
 
 /// A configuration of which some session is not done yet.
 pub(super) struct Claim {
@@ -37,47 +36,9 @@ pub(super) struct Claim {
     is_pending: bool,
 }
 
-impl SessionCore {
-    /// A configuration that the host brought for this session, with the word that it runs by.
-    ///
-    /// # Errors
-    /// `invalid_argument` for an origin that it cannot have.
-    pub(in crate::api) async fn brought(
-        &self,
-        name: &str,
-        spec: &ServerSpec,
-        origin: Option<Scope>,
-    ) -> Result<Arc<Configured>> {
-        match origin {
-            None | Some(Scope::Session) => {
-                Ok(Configured::new(Arc::new(spec.clone()), &self.driver.options))
-            }
-            Some(scope) if scope.is_gated() => self.pool.claimed(name, spec, scope).await,
-            Some(scope) => {
-                let message = format!("a configuration of an acquire cannot be of `{scope}`");
-                let error = Error::new(ErrorCode::InvalidArgument, message);
-                Err(self.named(name, error).with_detail("path", "origin"))
-            }
-        }
-    }
-
-    /// What it brought and leads to another program by now is brought again, so that it runs by the decision about that. Whether it
-    /// brought the server at all.
-    ///
-    /// # Errors
-    /// `internal` when the process ends.
-    pub(in crate::api) async fn bring_again(&self, name: &str) -> Result<configured::Origin> {
-        let Some(own) = self.own_server(name) else { return Ok(configured::Origin::Pool) };
-        if let Some((spec, scope)) = self.pool.claimed_elsewhere(&own) {
-            self.put_own(name, self.pool.claimed(name, &spec, scope).await?);
-        }
-        Ok(configured::Origin::Session)
-    }
-}
-
-impl PoolCore {
+impl Config {
     /// A configuration as one of a source of that scope, without what it would grant itself.
-    async fn claimed(
+    pub(crate) async fn claimed(
         self: &Arc<Self>,
         name: &str,
         spec: &ServerSpec,
@@ -85,8 +46,8 @@ impl PoolCore {
     ) -> Result<Arc<Configured>> {
         let mut spec = spec.clone();
         runners::settle(&mut spec);
-        let (pool, of, written) = (self.clone(), name.to_owned(), spec.clone());
-        let find = move || Ok(pool.warrant_of_claim(&of, &written, scope));
+        let (config, of, written) = (self.clone(), name.to_owned(), spec.clone());
+        let find = move || Ok(config.warrant_of_claim(&of, &written, scope));
         let warrant = self.off_thread(find).await?;
         Granted::of(&spec).into_iter().for_each(|granted| granted.revoke(&mut spec));
         let configured =
@@ -103,8 +64,8 @@ impl PoolCore {
         scope: Scope,
     ) -> Arc<Approved> {
         let (sighted, command) = Sighted::of_spec(name, spec, self.sighting());
-        let mut desired = self.sources.desired();
-        let warrant = self.sources.warrants.of(self, name, (&sighted, &command));
+        let mut desired = self.desired();
+        let warrant = self.warrants.of(self, name, (&sighted, &command));
         let weak = Arc::downgrade(&warrant);
         if let Some(claim) = desired.claims.iter_mut().find(|claim| claim.warrant.ptr_eq(&weak)) {
             (claim.sighted, claim.at) = (sighted, At::Done);
@@ -124,18 +85,18 @@ impl PoolCore {
     }
 }
 
-impl PoolCore {
+impl Config {
     /// What was claimed, and for which scope, where it was found to be something else by now than what it runs by.
-    fn claimed_elsewhere(&self, own: &Configured) -> Option<(Arc<ServerSpec>, Scope)> {
-        let desired = self.sources.desired();
+    pub(crate) fn claimed_elsewhere(&self, own: &Configured) -> Option<(Arc<ServerSpec>, Scope)> {
+        let desired = self.desired();
         let (claim, warrant) = desired.claim_of(own)?;
         claim.identity().filter(|now| now.hash != warrant.identity().hash)?;
         Some((claim.spec.clone(), claim.origin.source.scope()))
     }
 
     /// Of which source a session said that what it brought is, if of any.
-    pub(in crate::api) fn claimed_source(&self, own: &Configured) -> Option<Arc<SourceName>> {
-        Some(self.sources.desired().claim_of(own)?.0.origin.source.clone())
+    pub(crate) fn claimed_source(&self, own: &Configured) -> Option<Arc<SourceName>> {
+        Some(self.desired().claim_of(own)?.0.origin.source.clone())
     }
 }
 
@@ -165,7 +126,7 @@ impl Desired {
     }
 
     /// Finds out what has to be asked about claims; those that nobody has any more are forgotten.
-    pub(super) fn judge_claims(&mut self, pool: &PoolCore, fresh: Fresh, book: &Book) -> Vec<Look> {
+    pub(super) fn judge_claims(&mut self, config: &Config, fresh: Fresh, book: &Book) -> Vec<Look> {
         let (trusted, gates, mut looks) = (self.trusted, &self.gates, Vec::new());
         self.claims.retain_mut(|claim| {
             if claim.warrant.strong_count() == 0 {
@@ -179,7 +140,7 @@ impl Desired {
                 looks.push(Look::of_claim(number, of, &claim.spec));
             }
             let hash = claim.sighted.identity.hash;
-            let standing = book.standing(&pool.sources.root, &claim.name, hash);
+            let standing = book.standing(&config.root, &claim.name, hash);
             let waits = waits(gates, &claim.name) && claim.sighted.is_whole;
             // While it is looked up nobody is asked anew: what it was need not be what it is.
             let is_known = claim.at == At::Done || claim.is_pending;
@@ -190,18 +151,18 @@ impl Desired {
     }
 }
 
-impl PoolCore {
+impl Config {
     /// What is decided of the newest configuration of that name that a session brought, and of which source it is.
-    pub(in crate::api) fn claimed_as(&self, name: &str) -> Option<(Gate, Arc<SourceName>)> {
-        let desired = self.sources.desired();
+    pub(crate) fn claimed_as(&self, name: &str) -> Option<(Gate, Arc<SourceName>)> {
+        let desired = self.desired();
         let mut newest = desired.claims.iter().rev().filter(|claim| *claim.name == *name);
         newest
             .find_map(|claim| Some((claim.warrant.upgrade()?.gate(), claim.origin.source.clone())))
     }
 
     /// The names of all that sessions brought.
-    pub(in crate::api) fn claimed_names(&self) -> Vec<Box<str>> {
-        let desired = self.sources.desired();
+    pub(crate) fn claimed_names(&self) -> Vec<Box<str>> {
+        let desired = self.desired();
         desired.claims.iter().map(|claim| claim.name.clone()).collect()
     }
 }

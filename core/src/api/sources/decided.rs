@@ -28,14 +28,14 @@ impl Sight<'_> {
 
     /// What was decided of what would run.
     pub(super) fn decision(&self, name: &str, sighted: &Sighted) -> Option<Decision> {
-        let root = &self.pool.sources.root;
+        let root = &self.config.root;
         let standing = self.book.standing(root, name, sighted.identity.hash);
         standing.map(|standing| standing.decision)
     }
 
     /// Whether any configuration of that name was approved.
     pub(super) fn was_approved(&self, name: &str) -> bool {
-        self.book.was_approved(&self.pool.sources.root, name)
+        self.book.was_approved(&self.config.root, name)
     }
 
     fn decided_unseen(&self, name: &str, known: &Known) -> Option<Decision> {
@@ -45,6 +45,6 @@ impl Sight<'_> {
         runners::settle(&mut looked_up.spec);
         let shown = Shown::of(&looked_up.spec, None)?;
         let candidate = Candidate::of_template(template, &known.declared, &shown);
-        self.book.decided_unseen(&self.pool.sources.root, name, &candidate)
+        self.book.decided_unseen(&self.config.root, name, &candidate)
     }
 }

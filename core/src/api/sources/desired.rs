@@ -65,7 +65,7 @@ pub(super) struct Desired {
 
 /// A word about the trust in the workspace.
 #[derive(Clone, Copy)]
-pub(super) struct Word {
+pub(crate) struct Word {
     pub(super) number: u64,
     pub(super) trusted: bool,
 }

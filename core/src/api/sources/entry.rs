@@ -17,6 +17,7 @@ use trunkline_pool::options::PoolOptions;
 use trunkline_pool::settings::{Input, Template};
 use trunkline_pool::state::{Gate, GateReason};
 
+use super::Config;
 use super::hook::Hooked;
 use super::looked::{Look, LookedFile, LookedSight};
 use super::questions::{Answers, Lack, Question};
@@ -25,12 +26,11 @@ use super::sighted::{Sighted, request};
 use super::stack::Before;
 use crate::Result;
 use crate::api::configured::Configured;
-use crate::api::pool::PoolCore;
 use crate::host_env::{HostVariables, runners};
 
 /// What a pass looks with.
 pub(super) struct Sight<'a> {
-    pub(super) pool: &'a Arc<PoolCore>,
+    pub(super) config: &'a Arc<Config>,
     pub(super) variables: HostVariables,
     /// Where the host looks for programs.
     pub(super) path: Option<OsString>,
@@ -306,7 +306,7 @@ impl Sight<'_> {
         let sighted = known.sighted.last().and_then(|sighted| sighted.as_ref().ok());
         let sighted = sighted.filter(|_| scope.is_gated());
         let word =
-            self.pool.word(scope, name, sighted.map(|(sighted, command)| (sighted, command)));
+            self.config.word(scope, name, sighted.map(|(sighted, command)| (sighted, command)));
         let written = match &known.entry {
             Entry::Template(template) => Written::template(template),
             _ => Written::literal(&spec),
@@ -319,7 +319,7 @@ impl Sight<'_> {
         let before = known.ready.take().or_else(|| known.before.take());
         let configured = before.filter(is_it).unwrap_or_else(|| {
             let configured =
-                Configured::by(word.clone(), spec.clone(), None, &self.pool.driver.options);
+                Configured::by(word.clone(), spec.clone(), None, &self.config.driver.options);
             configured.was_written(written);
             configured
         });
@@ -355,7 +355,7 @@ impl Sight<'_> {
         let led_out = known.sighted().map(|it| it.secret_files().to_vec()).unwrap_or_default();
         let expand = || {
             let mut spec = expand::expand(template, &self.variables, commands, &given)?;
-            let workspace = &self.pool.driver.workspace;
+            let workspace = &self.config.driver.workspace;
             for value in &mut spec.value_files {
                 if scope.is_gated() {
                     value.keep_within(workspace, &led_out);
@@ -377,12 +377,12 @@ impl Sight<'_> {
     }
 
     pub(super) fn commands(&self, scope: Scope) -> Commands {
-        let options: &PoolOptions = &self.pool.driver.options;
+        let options: &PoolOptions = &self.config.driver.options;
         if options.commands && !scope.is_gated() { Commands::Asked } else { Commands::Refused }
     }
 
     fn is_untrusted(&self, scope: Scope) -> bool {
-        !self.trusted && self.pool.needs_trust(scope)
+        !self.trusted && self.config.needs_trust(scope)
     }
 }
 

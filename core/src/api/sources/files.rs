@@ -1,54 +1,43 @@
 //! Sources that are files: which source a file is, reading it, and reading it again.
 
-use std::collections::BTreeSet;
 use std::path::{Path, absolute};
 use std::sync::Arc;
 
-use futures_util::future::join_all;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use trunkline_pool::layers::{Scope, SourceName};
-use trunkline_pool::options::{LoadOptions, Reconnected, ReloadOptions};
+use trunkline_pool::options::LoadOptions;
 use trunkline_pool::text::escaped;
 
+use super::Config;
 use super::desired::{Again, File};
+use super::edit::{names, report_with_findings};
 use super::entry::Fresh;
 use super::findings::Said;
 use super::pass::{Begun, Shape};
 use super::place::Place;
 use super::reading::{Reread, says};
 use super::watching::Armed;
-use super::{names, report_with_findings};
-use crate::api::pool::{Pool, PoolCore};
-use crate::api::restart::refused;
 use crate::{Error, ErrorCode, Result};
 
-impl Pool {
-    /// Reads a settings file into the source that its place implies: that of a known file, else inside of the workspace `workspace`
-    /// (its `.mcp.json` is `project`), outside `user`. The report is that of [`set_source`](Self::set_source). With `watch` the file is read
-    /// again whenever it changes, and may be missing at first.
-    ///
-    /// Dropping the future stops nothing that was begun.
+impl Config {
+    /// Reads a settings file into the source that its place implies; the report.
     ///
     /// # Errors
-    /// `invalid_config` for a file that cannot be read, with `detail.source` and, where it does not parse, `line`; `invalid_argument` for a
-    /// source that a file inside of the workspace cannot be: nothing is changed then. `closing`, `closed`, `forked`.
-    pub async fn load(&self, path: impl AsRef<Path>, options: &LoadOptions) -> Result<Value> {
-        self.check()?;
-        self.0.load(path.as_ref(), options).await
-    }
-}
-
-impl PoolCore {
-    async fn load(self: &Arc<Self>, path: &Path, options: &LoadOptions) -> Result<Value> {
-        let (pool, path, options) = (self.clone(), path.to_owned(), options.clone());
-        let (source, file) = self.off_thread(move || pool.placed(&path, &options)).await?;
+    /// `invalid_config` for a file that cannot be read, `invalid_argument` for a source that it cannot be.
+    pub(crate) async fn load(
+        self: &Arc<Self>,
+        path: &Path,
+        options: &LoadOptions,
+    ) -> Result<Value> {
+        let (config, path, options) = (self.clone(), path.to_owned(), options.clone());
+        let (source, file) = self.off_thread(move || config.placed(&path, &options)).await?;
         self.driver.check_open()?;
         let armed = if file.watch { Some(self.armed(&file).await?) } else { None };
         let number = self.next_read();
         let said = self.read_first(&source, &file).await?;
-        let (pool, of, findings) = (self.clone(), source.clone(), said.findings.clone());
+        let (config, of, findings) = (self.clone(), source.clone(), said.findings.clone());
         let file = File { read: number, ..file };
-        let begun = self.off_thread(move || Ok(pool.take_in(&of, file, said))).await?;
+        let begun = self.off_thread(move || Ok(config.take_in(&of, file, said))).await?;
         self.read_missed(&source, armed);
         Ok(report_with_findings(&source, &begun.apart().await, &findings))
     }
@@ -78,15 +67,15 @@ impl PoolCore {
     /// Reads once more what changed between its first read and its becoming a source.
     fn read_missed(self: &Arc<Self>, source: &SourceName, armed: Option<Armed>) {
         if armed.is_some_and(|armed| armed.is_missed()) {
-            self.sources.desired().set_missed([source], true);
+            self.desired().set_missed([source], true);
             self.reread(|file| file.is_missed);
         }
     }
 
     /// Watches a file that is to be read then: what changes after that look is told.
     async fn armed(self: &Arc<Self>, file: &File) -> Result<Armed> {
-        let (pool, path) = (self.clone(), file.path.clone());
-        self.off_thread(move || pool.arm(path)).await
+        let (config, path) = (self.clone(), file.path.clone());
+        self.off_thread(move || config.arm(path)).await
     }
 
     /// What a file says that is read for the first time; one that is watched may be missing.
@@ -143,43 +132,17 @@ impl PoolCore {
         self.off_thread(move || says((scope, before.as_deref()), &file, &workspace)).await
     }
 
-    /// See [`Pool::reload`].
-    pub(super) async fn reload(self: &Arc<Self>, options: &ReloadOptions) -> Result<Value> {
+    /// Reads every loaded file again, and makes a pass with everything looked up anew; the report.
+    ///
+    /// # Errors
+    /// `internal` when the process ends.
+    pub(crate) async fn reload(self: &Arc<Self>) -> Result<Value> {
         let files = self.readable_files(|_| true);
         self.reread_decisions().await;
         let Reread { passed, errors, findings } = self.read_again(files, Fresh::Yes).await?;
-        let reconnected = self.reconnect(&options.reconnect).await;
         let row = |(source, error): &(SourceName, Error)| json!({ "source": source.to_string(), "error": error.to_json() });
         let errors: Vec<Value> = errors.iter().map(row).collect();
         let servers = passed.rows_to_json(Shape::Sourced);
-        let mut report =
-            json!({ "v": 1, "servers": servers, "errors": errors, "findings": findings });
-        if let Some(reconnected) = reconnected {
-            report["reconnected"] = reconnected.into();
-        }
-        Ok(report)
-    }
-
-    /// Makes connections anew, all at once; what became of each, by server, where that was asked for.
-    async fn reconnect(&self, which: &Reconnected) -> Option<Map<String, Value>> {
-        let names: BTreeSet<String> = match which {
-            Reconnected::None => return None,
-            Reconnected::Names(names) => names.iter().cloned().collect(),
-            Reconnected::All => {
-                let sessions = self.live_sessions();
-                let failed = sessions.iter().flat_map(|session| session.core().failed_wants());
-                let servers = self.driver.entries().into_iter();
-                let servers = servers.map(|(_, cell)| cell.server.to_string());
-                servers.chain(failed.map(String::from)).collect()
-            }
-        };
-        let made = names.into_iter().map(async |name| {
-            let rows = match self.restart(&name, None).await {
-                Ok(report) => report["entries"].clone(),
-                Err(error) => json!([refused(None, error.code().name(), Some(&error))]),
-            };
-            (name, rows)
-        });
-        Some(join_all(made).await.into_iter().collect())
+        Ok(json!({ "v": 1, "servers": servers, "errors": errors, "findings": findings }))
     }
 }

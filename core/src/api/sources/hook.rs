@@ -24,7 +24,7 @@ impl Sight<'_> {
         answers: &mut Answers,
     ) -> std::result::Result<Hooked, Lack> {
         let Entry::Template(template) = &winner.defined.entry else { return Ok(Hooked::Kept) };
-        if !self.pool.driver.options.handlers.has(HandlerKind::Entries) {
+        if !self.config.driver.options.handlers.has(HandlerKind::Entries) {
             return Ok(Hooked::Kept);
         }
         let source = &winner.source;

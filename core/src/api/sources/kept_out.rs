@@ -1,12 +1,14 @@
-//! What keeps a server out that could run by its configuration: the lists, or that it is switched off. Whoever is told of the server hears
-//! of it as of any other refusal (SPEC 13.2, 13.4).
+//! What keeps a server out that could run by its configuration: the lists, or that it is switched
+//! off. Whoever is told of the server hears of it as of any other refusal (SPEC 13.2, 13.4).
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use trunkline_pool::gates::{Facts, Gates};
+use trunkline_pool::explain::Provenance;
+use trunkline_pool::gates::{Facts, GateLists, Gates};
 use trunkline_pool::state::{Gate, GateReason};
 
+use super::Config;
 use super::running::{Named, Row, Standing};
 use crate::api::configured::Configured;
 
@@ -55,5 +57,28 @@ impl Row {
         let mut row = Row::between((earlier.as_deref(), old), (&named.told(), new));
         row.is_news |= old.is_some() != new.is_some();
         row
+    }
+}
+
+impl Config {
+    /// The list that keeps a server of that name out for that reason: the host's first, then those
+    /// of sources, from the least.
+    pub(crate) fn list_of(&self, reason: GateReason, server: &str) -> Option<Provenance> {
+        let of_host = |list| Provenance { source: "host".into(), list, ..Provenance::default() };
+        let desired = self.desired();
+        let by_host = desired.host_lists.list_of(reason, server);
+        if by_host.is_some() {
+            return Some(of_host(by_host));
+        }
+        let bound = self.driver.options.launch_allowed.clone();
+        let bound = GateLists::new(bound, Vec::new(), Vec::new());
+        if bound.list_of(reason, server).is_some() {
+            return Some(of_host(Some("launch_allowed")));
+        }
+        desired.layers.lists().into_iter().find_map(|(source, lists)| {
+            let list = Some(lists.list_of(reason, server)?);
+            let file = desired.files.get(&source).map(|file| file.shown.to_string());
+            Some(Provenance { source: source.to_string(), file, line: None, list })
+        })
     }
 }

@@ -17,9 +17,9 @@ use trunkline_pool::expand::LookedUp;
 use trunkline_pool::layers::SourceName;
 use trunkline_pool::settings::Template;
 
+use super::Config;
 use super::desired::Desired;
 use super::sighted::{Command, Sighted};
-use crate::api::pool::PoolCore;
 use crate::host_env::read_env_file;
 use crate::{Error, ErrorCode, Result};
 
@@ -220,19 +220,19 @@ impl Look {
     }
 
     /// Looks it up. It blocks for as long as the file system does. One that panics comes to an end like one that finds nothing right.
-    pub(super) fn carry_out(self, pool: &Arc<PoolCore>) -> Found {
+    pub(super) fn carry_out(self, config: &Arc<Config>) -> Found {
         let Look { number, of, need } = self;
         let name = of.map(|(name, _)| name).unwrap_or_default();
-        let what = catch_unwind(AssertUnwindSafe(|| need.looked_up(&name, pool)));
-        Found { number, what: what.unwrap_or_else(|_| need.lost(&name, pool)), name }
+        let what = catch_unwind(AssertUnwindSafe(|| need.looked_up(&name, config)));
+        Found { number, what: what.unwrap_or_else(|_| need.lost(&name, config)), name }
     }
 }
 
 impl Need {
-    fn looked_up(&self, name: &str, pool: &Arc<PoolCore>) -> What {
+    fn looked_up(&self, name: &str, config: &Arc<Config>) -> What {
         #[cfg(test)]
         tests::panic_if_asked();
-        let with = pool.sighting();
+        let with = config.sighting();
         match self {
             Need::Sight(template, declared, looked_up) => {
                 let of = (&**template, declared);
@@ -243,21 +243,21 @@ impl Need {
             }
             Need::Claim(spec) => What::Claim(Some(Sighted::of_spec(name, spec, with).0)),
             Need::Book => {
-                pool.read_book();
+                config.read_book();
                 What::Book
             }
         }
     }
 
     /// What comes of it when it panicked.
-    fn lost(&self, name: &str, pool: &Arc<PoolCore>) -> What {
+    fn lost(&self, name: &str, config: &Arc<Config>) -> What {
         let error = Error::new(ErrorCode::Internal, "what the file system says of it was lost");
         match self {
             Need::Sight(..) => What::Sight(Err(error.with_server(name))),
             Need::Variables(..) => What::Variables(Err(error.with_server(name))),
             Need::Claim(_) => What::Claim(None),
             Need::Book => {
-                pool.retry_decisions(&error);
+                config.retry_decisions(&error);
                 What::Book
             }
         }

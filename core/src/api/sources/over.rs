@@ -13,13 +13,13 @@ const WAITING: &str = "waiting";
 
 /// An entry that would take the place of the one in force, if it could run.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::api) struct Over {
+pub(crate) struct Over {
     /// Where it is said.
-    pub(in crate::api) origin: Arc<Origin>,
+    pub(crate) origin: Arc<Origin>,
     /// Why it does not run.
-    pub(in crate::api) reason: &'static str,
+    pub(crate) reason: &'static str,
     /// What was decided of it.
-    pub(in crate::api) approval: Approval,
+    pub(crate) approval: Approval,
 }
 
 impl Over {
@@ -35,7 +35,7 @@ impl Over {
     }
 
     /// As JSON: `{source, file, line, reason, approval_state}`.
-    pub(in crate::api) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut out = self.origin.to_json();
         out["reason"] = self.reason.into();
         out["approval_state"] = self.approval.as_str().into();
@@ -45,7 +45,7 @@ impl Over {
 
 impl Origin {
     /// As JSON: `{source, file, line}`.
-    pub(in crate::api) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let Origin { source, file, line } = self;
         json!({ "source": source.to_string(), "file": file.as_deref(), "line": line })
     }

@@ -11,8 +11,10 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot::Receiver;
 use trunkline_pool::approvals::{Alike, ApprovalHash, Root};
+use trunkline_pool::cached::CacheKey;
 use trunkline_pool::layers::Winner;
 
+use super::Config;
 use super::claims::Claim;
 use super::desired::Desired;
 use super::entry::{Fresh, Known, Sight};
@@ -21,11 +23,10 @@ use super::questions::{self, Ask};
 use super::running::{Applied, Moved, Origin, Retimed, Row, Stood};
 use super::stack::{Looking, Stack, origin};
 use super::telling::Turn;
-use crate::api::follow::follow_together;
-use crate::api::pool::PoolCore;
-use crate::driver::Keyed;
+use crate::Result;
+use crate::apart;
+use crate::driver::{Driver, Keyed};
 use crate::host_env::HostVariables;
-use crate::{Result, apart};
 
 /// What a pass did, by name.
 #[derive(Default)]
@@ -36,19 +37,19 @@ pub(super) struct Passed {
 }
 
 /// A pass that is under way, or work that ends in one; its end wakes who waits for that.
-pub(super) struct Busy(Arc<PoolCore>);
+pub(super) struct Busy(Arc<Config>);
 
 impl Busy {
-    pub(super) fn new(pool: &Arc<PoolCore>) -> Busy {
-        pool.sources.passes.fetch_add(1, Ordering::AcqRel);
-        Busy(pool.clone())
+    pub(super) fn new(config: &Arc<Config>) -> Busy {
+        config.passes.fetch_add(1, Ordering::AcqRel);
+        Busy(config.clone())
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.sources.passes.fetch_sub(1, Ordering::AcqRel);
-        self.0.sources.settled.notify_waiters();
+        self.0.passes.fetch_sub(1, Ordering::AcqRel);
+        self.0.settled.notify_waiters();
     }
 }
 
@@ -76,7 +77,7 @@ pub(super) struct Begun {
 
 /// Looks that are not begun yet, by source. What is left of them at last is begun apart: other passes count on it, whoever gave up.
 struct Owed {
-    pool: Arc<PoolCore>,
+    config: Arc<Config>,
     looks: Vec<Vec<Look>>,
 }
 
@@ -88,11 +89,11 @@ impl Owed {
 
 impl Drop for Owed {
     fn drop(&mut self) {
-        self.take().into_iter().for_each(|looks| drop(self.pool.look_up_apart(looks)));
+        self.take().into_iter().for_each(|looks| drop(self.config.look_up_apart(looks)));
     }
 }
 
-impl PoolCore {
+impl Config {
     /// Writes a change down, makes a pass of it and carries that out. What has to be looked up for it is looked up in this thread, which
     /// may have to wait for the file system.
     pub(super) fn change(self: &Arc<Self>, change: impl FnOnce(&mut Desired)) -> Passed {
@@ -117,8 +118,8 @@ impl PoolCore {
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>> + Send + 'static,
     ) -> Result<Passed> {
-        let pool = self.clone();
-        let begun = self.off_thread(move || Ok(pool.begin(fresh, change))).await?;
+        let config = self.clone();
+        let begun = self.off_thread(move || Ok(config.begin(fresh, change))).await?;
         Ok(begun.apart().await)
     }
 
@@ -130,7 +131,7 @@ impl PoolCore {
     ) -> Begun {
         let busy = Busy::new(self);
         let (passed, looks, since) = self.pass(fresh, change);
-        let owed = Owed { pool: self.clone(), looks: by_source(looks) };
+        let owed = Owed { config: self.clone(), looks: by_source(looks) };
         Begun { owed, busy, passed, since }
     }
 
@@ -149,10 +150,10 @@ impl PoolCore {
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
     ) -> Planned {
-        let mut desired = self.sources.desired();
+        let mut desired = self.desired();
         let mentioned = change(&mut desired);
         // The newest, whoever read it and when; else the last that could be read.
-        desired.book = self.sources.approvals.known().or(desired.book.take());
+        desired.book = self.approvals.known().or(desired.book.take());
         desired.pass(self, fresh, mentioned)
     }
 
@@ -191,7 +192,7 @@ impl PoolCore {
                 drop(self.look_up_apart(others));
             }
         }
-        self.sources.desired().give_back(looks);
+        self.desired().give_back(looks);
         passed
     }
 
@@ -202,9 +203,9 @@ impl PoolCore {
 
     /// [`look_up`](Self::look_up), which is work under way from now on.
     fn looking_up(self: &Arc<Self>, looks: Vec<Look>) -> impl FnOnce() -> Passed + Send + 'static {
-        let (pool, busy) = (self.clone(), Busy::new(self));
+        let (config, busy) = (self.clone(), Busy::new(self));
         move || {
-            let passed = pool.look_up(looks);
+            let passed = config.look_up(looks);
             drop(busy);
             passed
         }
@@ -224,26 +225,38 @@ impl PoolCore {
         if !moved.is_empty() {
             self.driver.reconfigure(|key| self.running().judge(key, moved));
         }
-        self.review_kept();
-        // Each takes what is newest when its turn comes: a session that opens or another change that comes meanwhile
-        // makes none of them miss anything. The handles stay until all have followed.
-        let sessions = self.live_sessions();
-        let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
-        if cores.is_empty() {
+        let is_followed = self.driver.session_set().is_some_and(|all| all.reconcile_all());
+        if !is_followed {
             self.look_ahead(moved.keys().map(|name| &**name));
         }
-        follow_together(&cores);
     }
 
     /// Decisions or programs may be others: what needs approval is looked at again, in the background.
     pub(super) fn look_again(self: &Arc<Self>) {
-        let (pool, busy) = (self.clone(), Busy::new(self));
+        let (config, busy) = (self.clone(), Busy::new(self));
         self.driver.spawn(async move {
-            pool.reread_decisions().await;
+            config.reread_decisions().await;
             // It fails with the process alone.
-            let _ = pool.change_apart(Fresh::Sights, |_| BTreeSet::new()).await;
+            let _ = config.change_apart(Fresh::Sights, |_| BTreeSet::new()).await;
             drop(busy);
         });
+    }
+}
+
+impl Config {
+    /// Looks for what is kept of servers that are new, as most sessions would have it, before there is a session.
+    pub(super) fn look_ahead<'a>(&self, new: impl Iterator<Item = &'a str>) {
+        let Driver { options, context, catalogs, .. } = &*self.driver;
+        let offered = options.handlers.offered();
+        let key = |name: &str| {
+            let configured = self.configured(name).ok()?;
+            let written = configured.kept_by()?;
+            Some(self.driver.cache_key((name, configured.spec()), &written, offered, context))
+        };
+        let keys: Vec<CacheKey> = new.filter_map(key).collect();
+        if !keys.is_empty() {
+            catalogs.look_ahead(keys);
+        }
     }
 }
 
@@ -251,8 +264,8 @@ impl Begun {
     /// Looks up here what has to be: the caller waits for the file system. Of several sources each is on a thread of its own. A thread of
     /// the library waits for none of it: then what lacks a look is `waiting`, and `reconciled` tells what comes of it.
     pub(super) fn here(mut self) -> Passed {
-        let pool = self.busy.0.clone();
-        let runtime = &pool.driver.runtime;
+        let config = self.busy.0.clone();
+        let runtime = &config.driver.runtime;
         if runtime.is_here() {
             return self.ended([]);
         }
@@ -260,12 +273,12 @@ impl Begun {
         let own = looks.pop();
         let (send, receive) = std::sync::mpsc::channel();
         for looks in looks {
-            let (look_up, send) = (pool.looking_up(looks), send.clone());
+            let (look_up, send) = (config.looking_up(looks), send.clone());
             // It is received until all have ended.
             apart::begin(move || drop(send.send(look_up())));
         }
         drop(send);
-        let own = own.map(|looks| pool.look_up(looks));
+        let own = own.map(|looks| config.look_up(looks));
         let others: Vec<Passed> = receive.into_iter().collect();
         self.ended(own.into_iter().chain(others))
     }
@@ -297,16 +310,16 @@ impl Begun {
 
 impl Desired {
     /// Makes a plan of what is written down, and has it run. Of `mine` whoever makes this pass takes part in every look.
-    fn pass(&mut self, pool: &Arc<PoolCore>, fresh: Fresh, mine: BTreeSet<Box<str>>) -> Planned {
+    fn pass(&mut self, config: &Arc<Config>, fresh: Fresh, mine: BTreeSet<Box<str>>) -> Planned {
         let lists = self.lists();
         self.gates.replace(lists.clone());
         let needs_book = self.needs_book();
         let book = self.book.clone().unwrap_or_default();
         let sight = Sight {
-            pool,
+            config,
             book: &book,
             knows_book: !needs_book,
-            variables: HostVariables::new(&pool.driver.workspace),
+            variables: HostVariables::new(&config.driver.workspace),
             path: std::env::var_os("PATH"),
             gates: &self.gates,
             trusted: self.trusted,
@@ -334,9 +347,9 @@ impl Desired {
             }
         }
         let Looking { mut looks, waiting, .. } = looking;
-        looks.extend(self.judge_claims(pool, fresh, &book));
-        let warrants = &pool.sources.warrants;
-        warrants.judge(self.trusted, &pool.sources.root, &book);
+        looks.extend(self.judge_claims(config, fresh, &book));
+        let warrants = &config.warrants;
+        warrants.judge(self.trusted, &config.root, &book);
         if fresh == Fresh::Yes {
             warrants.forget_where_all_lead();
         }
@@ -346,13 +359,13 @@ impl Desired {
             looks.extend(number.map(Look::of_book));
         }
         let questions = self.answers.end_pass();
-        let mut running = pool.running();
+        let mut running = config.running();
         let stood = |name: Box<str>| (name.clone(), running.now(&name));
         let since = waiting.into_iter().map(stood).collect();
         running.lists = lists;
         let (rows, moved, retimed) = running.replace(plan, &self.gates);
         let passed = Passed { rows, mentioned: mine };
-        Planned { turn: Turn::begin(pool, self), passed, moved, retimed, questions, looks, since }
+        Planned { turn: Turn::begin(config, self), passed, moved, retimed, questions, looks, since }
     }
 
     /// What waits for approval, where that is another than was told last (SPEC 12.5).

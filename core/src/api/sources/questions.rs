@@ -17,9 +17,9 @@ use trunkline_pool::layers::SourceName;
 use trunkline_pool::options::{HandlerKind, HandlerResult, ServerRequest};
 use trunkline_pool::settings::{Input, InputKind, Secrecy, Template};
 
+use super::Config;
 use super::entry::Fresh;
 use super::pass::also;
-use crate::api::pool::PoolCore;
 use crate::handling::contained;
 use crate::host_env::run_command;
 
@@ -208,33 +208,33 @@ pub(super) fn input_params(source: &SourceName, id: &str, declared: Option<&Inpu
 }
 
 /// Asks in the background, a few at one time.
-pub(super) fn ask(pool: &Arc<PoolCore>, questions: Vec<Ask>) {
+pub(super) fn ask(config: &Arc<Config>, questions: Vec<Ask>) {
     for question in questions {
-        let weak = Arc::downgrade(pool);
-        let permits = pool.sources.permits.clone();
-        pool.driver.spawn(async move {
+        let weak = Arc::downgrade(config);
+        let permits = config.permits.clone();
+        config.driver.spawn(async move {
             // The semaphore is never closed.
             let _permit = permits.acquire_owned().await;
             let Some(answer) = answer(&weak, &question).await else { return };
-            if let Some(pool) = weak.upgrade() {
-                answered(&pool, &question, answer);
+            if let Some(config) = weak.upgrade() {
+                answered(&config, &question, answer);
             }
         });
     }
 }
 
 /// The answer of whoever is asked; nothing when nobody needs one any more.
-async fn answer(pool: &Weak<PoolCore>, ask: &Ask) -> Option<Answer> {
-    let pool = pool.upgrade()?;
-    if !pool.sources.desired().answers.begin(ask) {
+async fn answer(config: &Weak<Config>, ask: &Ask) -> Option<Answer> {
+    let config = config.upgrade()?;
+    if !config.desired().answers.begin(ask) {
         return None;
     }
-    if pool.driver.check_open().is_err() {
+    if config.driver.check_open().is_err() {
         return Some(Answer::Refused);
     }
-    let driver = pool.driver.clone();
+    let driver = config.driver.clone();
     // Nobody who waits for the host keeps the pool.
-    drop(pool);
+    drop(config);
     let kind = match &ask.question {
         Question::Input(..) => HandlerKind::Inputs,
         Question::Secret(..) => HandlerKind::Secrets,
@@ -280,9 +280,9 @@ fn read(kind: HandlerKind, given: HandlerResult) -> Answer {
 }
 
 /// An answer came: one pass for all that come at about the same time.
-fn answered(pool: &Arc<PoolCore>, ask: &Ask, answer: Answer) {
+fn answered(config: &Arc<Config>, ask: &Ask, answer: Answer) {
     {
-        let mut desired = pool.sources.desired();
+        let mut desired = config.desired();
         if !desired.answers.take(&ask.question, ask.number, answer) {
             return;
         }
@@ -290,12 +290,12 @@ fn answered(pool: &Arc<PoolCore>, ask: &Ask, answer: Answer) {
             return;
         }
     }
-    let weak = Arc::downgrade(pool);
-    pool.driver.spawn(async move {
+    let weak = Arc::downgrade(config);
+    config.driver.spawn(async move {
         tokio::time::sleep(GATHER).await;
-        if let Some(pool) = weak.upgrade() {
+        if let Some(config) = weak.upgrade() {
             // It fails with the process alone.
-            let _ = pool.change_apart(Fresh::No, also(|desired| desired.gathers = false)).await;
+            let _ = config.change_apart(Fresh::No, also(|desired| desired.gathers = false)).await;
         }
     });
 }

@@ -19,12 +19,13 @@ use trunkline_pool::layers::{Contents, Scope, SourceName, WorkspaceTrust};
 use trunkline_pool::settings::{FILE_BYTES_MAX, ReadOptions};
 use trunkline_pool::text::escaped;
 
+use super::Config;
 use super::desired::{Again, Desired, File, Word};
 use super::entry::Fresh;
 use super::findings::Said;
 use super::pass::{Begun, Busy, Passed};
 use super::place::Place;
-use crate::api::pool::PoolCore;
+use crate::bounded;
 use crate::host_env::settings_discovery::project_of;
 use crate::platform::is_users_alone;
 use crate::{Error, ErrorCode, Result, bounded};
@@ -65,10 +66,10 @@ impl Reread {
     }
 }
 
-impl PoolCore {
+impl Config {
     /// The number of a read that begins.
     pub(super) fn next_read(&self) -> u64 {
-        let mut desired = self.sources.desired();
+        let mut desired = self.desired();
         desired.last_read += 1;
         desired.last_read
     }
@@ -77,7 +78,7 @@ impl PoolCore {
     pub(super) fn reread(self: &Arc<Self>, which: impl Fn(&File) -> bool) {
         let mut files = self.readable_files(which);
         {
-            let mut desired = self.sources.desired();
+            let mut desired = self.desired();
             files.retain_mut(|(source, file)| {
                 file.again = Again::UnderWay;
                 desired.files.get_mut(source).is_some_and(|file| {
@@ -89,10 +90,10 @@ impl PoolCore {
         if files.is_empty() {
             return;
         }
-        let (pool, busy) = (self.clone(), Busy::new(self));
+        let (config, busy) = (self.clone(), Busy::new(self));
         self.driver.spawn(async move {
             // It fails with the process alone.
-            let _ = pool.read_again(files, Fresh::No).await;
+            let _ = config.read_again(files, Fresh::No).await;
             drop(busy);
         });
     }
@@ -123,9 +124,10 @@ impl PoolCore {
                 }
             }
             if !soon.is_empty() || fresh == Fresh::Yes {
-                let (pool, read) = (self.clone(), std::mem::take(&mut soon));
+                let (config, read) = (self.clone(), std::mem::take(&mut soon));
                 reread.report(&read);
-                let begun = self.off_thread(move || Ok(pool.take_up(read, fresh, |_| ()))).await?;
+                let begun =
+                    self.off_thread(move || Ok(config.take_up(read, fresh, |_| ()))).await?;
                 reread.passed.add(begun.apart().await);
                 fresh = Fresh::No;
             }
@@ -137,8 +139,8 @@ impl PoolCore {
     }
 
     /// A word about the trust in the workspace, newer than all before.
-    pub(super) fn next_word(&self, trust: WorkspaceTrust) -> Word {
-        let number = self.sources.words.fetch_add(1, Ordering::Relaxed) + 1;
+    pub(crate) fn next_word(&self, trust: WorkspaceTrust) -> Word {
+        let number = self.words.fetch_add(1, Ordering::Relaxed) + 1;
         Word { number, trusted: trust == WorkspaceTrust::Trusted }
     }
 
@@ -157,11 +159,11 @@ impl PoolCore {
             }
         }
         // Files that change without end are read as others are, once they may be.
-        self.sources.desired().set_missed(unread.iter().map(|(source, _)| source), true);
-        let pool = self.clone();
+        self.desired().set_missed(unread.iter().map(|(source, _)| source), true);
+        let config = self.clone();
         let begin = move || {
             let set = |desired: &mut Desired| desired.take_word(word);
-            Ok(pool.take_up(read, Fresh::No, set))
+            Ok(config.take_up(read, Fresh::No, set))
         };
         let begun = self.off_thread(begin).await?;
         // And in the moment before the word counted.
@@ -175,7 +177,7 @@ impl PoolCore {
         trusted: bool,
         which: impl Fn(&File) -> bool,
     ) -> Vec<(SourceName, File)> {
-        let mut desired = self.sources.desired();
+        let mut desired = self.desired();
         let options = &self.driver.options;
         let is_unread = |(source, file): &(&SourceName, &File)| {
             trusted && which(file) && desired.is_untrusted(source.scope(), options)
@@ -189,10 +191,10 @@ impl PoolCore {
 
     async fn read_numbered(self: &Arc<Self>, source: SourceName, file: File) -> Read {
         let look = || {
-            let (pool, source, file) = (self.clone(), source.clone(), file.clone());
+            let (config, source, file) = (self.clone(), source.clone(), file.clone());
             async move {
-                let number = pool.next_read();
-                (number, pool.read_file(&source, &file).await)
+                let number = config.next_read();
+                (number, config.read_file(&source, &file).await)
             }
         };
         let (number, said) = match file.again {
@@ -204,7 +206,7 @@ impl PoolCore {
         };
         let said = said.map(Option::unwrap_or_default);
         let is_asked_again = {
-            let mut desired = self.sources.desired();
+            let mut desired = self.desired();
             let now = desired.files.get_mut(&source);
             file.again == Again::UnderWay && now.is_some_and(|now| now.again.end())
         };
@@ -241,7 +243,7 @@ impl PoolCore {
 
     /// Files whose sources may start something.
     pub(super) fn readable_files(&self, which: impl Fn(&File) -> bool) -> Vec<(SourceName, File)> {
-        let desired = self.sources.desired();
+        let desired = self.desired();
         let options = &self.driver.options;
         let files = desired.files.iter();
         let is_read = |(source, file): &(&SourceName, &File)| {

@@ -11,18 +11,18 @@ use trunkline_pool::layers::SourceName;
 use trunkline_pool::state::{Gate, GateReason};
 use trunkline_pool::view::View;
 
+use super::Config;
 use super::kept_out::kept_out_by;
 use super::over::Over;
 use super::pass::Shape;
 use super::stack::Before;
 use crate::api::configured::Configured;
-use crate::api::pool::PoolCore;
 use crate::driver::{Age, Keyed};
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's servers by name, and what is known of names that have none.
 #[derive(Default)]
-pub(in crate::api) struct Running {
+pub(crate) struct Running {
     servers: Servers,
     /// Every name that a source names.
     named: BTreeMap<Box<str>, Named>,
@@ -40,35 +40,35 @@ pub(super) type Moved = BTreeMap<Box<str>, Option<Arc<Configured>>>;
 
 /// What a source says of a name, and what came of it.
 #[derive(Clone, Debug)]
-pub(in crate::api) struct Named {
+pub(crate) struct Named {
     /// Where it is said.
-    pub(in crate::api) origin: Arc<Origin>,
+    pub(crate) origin: Arc<Origin>,
     /// What came of it.
-    pub(in crate::api) standing: Standing,
+    pub(crate) standing: Standing,
     /// What was decided of it, whatever else keeps it out.
-    pub(in crate::api) approval: Approval,
+    pub(crate) approval: Approval,
     /// What keeps out what the name has, though that could run.
     pub(super) kept_out: Option<GateReason>,
     /// The entries above it that may not run, and so hide nothing.
-    pub(in crate::api) over: Vec<Over>,
+    pub(crate) over: Vec<Over>,
     /// The entry below that it takes the place of, of one that needs approval.
-    pub(in crate::api) hides: Option<Origin>,
+    pub(crate) hides: Option<Origin>,
 }
 
 /// Where a configuration comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::api) struct Origin {
+pub(crate) struct Origin {
     /// The source.
-    pub(in crate::api) source: Arc<SourceName>,
+    pub(crate) source: Arc<SourceName>,
     /// The file, of a source that is one.
-    pub(in crate::api) file: Option<Arc<str>>,
+    pub(crate) file: Option<Arc<str>>,
     /// The line of its entry, from 1.
-    pub(in crate::api) line: Option<usize>,
+    pub(crate) line: Option<usize>,
 }
 
 /// What came of a configuration.
 #[derive(Clone, Debug)]
-pub(in crate::api) enum Standing {
+pub(crate) enum Standing {
     /// It may run.
     Runs,
     /// It is wrong. What ran before goes on.
@@ -81,7 +81,7 @@ pub(in crate::api) enum Standing {
 
 /// What has to come before it is known what becomes of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::api) enum Awaited {
+pub(crate) enum Awaited {
     /// What the host is asked for.
     Host,
     /// What the file system says of what it names.
@@ -127,7 +127,7 @@ impl Running {
     }
 
     /// Every server that may run.
-    pub(in crate::api) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+    pub(crate) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
         let servers = self.servers.iter();
         servers.map(|(name, configured)| (name.clone(), configured.clone())).collect()
     }
@@ -137,7 +137,7 @@ impl Running {
     /// # Errors
     /// `invalid_config` or `undefined_variable` when its entry is wrong; `not_admitted` with the reason, among them `removed` and
     /// `not_configured`; `unavailable` while the host is asked for what it needs.
-    pub(in crate::api) fn server(&self, name: &str) -> Result<Arc<Configured>> {
+    pub(crate) fn server(&self, name: &str) -> Result<Arc<Configured>> {
         if let Some(configured) = self.servers.get(name) {
             return Ok(configured.clone());
         }
@@ -157,22 +157,22 @@ impl Running {
     }
 
     /// What a source says of a name, if any does.
-    pub(in crate::api) fn named(&self, name: &str) -> Option<&Named> {
+    pub(crate) fn named(&self, name: &str) -> Option<&Named> {
         self.named.get(name)
     }
 
     /// Every name that a source names.
-    pub(in crate::api) fn all_named(&self) -> impl Iterator<Item = (&str, &Named)> {
+    pub(crate) fn all_named(&self) -> impl Iterator<Item = (&str, &Named)> {
         self.named.iter().map(|(name, named)| (&**name, named))
     }
 
     /// Those, and the names of what was removed.
-    pub(in crate::api) fn all_names(&self) -> Vec<Box<str>> {
+    pub(crate) fn all_names(&self) -> Vec<Box<str>> {
         self.named.keys().chain(&self.removed).cloned().collect()
     }
 
     /// Whether it was there, and is not any more.
-    pub(in crate::api) fn is_removed(&self, name: &str) -> bool {
+    pub(crate) fn is_removed(&self, name: &str) -> bool {
         self.removed.contains(name)
     }
 
@@ -302,14 +302,14 @@ impl Running {
 #[cfg(test)]
 impl Running {
     /// One server that runs by what is decided of it.
-    pub(in crate::api) fn put_warranted(&mut self, name: &str, configured: Arc<Configured>) {
+    pub(crate) fn put_warranted(&mut self, name: &str, configured: Arc<Configured>) {
         self.servers.insert(name.into(), configured);
     }
 }
 
-impl PoolCore {
+impl Config {
     /// What was asked for just now, as a session had it from before: the pool may have another configuration of it by now.
-    pub(in crate::api) fn judge_asked(&self, name: &str, asked: &Arc<Configured>) {
+    pub(crate) fn judge_asked(&self, name: &str, asked: &Arc<Configured>) {
         let newest = self.running().servers.get(name).cloned();
         let is_it =
             |newest: Arc<Configured>| newest.is_same_connection(asked) && !newest.spec().disabled;
@@ -322,7 +322,7 @@ impl PoolCore {
 
 impl Named {
     /// What is decided of it, apart from the lists of names.
-    pub(in crate::api) fn gate(&self) -> Gate {
+    pub(crate) fn gate(&self) -> Gate {
         match &self.standing {
             Standing::Shut(reason) => Gate::Shut(*reason),
             Standing::Runs | Standing::Invalid(_) | Standing::Waiting(_) => Gate::Open,

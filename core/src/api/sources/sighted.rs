@@ -11,15 +11,15 @@ use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
 use trunkline_pool::expand::LookedUp;
 use trunkline_pool::settings::Template;
 
+use super::Config;
 use super::looks::Looks;
 use super::running;
-use crate::api::pool::PoolCore;
 use crate::host_env::{Environment, Found, Look, leads_out, looked_up_program, program};
 use crate::{ErrorCode, Result};
 
 /// What would run, and what a decision about it is about.
 #[derive(Clone)]
-pub(in crate::api) struct Sighted {
+pub(crate) struct Sighted {
     pub(super) identity: Identity,
     shown: Shown,
     /// The file that its command leads to, when there is one.
@@ -36,7 +36,7 @@ pub(in crate::api) struct Sighted {
 
 /// What it is looked at with.
 #[derive(Clone, Copy)]
-pub(in crate::api) struct Sighting<'a> {
+pub(crate) struct Sighting<'a> {
     pub workspace: &'a Path,
     pub inherit_env: &'a [String],
     pub looks: &'a Looks,
@@ -81,14 +81,14 @@ pub(super) fn file_of(found: &Found) -> PathBuf {
     found.file().unwrap_or_else(|_| found.program.clone())
 }
 
-impl PoolCore {
+impl Config {
     /// What entries that need approval are looked at with.
     pub(super) fn sighting(&self) -> Sighting<'_> {
         let driver = &self.driver;
         Sighting {
             workspace: &driver.workspace,
             inherit_env: &driver.options.inherit_env,
-            looks: &self.sources.looks,
+            looks: &self.looks,
         }
     }
 }
@@ -145,11 +145,7 @@ impl Sighted {
     }
 
     /// What would run of a configuration that is taken literally. Blocks for as long as the file system does.
-    pub(in crate::api) fn of_spec(
-        name: &str,
-        spec: &ServerSpec,
-        with: Sighting<'_>,
-    ) -> (Sighted, Command) {
+    pub(crate) fn of_spec(name: &str, spec: &ServerSpec, with: Sighting<'_>) -> (Sighted, Command) {
         let Sighting { workspace, inherit_env, looks } = with;
         let command = Command::Literal(Box::new(spec.clone()));
         let found = command.found(name, workspace, inherit_env);

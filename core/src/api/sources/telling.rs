@@ -14,10 +14,10 @@ use serde_json::Value;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::layers::SourceName;
 
+use super::Config;
 use super::desired::Desired;
 use super::findings::Findings;
 use crate::Error;
-use crate::api::pool::PoolCore;
 use crate::events::About;
 
 /// Something to be told.
@@ -70,16 +70,16 @@ impl Telling {
 
 /// The turn of one pass. It is over with its end, whatever becomes of the pass: the turns behind it wait for it.
 pub(super) struct Turn {
-    pool: Arc<PoolCore>,
+    config: Arc<Config>,
     number: u64,
     news: VecDeque<News>,
 }
 
 impl Turn {
     /// That of a pass that was just planned, with what became of sources for it.
-    pub(super) fn begin(pool: &Arc<PoolCore>, desired: &mut Desired) -> Turn {
+    pub(super) fn begin(config: &Arc<Config>, desired: &mut Desired) -> Turn {
         let (number, news) = (desired.telling.begin(), std::mem::take(&mut desired.news));
-        Turn { pool: pool.clone(), number, news }
+        Turn { config: config.clone(), number, news }
     }
 
     /// The pass was carried out; what it made of servers, if that is news, is told before what became of sources.
@@ -93,23 +93,23 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let news = std::mem::take(&mut self.news);
-        self.pool.sources.desired().telling.end(self.number, news);
-        self.pool.tell_news();
+        self.config.desired().telling.end(self.number, news);
+        self.config.tell_news();
     }
 }
 
-impl PoolCore {
+impl Config {
     /// Tells what is to be told; and, once that is all of every turn, what waits for approval unless that was told last (SPEC 12.5).
     fn tell_news(&self) {
         loop {
             let news = {
-                let mut desired = self.sources.desired();
+                let mut desired = self.desired();
                 if desired.telling.tells {
                     return;
                 }
                 let news = match desired.telling.next() {
                     None if desired.telling.turns.is_empty() => {
-                        desired.requests_if_news(&self.sources.root).map(News::Requests)
+                        desired.requests_if_news(&self.root).map(News::Requests)
                     }
                     next => next,
                 };
@@ -118,7 +118,7 @@ impl PoolCore {
                 news
             };
             self.tell(news);
-            self.sources.desired().telling.tells = false;
+            self.desired().telling.tells = false;
         }
     }
 

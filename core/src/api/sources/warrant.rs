@@ -13,10 +13,10 @@ use trunkline_pool::approvals::{
 };
 use trunkline_pool::state::{Gate, GateReason};
 
+use super::Config;
 use super::sighted::{Command, Sighted, file_of};
 use crate::Result;
 use crate::apart::OneByOne;
-use crate::api::pool::PoolCore;
 use crate::driver::Warrant;
 use crate::host_env::{Found, Look};
 use crate::platform::Expected;
@@ -27,7 +27,7 @@ pub(super) struct Trust(AtomicBool);
 /// The approval of one configuration of one name, for as long as anything is to run by it.
 pub(super) struct Approved {
     trust: Arc<Trust>,
-    pool: Weak<PoolCore>,
+    config: Weak<Config>,
     name: Box<str>,
     identity: Identity,
     /// The file that its command led to when it was shown; none where it led to none, or to one that could not be shown.
@@ -85,7 +85,7 @@ impl Warrant for Trust {
 impl Approved {
     /// It waits for approval until it is [judged](Self::judge).
     pub(super) fn new(
-        pool: &Arc<PoolCore>,
+        config: &Arc<Config>,
         trust: &Arc<Trust>,
         name: &str,
         (sighted, command): (&Sighted, &Command),
@@ -97,7 +97,7 @@ impl Approved {
         };
         Arc::new(Approved {
             trust: trust.clone(),
-            pool: Arc::downgrade(pool),
+            config: Arc::downgrade(config),
             name: name.into(),
             identity: sighted.identity.clone(),
             file: sighted.file.clone().filter(|_| sighted.is_whole),
@@ -137,9 +137,9 @@ impl Approved {
     }
 
     /// Finds out where its command leads to now, and what follows from that. It reads folders and links.
-    fn look(&self, pool: &PoolCore) -> Gate {
+    fn look(&self, config: &Config) -> Gate {
         let command = self.state().command.clone();
-        let driver = &pool.driver;
+        let driver = &config.driver;
         let found = command.found(&self.name, &driver.workspace, &driver.options.inherit_env);
         let is_astray = found.as_ref().map(file_of) != self.file;
         self.state().is_astray = is_astray;
@@ -147,9 +147,9 @@ impl Approved {
     }
 
     /// It says that from now on, and the pool looks at its configuration again.
-    fn shut(&self, pool: &Arc<PoolCore>, change: impl FnOnce(&mut State)) {
+    fn shut(&self, config: &Arc<Config>, change: impl FnOnce(&mut State)) {
         change(&mut self.state());
-        pool.look_again();
+        config.look_again();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -165,25 +165,25 @@ impl Warrant for Approved {
 
     fn recheck(&self) -> Result<Gate> {
         let gate = self.gate();
-        let (Gate::Open, Some(pool)) = (gate, self.pool.upgrade()) else { return Ok(gate) };
-        let sources = &pool.sources;
+        let (Gate::Open, Some(config)) = (gate, self.config.upgrade()) else { return Ok(gate) };
+        let sources = &config;
         let read = sources.approvals.reread_if_changed().and_then(|is_other| {
             let standing =
                 sources.approvals.standing(&sources.root, &self.name, self.identity.hash);
             Ok((is_other, standing?))
         });
-        let (is_other, standing) = read.inspect_err(|error| pool.retry_decisions(error))?;
+        let (is_other, standing) = read.inspect_err(|error| config.retry_decisions(error))?;
         // The answer is what was found here, and what is known to shut it besides: a pass that took an older book may say meanwhile
         // that it is open.
         let decided = gate_of(standing.map(|standing| standing.decision));
         if decided != Gate::Open {
-            self.shut(&pool, |state| state.decided = decided);
+            self.shut(&config, |state| state.decided = decided);
             return Ok(self.trust.gate().and(decided));
         }
-        let leads = self.look(&pool);
+        let leads = self.look(&config);
         if is_other || leads != Gate::Open {
             // What another host decided of other servers counts as well.
-            pool.look_again();
+            config.look_again();
         }
         Ok(self.gate().and(leads))
     }
@@ -197,13 +197,13 @@ impl Warrant for Approved {
     }
 
     fn accepted_tools(&self) -> Option<Recalled> {
-        let (by, tools) = self.pool.upgrade()?.accepted_by(&self.name, self.identity.hash)?;
+        let (by, tools) = self.config.upgrade()?.accepted_by(&self.name, self.identity.hash)?;
         Some(Recalled::Approved { by, tools })
     }
 
     fn keep_tools(&self, accepted: &Arc<ToolDigests>, tool: Option<&Arc<str>>) {
-        if let Some(pool) = self.pool.upgrade() {
-            pool.keep_accepted((&self.name, self.identity.hash), accepted, tool);
+        if let Some(config) = self.config.upgrade() {
+            config.keep_accepted((&self.name, self.identity.hash), accepted, tool);
         }
     }
 
@@ -213,16 +213,16 @@ impl Warrant for Approved {
         if look.is_some_and(|look| look.replaced_by(&found).is_none()) {
             return Some(found.expected());
         }
-        let pool = self.pool.upgrade()?;
+        let config = self.config.upgrade()?;
         if is_it {
-            pool.sources.looks.is_replaced(&self.name, self.written, found);
+            config.looks.is_replaced(&self.name, self.written, found);
         }
-        self.shut(&pool, |state| state.is_astray = true);
+        self.shut(&config, |state| state.is_astray = true);
         None
     }
 
     fn replaced(&self) -> Option<Replaced> {
-        self.pool.upgrade()?.sources.looks.replaced(&self.name, self.written)
+        self.config.upgrade()?.looks.replaced(&self.name, self.written)
     }
 }
 

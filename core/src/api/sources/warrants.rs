@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use trunkline_pool::approvals::{ApprovalHash, Book, Identity, Root};
 use trunkline_pool::layers::Scope;
 
+use super::Config;
 use super::sighted::{Command, Sighted};
 use super::warrant::{Approved, Trust};
-use crate::api::pool::PoolCore;
 use crate::driver::Authority;
 
 /// The warrants of a pool.
@@ -32,7 +32,7 @@ impl Warrants {
     /// The one of this configuration, which was looked up just now.
     pub(super) fn of(
         &self,
-        pool: &Arc<PoolCore>,
+        config: &Arc<Config>,
         name: &str,
         with: (&Sighted, &Command),
     ) -> Arc<Approved> {
@@ -42,7 +42,7 @@ impl Warrants {
             warrant.sighted(with);
             return warrant;
         }
-        let warrant = Approved::new(pool, &self.trust, name, with);
+        let warrant = Approved::new(config, &self.trust, name, with);
         approved.insert(key, Arc::downgrade(&warrant));
         warrant
     }
@@ -80,7 +80,7 @@ impl Warrants {
     }
 }
 
-impl PoolCore {
+impl Config {
     /// On whose word a server of that scope runs. `sighted` is what would run of one that needs approval.
     pub(super) fn word(
         self: &Arc<Self>,
@@ -88,7 +88,7 @@ impl PoolCore {
         name: &str,
         sighted: Option<(&Sighted, &Command)>,
     ) -> Authority {
-        let warrants = &self.sources.warrants;
+        let warrants = &self.warrants;
         match sighted {
             Some(sighted) => Authority::Warrant(warrants.of(self, name, sighted)),
             None if self.needs_trust(scope) => Authority::Warrant(warrants.trust.clone()),

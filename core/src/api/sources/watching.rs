@@ -11,10 +11,10 @@ use tokio::time::Instant;
 use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::text::escaped;
 
+use super::Config;
 use super::desired::Arming;
 use crate::Result;
 use crate::apart;
-use crate::api::pool::PoolCore;
 use crate::events::About;
 use crate::watch::{Polled, WatchOptions, Watcher};
 
@@ -33,65 +33,65 @@ pub(super) struct Watching {
 
 /// Keeps a file watched until it is a source, which keeps it watched then.
 pub(super) struct Armed {
-    pool: Weak<PoolCore>,
+    config: Weak<Config>,
     path: PathBuf,
 }
 
 impl Drop for Armed {
     fn drop(&mut self) {
-        let Some(pool) = self.pool.upgrade() else { return };
+        let Some(config) = self.config.upgrade() else { return };
         {
-            let mut desired = pool.sources.desired();
+            let mut desired = config.desired();
             let place = desired.arming.iter().position(|arming| arming.path == self.path);
             place.map(|place| desired.arming.swap_remove(place));
         }
-        pool.watch_files();
+        config.watch_files();
     }
 }
 
 impl Armed {
     /// Whether the file changed since, and has not been a source yet.
     pub(super) fn is_missed(&self) -> bool {
-        let Some(pool) = self.pool.upgrade() else { return false };
-        let desired = pool.sources.desired();
+        let Some(config) = self.config.upgrade() else { return false };
+        let desired = config.desired();
         desired.arming.iter().any(|arming| arming.path == self.path && arming.is_missed)
     }
 }
 
-impl PoolCore {
+impl Config {
     /// Watches a file beside the sources that are watched already. Blocks for some look-ups.
     ///
     /// # Errors
     /// `limit` (`threads`) when no thread can be started; `closing`, `closed`.
     pub(super) fn arm(self: &Arc<Self>, path: PathBuf) -> Result<Armed> {
         {
-            let mut watching = self.sources.watching.guard();
+            let mut watching = self.watching.guard();
             // Nobody would end a watcher that begins after the end of the pool.
             self.driver.check_open()?;
             if watching.is_none() {
                 let weak = Arc::downgrade(self);
                 let watcher = Watcher::new(WatchOptions::default(), move |changed| {
-                    if let Some(pool) = weak.upgrade() {
-                        pool.changed_on_disk(&changed);
+                    if let Some(config) = weak.upgrade() {
+                        config.changed_on_disk(&changed);
                     }
                 });
                 *watching = Some(watcher?.into());
             }
         }
-        self.sources.desired().arming.push(Arming { path: path.clone(), is_missed: false });
+        self.desired().arming.push(Arming { path: path.clone(), is_missed: false });
         self.align_watches();
-        Ok(Armed { pool: Arc::downgrade(self), path })
+        Ok(Armed { config: Arc::downgrade(self), path })
     }
 
     /// Watches what is to be watched now, and nothing else. Blocks for some look-ups.
     fn align_watches(&self) {
-        let watching = &self.sources.watching;
+        let watching = &self.watching;
         let _turn = watching.turn.lock().unwrap_or_else(PoisonError::into_inner);
         // What comes from here on is another's.
         watching.is_due.store(false, Ordering::Release);
         let Some(watcher) = watching.guard().clone() else { return };
         let files = {
-            let desired = self.sources.desired();
+            let desired = self.desired();
             let sources = desired.files.values().filter(|file| file.watch);
             let arming = desired.arming.iter().map(|arming| arming.path.clone());
             sources.map(|file| file.path.clone()).chain(arming).collect()
@@ -102,19 +102,17 @@ impl PoolCore {
 
     /// The same soon, on a thread that may wait. One at most waits for the one that is at it.
     pub(super) fn watch_files(self: &Arc<Self>) {
-        if self.sources.watching.guard().is_none()
-            || self.sources.watching.is_due.swap(true, Ordering::AcqRel)
-        {
+        if self.watching.guard().is_none() || self.watching.is_due.swap(true, Ordering::AcqRel) {
             return;
         }
-        let pool = self.clone();
-        apart::begin(move || pool.align_watches());
+        let config = self.clone();
+        apart::begin(move || config.align_watches());
     }
 
     /// Tells of folders that are polled instead of watched, each once.
     fn tell_polled(&self, polled: Vec<Polled>) {
         let news: Vec<Polled> = {
-            let told = &self.sources.watching.polled;
+            let told = &self.watching.polled;
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
             let before = std::mem::replace(&mut *told, polled.clone());
             polled.into_iter().filter(|polled| !before.contains(polled)).collect()
@@ -129,7 +127,7 @@ impl PoolCore {
     }
 
     /// Watches nothing any more. Its end is waited for, unless it waits for a file system itself.
-    pub(in crate::api) async fn watch_nothing(&self) {
+    pub(crate) async fn watch_nothing(&self) {
         let Some(ends) = self.drop_watcher() else { return };
         let until = self.driver.runtime.sleep_until(Instant::now() + END_WAIT_MAX);
         tokio::select! {
@@ -139,15 +137,15 @@ impl PoolCore {
     }
 
     /// Ends the watcher on a thread that may wait for it.
-    pub(in crate::api) fn drop_watcher(&self) -> Option<Receiver<()>> {
-        let gone = self.sources.watching.guard().take()?;
+    pub(crate) fn drop_watcher(&self) -> Option<Receiver<()>> {
+        let gone = self.watching.guard().take()?;
         Some(apart::begin(move || drop(gone)))
     }
 
     /// Some of the watched files may say something else.
     fn changed_on_disk(self: &Arc<Self>, changed: &BTreeSet<PathBuf>) {
         if self.driver.check_open().is_ok() {
-            self.sources.desired().note_missed(changed, &self.driver.options);
+            self.desired().note_missed(changed, &self.driver.options);
             self.reread(|file| file.watch && changed.contains(&file.path));
         }
         // What is polled may be another.

@@ -74,7 +74,7 @@ impl PoolCore {
     fn servers_seen(&self) -> BTreeMap<Box<str>, Server> {
         let mut by_name: BTreeMap<Box<str>, Server> = BTreeMap::new();
         {
-            let running = self.running();
+            let running = self.config.running();
             for (name, configured) in running.servers() {
                 by_name.entry(name).or_default().configured = Some(configured);
             }
@@ -106,7 +106,7 @@ impl PoolCore {
     pub(super) fn seen(&self, name: &str) -> Seen {
         let mut server = Server::default();
         {
-            let running = self.running();
+            let running = self.config.running();
             server.configured = running.server(name).ok();
             server.named = running.named(name).cloned();
         }

@@ -32,7 +32,7 @@ pub(super) struct Server {
 }
 
 /// What keeps a server from being connected.
-pub(in crate::api) struct Seen {
+pub(crate) struct Seen {
     /// Whether a source or a session names it, or a source named it, or something of it is left.
     pub is_known: bool,
     /// Whether a source of the pool names it, or named it.
@@ -50,7 +50,7 @@ pub(in crate::api) struct Seen {
 impl Server {
     /// What keeps it from being connected.
     pub fn seen(&self, pool: &PoolCore, name: &str) -> Seen {
-        let removed = self.named.is_none() && pool.running().is_removed(name);
+        let removed = self.named.is_none() && pool.config.running().is_removed(name);
         let own = self.error(pool, name);
         let is_named = self.named.is_some() || removed;
         let gate = self.gate(removed, name, &pool.driver.gates());
@@ -90,7 +90,7 @@ impl Server {
         };
         let of_pool = self.named.is_some();
         let usage = pool.driver.usage_of(name);
-        let removed = !of_pool && pool.running().is_removed(name);
+        let removed = !of_pool && pool.config.running().is_removed(name);
         let origin = self.named.as_ref().map(|named| &named.origin);
         let source = match origin {
             Some(origin) => Some(origin.source.clone()),
@@ -186,7 +186,7 @@ impl Server {
             Some((_, cell)) => cell.context.of(&cell.server, &cell.spec, cell.author),
             // No session is asked: whoever holds the last handle of one closes it, which a look at the status must not do.
             None => {
-                let configured = pool.configured(name).ok();
+                let configured = pool.config.configured(name).ok();
                 let of = |it: Arc<Configured>| {
                     let context = &pool.driver.context;
                     context.of(&name.into(), it.spec(), it.authority.author())
@@ -251,7 +251,11 @@ impl Server {
             "failed"
         } else if pool.driver.check_open().is_err() {
             "closing"
-        } else if self.configured.as_ref().is_some_and(|server| pool.is_lazy(server)) {
+        } else if self
+            .configured
+            .as_ref()
+            .is_some_and(|server| server.is_lazy(&pool.driver.options))
+        {
             // A call of one of its tools starts it.
             "asleep"
         } else {
@@ -298,7 +302,7 @@ const SKIPPED_SHOWN_MAX: usize = 64;
 
 /// The source of a server that sessions brought along: their own, or what they said that it is of.
 fn of_session(pool: &PoolCore, name: &str) -> Arc<SourceName> {
-    match pool.claimed_as(name) {
+    match pool.config.claimed_as(name) {
         Some((_, source)) => source,
         None => Arc::new(SourceName::of_scope(Scope::Session)),
     }

@@ -23,7 +23,7 @@ impl SessionCore {
     }
 
     /// A want that failed for want of these credentials is over, so that its server is asked for anew.
-    pub(in crate::api) fn want_again(&self, credentials: &Arc<Credentials>) {
+    pub(crate) fn want_again(&self, credentials: &Arc<Credentials>) {
         let lacked = |server: &str, want: &Want| {
             matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired)
                 && self.lets_in(credentials, server, &want.configured)
@@ -32,7 +32,7 @@ impl SessionCore {
     }
 
     /// A want that failed because it could not be read what is decided of its server is over, so that it is asked for anew.
-    pub(in crate::api) fn want_the_undecided(&self) {
+    pub(crate) fn want_the_undecided(&self) {
         let undecided = |want: &Want| {
             matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::Store)
                 && want.configured.authority.warrant().is_some()
@@ -42,7 +42,7 @@ impl SessionCore {
 
     /// A server was connected to: wants of it by that connection that failed are over, so that it is asked for anew. Who waits looks again,
     /// since what a session holds connected is ready.
-    pub(in crate::api) fn want_what_came(sessions: &[Arc<Self>], cell: &EntryCell) {
+    pub(crate) fn want_what_came(sessions: &[Arc<Self>], cell: &EntryCell) {
         want_anew(sessions, &cell.server, |session, configured| session.is_by(configured, cell));
         sessions.iter().for_each(|session| session.settled.notify_waiters());
     }
@@ -123,21 +123,21 @@ impl SessionCore {
     }
 
     /// The servers whose wants failed.
-    pub(in crate::api) fn failed_wants(&self) -> Vec<Box<str>> {
+    pub(crate) fn failed_wants(&self) -> Vec<Box<str>> {
         let wants = self.wants();
         let failed = wants.servers.iter().filter(|(_, want)| want.has_failed());
         failed.map(|(name, _)| name.clone()).collect()
     }
 
     /// Whether the session holds a server that is connected, by whichever configuration.
-    pub(in crate::api) fn has_connected(&self, server: &str) -> bool {
+    pub(crate) fn has_connected(&self, server: &str) -> bool {
         self.holds.lease_on(server).is_some_and(|held| held.is_connected())
     }
 }
 
 impl PoolCore {
     /// Starts a server in the sessions that want it and failed to get it, but for what has an entry: that is restarted.
-    pub(in crate::api) fn start_what_failed(&self, server: &str) {
+    pub(crate) fn start_what_failed(&self, server: &str) {
         let entries = self.driver.entries().into_iter();
         let cells: Vec<_> =
             entries.map(|(_, cell)| cell).filter(|cell| &*cell.server == server).collect();

@@ -15,7 +15,7 @@ use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
     /// See [`Session::ready`](crate::Session::ready).
-    pub(in crate::api) async fn ready(
+    pub(crate) async fn ready(
         self: &Arc<Self>,
         server: Option<&str>,
         timeout: Option<Duration>,
@@ -66,7 +66,7 @@ impl SessionCore {
             }
             None => match self.holds.lease_on(name).map(|held| (held.standing(), held)) {
                 _ if self.has_disabled(name) => Err(self.named(name, disabled())),
-                None if self.pool.awaits_the_host(name) => Ok(Some(vec![name.to_owned()])),
+                None if self.config.awaits_the_host(name) => Ok(Some(vec![name.to_owned()])),
                 None => {
                     let configured = self.spec(name, Origin::Pool);
                     let gate = self.gate_by(name, configured.as_deref().ok());

@@ -60,7 +60,7 @@ fn looks_that_nobody_waits_for_are_carried_out() {
     let pool = pool();
     let of = (project().scope(), None);
     let said = Said::read(SERVERS, "settings.json", &Default::default(), of);
-    let begun = pool.0.begin(Fresh::No, |desired| {
+    let begun = pool.0.config.begin(Fresh::No, |desired| {
         desired.put(&project(), Some(said.unwrap()));
         Default::default()
     });

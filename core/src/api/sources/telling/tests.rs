@@ -18,7 +18,7 @@ fn plan(pool: &Pool, servers: Value) -> Planned {
     let user: SourceName = "user".parse().unwrap();
     let (text, of) = (json!({ "mcpServers": servers }).to_string(), (user.scope(), None));
     let said = Said::read(&text, "settings.json", &Default::default(), of).unwrap();
-    pool.0.plan(Fresh::No, also(move |desired| desired.put(&user, Some(said))))
+    pool.0.config.plan(Fresh::No, also(move |desired| desired.put(&user, Some(said))))
 }
 
 fn events(pool: &Pool) -> Subscription {
@@ -48,9 +48,9 @@ fn what_was_planned_last_is_told_last() {
     let events = events(&pool);
     let first = plan(&pool, json!({ "s": { "command": "/bin/sh", "unknown": 1 } }));
     let second = plan(&pool, json!({}));
-    pool.0.end_pass(second);
+    pool.0.config.end_pass(second);
     assert_eq!(told(&events), [Value::Null; 0]);
-    pool.0.end_pass(first);
+    pool.0.config.end_pass(first);
     assert_eq!(told(&events), [json!("added"), json!("unknown"), json!("removed"), Value::Null]);
     close(&pool);
 }
@@ -62,7 +62,7 @@ fn a_pass_that_is_lost_holds_nothing_up() {
     let events = events(&pool);
     let first = plan(&pool, json!({ "s": { "command": "/bin/sh" } }));
     let second = plan(&pool, json!({}));
-    pool.0.end_pass(second);
+    pool.0.config.end_pass(second);
     drop(first);
     assert_eq!(told(&events), [Value::Null, json!("removed"), Value::Null]);
     close(&pool);
@@ -83,7 +83,7 @@ fn what_waits_for_approval_is_told_after_the_passes() {
     let servers = json!({ "mcpServers": { "s": { "command": "/bin/sh" } } }).to_string();
     pool.set_source(&"project".parse().unwrap(), Some(&servers)).unwrap();
     assert_eq!(told(), [""; 0]);
-    pool.0.end_pass(first);
+    pool.0.config.end_pass(first);
     let told = told();
     let of_requests: Vec<_> = told.iter().map(|kind| kind == "approval_needed").collect();
     assert!(told.len() > 1 && of_requests.iter().filter(|is| **is).count() == 1, "{told:?}");

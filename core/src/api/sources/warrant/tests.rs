@@ -10,26 +10,26 @@ use crate::{Pool, PoolOptions, ServerSpec};
 fn a_rejection_that_was_read_is_the_answer_of_its_recheck() {
     let options = json!({ "approvals": "memory", "trusted": true, "cache": "off" });
     let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
-    let (core, sources) = (&pool.0, &pool.0.sources);
+    let config = &pool.0.config;
     let spec = ServerSpec::from_value("s", &json!({ "command": "/bin/sh" })).unwrap();
-    let (sighted, command) = Sighted::of_spec("s", &spec, core.sighting());
-    let warrant = Approved::new(core, &Trust::new(true), "s", (&sighted, &command));
+    let (sighted, command) = Sighted::of_spec("s", &spec, config.sighting());
+    let warrant = Approved::new(config, &Trust::new(true), "s", (&sighted, &command));
     let decide = |decision, seen| {
-        let (root, identity) = (&sources.root, &sighted.identity);
-        sources.approvals.decide(root, "s", identity, decision, seen).unwrap();
-        sources.approvals.known().unwrap()
+        let (root, identity) = (&config.root, &sighted.identity);
+        config.approvals.decide(root, "s", identity, decision, seen).unwrap();
+        config.approvals.known().unwrap()
     };
     let older = decide(Decision::Approved, None);
-    decide(Decision::Rejected, older.standing(&sources.root, "s", sighted.identity.hash));
+    decide(Decision::Rejected, older.standing(&config.root, "s", sighted.identity.hash));
     let is_over = AtomicBool::new(false);
     let opened = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Acquire) {
-                warrant.judge(&sources.root, &older);
+                warrant.judge(&config.root, &older);
             }
         });
         let opens = |_: &u32| {
-            warrant.judge(&sources.root, &older);
+            warrant.judge(&config.root, &older);
             warrant.recheck().unwrap() == Gate::Open
         };
         let opened = (0..200).filter(opens).count();
