@@ -9,7 +9,7 @@ use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
 use super::configured::{Configured, Origin};
 use super::deadline::Deadline;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::driver::{Acquired, Answer, Answered, Driver, Interner, LeaseHold, Turn, Wanted};
 use crate::{Error, ErrorCode, Result};
 

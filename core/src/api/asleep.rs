@@ -30,7 +30,7 @@ use super::configured::{Configured, Origin};
 use super::deferred::{Deferred, FirstSight, Kept};
 use super::follow::ask_for_all;
 use super::held::Held;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::wanted::{Added, LookedFor, Want, WantId, WantState};
 use crate::Error;
 use crate::driver::LeaseHold;

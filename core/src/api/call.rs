@@ -19,7 +19,7 @@ use super::operation::Operation;
 use super::params::{check_members, object, tool_params, with_meta};
 use super::progress;
 use super::retry;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::times::timeouts;
 use super::unlisted::{self, Owed};
 use crate::client::{Attempts, CallResult, Callee, Connection, OnProgress, Reply, Request};

@@ -8,7 +8,7 @@ use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
 
 use super::retry::LastingCall;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::usage::Usage;
 use super::waiting::WaitingCall;
 use crate::client::{Connection, RequestId};

@@ -16,7 +16,7 @@ use trunkline_pool::view::View;
 
 use super::configured::{Configured, Origin};
 use super::held::Held;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::told::Sight;
 use crate::storage::catalogs::Known;
 

@@ -16,68 +16,13 @@ use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
 
 use super::no_tool::{tool_among, tool_is_down, tool_not_found, tools_unlisted};
-use super::pool::{Pool, PoolCore};
-use super::session::{Session, SessionCore};
+use super::session_core::SessionCore;
 use super::sources::Over;
-use super::status::Seen;
+use super::status::{Parts, Seen};
 use super::view::Lists;
 use super::wanted::WantState;
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Result};
-
-impl Pool {
-    /// Why a server, or a tool by its exposed name, is there or not: `{v, name, kind: server | tool, server?, available, reason?, message,
-    /// from?: {source, file?, line?, list?}, remedy?, unmatched?, waiting?: [{source, file, line, reason, approval_state}], hides?}`.
-    /// The reason is the first of SPEC 11.6 that applies; `from` is where it is said, with the
-    /// list that decides. A server that could be used and is not connected has a reason as well, such as `unused`. For a tool that
-    /// nobody lists, `server` is the one that its name would belong to. A name that is no server's and cannot be a tool's in the pool's `name_style` is a server
-    /// that is `not_configured`. Of a server that runs by what its entry said before the message says what is wrong with that now.
-    ///
-    /// `unmatched` are the filters that do nothing: `[{option, server, by: server | session, pattern?, meant?}]`; those without a pattern name a server that is none.
-    ///
-    /// What sessions hide or switch off is not in it, nor what becomes of a tool in the shapes of model APIs: [`Session::explain`] says that.
-    ///
-    /// # Errors
-    /// `forked`.
-    pub fn explain(&self, name: &str) -> Result<Value> {
-        self.0.driver.check_process()?;
-        Ok(self.0.explain(name))
-    }
-}
-
-impl Session {
-    /// The same as [`Pool::explain`] for this session: its own servers, what it holds, switches off and filters.
-    ///
-    /// Of a tool that is there it has `shapes` too, with a member for each [`Shape`] in which something of its arguments is another:
-    /// `{renamed?: {the name there: the server's own}, left_out?: [{path, reason}]}`. `path` is the JSON pointer of what the shape leaves out of the
-    /// tool's schema. `left_out: [{path, reason}]` are members of its definition that are of a type that is not theirs: they count as
-    /// absent, and the definition has them as the server wrote them.
-    ///
-    /// # Errors
-    /// `closed`, `forked`.
-    pub fn explain(&self, name: &str) -> Result<Value> {
-        let core = self.core();
-        let view = core.view()?;
-        if core.knows(name) || !core.driver.naming.is_exposed(name) {
-            return Ok(core.explain_server(&view, name));
-        }
-        let mut out = core.why_no_tool(&view, name).to_json(name);
-        if let Some(tool) = view.tools.iter().find(|tool| &*tool.name == name) {
-            let shaped = Shape::ALL.into_iter().filter_map(|shape| {
-                Some((shape.as_str().to_owned(), shape.fit(&tool.definition).to_json()?))
-            });
-            let shaped: Map<String, Value> = shaped.collect();
-            if !shaped.is_empty() {
-                out["shapes"] = shaped.into();
-            }
-            let left_out = left_out(&tool.definition);
-            if !left_out.is_empty() {
-                out["left_out"] = left_out.into();
-            }
-        }
-        Ok(out)
-    }
-}
 
 /// Members of a definition that have the wrong type, as far as they are told.
 fn left_out(definition: &str) -> Vec<Value> {
@@ -115,8 +60,9 @@ impl ToolWhy {
     }
 }
 
-impl PoolCore {
-    fn explain(&self, name: &str) -> Value {
+impl Parts<'_> {
+    /// See [`Pool::explain`](crate::Pool::explain).
+    pub(super) fn explain(&self, name: &str) -> Value {
         let entries = self.driver.entries();
         let mut names: Vec<Box<str>> =
             entries.iter().map(|(_, cell)| (&*cell.server).into()).collect();
@@ -154,7 +100,8 @@ impl PoolCore {
         ToolWhy { server: Some(server.into()), why, from, idle }.to_json(name)
     }
 
-    /// An explanation of a server with the other entries of its name: those that would take its place, and the one whose place it has.
+    /// An explanation of a server with the other entries of its name: those that would take its
+    /// place, and the one whose place it has.
     fn with_others(&self, name: &str, mut explained: Value) -> Value {
         let running = self.config.running();
         let Some(named) = running.named(name) else { return explained };
@@ -189,7 +136,8 @@ impl PoolCore {
         view.exposed_as(&cell.server, &self.driver.naming)
     }
 
-    /// That a tool is held back is why it is not there, while nothing but a call is missing for its server to run.
+    /// That a tool is held back is why it is not there, while nothing but a call is missing for its
+    /// server to run.
     fn held_back_asleep(&self, (server, exposed): (&str, &str), why: Why) -> Why {
         if !matches!(why.0, Some(Reason::Asleep | Reason::Unused)) {
             return why;
@@ -242,6 +190,29 @@ impl PoolCore {
 }
 
 impl SessionCore {
+    /// See [`Session::explain`](crate::Session::explain).
+    pub(super) fn explain(&self, name: &str) -> Result<Value> {
+        let view = self.view()?;
+        if self.knows(name) || !self.driver.naming.is_exposed(name) {
+            return Ok(self.explain_server(&view, name));
+        }
+        let mut out = self.why_no_tool(&view, name).to_json(name);
+        if let Some(tool) = view.tools.iter().find(|tool| &*tool.name == name) {
+            let shaped = Shape::ALL.into_iter().filter_map(|shape| {
+                Some((shape.as_str().to_owned(), shape.fit(&tool.definition).to_json()?))
+            });
+            let shaped: Map<String, Value> = shaped.collect();
+            if !shaped.is_empty() {
+                out["shapes"] = shaped.into();
+            }
+            let left_out = left_out(&tool.definition);
+            if !left_out.is_empty() {
+                out["left_out"] = left_out.into();
+            }
+        }
+        Ok(out)
+    }
+
     /// What a call of a name is answered with that is no tool of this session's.
     pub(super) fn no_such_tool(&self, view: &Lists, exposed: &str) -> Error {
         let found = self.why_no_tool(view, exposed);
@@ -278,7 +249,7 @@ impl SessionCore {
     fn failure_of(&self, reason: Reason, server: Option<&str>) -> Option<Error> {
         let server = server.filter(|_| matches!(reason, Reason::Failed | Reason::AuthRequired))?;
         let wanted = self.why_wanted_in_vain(server).and_then(|(_, error)| error);
-        wanted.or_else(|| self.pool.seen(server).error)
+        wanted.or_else(|| self.parts().seen(server).error)
     }
 
     /// The same error with what explains it, where it is that of a tool that is not there.
@@ -308,13 +279,13 @@ impl SessionCore {
         let explained = Explanation { name, subject, reason, cause, from, idle }.to_json();
         match self.own_server(name) {
             Some(_) => explained,
-            None => self.pool.with_others(name, explained),
+            None => self.parts().with_others(name, explained),
         }
     }
 
     /// Why a server is away whose tools stay listed until it is back (SPEC 5.8).
     fn why_gone(&self, name: &str) -> Why {
-        let seen = self.pool.seen(name);
+        let seen = self.parts().seen(name);
         let reason = seen.rest.and_then(Reason::from_word);
         let reason = reason.filter(|reason| *reason == Reason::Reconnecting);
         let is_own = self.own_server(name).is_some();
@@ -336,7 +307,7 @@ impl SessionCore {
         };
         let why = match self.why(view, &server) {
             (None, _) => view.why_no_tool(&server, (exposed, naming)),
-            why => self.pool.held_back_asleep((&server, exposed), why),
+            why => self.parts().held_back_asleep((&server, exposed), why),
         };
         let from = self.provenance(&server, why.0);
         let idle = self.idle_filters(view, &server);
@@ -348,7 +319,7 @@ impl SessionCore {
         if view.servers().any(|server| server == name) {
             return (None, None);
         }
-        let seen = self.pool.seen(name);
+        let seen = self.parts().seen(name);
         let own = self.own_server(name);
         let gate = match &own {
             Some(own) => {
@@ -375,7 +346,8 @@ impl SessionCore {
         (Some(rest), said_of(rest, error.as_ref()))
     }
 
-    /// Why a server is not there that the session wants unasked: what others have of it does not matter.
+    /// Why a server is not there that the session wants unasked: what others have of it does not
+    /// matter.
     fn why_wanted_in_vain(&self, name: &str) -> Option<(Reason, Option<Error>)> {
         let failed = |error: Option<Error>| {
             let is_auth = error.as_ref().is_some_and(|it| it.code() == ErrorCode::AuthRequired);
@@ -403,8 +375,8 @@ impl SessionCore {
             Provenance { source, ..Provenance::default() }
         });
         match reason {
-            Some(Reason::Excluded | Reason::NotAllowed) => self.pool.provenance(server, reason),
-            _ => own.or_else(|| self.pool.provenance(server, reason)),
+            Some(Reason::Excluded | Reason::NotAllowed) => self.parts().provenance(server, reason),
+            _ => own.or_else(|| self.parts().provenance(server, reason)),
         }
     }
 

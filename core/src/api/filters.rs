@@ -5,7 +5,7 @@ use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::state::Generation;
 use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
 
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::told::Sight;
 use super::view::Lists;
 use crate::driver::EntryCell;

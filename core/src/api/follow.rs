@@ -14,7 +14,7 @@ use trunkline_pool::view::Viewed;
 
 use super::configured::{Configured, Origin};
 use super::holds::HoldId;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::wanted::{Added, Want};
 
 /// A server that a session is to want.

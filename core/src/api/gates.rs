@@ -13,7 +13,7 @@ use trunkline_pool::state::Gate;
 
 use super::configured::{Configured, Origin};
 use super::pool::{Pool, PoolCore};
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::sources::Named;
 use crate::{Error, ErrorCode, Result};
 

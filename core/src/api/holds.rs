@@ -17,7 +17,7 @@ use self::rows::Rows;
 use super::configured::{Configured, Origin};
 use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
 use super::held::{Held, Seen};
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::told::{News, Sight, Told};
 use crate::driver::{EntryCell, LeaseHold, ListChange, SessionPort};
 

@@ -11,7 +11,7 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
 use super::configured::{Configured, Origin};
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::sources::Config;
 use crate::{Error, ErrorCode, Result};
 

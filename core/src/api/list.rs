@@ -15,7 +15,7 @@ use trunkline_pool::view::{Made, Order, Revision};
 
 use super::deferred::Seeing;
 use super::held::Held;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::view::{Listed, Lists};
 
 /// One list of a session's view: a slice, and its number. Cheap to clone.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use trunkline_pool::options::LogLevel;
 
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::client::{CallResult, Callee, LevelAnswer};
 use crate::driver::{EntryCell, Published, TakenOver};
 use crate::{Error, ErrorCode, Result};

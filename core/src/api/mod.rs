@@ -34,7 +34,6 @@ mod params;
 mod pool;
 mod progress;
 mod published;
-mod refresh;
 mod registry;
 mod restart;
 mod retry;
@@ -42,6 +41,7 @@ mod roots;
 #[cfg(test)]
 pub(crate) mod scripted;
 mod session;
+mod session_core;
 mod sign_in;
 mod sources;
 mod specs;

@@ -3,9 +3,11 @@
 mod approvals;
 mod settled;
 mod sources;
+mod status_file;
 #[cfg(feature = "otlp")]
 mod telemetry;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,9 +23,10 @@ use super::configured::Servers;
 use super::lease::Lease;
 use super::operation::{self, Operation};
 use super::published::Published;
-use super::registry::Registry;
+use super::registry::SessionRegistry;
 use super::session::Session;
 use super::sources::Config;
+use super::status::Parts;
 use crate::driver::{Driver, carries_out, folders};
 use crate::events::{EventMask, Subscription};
 use crate::otlp::Observer;
@@ -32,15 +35,14 @@ use crate::{Error, ErrorCode, Result};
 
 /// The connections of one workspace. Cheap to clone; all clones are one pool.
 ///
-/// Usable from any thread, and from inside or outside any async runtime: it works on an internal runtime of its own. When the
-/// last clone, session and lease are dropped, it drains in the background.
+/// Usable from any thread, and from inside or outside any async runtime: it works on an internal
+/// runtime of its own. When the last clone, session and lease are dropped, it drains in the
+/// background.
 #[derive(Clone)]
-pub struct Pool(
-    pub(super) Arc<PoolCore>,
-    #[allow(dead_code, reason = "it is there for its drop, unless metrics are sent")] Arc<Handle>,
-);
+pub struct Pool(pub(super) Arc<PoolCore>, Arc<Handle>);
 
-/// Ends the pool when the host has nothing left of it. The library's own work, which may wait for a file system, has the core alone.
+/// Ends the pool when the host has nothing left of it. The library's own work, which may wait for a
+/// file system, has the core alone.
 struct Handle(Arc<PoolCore>);
 
 #[cfg(test)]
@@ -50,8 +52,10 @@ impl Pool {
     }
 }
 
-/// How long is waited for what servers listed, and what is accepted of it, to be on the disk: by a close, so that a host which exits then has it
-/// there, and by who asks whether all has settled. A close that waits no longer loses it. A close waits as long for the file of the status to be gone.
+/// How long is waited for what servers listed, and what is accepted of it, to be on the disk: by a
+/// close, so that a host which exits then has it there, and by who asks whether all has settled. A
+/// close that waits no longer loses it. A close waits as long for the file of the status to be
+/// gone.
 pub(super) const KEEPING_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// What the pool's clones and its sessions share.
@@ -59,19 +63,20 @@ pub(crate) struct PoolCore {
     pub(crate) driver: Arc<Driver>,
     /// What configures it.
     pub(super) config: Arc<Config>,
-    pub(super) registry: Registry,
+    pub(super) sessions: Arc<SessionRegistry>,
     /// Where its status can be read from outside.
     pub(super) published: Option<Arc<Published>>,
 }
 
 impl Pool {
-    /// A new pool with nothing in it. Returns at once, but for the file system: what is kept in files is opened in the caller's thread, and the
-    /// first status is written to `status_file` there, so that what cannot be had is told.
+    /// A new pool with nothing in it. Returns at once, but for the file system: what is kept in
+    /// files is opened in the caller's thread, and the first status is written to `status_file`
+    /// there, so that what cannot be had is told.
     ///
     /// # Errors
-    /// `invalid_argument` when `workers` is not that of the runtime that the process already has, the workspace is no
-    /// folder, or `status_file` no whole path; `store` when that cannot be written, or another pool writes it; `internal` when no
-    /// thread can be started.
+    /// `invalid_argument` when `workers` is not that of the runtime that the process already has,
+    /// the workspace is no folder, or `status_file` no whole path; `store` when that cannot be
+    /// written, or another pool writes it; `internal` when no thread can be started.
     pub fn new(options: PoolOptions) -> Result<Pool> {
         Pool::observed(options, Observer::none())
     }
@@ -81,9 +86,9 @@ impl Pool {
         let published = options.status_file.as_deref().map(Published::new).transpose()?;
         let published = published.map(Arc::new);
         let driver = Driver::new(options, observer)?;
-        let (config, registry) = (Config::new(driver.clone())?, Registry::default());
-        let core = Arc::new(PoolCore { driver, config, registry, published });
-        core.driver.serve(Arc::<PoolCore>::downgrade(&core));
+        let config = Config::new(driver.clone())?;
+        let sessions = SessionRegistry::new(driver.clone(), config.clone());
+        let core = Arc::new(PoolCore { driver, config, sessions, published });
         let pool = Pool(core.clone(), Arc::new(Handle(core)));
         pool.0.config.begin_sources();
         pool.0.publish()?;
@@ -93,7 +98,8 @@ impl Pool {
     /// Opens a session. Returns at once; the servers that it wants start in the background.
     ///
     /// # Errors
-    /// `invalid_argument` when a live session has that id, or none can have it, `closing`, `closed`, `forked`.
+    /// `invalid_argument` when a live session has that id, or none can have it, `closing`,
+    /// `closed`, `forked`.
     pub fn session(&self, options: SessionOptions) -> Result<Session> {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
@@ -111,8 +117,8 @@ impl Pool {
         Ok(session)
     }
 
-    /// A lease for a session by its id: sugar for opening the session if need be (it then wants nothing else, and lives
-    /// as long as the lease) and [`Session::acquire`].
+    /// A lease for a session by its id: sugar for opening the session if need be (it then wants
+    /// nothing else, and lives as long as the lease) and [`Session::acquire`].
     ///
     /// # Errors
     /// Those of [`Session::acquire`], and `invalid_argument` for an id that no session can have.
@@ -132,27 +138,33 @@ impl Pool {
         opened.acquire(server, Some(spec), options).await
     }
 
-    /// Makes these servers the pool's run-time source: what is new starts in the sessions that want it, what is gone is
-    /// released, what is equal is not touched. Returns as soon as that is under way, with the report
-    /// `{v, servers: {name: {action: added | removed | replaced | reviewed | unchanged | invalid | refused, reason?, error?}},
-    /// findings?}`. Members that no rule knows are `findings: [{kind: "unknown", server, path, nearest?}]`, with the known member that was
-    /// probably meant. Dropping the future does not take back a change that was begun.
+    /// Makes these servers the pool's run-time source: what is new starts in the sessions that want
+    /// it, what is gone is released, what is equal is not touched. Returns as soon as that is under
+    /// way, with the report
+    /// `{v, servers: {name: {action: added | removed | replaced | reviewed | unchanged | invalid | refused, reason?, error?}}, findings?}`.
+    /// Members that no rule knows are `findings: [{kind: "unknown", server, path, nearest?}]`, with
+    /// the known member that was probably meant. Dropping the future does not take back a change
+    /// that was begun.
     ///
     /// # Errors
-    /// `closing`, `closed`, `forked`. A bad server is an entry of the report, and keeps what it had.
+    /// `closing`, `closed`, `forked`. A bad server is an entry of the report, and keeps what it
+    /// had.
     pub async fn reconcile(&self, servers: Servers) -> Result<Value> {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
         self.0.config.reconcile(servers).await
     }
 
-    /// Replaces the connections of a server's entries, or of the one with that index. One report per entry (SPEC 9.1):
-    /// `{v, entries: [{entry_index, restarted, duration_ms | reason, error?}]}`; none for an unknown name or index. A server that failed to
-    /// start for sessions that want it is started for them.
+    /// Replaces the connections of a server's entries, or of the one with that index. One report
+    /// per entry (SPEC 9.1):
+    /// `{v, entries: [{entry_index, restarted, duration_ms | reason, error?}]}`; none for an
+    /// unknown name or index. A server that failed to start for sessions that want it is started
+    /// for them.
     ///
-    /// The reason is `in_flight` (its first connect is still running, or begins with this), `disabled`, `auth_required`, `not_admitted`,
-    /// `budget_would_exceed`, `superseded` (the server is configured otherwise now, or no more, and nobody holds the entry),
-    /// `failed` or `closing`. A restart under way that is superseded ends at once.
+    /// The reason is `in_flight` (its first connect is still running, or begins with this),
+    /// `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded` (the server
+    /// is configured otherwise now, or no more, and nobody holds the entry), `failed` or `closing`.
+    /// A restart under way that is superseded ends at once.
     ///
     /// # Errors
     /// `closing`, `closed`, `forked`.
@@ -162,8 +174,8 @@ impl Pool {
         self.0.restart(server, index).await
     }
 
-    /// The whole pool as JSON (SPEC 9.4). Always works, and never shows a secret. In a forked child `{v, error}`: nothing of
-    /// the pool is there.
+    /// The whole pool as JSON (SPEC 9.4). Always works, and never shows a secret. In a forked child
+    /// `{v, error}`: nothing of the pool is there.
     pub fn status(&self) -> Value {
         self.status_with(&StatusOptions::default())
     }
@@ -171,20 +183,45 @@ impl Pool {
     /// [`status`](Self::status) with what costs more than a look at the pool's own state.
     pub fn status_with(&self, options: &StatusOptions) -> Value {
         match self.0.driver.check_process() {
-            Ok(()) => self.0.status_with(options),
+            Ok(()) => self.0.parts().status_with(options),
             Err(error) => json!({ "v": 1, "error": error.to_json() }),
         }
     }
 
-    /// What [`status_with`](Self::status_with) counts, in the text format of Prometheus (0.0.4), to be served by the host at an address of its own.
+    /// What [`status_with`](Self::status_with) counts, in the text format of Prometheus (0.0.4), to
+    /// be served by the host at an address of its own.
     ///
-    /// Its labels are names of servers, methods of the protocol and codes of errors: nothing that a model or a server writes.
+    /// Its labels are names of servers, methods of the protocol and codes of errors: nothing that a
+    /// model or a server writes.
     ///
     /// # Errors
     /// `forked`.
     pub fn metrics(&self, options: &StatusOptions) -> Result<String> {
         self.0.driver.check_process()?;
-        Ok(self.0.metrics(options))
+        Ok(self.0.parts().metrics(options))
+    }
+
+    /// Why a server, or a tool by its exposed name, is there or not:
+    /// `{v, name, kind: server | tool, server?, available, reason?, message, from?: {source, file?, line?, list?}, remedy?, unmatched?, waiting?: [{source, file, line, reason, approval_state}], hides?}`.
+    /// The reason is the first of SPEC 11.6 that applies; `from` is where it is said, with the list
+    /// that decides. A server that could be used and is not connected has a reason as well, such as
+    /// `unused`. For a tool that nobody lists, `server` is the one that its name would belong to. A
+    /// name that is no server's and cannot be a tool's in the pool's `name_style` is a server that
+    /// is `not_configured`. Of a server that runs by what its entry said before the message says
+    /// what is wrong with that now.
+    ///
+    /// `unmatched` are the filters that do nothing:
+    /// `[{option, server, by: server | session, pattern?, meant?}]`; those without a pattern name a
+    /// server that is none.
+    ///
+    /// What sessions hide or switch off is not in it, nor what becomes of a tool in the shapes of
+    /// model APIs: [`Session::explain`] says that.
+    ///
+    /// # Errors
+    /// `forked`.
+    pub fn explain(&self, name: &str) -> Result<Value> {
+        self.0.driver.check_process()?;
+        Ok(self.0.parts().explain(name))
     }
 
     /// Events of the whole pool, its sessions' included.
@@ -194,14 +231,15 @@ impl Pool {
     pub fn subscribe(&self, kinds: EventMask) -> Result<Subscription> {
         self.0.driver.check_process()?;
         let driver = &self.0.driver;
-        let subscriber = driver.hub.subscribe(kinds, None, || self.0.status())?;
+        let subscriber = driver.hub.subscribe(kinds, None, || self.0.parts().status())?;
         let (hub, runtime) = (driver.hub.clone(), driver.runtime.clone());
         Ok(Subscription { hub, runtime, subscriber })
     }
 
-    /// Ends everything, one-way (SPEC 9.7): `{v, drained, forced, errors: [{server, entry_index, error}]}`. A second drain
-    /// joins the first and gives its report: of the two the earlier deadline and the lesser patience count. Dropping the
-    /// future stops nothing.
+    /// Ends everything, one-way (SPEC 9.7):
+    /// `{v, drained, forced, errors: [{server, entry_index, error}]}`. A second drain joins the
+    /// first and gives its report: of the two the earlier deadline and the lesser patience count.
+    /// Dropping the future stops nothing.
     ///
     /// # Errors
     /// `forked`.
@@ -210,8 +248,9 @@ impl Pool {
         Ok(self.0.drain(options).await)
     }
 
-    /// Drains with the defaults, then ends every session and every subscription. A second close waits for the first. It begins
-    /// with this call, before its future is polled. Dropping the future stops nothing.
+    /// Drains with the defaults, then ends every session and every subscription. A second close
+    /// waits for the first. It begins with this call, before its future is polled. Dropping the
+    /// future stops nothing.
     ///
     /// # Errors
     /// `forked`.
@@ -220,7 +259,8 @@ impl Pool {
         let here = self.0.driver.check_process();
         let closing = here.map(|()| {
             self.0.driver.spawn(async move {
-                // All of it, its handle too: a polite close is not made a hurried one by the drop of the others.
+                // All of it, its handle too: a polite close is not made a hurried one by the drop
+                // of the others.
                 let pool = pool;
                 pool.0.close().await;
             })
@@ -231,8 +271,9 @@ impl Pool {
         }
     }
 
-    /// Runs a future of this library on the internal runtime; `done` gets its result exactly once, on a thread of the library:
-    /// `cancelled` when the operation was cancelled, `internal` when it panicked.
+    /// Runs a future of this library on the internal runtime; `done` gets its result exactly once,
+    /// on a thread of the library: `cancelled` when the operation was cancelled, `internal` when it
+    /// panicked.
     pub fn start<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
@@ -241,10 +282,12 @@ impl Pool {
         operation::start(&self.0.driver, future, done)
     }
 
-    /// Runs a future on the internal runtime and waits for it. Not for use inside of a callback of the library.
+    /// Runs a future on the internal runtime and waits for it. Not for use inside of a callback of
+    /// the library.
     ///
     /// # Errors
-    /// `wrong_thread` on a thread of the library, inside a wake function and inside any async runtime, and those of the future.
+    /// `wrong_thread` on a thread of the library, inside a wake function and inside any async
+    /// runtime, and those of the future.
     pub fn block_on<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
@@ -261,6 +304,19 @@ impl Pool {
         write_held();
         let lost = |_| Err(Error::new(ErrorCode::Internal, "the operation was lost"));
         receive.recv().unwrap_or_else(lost)
+    }
+
+    /// Opens a session that wants nothing yet.
+    ///
+    /// # Errors
+    /// The live session of that id, if there is one.
+    fn open(
+        &self,
+        options: SessionOptions,
+        roots: Vec<PathBuf>,
+    ) -> std::result::Result<Session, Session> {
+        let opened = self.0.sessions.open((options, roots), self.1.clone());
+        opened.map(Session::of).map_err(Session::of)
     }
 
     /// Fails in a forked child, and once the pool drains or was closed.
@@ -285,6 +341,11 @@ impl Pool {
 }
 
 impl PoolCore {
+    /// What a report is made of.
+    pub(super) fn parts(&self) -> Parts<'_> {
+        Parts { driver: &self.driver, config: &self.config, sessions: &self.sessions }
+    }
+
     async fn close(&self) {
         self.drain(&DrainOptions::default()).await;
         self.end().await;
@@ -293,11 +354,11 @@ impl PoolCore {
     }
 
     async fn end(&self) {
-        for session in self.live_sessions() {
-            session.close(Some(Duration::ZERO));
+        for session in self.sessions.live_sessions() {
+            session.core().close(Some(Duration::ZERO));
         }
         self.config.watch_nothing().await;
-        self.forget_all_kept();
+        self.sessions.forget_all_kept();
         // A renewal that is under way may outlive the connection that wanted it.
         self.driver.context.close();
         self.unpublish(KEEPING_WAIT_MAX).await;
@@ -315,7 +376,7 @@ impl Drop for Handle {
         pool.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
         // Whoever drops the last handle waits for no file system.
         drop(pool.config.drop_watcher());
-        pool.forget_all_kept();
+        pool.sessions.forget_all_kept();
         pool.unpublish_in_background();
         pool.driver.context.close();
         pool.driver.hub.end();
@@ -326,7 +387,8 @@ impl Drop for Handle {
 mod tests {
     use super::*;
 
-    /// SPEC 9.7, 16.6: what a stream begins with is the status, which says of each server why it is not there.
+    /// SPEC 9.7, 16.6: what a stream begins with is the status, which says of each server why it is
+    /// not there.
     #[tokio::test]
     async fn the_streams_of_a_pool_that_was_drained_begin_as_others() {
         let pool = Pool::new(PoolOptions::from_json(r#"{"cache":"off"}"#).unwrap()).unwrap();

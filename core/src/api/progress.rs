@@ -7,7 +7,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::json::readable_members;
 use trunkline_pool::options::ProgressReceiver;
 
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::client::OnProgress;
 use crate::driver::EntryCell;
 use crate::events::{About, EVENT_BYTES_MAX};

@@ -1,15 +1,13 @@
 //! A pool's status as a file, for other programs of the same user to read while the pool runs (option `status_file`, SPEC 9.4).
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
-use super::pool::PoolCore;
-use crate::apart::{self, OneByOne};
+use crate::apart::OneByOne;
 use crate::platform::{FileLock, try_lock};
 use crate::storage::OwnFile;
 use crate::{Error, ErrorCode, Result};
@@ -19,7 +17,7 @@ pub(super) struct Published {
     file: OwnFile,
     /// While the file is written; nothing once it is over, so that no late status comes back.
     lock: Mutex<Option<FileLock>>,
-    turns: OneByOne,
+    pub(super) turns: OneByOne,
 }
 
 impl Published {
@@ -49,7 +47,7 @@ impl Published {
     }
 
     /// Puts a status in the place of the one before; nothing once it is over.
-    fn write(&self, status: Value) -> Option<Result<()>> {
+    pub(super) fn write(&self, status: Value) -> Option<Result<()>> {
         let lock = self.lock();
         lock.as_ref()?;
         let text = text(status, STATUS_FILE_BYTES_MAX);
@@ -59,15 +57,8 @@ impl Published {
         )
     }
 
-    /// The same with what the pool says now; nothing once that is gone.
-    fn write_of(&self, pool: &Weak<PoolCore>) -> Option<Result<()>> {
-        // The pool is not kept by a write that waits for its disk.
-        let status = pool.upgrade()?.status();
-        self.write(status)
-    }
-
     /// Removes the file, and lets another pool have its name.
-    fn remove(&self) {
+    pub(super) fn remove(&self) {
         let held = self.lock().take();
         if held.is_some()
             && let Err(error) = self.file.remove()
@@ -108,60 +99,8 @@ fn text(mut status: Value, bytes_max: usize) -> std::io::Result<String> {
     }
 }
 
-impl PoolCore {
-    /// Writes the status down, now and each second from then on; nothing without a file for it.
-    ///
-    /// # Errors
-    /// `store` when it cannot be written now. Later on that is logged, once until it can be again.
-    pub(super) fn publish(self: &Arc<PoolCore>) -> Result<()> {
-        let Some(published) = self.published.clone() else { return Ok(()) };
-        let named = |error: Error| error.with_detail("option", "status_file");
-        published.write(self.status()).transpose().map_err(named)?;
-        let pool = Arc::downgrade(self);
-        self.driver.spawn(async move {
-            let mut has_failed = false;
-            loop {
-                tokio::time::sleep(PERIOD).await;
-                let (write, pool) = (published.clone(), pool.clone());
-                let failed = match published.turns.run(move || write.write_of(&pool)).await {
-                    Some(None) => return,
-                    Some(Some(written)) => written.err(),
-                    // It panicked, which was told.
-                    None => continue,
-                };
-                if let Some(error) = failed.as_ref().filter(|_| !has_failed) {
-                    tracing::warn!("{error}");
-                }
-                has_failed = failed.is_some();
-            }
-        });
-        Ok(())
-    }
-
-    /// The file is gone once this has returned, unless its disk takes longer than that: then it goes when it can.
-    pub(super) async fn unpublish(&self, patience: Duration) {
-        let Some(published) = self.published.clone() else { return };
-        let remove = published.clone();
-        let gone = async move { published.turns.run(move || remove.remove()).await };
-        // Not given up with the wait: a write that hangs may have the turn.
-        let gone = self.driver.spawn(gone);
-        tokio::select! {
-            _ = gone => {}
-            () = self.driver.runtime.sleep_until(Instant::now() + patience) => {}
-        }
-    }
-
-    /// The same, for who may not wait.
-    pub(super) fn unpublish_in_background(&self) {
-        if let Some(published) = self.published.clone() {
-            // It is done also where the runtime goes with the pool.
-            apart::begin(move || published.remove());
-        }
-    }
-}
-
 /// From one status to the next.
-const PERIOD: Duration = Duration::from_secs(1);
+pub(super) const PERIOD: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

@@ -4,9 +4,10 @@
 #[cfg(test)]
 mod tests;
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::task::AbortHandle;
@@ -18,16 +19,19 @@ use super::calls::Calls;
 use super::configure::Disabled;
 use super::configured::{Configured, Origin};
 use super::follow::follow_together;
-use super::pool::{Pool, PoolCore};
-use super::session::{OwnServers, Session, SessionCore, WeakSession};
+use super::session_core::{OwnServers, SessionCore, SessionHandle};
+use super::sources::Config;
 use crate::auth::Context;
-use crate::driver::{EntryCell, LeaseHold, SessionSet};
+use crate::driver::{Driver, EntryCell, LeaseHold, SessionSet};
 use crate::platform;
 
 /// A pool's sessions. Its lock is never held while a session or a hold is dropped, since that may
 /// call back here.
-#[derive(Default)]
-pub(super) struct Registry(Mutex<Sessions>);
+pub(crate) struct SessionRegistry {
+    pub(super) driver: Arc<Driver>,
+    pub(super) config: Arc<Config>,
+    sessions: Mutex<Sessions>,
+}
 
 #[derive(Default)]
 struct Sessions {
@@ -38,10 +42,17 @@ struct Sessions {
 /// A session that is open.
 struct Live {
     number: SessionId,
-    session: WeakSession,
+    session: Weak<SessionHandle>,
     disabled: Arc<Disabled>,
     calls: Arc<Calls>,
     own: Arc<OwnServers>,
+}
+
+impl Live {
+    /// Its handle; none when it is closed, or the host has none any more.
+    fn upgrade(&self) -> Option<Arc<SessionHandle>> {
+        self.session.upgrade().filter(|session| !session.core().is_closed())
+    }
 }
 
 /// The id of a live session, and its calls.
@@ -63,8 +74,9 @@ pub(super) struct Kept {
 impl Kept {
     /// Takes what a session that follows holds no more, since the pool has no such configuration of
     /// it.
-    fn take_old(&mut self, pool: &PoolCore) -> Vec<(LeaseHold, Origin)> {
-        let is_old = |hold: &mut (LeaseHold, Origin)| hold.1 == Origin::Pool && !pool.has(&hold.0);
+    fn take_old(&mut self, sessions: &SessionRegistry) -> Vec<(LeaseHold, Origin)> {
+        let is_old =
+            |hold: &mut (LeaseHold, Origin)| hold.1 == Origin::Pool && !sessions.has(&hold.0);
         if self.follows { self.holds.extract_if(.., is_old).collect() } else { Vec::new() }
     }
 
@@ -83,19 +95,27 @@ impl Drop for Kept {
     }
 }
 
-impl Pool {
-    /// Opens a session that wants nothing yet.
+impl SessionRegistry {
+    /// None yet. The driver is told what its sessions are.
+    pub(super) fn new(driver: Arc<Driver>, config: Arc<Config>) -> Arc<SessionRegistry> {
+        let sessions = Arc::new(SessionRegistry { driver, config, sessions: Mutex::default() });
+        sessions.driver.serve(Arc::<SessionRegistry>::downgrade(&sessions));
+        sessions
+    }
+
+    /// Opens a session that wants nothing yet, or one that takes up what a closed one of the same
+    /// id left (SPEC 3.13). It keeps `pool`.
     ///
     /// # Errors
     /// The live session of that id, if there is one.
     pub(super) fn open(
-        &self,
-        options: SessionOptions,
-        roots: Vec<PathBuf>,
-    ) -> std::result::Result<Session, Session> {
+        self: &Arc<Self>,
+        (options, roots): (SessionOptions, Vec<PathBuf>),
+        pool: Arc<dyn Any + Send + Sync>,
+    ) -> std::result::Result<Arc<SessionHandle>, Arc<SessionHandle>> {
         let id: Arc<str> = options.id.as_str().into();
-        let mut sessions = self.0.sessions();
-        let live = sessions.live.get(&id).and_then(|live| live.session.upgrade());
+        let mut sessions = self.sessions();
+        let live = sessions.live.get(&id).and_then(Live::upgrade);
         if let Some(live) = live {
             // It may be the last handle by now, and its drop comes back here.
             drop(sessions);
@@ -103,27 +123,43 @@ impl Pool {
         }
         let kept = sessions.kept.remove(&id);
         let resumed = kept.as_ref().map(|kept| (kept.number, kept.context.clone()));
-        let (session, is_kept) = Session::open(self, (options, roots), resumed);
-        let core = session.core();
+        let (core, is_kept) = self.open_core((options, roots), resumed);
         let (number, disabled, calls) =
             (core.recipient.number, core.disabled.clone(), core.calls.clone());
-        let (session_now, own) = (session.downgrade(), core.own_servers().clone());
-        let live = Live { number, session: session_now, disabled, calls, own };
+        let own = core.own_servers().clone();
+        let handle = SessionHandle::new(core, pool);
+        let live = Live { number, session: Arc::downgrade(&handle), disabled, calls, own };
         sessions.live.insert(id, live);
         drop(sessions);
         // The time of the reducer may be up before the one here is: then nothing of it is held any
         // more.
         if let Some(kept) = kept.filter(|_| is_kept) {
+            let core = handle.core();
             // Not under the lock: subscribers hear of it, and may look at the pool.
-            session.core().holds.inherit(session.core(), kept.take());
+            core.holds.inherit(core, kept.take());
             // Connections of its own were told of the folders that the closed session had.
-            self.0.driver.session_roots_changed(&**session.core());
+            self.driver.session_roots_changed(&**core);
         }
-        Ok(session)
+        Ok(handle)
+    }
+
+    /// A session with its number; whether what a closed one left of it is there still.
+    fn open_core(
+        self: &Arc<Self>,
+        (options, roots): (SessionOptions, Vec<PathBuf>),
+        resumed: Option<(SessionId, Arc<Context>)>,
+    ) -> (Arc<SessionCore>, bool) {
+        let mut opened = None;
+        let (resumed, left) = resumed.unzip();
+        let is_kept = self.driver.open_session(resumed, |number| {
+            let core = SessionCore::new(self, (options, roots), number, left);
+            Arc::<SessionCore>::downgrade(opened.insert(Arc::new(core)))
+        });
+        (opened.expect("open_session calls its argument"), is_kept)
     }
 }
 
-impl PoolCore {
+impl SessionRegistry {
     /// A session was closed; what it held is kept for a while, or dropped now.
     pub(super) fn session_closed(
         self: &Arc<Self>,
@@ -174,9 +210,9 @@ impl PoolCore {
     }
 
     /// The live sessions.
-    pub(super) fn live_sessions(&self) -> Vec<Session> {
+    pub(super) fn live_sessions(&self) -> Vec<Arc<SessionHandle>> {
         let sessions = self.sessions();
-        sessions.live.values().filter_map(|live| live.session.upgrade()).collect()
+        sessions.live.values().filter_map(Live::upgrade).collect()
     }
 
     /// What the live sessions do without, by their ids. No session is held meanwhile.
@@ -223,11 +259,11 @@ impl PoolCore {
     }
 
     fn forget_later(self: &Arc<Self>, id: Arc<str>, until: Instant) -> AbortHandle {
-        let pool = Arc::downgrade(self);
+        let weak = Arc::downgrade(self);
         let task = self.driver.spawn(async move {
             tokio::time::sleep_until(until).await;
-            if let Some(pool) = pool.upgrade() {
-                pool.forget_kept(&id, until);
+            if let Some(sessions) = weak.upgrade() {
+                sessions.forget_kept(&id, until);
             }
         });
         task.abort_handle()
@@ -242,11 +278,11 @@ impl PoolCore {
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.registry.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.sessions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl SessionSet for PoolCore {
+impl SessionSet for SessionRegistry {
     fn reconcile_all(&self) -> bool {
         self.review_kept();
         // Each takes what is newest when its turn comes: a session that opens or another change

@@ -15,7 +15,7 @@ impl PoolCore {
             return Ok(json!({ "v": 1, "entries": rows }));
         }
         let gate = if index.is_none() {
-            self.start_what_failed(server);
+            self.sessions.start_what_failed(server);
             self.restart_gate(server)
         } else {
             None
@@ -43,7 +43,7 @@ impl PoolCore {
     /// other.
     fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
         let is_off = self.config.is_switched_off(server);
-        if !is_off && !self.disabled_by().contains_key(server) {
+        if !is_off && !self.sessions.disabled_by().contains_key(server) {
             return None;
         }
         let entries = self.driver.entries().into_iter();

@@ -23,7 +23,7 @@ use trunkline_pool::state::{EntryState, Generation};
 
 use self::attempt::{Cancel, UnderWay};
 use super::call::{self, Call};
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::client::{Attempts, CallResult, Connection, Reply, RequestId};
 use crate::driver::{EntryCell, Published};
 use crate::{Error, ErrorCode, Outcome, Result};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::pool::Pool;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::driver::{EntryCell, folders};
 use crate::{Error, ErrorCode, Result};
 

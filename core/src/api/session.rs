@@ -1,124 +1,38 @@
 //! A session: one conversation in a host.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
-use tokio::sync::Notify;
-use tokio::time::Instant;
-use trunkline_pool::acceptance::Held as HeldBack;
-use trunkline_pool::catalog::ListKind;
+use serde_json::Value;
+use tokio::time::timeout;
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::options::{AcquireOptions, Handlers, Offered, SessionOptions};
+use trunkline_pool::options::{AcquireOptions, ConfigureOptions, SessionOptions};
 use trunkline_pool::shapes::Shape;
-use trunkline_pool::state::{Generation, SessionId};
 
-use super::calls::Calls;
-use super::configure::Disabled;
-use super::configured::Configured;
-use super::filters::SessionWarned;
-use super::held::Held;
-use super::holds::Holds;
-use super::kept::Kept;
+use super::call::not_connected;
 use super::lease::Lease;
-use super::list::{Given, List, ShapedTools};
-use super::log_level::Hears;
-use super::pool::{Pool, PoolCore};
-use super::sources::Config;
-use super::untold::Untold;
-use super::view::{Listed, Lists};
-use super::wanted::Wants;
-use crate::auth::Context;
-use crate::driver::{Closed, Driver, EntryCell, ListChange, SessionPort};
-use crate::events::{EventMask, Recipient, Subscription};
-use crate::{Error, ErrorCode, Result};
+use super::list::{List, ShapedTools};
+use super::session_core::{SessionCore, SessionHandle};
+use super::unlisted::PATIENCE;
+use crate::Result;
+use crate::driver::folders;
+use crate::events::{EventMask, Subscription};
 
-/// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones are one session.
+/// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones
+/// are one session.
 ///
 /// Usable from any thread. It closes when its last clone and its last lease are dropped.
 #[derive(Clone)]
-pub struct Session(Arc<Handle>);
-
-/// Closes the session when the host has no clone left.
-struct Handle {
-    core: Arc<SessionCore>,
-    /// The host has its pool as long as any session of it.
-    _pool: Pool,
-}
-
-/// Servers that a session brought itself.
-pub(super) type OwnServers = Mutex<BTreeMap<Box<str>, Arc<Configured>>>;
-
-/// What the session's handle, leases and calls share. The fields that a list change reads stand
-/// first, side by side: it reads thousands of sessions, none of which is in the processor's cache.
-#[repr(C)]
-pub(crate) struct SessionCore {
-    /// What events have to know of it.
-    pub recipient: Recipient,
-    /// The pool at work.
-    pub driver: Arc<Driver>,
-    pub(crate) holds: Holds,
-    given: Given,
-    /// The servers that it wants without asking.
-    pub(super) wants: Mutex<Wants>,
-    /// When it was opened: the start gate counts from here.
-    pub(super) opened: Instant,
-    pub(super) pool: Arc<PoolCore>,
-    /// What configures the pool.
-    pub(super) config: Arc<Config>,
-    /// What it keeps of the pool's servers; absent when it follows them.
-    pub(super) kept: Option<Kept>,
-    /// Its options as they are now.
-    pub(super) options: Mutex<Arc<SessionOptions>>,
-    /// What answers the servers that it calls: its own handlers, else the pool's.
-    pub(crate) handlers: Handlers,
-    /// What servers are offered because of them.
-    pub(super) offered: Offered,
-    /// Whose credentials its connections are made with.
-    pub(super) context: Arc<Context>,
-    /// Folders that its own connections are told of, beside the pool's.
-    pub(crate) roots: ArcSwap<Vec<PathBuf>>,
-    /// The shared connections that are not told of them.
-    pub(super) untold: Untold<EntryCell>,
-    pub(super) calls: Arc<Calls>,
-    pub(super) warned: SessionWarned,
-    /// Something in `wants` was settled, or the session closed.
-    pub(super) settled: Notify,
-    /// Servers that the session brought itself.
-    own: Arc<OwnServers>,
-    /// Servers that it does without (SPEC 6.5).
-    pub(super) disabled: Arc<Disabled>,
-    /// How grave log messages have to be to be heard.
-    pub(super) hears: Hears,
-}
+pub struct Session(Arc<SessionHandle>);
 
 impl Session {
-    /// A new session that wants nothing yet, or one that is to take up what a closed one of the same id left (SPEC 3.13); whether
-    /// that is there still.
-    pub(super) fn open(
-        pool: &Pool,
-        (options, roots): (SessionOptions, Vec<PathBuf>),
-        resumed: Option<(SessionId, Arc<Context>)>,
-    ) -> (Session, bool) {
-        let mut opened = None;
-        let (resumed, left) = resumed.unzip();
-        let is_kept = pool.0.driver.open_session(resumed, |number| {
-            let core = SessionCore::new(&pool.0, (options, roots), number, left);
-            Arc::<SessionCore>::downgrade(opened.insert(Arc::new(core)))
-        });
-        let core = opened.expect("open_session calls its argument");
-        (Session(Arc::new(Handle { core, _pool: pool.clone() })), is_kept)
+    /// One of its handles.
+    pub(super) fn of(handle: Arc<SessionHandle>) -> Session {
+        Session(handle)
     }
 
     pub(super) fn core(&self) -> &Arc<SessionCore> {
-        &self.0.core
-    }
-
-    /// Another handle of a live session; `None` when its last clone is gone.
-    pub(super) fn downgrade(&self) -> WeakSession {
-        WeakSession(Arc::downgrade(&self.0))
+        self.0.core()
     }
 
     /// Its id.
@@ -126,16 +40,20 @@ impl Session {
         &self.core().recipient.id
     }
 
-    /// An explicit lease on a server, waiting until it is connected. With `spec`, the server is first put into the
-    /// session's own source, where it stays.
+    /// An explicit lease on a server, waiting until it is connected. With `spec`, the server is
+    /// first put into the session's own source, where it stays.
     ///
-    /// With `origin` the configuration counts as one of `project` or `workspace`: it needs approval and trust as a file of those does.
+    /// With `origin` the configuration counts as one of `project` or `workspace`: it needs approval
+    /// and trust as a file of those does.
     ///
-    /// Dropping the future gives the hold up: a server that nobody else waits for goes straight to drain.
+    /// Dropping the future gives the hold up: a server that nobody else waits for goes straight to
+    /// drain.
     ///
     /// # Errors
-    /// `not_admitted` (`detail.reason`: `removed`, `not_configured`, `excluded`, `not_allowed`, `disabled`, `pending_approval`), `invalid_config`, `timeout` (`detail.which` is `connect`) at the end of this wait, the error of the
-    /// attempt (`spawn_failed`, `exited`, `protocol`, `timeout`, …), `limit`, `closing`, `closed`, `forked`.
+    /// `not_admitted` (`detail.reason`: `removed`, `not_configured`, `excluded`, `not_allowed`,
+    /// `disabled`, `pending_approval`), `invalid_config`, `timeout` (`detail.which` is `connect`)
+    /// at the end of this wait, the error of the attempt (`spawn_failed`, `exited`, `protocol`,
+    /// `timeout`, …), `limit`, `closing`, `closed`, `forked`.
     pub async fn acquire(
         &self,
         server: &str,
@@ -155,8 +73,8 @@ impl Session {
     /// the log.
     ///
     /// # Errors
-    /// `timeout` with `detail.servers`, `not_admitted` or `invalid_config` for a server that cannot run, `invalid_argument` for one that
-    /// the session does not want, `closed`, `forked`.
+    /// `timeout` with `detail.servers`, `not_admitted` or `invalid_config` for a server that cannot
+    /// run, `invalid_argument` for one that the session does not want, `closed`, `forked`.
     pub async fn ready(&self, server: Option<&str>, timeout: Option<Duration>) -> Result<()> {
         self.core().check()?;
         if let Some(server) = server {
@@ -169,8 +87,9 @@ impl Session {
         })
     }
 
-    /// The tools of its view, in an order that a host's prompt cache survives: a first list is by exposed name, and within the session
-    /// tools that were listed keep their places, whatever goes or comes back, and new ones come after them.
+    /// The tools of its view, in an order that a host's prompt cache survives: a first list is by
+    /// exposed name, and within the session tools that were listed keep their places, whatever goes
+    /// or comes back, and new ones come after them.
     ///
     /// # Errors
     /// `closed`, `forked`.
@@ -178,9 +97,11 @@ impl Session {
         Ok(self.core().view()?.tools.clone())
     }
 
-    /// The tools of its view in the shape in which a model API takes them, in the order and with the number of [`tools`](Self::tools).
+    /// The tools of its view in the shape in which a model API takes them, in the order and with
+    /// the number of [`tools`](Self::tools).
     ///
-    /// Schemas are as the servers sent them, but for what the API refuses ([`shapes`](crate::shapes)).
+    /// Schemas are as the servers sent them, but for what the API refuses
+    /// ([`shapes`](crate::shapes)).
     ///
     /// # Errors
     /// `closed`, `forked`.
@@ -220,7 +141,7 @@ impl Session {
     pub fn subscribe(&self, kinds: EventMask) -> Result<Subscription> {
         let core = self.core();
         core.check()?;
-        let status = || core.pool.status();
+        let status = || core.parts().status();
         let subscriber = core.driver.hub.subscribe(kinds, Some(core.recipient.number), status)?;
         let (hub, runtime) = (core.driver.hub.clone(), core.driver.runtime.clone());
         let subscription = Subscription { hub, runtime, subscriber };
@@ -229,198 +150,165 @@ impl Session {
         Ok(subscription)
     }
 
-    /// Ends it: its calls are cancelled, its holds go now, or after `keep_for` (the session's option by default). Repeating
-    /// it does nothing.
+    /// Ends it: its calls are cancelled, its holds go now, or after `keep_for` (the session's
+    /// option by default). Repeating it does nothing.
     pub fn close(&self, keep_for: Option<Duration>) {
         self.core().close(keep_for);
     }
-}
 
-/// A session that does not keep itself open.
-pub(super) struct WeakSession(Weak<Handle>);
-
-impl WeakSession {
-    pub(super) fn upgrade(&self) -> Option<Session> {
-        self.0.upgrade().map(Session).filter(|session| !session.core().is_closed())
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.core.close(None);
-    }
-}
-
-impl SessionCore {
-    fn new(
-        pool: &Arc<PoolCore>,
-        (options, roots): (SessionOptions, Vec<PathBuf>),
-        number: SessionId,
-        left: Option<Arc<Context>>,
-    ) -> SessionCore {
-        let (driver, own) = (&pool.driver, &options.handlers);
-        let patience = driver.options.handler_timeout;
-        let handlers = own.or(&driver.options.handlers);
-        let hears = Hears::new(options.log_level);
-        SessionCore {
-            context: driver.context.of_session((&options.id, left), own, patience),
-            offered: handlers.offered(),
-            handlers,
-            roots: ArcSwap::from_pointee(roots),
-            untold: Untold::default(),
-            recipient: Recipient::new(number, &options.id),
-            opened: Instant::now(),
-            driver: pool.driver.clone(),
-            pool: pool.clone(),
-            config: pool.config.clone(),
-            kept: Kept::of(&pool.config, options.follow),
-            options: Mutex::new(Arc::new(options)),
-            calls: Arc::default(),
-            wants: Mutex::default(),
-            warned: SessionWarned::default(),
-            settled: Notify::new(),
-            own: Arc::default(),
-            disabled: Arc::default(),
-            hears,
-            holds: Holds::default(),
-            given: Given::default(),
-        }
-    }
-
-    /// Fails when the session cannot be used any more.
-    pub(super) fn check(&self) -> Result<()> {
-        self.driver.check_process()?;
-        if self.is_closed() { Err(self.closed()) } else { Ok(()) }
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.recipient.is_closed()
-    }
-
-    /// Waits until it is closed.
-    pub(super) async fn until_closed(&self) {
-        loop {
-            let mut settled = std::pin::pin!(self.settled.notified());
-            settled.as_mut().enable();
-            if self.is_closed() {
-                return;
+    /// Changes what it sees and wants, at once and without touching a connection: filters, marks,
+    /// and the list of wanted servers. What `change` does not name stays. Events tell what is
+    /// different; equal options change nothing.
+    ///
+    /// Other `roots` are told to the servers of its own connections, whose lists are then asked for
+    /// again; a connection that it shares is left as it is, with the warning `roots_not_shared`.
+    ///
+    /// # Errors
+    /// `invalid_argument` with `detail.path` (`roots[0]`) for a root that is no folder, with
+    /// nothing changed; `closed`, `forked`.
+    pub fn configure(&self, change: ConfigureOptions) -> Result<()> {
+        let core = self.core();
+        core.check()?;
+        let roots = change.roots.as_deref();
+        let roots = roots.map(|roots| folders(&core.driver.workspace, roots)).transpose()?;
+        let tells = roots.is_some();
+        {
+            let mut options = core.options_mut();
+            if let Some(roots) = roots {
+                core.roots.store(Arc::new(roots));
             }
-            settled.await;
+            let mut new = SessionOptions::clone(&options);
+            new.configure(change);
+            *options = Arc::new(new);
+        }
+        core.follow();
+        if tells {
+            core.driver.session_roots_changed(&**core);
+        }
+        Ok(())
+    }
+
+    /// Takes a server away from this session alone: its tools, prompts and resources go, calls of
+    /// them are refused with the reason `disabled`, and the session holds it no longer. Calls under
+    /// way finish. Leases on it stay, of no use until [`enable`](Self::enable). Repeating it does
+    /// nothing.
+    ///
+    /// # Errors
+    /// `not_admitted` for a server that neither the pool nor the session knows, `closed`, `forked`.
+    pub fn disable(&self, server: &str) -> Result<()> {
+        let core = self.core();
+        core.check()?;
+        core.check_known(server)?;
+        if core.disabled().insert(server.into()) {
+            core.follow();
+        }
+        Ok(())
+    }
+
+    /// Undoes [`disable`](Self::disable): the server is acquired again for whatever held it, in the
+    /// background. Its return is told as its going was; resource subscriptions are to be made anew.
+    /// Repeating it does nothing.
+    ///
+    /// # Errors
+    /// Those of [`disable`](Self::disable).
+    pub fn enable(&self, server: &str) -> Result<()> {
+        let core = self.core();
+        core.check()?;
+        if core.disabled().remove(server) {
+            core.follow();
+            return Ok(());
+        }
+        core.check_known(server)
+    }
+
+    /// Has the lists of a server read anew, for servers that announce nothing, and waits until what
+    /// came of it is in force. The server is acquired for that: one that sleeps or is on its way
+    /// back is connected to first.
+    ///
+    /// Lists stand by themselves: one that cannot be had is told of as ever, and keeps its last
+    /// state. Dropping the future leaves the listing as it is.
+    ///
+    /// # Errors
+    /// Those of [`acquire`](Self::acquire); why no list could be had; `unavailable` when the
+    /// connection was lost meanwhile.
+    pub async fn refresh(&self, server: &str) -> Result<()> {
+        let core = self.core();
+        let lease = self.acquire(server, None, &AcquireOptions::default()).await?;
+        let (cell, driver) = (lease.cell(), &core.driver);
+        let published = cell.load_full();
+        let refreshed = async {
+            if published.connection.is_none() {
+                return Err(not_connected(&published));
+            }
+            match driver.list_anew(&cell, published.slot.generation).await {
+                Some(listed) => listed,
+                None => Err(not_connected(&cell.load_full())),
+            }
+        };
+        let refreshed = tokio::select! {
+            biased;
+            refreshed = refreshed => refreshed,
+            () = core.until_closed() => Err(core.closed()),
+        };
+        refreshed.map_err(|error| core.named(server, error))
+    }
+
+    /// Waits until no list of the session's servers, or of this one, is being read or has to be,
+    /// and what came of it is in force; at most 5 s. A server that announced another list before a
+    /// result is heard to the end: [`tools`](Self::tools) has it then.
+    ///
+    /// Most often it does not wait at all. Dropping the future leaves nothing.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
+    pub async fn listed(&self, server: Option<&str>) -> Result<()> {
+        let core = self.core();
+        core.check()?;
+        // What cannot be waited for to its end is there as far as it is.
+        let waited = timeout(PATIENCE, core.until_listed(server));
+        tokio::select! {
+            biased;
+            _ = waited => Ok(()),
+            () = core.until_closed() => Err(core.closed()),
         }
     }
 
-    /// The error of a closed session.
-    pub(super) fn closed(&self) -> Error {
-        Error::new(ErrorCode::Closed, "the session is closed").with_session(&*self.recipient.id)
+    /// Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
+    /// `start_gate_ms` have passed since the session was opened, whichever is first; then says how
+    /// each of them stands. A server that is slow or fails is no error.
+    ///
+    /// `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
+    /// `waiting` (for its server, for one that was lost to come back, or for room in the pool) or
+    /// `asleep` (it runs for calls only). `deferred` is there while it waits or sleeps: how many
+    /// tools are listed of what is kept. `error` says why it failed, why there is no room, or how
+    /// the last start of one that sleeps ended. What the session does not want is not in it:
+    /// [`explain`](Self::explain) says why.
+    ///
+    /// Events tell what comes later. Once the gate has passed this never waits;
+    /// [`ready`](Self::ready) waits for all, or for one. Dropping the future leaves nothing.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
+    pub async fn started(&self) -> Result<Value> {
+        self.core().check()?;
+        self.core().started().await
     }
 
-    fn close(&self, keep_for: Option<Duration>) {
-        // In a forked child the servers, and whoever holds a lock, are the parent's.
-        if self.driver.runtime.is_forked() || self.recipient.close() {
-            return;
-        }
-        self.calls.close();
-        if !self.context.is_of_pool() {
-            self.context.close();
-        }
-        // What the host provided may refer to the session.
-        let own = std::mem::take(&mut *self.own());
-        drop((own, self.given.end()));
-        let keep_for = keep_for.unwrap_or(self.options().keep_for);
-        self.unwant_all();
-        // The reducer gives the holds up: here they only lose their meaning.
-        let kept = self.holds.close();
-        self.driver.close_session(self.recipient.number, keep_for);
-        // Before its id is free: whoever resumes it has the number, and events of its own.
-        self.driver.hub.end_session(self.recipient.number);
-        self.pool.session_closed(self, keep_for, kept);
-        self.settled.notify_waiters();
+    /// The same as [`Pool::explain`](crate::Pool::explain) for this session: its own servers, what
+    /// it holds, switches off and filters.
+    ///
+    /// Of a tool that is there it has `shapes` too, with a member for each [`Shape`] in which
+    /// something of its arguments is another:
+    /// `{renamed?: {the name there: the server's own}, left_out?: [{path, reason}]}`. `path` is the
+    /// JSON pointer of what the shape leaves out of the tool's schema. `left_out: [{path, reason}]`
+    /// are members of its definition that are of a type that is not theirs: they count as absent,
+    /// and the definition has them as the server wrote them.
+    ///
+    /// # Errors
+    /// `closed`, `forked`.
+    pub fn explain(&self, name: &str) -> Result<Value> {
+        self.core().explain(name)
     }
-
-    /// An error about one server in this session.
-    pub(super) fn named(&self, server: &str, error: Error) -> Error {
-        error.with_server(server).with_session(&*self.recipient.id)
-    }
-
-    /// The number of a change of one of its lists that is told, see [`List::revision`].
-    pub(super) fn number_of_change(&self, list: ListKind) -> u64 {
-        self.given.number_of_change(list)
-    }
-
-    /// The view as it is now; made anew only when a catalog or a state in it changed.
-    pub(super) fn view(&self) -> Result<Arc<Lists>> {
-        self.check()?;
-        Ok(self.given.lists(self))
-    }
-
-    /// The tools of one hold, as the view has them.
-    pub(super) fn tools_of(&self, held: &Arc<Held>) -> Arc<[Listed]> {
-        self.given.tools_of(self, held)
-    }
-
-    /// Its own source, for who must not hold the session.
-    pub(super) fn own_servers(&self) -> &Arc<OwnServers> {
-        &self.own
-    }
-
-    /// Puts a server into the session's own source.
-    pub(super) fn put_own(&self, server: &str, configured: Arc<Configured>) {
-        let before = self.own().insert(server.into(), configured);
-        // A server of the host's own ends with it, and its code may call back here.
-        drop(before);
-    }
-
-    /// A server that the session brought itself.
-    pub(super) fn own_server(&self, server: &str) -> Option<Arc<Configured>> {
-        self.own().get(server).cloned()
-    }
-
-    /// The names of those.
-    pub(super) fn own_names(&self) -> Vec<Box<str>> {
-        self.own().keys().cloned().collect()
-    }
-
-    fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
-        lock(&self.own)
-    }
-}
-
-impl SessionPort for SessionCore {
-    fn recipient(&self) -> &Recipient {
-        &self.recipient
-    }
-
-    fn handlers(&self) -> &Handlers {
-        &self.handlers
-    }
-
-    fn roots(&self) -> Arc<Vec<PathBuf>> {
-        self.roots.load_full()
-    }
-
-    fn closed(&self) -> Closed<'_> {
-        Box::pin(self.until_closed())
-    }
-
-    fn on_list_change(&self, change: &Arc<ListChange>) {
-        self.holds.listed(self, change);
-    }
-
-    fn on_quarantine(&self, entry: (&Arc<EntryCell>, Generation), tools: &HeldBack) {
-        self.holds.held_back(self, entry, tools);
-    }
-
-    fn on_failure(&self) {
-        self.settled.notify_waiters();
-    }
-
-    fn roots_left_out(&self, cell: &Arc<EntryCell>) {
-        self.leaves_out(cell);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 #[cfg(test)]
@@ -429,7 +317,8 @@ mod tests {
     use trunkline_pool::options::PoolOptions;
 
     use super::*;
-    use crate::api::configured::Origin;
+    use crate::api::configured::{Configured, Origin};
+    use crate::{ErrorCode, Pool};
 
     /// SPEC 3.5.
     #[tokio::test]

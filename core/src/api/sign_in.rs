@@ -12,7 +12,7 @@ use trunkline_pool::state::Gate;
 use super::configured::Configured;
 use super::follow::follow_together;
 use super::pool::{Pool, PoolCore};
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::specs::check_switched_on;
 use crate::auth::{Author, Credentials, NO_ADDRESS};
 use crate::driver::{Authority, recheck};
@@ -157,7 +157,7 @@ impl PoolCore {
                 found.push((name.into(), spec.clone(), authority));
             }
         };
-        let sessions = self.live_sessions();
+        let sessions = self.sessions.live_sessions();
         let theirs = sessions.iter().flat_map(|session| session.core().apart_from_pool());
         for (name, configured) in self.config.servers().into_iter().chain(theirs) {
             note(&name, configured.spec(), configured.authority.clone());
@@ -177,7 +177,7 @@ impl PoolCore {
             Ok(configured) => return Ok(of(configured)),
             Err(error) => error,
         };
-        let sessions = self.live_sessions();
+        let sessions = self.sessions.live_sessions();
         let mut theirs = sessions.iter().map(|it| it.core().either_spec(server));
         if let Some(Ok(configured)) = theirs.find(Result::is_ok) {
             return Ok(of(configured));
@@ -222,7 +222,7 @@ impl PoolCore {
     /// There are others in these credentials: whoever waits for what they let in gets it.
     fn let_in(&self, credentials: &Arc<Credentials>) {
         self.driver.credentials_changed(credentials);
-        let sessions = self.live_sessions();
+        let sessions = self.sessions.live_sessions();
         let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
         cores.iter().for_each(|session| session.want_again(credentials));
         follow_together(&cores);

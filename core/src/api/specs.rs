@@ -8,7 +8,7 @@ use trunkline_pool::layers::Scope;
 
 use super::configured::{Configured, Origin};
 use super::deadline::Deadline;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {

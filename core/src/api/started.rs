@@ -1,35 +1,16 @@
-//! The start of a session: waiting until its servers are there, and no longer than the start gate (SPEC 14.1).
+//! The start of a session: waiting until its servers are there, and no longer than the start gate
+//! (SPEC 14.1).
 
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use trunkline_pool::state::EntryState;
 
-use super::session::{Session, SessionCore};
+use super::session_core::SessionCore;
 use super::wanted::{Want, WantState};
 use crate::{Error, ErrorCode, Result};
 
-impl Session {
-    /// Waits until each server that the session wants is ready, has failed or sleeps, or the pool's `start_gate_ms` have passed since
-    /// the session was opened, whichever is first; then says how each of them stands. A server that is slow or fails is no error.
-    ///
-    /// `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`, `waiting` (for its server, for one that was
-    /// lost to come back, or for room in the pool) or `asleep` (it runs for calls only). `deferred` is there while it waits or sleeps:
-    /// how many tools are listed of what is kept. `error` says why it failed, why there is no room, or how the last start of one that sleeps
-    /// ended. What the session does not want is not in it: [`explain`](Self::explain) says why.
-    ///
-    /// Events tell what comes later. Once the gate has passed this never waits; [`ready`](Self::ready) waits for all, or for one. Dropping
-    /// the future leaves nothing.
-    ///
-    /// # Errors
-    /// `closed`, `forked`.
-    pub async fn started(&self) -> Result<Value> {
-        self.core().check()?;
-        self.core().started().await
-    }
-}
-
 impl SessionCore {
-    async fn started(self: &std::sync::Arc<Self>) -> Result<Value> {
+    pub(super) async fn started(self: &std::sync::Arc<Self>) -> Result<Value> {
         let gate = self.opened + self.driver.options.start_gate;
         let left = gate.saturating_duration_since(Instant::now());
         match self.ready(None, Some(left)).await {
@@ -69,7 +50,8 @@ impl SessionCore {
             WantState::Failed(error) => ("failed", Some(error.clone())),
             WantState::Asleep(error) => ("asleep", error.clone()),
             WantState::Ready(hold) => {
-                // Without a hold the session is being closed, or does without the server from now on.
+                // Without a hold the session is being closed, or does without the server from now
+                // on.
                 let Some(held) = self.holds.held(*hold) else { return ("waiting", None) };
                 let slot = &held.cell().load_full().slot;
                 if slot.state.is_connected() {

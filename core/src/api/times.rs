@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use trunkline_pool::options::CallOptions;
 
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::driver::EntryCell;
 
 /// The time in all and the time without progress: the call's own, else the server's, else the pool's. A time in all that is said nearer

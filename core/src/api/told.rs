@@ -21,7 +21,7 @@ use self::gone::Gone;
 use super::by_server::ByServer;
 use super::deferred::{Deferred, Seeing};
 use super::held::Held;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::driver::{EntryCell, ListChange};
 use crate::events::{About, ListEvents};
 

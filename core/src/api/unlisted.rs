@@ -4,6 +4,7 @@
 //! call waits for the lists. A tool that is seen, or that something keeps away, is no matter of these.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 use trunkline_pool::in_flight::later;
@@ -15,13 +16,15 @@ use trunkline_pool::view::Hidden;
 use super::calls::Started;
 use super::held::Held;
 use super::operation::Operation;
-use super::refresh::PATIENCE;
 use super::retry::Done;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::view::Lists;
 use super::waiting::{Tool, WaitingCall};
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Outcome};
+
+/// The longest that lists are waited for which are read or owed.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The member of `detail` that says that lists were still to come.
 const PENDING: &str = "listing_pending";
@@ -109,6 +112,16 @@ pub(super) fn start(
     };
     let tool = Tool { exposed: tool.into(), server: owed.server(), own: tool.into() };
     WaitingCall::new(session, number, (tool, Some(owed)), (arguments, options), done).start()
+}
+
+impl SessionCore {
+    pub(super) async fn until_listed(&self, server: Option<&str>) {
+        let is_meant = |name: &str| server.is_none_or(|server| server == name);
+        for cell in self.holds.cells().into_iter().filter(|cell| is_meant(&cell.server)) {
+            let generation = cell.load().slot.generation;
+            self.driver.has_listed(&cell, generation).await;
+        }
+    }
 }
 
 impl WaitingCall {

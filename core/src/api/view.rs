@@ -13,7 +13,7 @@ use super::deferred::Seeing;
 use super::held::Held;
 use super::list::{Book, List, Shaped};
 use super::no_tool::{tool_among, tool_quarantined, why_unlisted};
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::told::Sight;
 use crate::{Error, Result};
 

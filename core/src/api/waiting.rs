@@ -29,7 +29,7 @@ use super::no_tool::{tool_not_found, tool_vanished};
 use super::operation::Operation;
 use super::params;
 use super::retry::Done;
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use super::unlisted::Owed;
 use crate::client::Callee;
 use crate::usage::Ended;

@@ -19,7 +19,7 @@ use super::acquire::answer_with;
 use super::configured::{Configured, Origin};
 use super::follow::ToWant;
 use super::holds::{HoldId, Kind};
-use super::session::SessionCore;
+use super::session_core::SessionCore;
 use crate::driver::{LeaseHold, Wait, Wish};
 use crate::events::About;
 use crate::{Error, ErrorCode, Result};

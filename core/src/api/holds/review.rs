@@ -12,7 +12,7 @@ use super::{Having, HoldId, Holds, Inner, Kind, Row};
 use crate::Result;
 use crate::api::configured::{Configured, Origin};
 use crate::api::held::{Held, Standing};
-use crate::api::session::SessionCore;
+use crate::api::session_core::SessionCore;
 use crate::driver::{EntryCell, LeaseHold};
 
 /// What is left to be done about a change, once no lock is held.

@@ -7,6 +7,7 @@ use trunkline_pool::interface::words::gate;
 
 use super::{KEEPING_WAIT_MAX, Pool, PoolCore};
 use crate::api::deadline::Deadline;
+use crate::api::session::Session;
 use crate::api::sources::Standing;
 use crate::{ErrorCode, Result};
 
@@ -34,7 +35,7 @@ impl PoolCore {
         let deadline = Deadline::after(timeout);
         loop {
             self.config.until_answered(deadline).await?;
-            for session in self.live_sessions() {
+            for session in self.sessions.live_sessions().into_iter().map(Session::of) {
                 match session.ready(None, deadline.left()).await {
                     // A session that is closed waits for nothing.
                     Err(error) if error.code() != ErrorCode::Closed => return Err(error),
@@ -52,7 +53,7 @@ impl PoolCore {
 
     /// How every server that a source names stands.
     fn states(&self) -> Map<String, Value> {
-        let status = self.status();
+        let status = self.parts().status();
         let rows = status["servers"].as_object().into_iter().flatten();
         let running = self.config.running();
         let state = |(name, row): (&String, &Value)| {

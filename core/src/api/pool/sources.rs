@@ -140,7 +140,7 @@ impl PoolCore {
             Reconnected::None => return None,
             Reconnected::Names(names) => names.iter().cloned().collect(),
             Reconnected::All => {
-                let sessions = self.live_sessions();
+                let sessions = self.sessions.live_sessions();
                 let failed = sessions.iter().flat_map(|session| session.core().failed_wants());
                 let servers = self.driver.entries().into_iter();
                 let servers = servers.map(|(_, cell)| cell.server.to_string());

@@ -1,17 +1,20 @@
 //! Sessions that are resumed when what they held is gone.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use trunkline_pool::state::Input;
 
 use super::super::scripted::{pool_with, reconcile, server};
-use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, Session, SessionOptions};
+use super::super::session_core::SessionHandle;
+use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, SessionOptions};
 
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
 
-/// SPEC 3.13: the reducer's time may be up before the host's is, and what it let go nobody has again.
+/// SPEC 3.13: the reducer's time may be up before the host's is, and what it let go nobody has
+/// again.
 #[tokio::test]
 async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
     let pool = pool_with(json!({}), json!({ "s": server("") })).await;
@@ -58,7 +61,8 @@ async fn an_acquire_for_a_session_opens_none_that_could_not_be_opened() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 13.1, 3.13: what was removed or replaced is held by no session that may come back, unless it keeps what it was opened with.
+/// SPEC 13.1, 3.13: what was removed or replaced is held by no session that may come back, unless
+/// it keeps what it was opened with.
 #[tokio::test]
 async fn a_session_that_is_kept_lets_go_what_is_configured_no_more() {
     for follows in [true, false] {
@@ -80,7 +84,8 @@ async fn a_session_that_is_kept_lets_go_what_is_configured_no_more() {
     }
 }
 
-/// SPEC 13.1, 3.13: what goes while a session is resumed is held by it no more, though the change found neither who left it nor who holds it.
+/// SPEC 13.1, 3.13: what goes while a session is resumed is held by it no more, though the change
+/// found neither who left it nor who holds it.
 #[tokio::test]
 async fn a_session_lets_go_what_goes_while_it_is_resumed() {
     let servers = json!({ "gone": server(""), "same": server("") });
@@ -93,10 +98,11 @@ async fn a_session_lets_go_what_goes_while_it_is_resumed() {
     session.close(Some(HANG));
     drop((gone, same));
     // As `open` does, with a change in the moment between.
-    let core = &session.core().pool;
-    let kept = core.sessions().kept.remove("a").unwrap();
+    let sessions = &session.core().sessions;
+    let kept = sessions.sessions().kept.remove("a").unwrap();
     let resumed = Some((kept.number, kept.context.clone()));
-    let (again, is_kept) = Session::open(&pool, (options(), Vec::new()), resumed);
+    let (core, is_kept) = sessions.open_core((options(), Vec::new()), resumed);
+    let again = SessionHandle::new(core, Arc::new(pool.clone()));
     assert!(is_kept);
     reconcile(&pool, json!({ "same": server("") })).await;
     again.core().holds.inherit(again.core(), kept.take());
@@ -106,7 +112,8 @@ async fn a_session_lets_go_what_goes_while_it_is_resumed() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 3.13: what a session left belongs to whoever resumes it. When its id was taken before that was put down, there is nobody.
+/// SPEC 3.13: what a session left belongs to whoever resumes it. When its id was taken before that
+/// was put down, there is nobody.
 #[tokio::test]
 async fn what_a_session_left_is_dropped_where_its_id_is_anothers_by_then() {
     let pool = pool_with(json!({}), json!({ "s": server("") })).await;
@@ -120,7 +127,7 @@ async fn what_a_session_left_is_dropped_where_its_id_is_anothers_by_then() {
     session.close(None);
     let other = pool.session(options()).unwrap();
     assert_ne!(other.core().recipient.number, core.recipient.number);
-    core.pool.session_closed(core, HANG, holds);
-    assert_eq!(core.pool.sessions_seen().1, 0);
+    core.sessions.session_closed(core, HANG, holds);
+    assert_eq!(core.sessions.sessions_seen().1, 0);
     pool.close().await.unwrap();
 }

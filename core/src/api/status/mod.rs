@@ -1,5 +1,6 @@
 //! What the pool says of itself (SPEC 9.4). No secret, no argument and no fingerprint is in it.
 
+mod parts;
 mod said;
 mod server;
 
@@ -11,13 +12,13 @@ use trunkline_pool::metrics;
 use trunkline_pool::options::StatusOptions;
 use trunkline_pool::state::EntryState;
 
+pub(super) use self::parts::Parts;
 pub(super) use self::server::Seen;
 use self::server::Server;
 use super::configured::Configured;
-use super::pool::PoolCore;
 use crate::platform::{self, Taken};
 
-impl PoolCore {
+impl Parts<'_> {
     /// The whole pool as JSON.
     pub(super) fn status(&self) -> Value {
         self.status_with(&StatusOptions::default())
@@ -29,14 +30,14 @@ impl PoolCore {
         if options.processes {
             take_stock(&mut by_name);
         }
-        let disabled_by = self.disabled_by();
+        let disabled_by = self.sessions.disabled_by();
         let without = |name: &str| disabled_by.get(name).map_or(&[][..], Vec::as_slice);
         let row = |name, server: &Server| server.row(self, name, without(name));
         let rows: BTreeMap<&str, Value> =
             by_name.iter().map(|(name, server)| (&**name, row(name, server))).collect();
         let count =
             |member: &str, word: &str| rows.values().filter(|row| row[member] == word).count();
-        let (sessions, kept) = self.sessions_seen();
+        let (sessions, kept) = self.sessions.sessions_seen();
         let processes: usize = by_name.values().map(|server| server.pids().count()).sum();
         let totals = json!({
             "servers": rows.len(),
@@ -97,7 +98,7 @@ impl PoolCore {
 
     /// What sessions brought themselves and what failed, so that nothing else is left of it.
     pub(super) fn failed_of_sessions(&self) -> Vec<(Box<str>, Arc<Configured>)> {
-        let mut brought = self.brought_by_sessions();
+        let mut brought = self.sessions.brought_by_sessions();
         brought.retain(|(name, _)| self.driver.last_error(name).is_some());
         brought
     }
@@ -119,7 +120,8 @@ impl PoolCore {
         server.seen(self, name)
     }
 
-    /// How far the servers have been looked at: not at all, some for the first time now, all that were asked for.
+    /// How far the servers have been looked at: not at all, some for the first time now, all that
+    /// were asked for.
     fn discovery(&self, by_name: &BTreeMap<Box<str>, Server>) -> &'static str {
         let mut entries = by_name.values().flat_map(|server| &server.entries);
         if entries.any(|(status, _)| status.state == EntryState::Spawning) {

@@ -11,9 +11,9 @@ use trunkline_pool::gates::{Approval, Facts, Gates};
 use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
+use super::parts::Parts;
 use super::said::{Said, own_word};
 use crate::api::configured::Configured;
-use crate::api::pool::PoolCore;
 use crate::api::sources::{Named, Origin, Over, Standing};
 use crate::driver::{self, EntryCell, Published};
 use crate::platform::Taken;
@@ -49,12 +49,12 @@ pub(crate) struct Seen {
 
 impl Server {
     /// What keeps it from being connected.
-    pub fn seen(&self, pool: &PoolCore, name: &str) -> Seen {
-        let removed = self.named.is_none() && pool.config.running().is_removed(name);
-        let own = self.error(pool, name);
+    pub fn seen(&self, parts: &Parts<'_>, name: &str) -> Seen {
+        let removed = self.named.is_none() && parts.config.running().is_removed(name);
+        let own = self.error(parts, name);
         let is_named = self.named.is_some() || removed;
-        let gate = self.gate(removed, name, &pool.driver.gates());
-        let rest = self.reason(pool, name, self.state(), own.as_ref());
+        let gate = self.gate(removed, name, &parts.driver.gates());
+        let rest = self.reason(parts, name, self.state(), own.as_ref());
         let invalid = self.invalid().cloned();
         let (error, outdated) = match (&self.configured, gate) {
             (Some(_), None) => (own.or_else(|| invalid.clone()), invalid),
@@ -76,7 +76,7 @@ impl Server {
     }
 
     /// Its row, with the sessions that do without it.
-    pub fn row(&self, pool: &PoolCore, name: &str, disabled_by: &[Arc<str>]) -> Value {
+    pub fn row(&self, parts: &Parts<'_>, name: &str, disabled_by: &[Arc<str>]) -> Value {
         let spec = self.configured.as_ref().map(|configured| &configured.spec);
         let spec = spec.or_else(|| self.entries.first().map(|(_, cell)| &cell.spec));
         let newest = self.entries.last().map(|(_, cell)| cell.load_full());
@@ -86,18 +86,18 @@ impl Server {
         let held = match newest.filter(is_connected) {
             Some(published) => published.slot.held.clone(),
             // It is remembered while nothing is connected.
-            None => pool.driver.held_of(name),
+            None => parts.driver.held_of(name),
         };
         let of_pool = self.named.is_some();
-        let usage = pool.driver.usage_of(name);
-        let removed = !of_pool && pool.config.running().is_removed(name);
+        let usage = parts.driver.usage_of(name);
+        let removed = !of_pool && parts.config.running().is_removed(name);
         let origin = self.named.as_ref().map(|named| &named.origin);
         let source = match origin {
             Some(origin) => Some(origin.source.clone()),
             None if removed => None,
-            None => Some(of_session(pool, name)),
+            None => Some(of_session(parts, name)),
         };
-        let Seen { gate, rest, error, .. } = self.seen(pool, name);
+        let Seen { gate, rest, error, .. } = self.seen(parts, name);
         let state = self.state();
         let over = self.named.iter().flat_map(|named| &named.over);
         let hides = self.named.as_ref().and_then(|named| named.hides.as_ref());
@@ -117,7 +117,7 @@ impl Server {
             "approval_state": self.approval_state(),
             "content": self.content(),
             "auth_required": auth.is_some() || self.has(&[EntryState::AuthRequired]),
-            "auth_need": auth.map(|error| self.auth_need(pool, name, error)),
+            "auth_need": auth.map(|error| self.auth_need(parts, name, error)),
             "disabled_by": disabled_by.iter().map(|id| &**id).collect::<Vec<&str>>(),
             "pid_count": self.pids().count(),
             "entry_count": self.entries.len(),
@@ -137,7 +137,7 @@ impl Server {
             "error_code": error.as_ref().map(|error| error.code().name()),
             "last_error": error.as_ref().map(|error| error.to_json()),
             "hint": error.as_ref().and_then(|error| error.hint()),
-            "entries": self.entries.iter().map(|row| entry(pool, row)).collect::<Vec<_>>(),
+            "entries": self.entries.iter().map(|row| entry(parts, row)).collect::<Vec<_>>(),
         });
         row["waiting"] = over.map(Over::to_json).collect();
         row["hides"] = hides.map(Origin::to_json).into();
@@ -170,31 +170,31 @@ impl Server {
     }
 
     /// What is wrong with its newest connection, or with the last attempt.
-    fn error(&self, pool: &PoolCore, name: &str) -> Option<Error> {
+    fn error(&self, parts: &Parts<'_>, name: &str) -> Option<Error> {
         match self.entries.last() {
             Some((_, cell)) => cell.load().slot.error.clone(),
             // What could not be started has no entry; its error stays until the next one connects.
-            None => pool.driver.last_error(name),
+            None => parts.driver.last_error(name),
         }
     }
 
     /// What the host has to bring; the address to sign in at is that of the sign-in which is under way for what lacks it.
-    fn auth_need(&self, pool: &PoolCore, name: &str, error: &Error) -> Value {
+    fn auth_need(&self, parts: &Parts<'_>, name: &str, error: &Error) -> Value {
         let mut need = driver::auth_need(error);
         // Of what the error is about, as [`error`](Self::error) has it.
         let credentials = match self.entries.last() {
             Some((_, cell)) => cell.context.of(&cell.server, &cell.spec, cell.author),
             // No session is asked: whoever holds the last handle of one closes it, which a look at the status must not do.
             None => {
-                let configured = pool.config.configured(name).ok();
+                let configured = parts.config.configured(name).ok();
                 let of = |it: Arc<Configured>| {
-                    let context = &pool.driver.context;
+                    let context = &parts.driver.context;
                     context.of(&name.into(), it.spec(), it.authority.author())
                 };
                 configured.and_then(of)
             }
         };
-        let url = credentials.and_then(|credentials| pool.driver.sign_ins.url_of(&credentials));
+        let url = credentials.and_then(|credentials| parts.driver.sign_ins.url_of(&credentials));
         need.extend(url.map(|url| ("url".to_owned(), url.into())));
         need.into()
     }
@@ -227,7 +227,7 @@ impl Server {
     /// Why an admitted server is not ready (I-27); nothing for one that is.
     fn reason(
         &self,
-        pool: &PoolCore,
+        parts: &Parts<'_>,
         name: &str,
         state: &str,
         error: Option<&Error>,
@@ -243,18 +243,18 @@ impl Server {
             "reconnecting"
         } else if self.named.as_ref().is_some_and(waits) {
             "waiting"
-        } else if pool.driver.is_beyond_budget(name) {
+        } else if parts.driver.is_beyond_budget(name) {
             "budget"
         } else if self.has(&[EntryState::AuthRequired]) || error.is_some_and(is_auth) {
             "auth_required"
         } else if self.has(&[EntryState::Failed]) || error.is_some() {
             "failed"
-        } else if pool.driver.check_open().is_err() {
+        } else if parts.driver.check_open().is_err() {
             "closing"
         } else if self
             .configured
             .as_ref()
-            .is_some_and(|server| server.is_lazy(&pool.driver.options))
+            .is_some_and(|server| server.is_lazy(&parts.driver.options))
         {
             // A call of one of its tools starts it.
             "asleep"
@@ -301,15 +301,15 @@ fn skipped(catalog: &Catalog) -> Value {
 const SKIPPED_SHOWN_MAX: usize = 64;
 
 /// The source of a server that sessions brought along: their own, or what they said that it is of.
-fn of_session(pool: &PoolCore, name: &str) -> Arc<SourceName> {
-    match pool.config.claimed_as(name) {
+fn of_session(parts: &Parts<'_>, name: &str) -> Arc<SourceName> {
+    match parts.config.claimed_as(name) {
         Some((_, source)) => source,
         None => Arc::new(SourceName::of_scope(Scope::Session)),
     }
 }
 
-fn entry(pool: &PoolCore, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Value {
-    let now = pool.driver.now();
+fn entry(parts: &Parts<'_>, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> Value {
+    let now = parts.driver.now();
     let uptime = status.connected_at.map(|since| now.0.saturating_sub(since.0) / 1_000_000);
     let connection = cell.connection(status.generation);
     let facts = connection.as_ref().map(|connection| connection.server_facts());

@@ -11,8 +11,8 @@ use crate::api::configured::{Configured, Origin};
 use crate::api::deadline::Deadline;
 use crate::api::follow::follow_together;
 use crate::api::held::Held;
-use crate::api::pool::PoolCore;
-use crate::api::session::SessionCore;
+use crate::api::registry::SessionRegistry;
+use crate::api::session_core::SessionCore;
 use crate::auth::Credentials;
 use crate::driver::{EntryCell, Keyed};
 use crate::{ErrorCode, Result};
@@ -135,7 +135,7 @@ impl SessionCore {
     }
 }
 
-impl PoolCore {
+impl SessionRegistry {
     /// Starts a server in the sessions that want it and failed to get it, but for what has an entry: that is restarted.
     pub(crate) fn start_what_failed(&self, server: &str) {
         let entries = self.driver.entries().into_iter();

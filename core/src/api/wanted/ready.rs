@@ -10,7 +10,7 @@ use crate::api::call::not_connected;
 use crate::api::configured::Origin;
 use crate::api::deadline::Deadline;
 use crate::api::held::{Held, Standing, disabled};
-use crate::api::session::SessionCore;
+use crate::api::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {

@@ -1,0 +1,278 @@
+//! A session as everything below the host's handle has it.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use trunkline_pool::acceptance::Held as HeldBack;
+use trunkline_pool::catalog::ListKind;
+use trunkline_pool::options::{Handlers, Offered, SessionOptions};
+use trunkline_pool::state::{Generation, SessionId};
+
+use super::calls::Calls;
+use super::configure::Disabled;
+use super::configured::Configured;
+use super::filters::SessionWarned;
+use super::held::Held;
+use super::holds::Holds;
+use super::kept::Kept;
+use super::list::Given;
+use super::log_level::Hears;
+use super::registry::SessionRegistry;
+use super::sources::Config;
+use super::untold::Untold;
+use super::view::{Listed, Lists};
+use super::wanted::Wants;
+use crate::auth::Context;
+use crate::driver::{Closed, Driver, EntryCell, ListChange, SessionPort};
+use crate::events::Recipient;
+use crate::{Error, ErrorCode, Result};
+
+/// Closes the session when the host has no clone left.
+pub(super) struct SessionHandle {
+    core: Arc<SessionCore>,
+    /// The host has its pool as long as any session of it.
+    _pool: Arc<dyn Any + Send + Sync>,
+}
+
+impl SessionHandle {
+    /// That of a new session, which keeps its pool.
+    pub(super) fn new(core: Arc<SessionCore>, pool: Arc<dyn Any + Send + Sync>) -> Arc<Self> {
+        Arc::new(SessionHandle { core, _pool: pool })
+    }
+
+    pub(super) fn core(&self) -> &Arc<SessionCore> {
+        &self.core
+    }
+}
+
+impl Drop for SessionHandle {
+    fn drop(&mut self) {
+        self.core.close(None);
+    }
+}
+
+/// Servers that a session brought itself.
+pub(super) type OwnServers = Mutex<BTreeMap<Box<str>, Arc<Configured>>>;
+
+/// What the session's handle, leases and calls share. The fields that a list change reads stand
+/// first, side by side: it reads thousands of sessions, none of which is in the processor's cache.
+#[repr(C)]
+pub(crate) struct SessionCore {
+    /// What events have to know of it.
+    pub recipient: Recipient,
+    /// The pool at work.
+    pub driver: Arc<Driver>,
+    pub(crate) holds: Holds,
+    given: Given,
+    /// The servers that it wants without asking.
+    pub(super) wants: Mutex<Wants>,
+    /// When it was opened: the start gate counts from here.
+    pub(super) opened: Instant,
+    /// The sessions of the pool, of which it is one.
+    pub(super) sessions: Arc<SessionRegistry>,
+    /// What configures the pool.
+    pub(super) config: Arc<Config>,
+    /// What it keeps of the pool's servers; absent when it follows them.
+    pub(super) kept: Option<Kept>,
+    /// Its options as they are now.
+    pub(super) options: Mutex<Arc<SessionOptions>>,
+    /// What answers the servers that it calls: its own handlers, else the pool's.
+    pub(crate) handlers: Handlers,
+    /// What servers are offered because of them.
+    pub(super) offered: Offered,
+    /// Whose credentials its connections are made with.
+    pub(super) context: Arc<Context>,
+    /// Folders that its own connections are told of, beside the pool's.
+    pub(crate) roots: ArcSwap<Vec<PathBuf>>,
+    /// The shared connections that are not told of them.
+    pub(super) untold: Untold<EntryCell>,
+    pub(super) calls: Arc<Calls>,
+    pub(super) warned: SessionWarned,
+    /// Something in `wants` was settled, or the session closed.
+    pub(super) settled: Notify,
+    /// Servers that the session brought itself.
+    own: Arc<OwnServers>,
+    /// Servers that it does without (SPEC 6.5).
+    pub(super) disabled: Arc<Disabled>,
+    /// How grave log messages have to be to be heard.
+    pub(super) hears: Hears,
+}
+
+impl SessionCore {
+    pub(super) fn new(
+        sessions: &Arc<SessionRegistry>,
+        (options, roots): (SessionOptions, Vec<PathBuf>),
+        number: SessionId,
+        left: Option<Arc<Context>>,
+    ) -> SessionCore {
+        let SessionRegistry { driver, config, .. } = &**sessions;
+        let own = &options.handlers;
+        let patience = driver.options.handler_timeout;
+        let handlers = own.or(&driver.options.handlers);
+        let hears = Hears::new(options.log_level);
+        SessionCore {
+            context: driver.context.of_session((&options.id, left), own, patience),
+            offered: handlers.offered(),
+            handlers,
+            roots: ArcSwap::from_pointee(roots),
+            untold: Untold::default(),
+            recipient: Recipient::new(number, &options.id),
+            opened: Instant::now(),
+            driver: driver.clone(),
+            sessions: sessions.clone(),
+            config: config.clone(),
+            kept: Kept::of(config, options.follow),
+            options: Mutex::new(Arc::new(options)),
+            calls: Arc::default(),
+            wants: Mutex::default(),
+            warned: SessionWarned::default(),
+            settled: Notify::new(),
+            own: Arc::default(),
+            disabled: Arc::default(),
+            hears,
+            holds: Holds::default(),
+            given: Given::default(),
+        }
+    }
+
+    /// Fails when the session cannot be used any more.
+    pub(super) fn check(&self) -> Result<()> {
+        self.driver.check_process()?;
+        if self.is_closed() { Err(self.closed()) } else { Ok(()) }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.recipient.is_closed()
+    }
+
+    /// Waits until it is closed.
+    pub(super) async fn until_closed(&self) {
+        loop {
+            let mut settled = std::pin::pin!(self.settled.notified());
+            settled.as_mut().enable();
+            if self.is_closed() {
+                return;
+            }
+            settled.await;
+        }
+    }
+
+    /// The error of a closed session.
+    pub(super) fn closed(&self) -> Error {
+        Error::new(ErrorCode::Closed, "the session is closed").with_session(&*self.recipient.id)
+    }
+
+    pub(super) fn close(&self, keep_for: Option<Duration>) {
+        // In a forked child the servers, and whoever holds a lock, are the parent's.
+        if self.driver.runtime.is_forked() || self.recipient.close() {
+            return;
+        }
+        self.calls.close();
+        if !self.context.is_of_pool() {
+            self.context.close();
+        }
+        // What the host provided may refer to the session.
+        let own = std::mem::take(&mut *self.own());
+        drop((own, self.given.end()));
+        let keep_for = keep_for.unwrap_or(self.options().keep_for);
+        self.unwant_all();
+        // The reducer gives the holds up: here they only lose their meaning.
+        let kept = self.holds.close();
+        self.driver.close_session(self.recipient.number, keep_for);
+        // Before its id is free: whoever resumes it has the number, and events of its own.
+        self.driver.hub.end_session(self.recipient.number);
+        self.sessions.session_closed(self, keep_for, kept);
+        self.settled.notify_waiters();
+    }
+
+    /// An error about one server in this session.
+    pub(super) fn named(&self, server: &str, error: Error) -> Error {
+        error.with_server(server).with_session(&*self.recipient.id)
+    }
+
+    /// The number of a change of one of its lists that is told, see [`List::revision`].
+    pub(super) fn number_of_change(&self, list: ListKind) -> u64 {
+        self.given.number_of_change(list)
+    }
+
+    /// The view as it is now; made anew only when a catalog or a state in it changed.
+    pub(super) fn view(&self) -> Result<Arc<Lists>> {
+        self.check()?;
+        Ok(self.given.lists(self))
+    }
+
+    /// The tools of one hold, as the view has them.
+    pub(super) fn tools_of(&self, held: &Arc<Held>) -> Arc<[Listed]> {
+        self.given.tools_of(self, held)
+    }
+
+    /// Its own source, for who must not hold the session.
+    pub(super) fn own_servers(&self) -> &Arc<OwnServers> {
+        &self.own
+    }
+
+    /// Puts a server into the session's own source.
+    pub(super) fn put_own(&self, server: &str, configured: Arc<Configured>) {
+        let before = self.own().insert(server.into(), configured);
+        // A server of the host's own ends with it, and its code may call back here.
+        drop(before);
+    }
+
+    /// A server that the session brought itself.
+    pub(super) fn own_server(&self, server: &str) -> Option<Arc<Configured>> {
+        self.own().get(server).cloned()
+    }
+
+    /// The names of those.
+    pub(super) fn own_names(&self) -> Vec<Box<str>> {
+        self.own().keys().cloned().collect()
+    }
+
+    fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
+        lock(&self.own)
+    }
+}
+
+impl SessionPort for SessionCore {
+    fn recipient(&self) -> &Recipient {
+        &self.recipient
+    }
+
+    fn handlers(&self) -> &Handlers {
+        &self.handlers
+    }
+
+    fn roots(&self) -> Arc<Vec<PathBuf>> {
+        self.roots.load_full()
+    }
+
+    fn closed(&self) -> Closed<'_> {
+        Box::pin(self.until_closed())
+    }
+
+    fn on_list_change(&self, change: &Arc<ListChange>) {
+        self.holds.listed(self, change);
+    }
+
+    fn on_quarantine(&self, entry: (&Arc<EntryCell>, Generation), tools: &HeldBack) {
+        self.holds.held_back(self, entry, tools);
+    }
+
+    fn on_failure(&self) {
+        self.settled.notify_waiters();
+    }
+
+    fn roots_left_out(&self, cell: &Arc<EntryCell>) {
+        self.leaves_out(cell);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

@@ -1,0 +1,21 @@
+//! What reports are made of: the parts of a pool, whoever has them.
+
+use crate::api::registry::SessionRegistry;
+use crate::api::session_core::SessionCore;
+use crate::api::sources::Config;
+use crate::driver::Driver;
+
+/// What a report is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    pub driver: &'a Driver,
+    pub config: &'a Config,
+    pub sessions: &'a SessionRegistry,
+}
+
+impl SessionCore {
+    /// What a report is made of.
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        Parts { driver: &self.driver, config: &self.config, sessions: &self.sessions }
+    }
+}
