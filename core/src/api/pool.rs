@@ -42,7 +42,7 @@ use crate::{Error, ErrorCode, Result};
 pub struct Pool(pub(super) Arc<PoolCore>, Arc<Handle>);
 
 /// Ends the pool when the host has nothing left of it. The library's own work, which may wait for a
-/// file system, has the core alone.
+/// file system, has the configuration alone.
 struct Handle(Arc<PoolCore>);
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ struct Sessions {
 /// A session that is open.
 struct Live {
     number: SessionId,
+    core: Weak<SessionCore>,
     session: Weak<SessionHandle>,
     disabled: Arc<Disabled>,
     calls: Arc<Calls>,
@@ -99,7 +100,7 @@ impl SessionRegistry {
     /// None yet. The driver is told what its sessions are.
     pub(super) fn new(driver: Arc<Driver>, config: Arc<Config>) -> Arc<SessionRegistry> {
         let sessions = Arc::new(SessionRegistry { driver, config, sessions: Mutex::default() });
-        sessions.driver.serve(Arc::<SessionRegistry>::downgrade(&sessions));
+        sessions.driver.set_sessions(Arc::<SessionRegistry>::downgrade(&sessions));
         sessions
     }
 
@@ -127,8 +128,10 @@ impl SessionRegistry {
         let (number, disabled, calls) =
             (core.recipient.number, core.disabled.clone(), core.calls.clone());
         let own = core.own_servers().clone();
+        let weak = Arc::downgrade(&core);
         let handle = SessionHandle::new(core, pool);
-        let live = Live { number, session: Arc::downgrade(&handle), disabled, calls, own };
+        let session = Arc::downgrade(&handle);
+        let live = Live { number, core: weak, session, disabled, calls, own };
         sessions.live.insert(id, live);
         drop(sessions);
         // The time of the reducer may be up before the one here is: then nothing of it is held any
@@ -207,6 +210,14 @@ impl SessionRegistry {
             let is_on = !configured.spec.disabled;
             is_on && self.driver.is_key(hold.cell.key, |key| configured.leads_to(key))
         })
+    }
+
+    /// What the live sessions are. No session is kept open by it: the host may let go of its last
+    /// handle meanwhile.
+    fn live_cores(&self) -> Vec<Arc<SessionCore>> {
+        let sessions = self.sessions();
+        let cores = sessions.live.values().filter_map(|live| live.core.upgrade());
+        cores.filter(|core| !core.is_closed()).collect()
     }
 
     /// The live sessions.
@@ -295,17 +306,17 @@ impl SessionSet for SessionRegistry {
     }
 
     fn retry_undecided(&self) {
-        self.live_sessions().iter().for_each(|session| session.core().want_the_undecided());
+        self.live_cores().iter().for_each(|session| session.want_the_undecided());
     }
 
     fn refresh_from_cache(&self, server: &str) {
-        self.live_sessions().iter().for_each(|session| session.core().show_newer(server));
+        self.live_cores().iter().for_each(|session| session.show_newer(server));
     }
 
-    fn retry_wanted(&self, cell: &EntryCell) {
-        let sessions = self.live_sessions();
-        let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();
-        SessionCore::want_what_came(&cores, cell);
+    fn on_connected(&self, cell: &EntryCell) {
+        let sessions = self.live_cores();
+        sessions.iter().for_each(|session| session.show_newer(&cell.server));
+        SessionCore::want_what_came(&sessions, cell);
     }
 }
 

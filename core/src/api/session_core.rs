@@ -29,7 +29,7 @@ use super::untold::Untold;
 use super::view::{Listed, Lists};
 use super::wanted::Wants;
 use crate::auth::Context;
-use crate::driver::{Closed, Driver, EntryCell, ListChange, SessionPort};
+use crate::driver::{CloseFuture, Driver, EntryCell, ListChange, SessionPort};
 use crate::events::Recipient;
 use crate::{Error, ErrorCode, Result};
 
@@ -252,7 +252,7 @@ impl SessionPort for SessionCore {
         self.roots.load_full()
     }
 
-    fn closed(&self) -> Closed<'_> {
+    fn closed(&self) -> CloseFuture<'_> {
         Box::pin(self.until_closed())
     }
 
@@ -268,7 +268,7 @@ impl SessionPort for SessionCore {
         self.settled.notify_waiters();
     }
 
-    fn roots_left_out(&self, cell: &Arc<EntryCell>) {
+    fn on_roots_not_shared(&self, cell: &Arc<EntryCell>) {
         self.leaves_out(cell);
     }
 }

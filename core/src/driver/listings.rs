@@ -59,8 +59,7 @@ impl Driver {
     /// from now on.
     pub(super) fn has_come(&self, cell: &EntryCell) {
         if let Some(sessions) = self.session_set() {
-            sessions.refresh_from_cache(&cell.server);
-            sessions.retry_wanted(cell);
+            sessions.on_connected(cell);
         }
     }
 

@@ -54,7 +54,7 @@ pub(crate) use log_levels::TakenOver;
 pub(crate) use notices::auth_need;
 pub(crate) use questions::{Acquired, Answer, Answered, Wait, Wish};
 pub(crate) use resources::{Asker, Asking};
-pub(crate) use session_port::{Closed, SessionPort, SessionSet};
+pub(crate) use session_port::{CloseFuture, SessionPort, SessionSet};
 pub(crate) use starts::Turn;
 
 use self::accepted::Approvers;
@@ -199,13 +199,13 @@ impl Driver {
         Ok(driver)
     }
 
-    /// These are the sessions of the pool. Said once, before any is opened.
-    pub(crate) fn serve(&self, sessions: Weak<dyn SessionSet>) {
+    /// Tells the driver which sessions the pool has: once, before any is opened.
+    pub(crate) fn set_sessions(&self, sessions: Weak<dyn SessionSet>) {
         let is_first = self.sessions.set(sessions).is_ok();
         debug_assert!(is_first, "a driver serves one pool");
     }
 
-    /// What they are, while the pool is there.
+    /// The pool's sessions, while the pool is there.
     pub(crate) fn session_set(&self) -> Option<Arc<dyn SessionSet>> {
         self.sessions.get()?.upgrade()
     }

@@ -105,7 +105,7 @@ impl Driver {
             if cell.owner == Some(number) {
                 self.renew_roots(&cell);
             } else if cell.is_held_by(number) {
-                session.roots_left_out(&cell);
+                session.on_roots_not_shared(&cell);
             }
         }
     }

@@ -24,7 +24,7 @@ pub(crate) trait SessionPort: Send + Sync {
     fn roots(&self) -> Arc<Vec<PathBuf>>;
 
     /// Resolves when the session is closed.
-    fn closed(&self) -> Closed<'_>;
+    fn closed(&self) -> CloseFuture<'_>;
 
     /// The lists of an entry that it holds changed. It tells its subscribers.
     fn on_list_change(&self, change: &Arc<ListChange>);
@@ -36,11 +36,11 @@ pub(crate) trait SessionPort: Send + Sync {
     fn on_failure(&self);
 
     /// It holds a connection that is not told of its own folders, since others share it.
-    fn roots_left_out(&self, cell: &Arc<EntryCell>);
+    fn on_roots_not_shared(&self, cell: &Arc<EntryCell>);
 }
 
 /// The end of a session, to be waited for.
-pub(crate) type Closed<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+pub(crate) type CloseFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// All live sessions of a pool, for what they do together.
 pub(crate) trait SessionSet: Send + Sync {
@@ -56,7 +56,7 @@ pub(crate) trait SessionSet: Send + Sync {
     /// that.
     fn refresh_from_cache(&self, server: &str);
 
-    /// A server was connected to: sessions that want it by that connection, and failed to get it,
-    /// ask for it anew.
-    fn retry_wanted(&self, cell: &EntryCell);
+    /// A server was connected to: sessions that see of it what was kept, or failed to get it, have
+    /// it from now on.
+    fn on_connected(&self, cell: &EntryCell);
 }

@@ -39,6 +39,21 @@ async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
     pool.close().await.unwrap();
 }
 
+/// What the driver does for all sessions keeps none of them open.
+#[tokio::test]
+async fn a_session_closes_with_its_last_handle_while_the_driver_works_for_it() {
+    let pool = Pool::new(PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap()).unwrap();
+    let session = pool.session(SessionOptions::new("a")).unwrap();
+    let at_work = pool.0.sessions.live_cores();
+    drop(session);
+    assert!(matches!(&at_work[..], [core] if core.is_closed()));
+    let again = pool.session(SessionOptions::new("a")).unwrap();
+    assert_eq!(again.id(), "a");
+    assert_eq!(pool.0.sessions.live_cores().len(), 1);
+    drop(again);
+    pool.close().await.unwrap();
+}
+
 /// SPEC 3.13, S-49: a session has an id that can be shown, however it is opened.
 #[tokio::test]
 async fn an_acquire_for_a_session_opens_none_that_could_not_be_opened() {

@@ -59,8 +59,7 @@ impl Config {
         name: &str,
         hash: ApprovalHash,
     ) -> Option<(Standing, Arc<ToolDigests>)> {
-        let sources = self;
-        sources.approvals.known()?.accepted_tools(&sources.root, name, hash)
+        self.approvals.known()?.accepted_tools(&self.root, name, hash)
     }
 
     /// Has kept what is accepted by the approval of a configuration.

@@ -18,8 +18,8 @@ use super::watching::Watching;
 use crate::Result;
 use crate::api::configured::Configured;
 use crate::api::deadline::Deadline;
-use crate::storage::approvals::{Approvals, root_of};
 use crate::driver::Driver;
+use crate::storage::approvals::{Approvals, root_of};
 
 /// What a pool is configured by, and what the last pass made of that.
 pub(crate) struct Config {
@@ -69,8 +69,7 @@ impl Config {
         }))
     }
 
-    /// What the pool has to be there for: the host's lists, and who hears of what is wrong with
-    /// decisions.
+    /// Puts the host's lists in force, and has warnings about decisions told.
     pub(crate) fn begin_sources(self: &Arc<Self>) {
         self.running().begin(self.desired().lists());
         let weak = Arc::downgrade(self);

@@ -225,8 +225,8 @@ impl Config {
         if !moved.is_empty() {
             self.driver.reconfigure(|key| self.running().judge(key, moved));
         }
-        let is_followed = self.driver.session_set().is_some_and(|all| all.reconcile_all());
-        if !is_followed {
+        let Some(sessions) = self.driver.session_set() else { return };
+        if !sessions.reconcile_all() {
             self.look_ahead(moved.keys().map(|name| &**name));
         }
     }

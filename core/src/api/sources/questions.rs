@@ -233,7 +233,7 @@ async fn answer(config: &Weak<Config>, ask: &Ask) -> Option<Answer> {
         return Some(Answer::Refused);
     }
     let driver = config.driver.clone();
-    // Nobody who waits for the host keeps the pool.
+    // Nobody who waits for the host keeps the configuration.
     drop(config);
     let kind = match &ask.question {
         Question::Input(..) => HandlerKind::Inputs,

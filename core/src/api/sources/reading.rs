@@ -25,7 +25,6 @@ use super::entry::Fresh;
 use super::findings::Said;
 use super::pass::{Begun, Busy, Passed};
 use super::place::Place;
-use crate::bounded;
 use crate::host_env::settings_discovery::project_of;
 use crate::platform::is_users_alone;
 use crate::{Error, ErrorCode, Result, bounded};

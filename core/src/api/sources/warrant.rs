@@ -166,10 +166,8 @@ impl Warrant for Approved {
     fn recheck(&self) -> Result<Gate> {
         let gate = self.gate();
         let (Gate::Open, Some(config)) = (gate, self.config.upgrade()) else { return Ok(gate) };
-        let sources = &config;
-        let read = sources.approvals.reread_if_changed().and_then(|is_other| {
-            let standing =
-                sources.approvals.standing(&sources.root, &self.name, self.identity.hash);
+        let read = config.approvals.reread_if_changed().and_then(|is_other| {
+            let standing = config.approvals.standing(&config.root, &self.name, self.identity.hash);
             Ok((is_other, standing?))
         });
         let (is_other, standing) = read.inspect_err(|error| config.retry_decisions(error))?;

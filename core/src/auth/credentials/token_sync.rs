@@ -130,7 +130,7 @@ impl Credentials {
         old: Kept,
     ) -> Result<Token, Error> {
         // What is exchanged is used up: until its successor is kept (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s, and `WRITE_WAIT_MAX` of
-        // `store`, 5 s) the runtime stays, though the last pool may go.
+        // `storage`, 5 s) the runtime stays, though the last pool may go.
         let _runtime = Runtime::running();
         let token = grant.renew(&self.spent).await?;
         let Some(new) = grant.to_keep(old.key.clone()).await else { return Ok(token) };
