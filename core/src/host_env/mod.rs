@@ -1,10 +1,10 @@
 //! What of this process and its file system goes into a server: variables, folders, programs (SPEC 10.5, 10.6).
 //!
-//! Everything but [`run_command`] and [`runners::make`] only looks, so that it may be done for a server that nobody has admitted; a file of variables is
-//! read, and a command run, once the server is admitted; files of values are read when it connects.
+//! Everything but [`runners::make`] only looks, so that it may be done for a server that nobody has
+//! admitted; a file of variables is read once the server is admitted; files of values are read when
+//! it connects.
 
 mod child_env;
-mod commands;
 mod dotenv_file;
 mod interpreter;
 mod left_out;
@@ -19,7 +19,6 @@ mod value_files;
 mod variables;
 
 pub(crate) use self::child_env::Environment;
-pub(crate) use self::commands::{printed_by, run_command};
 pub(crate) use self::dotenv_file::read_env_file;
 pub(crate) use self::interpreter::{check_interpreter, interpreter};
 pub(crate) use self::left_out::{CERTIFICATES, PROXIES, with_withheld, withheld};

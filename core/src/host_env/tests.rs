@@ -13,6 +13,7 @@ use trunkline_pool::settings::{Format, ReadOptions, Template, read};
 
 use super::*;
 use crate::folder::Folder;
+use crate::transport::run_command;
 use crate::{Error, ErrorCode, Result};
 
 /// A folder that is gone with the test.

@@ -7,7 +7,7 @@ use trunkline_pool::config::StdioSpec;
 
 use super::whole;
 use crate::Result;
-use crate::host_env::printed_by;
+use crate::transport::printed_by;
 
 /// What begins a shell's answer: its start-up files may print as well.
 const MARK: &str = "trunkline-environment";

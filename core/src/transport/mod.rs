@@ -10,6 +10,7 @@ pub(crate) mod host;
 pub(crate) mod http;
 mod server_error;
 pub(crate) mod stdio;
+mod value_command;
 mod wire;
 
 pub(crate) use self::child::Child;
@@ -25,4 +26,5 @@ pub use self::host::{HostConnection, HostServer};
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::http::fuzzing;
 pub(crate) use self::server_error::of_server;
+pub(crate) use self::value_command::{printed_by, run_command};
 pub(crate) use self::wire::{Answer, BoxFuture, Doubt, Graces, Inbound, Sighting, Via, Wire};

@@ -21,7 +21,7 @@ use super::Config;
 use super::entry::Fresh;
 use super::pass::also;
 use crate::handling::contained;
-use crate::host_env::run_command;
+use crate::transport::run_command;
 
 /// What the host is asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

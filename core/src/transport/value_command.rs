@@ -8,10 +8,10 @@ use std::time::Duration;
 use trunkline_pool::config::StdioSpec;
 use trunkline_pool::expand::CommandLine;
 
-use super::{Environment, Lookups};
+use super::stdio;
 use crate::base::escape::escape_line;
+use crate::host_env::{Environment, Lookups};
 use crate::platform::{Exit, Launched, Process, ReadPipe};
-use crate::transport::stdio;
 use crate::{Error, ErrorCode, Result};
 
 /// How long a command may take: nobody waits longer for a server to start.
