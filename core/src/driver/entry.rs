@@ -67,8 +67,8 @@ pub(crate) struct EntryCell {
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
     incarnation: Mutex<Incarnation>,
-    /// The sessions that hold it, with how many leases each.
-    holders: Mutex<BTreeMap<SessionId, (Weak<dyn SessionPort>, usize)>>,
+    /// The sessions that hold it.
+    holders: Mutex<BTreeMap<SessionId, Holder>>,
     /// The folders that the server was told of.
     pub(super) roots: ToldRoots,
     /// The resources that sessions want updates of.
@@ -89,6 +89,13 @@ pub(crate) struct EntryCell {
     pub errors: AtomicU64,
     /// What the calls of every entry of this server's name came to.
     pub usage: Arc<Usage>,
+}
+
+/// A session that holds an entry.
+struct Holder {
+    session: Weak<dyn SessionPort>,
+    /// How many leases it has.
+    leases: usize,
 }
 
 /// What a caller sees at one moment.
@@ -381,12 +388,14 @@ impl EntryCell {
     /// A session has one lease more.
     pub(super) fn hold(&self, number: SessionId, session: &Weak<dyn SessionPort>) {
         match lock(&self.holders).entry(number) {
-            Entry::Vacant(place) => drop(place.insert((session.clone(), 1))),
+            Entry::Vacant(place) => {
+                place.insert(Holder { session: session.clone(), leases: 1 });
+            }
             Entry::Occupied(mut holder) => {
-                let (holder, leases) = holder.get_mut();
+                let holder = holder.get_mut();
                 // A session that was resumed has the number of the one before.
-                *holder = session.clone();
-                *leases += 1;
+                holder.session = session.clone();
+                holder.leases += 1;
             }
         }
     }
@@ -405,9 +414,9 @@ impl EntryCell {
     /// nothing while it has another lease.
     pub(super) fn unhold(&self, session: SessionId) -> Option<Vec<Box<str>>> {
         let mut holders = lock(&self.holders);
-        let (_, leases) = holders.get_mut(&session)?;
-        *leases -= 1;
-        if *leases > 0 {
+        let holder = holders.get_mut(&session)?;
+        holder.leases -= 1;
+        if holder.leases > 0 {
             return None;
         }
         holders.remove(&session);
@@ -421,12 +430,12 @@ impl EntryCell {
     pub(crate) fn only_holder(&self) -> Option<Arc<dyn SessionPort>> {
         let holders = lock(&self.holders);
         let mut all = holders.values();
-        all.next().filter(|_| all.next().is_none()).and_then(|(session, _)| session.upgrade())
+        all.next().filter(|_| all.next().is_none()).and_then(|holder| holder.session.upgrade())
     }
 
     /// The sessions that hold it.
     pub(super) fn holding(&self) -> Vec<Arc<dyn SessionPort>> {
-        lock(&self.holders).values().filter_map(|(session, _)| session.upgrade()).collect()
+        lock(&self.holders).values().filter_map(|holder| holder.session.upgrade()).collect()
     }
 
     /// Counts the end of a call.
