@@ -214,7 +214,7 @@ const MIRI: &[(&str, &[&str])] = &[
             "--skip=forked",
         ],
     ),
-    ("trunkline", &["wakes::", "api::completion_queue", "driver::subscriber"]),
+    ("trunkline", &["wakes::", "api::completion_queue", "events::subscriber"]),
     ("trunkline-pool", &["in_flight::", "id_map::"]),
 ];
 
@@ -225,8 +225,8 @@ const THREADS: &[(&[&str], &[&str])] = &[
         &[
             "wakes::",
             "api::completion_queue",
-            "driver::hub",
-            "driver::subscriber",
+            "events::hub",
+            "events::subscriber",
             "client::tests::calls",
             "in_flight",
             "table::",

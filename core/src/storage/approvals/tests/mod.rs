@@ -80,7 +80,8 @@ const GIVEN: &str = "TRUNKLINE_TEST_APPROVALS";
 /// The same test in a process of its own, which finds `given`.
 fn again(program: Command, test: &str, given: &Value) -> Command {
     let mut again = program;
-    let name = format!("approvals::tests::{test}");
+    let (_, module) = module_path!().split_once("::").unwrap();
+    let name = format!("{module}::{test}");
     again.args(["--exact", &name, "--nocapture", "--test-threads=1"]).env(GIVEN, given.to_string());
     again
 }

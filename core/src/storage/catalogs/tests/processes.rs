@@ -25,7 +25,8 @@ fn given() -> Option<Value> {
 /// This program, which runs that test again with what it is given.
 fn again(test: &str, given: &Value) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let name = format!("cache::tests::processes::{test}");
+    let (_, module) = module_path!().split_once("::").unwrap();
+    let name = format!("{module}::{test}");
     command.args(["--exact", &name, "--nocapture", "--test-threads=1"]);
     command.env(GIVEN, given.to_string()).stdout(Stdio::null());
     command
