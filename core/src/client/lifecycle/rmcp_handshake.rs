@@ -120,8 +120,10 @@ impl Link {
             return Ok(());
         }
         let shown = errors::revision(&self.redactor.text(revision));
-        let message =
-            format!("the server speaks revision {shown} of the protocol, which is unknown here");
+        let known = REVISIONS.join(", ");
+        let message = format!(
+            "the server answered `initialize` with revision {shown} of the protocol, and not with one of {known}"
+        );
         Err(errors::protocol(&self.server, message).with_detail("revision", shown))
     }
 
