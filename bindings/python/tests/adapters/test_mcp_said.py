@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+import anyio
 import pytest
 from mcp import types
 
@@ -136,5 +137,21 @@ def test_a_hint_is_what_the_protocol_calls_one(shape: str, name: str, value: Any
         async with kinds(serve) as chat, ClientSession(chat, "kinds", shape=shape) as session:
             (listed,) = plain(await session.list_tools())["tools"]
             assert listed["annotations"] == {"title": "T"}
+
+    run(main())
+
+
+def test_a_cancelled_scope_of_anyio_ends_where_it_began(log: Log) -> None:
+    """What leaves a client is the cancellation that came, by which a scope knows its own."""
+
+    async def main() -> None:
+        async def on_message(_: Any) -> None: ...
+
+        async with opened(log) as chat:
+            with anyio.CancelScope() as scope:
+                async with ClientSession(chat, "s", message_handler=on_message) as session:
+                    await session.send_ping()
+                    scope.cancel()
+            assert scope.cancelled_caught
 
     run(main())

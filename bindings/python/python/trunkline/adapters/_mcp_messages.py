@@ -63,7 +63,8 @@ class Messages:
         # A callback may end the block that it is told from; the listener then ends after it.
         if listener is not None and listener is not asyncio.current_task():
             listener.cancel()
-            await asyncio.gather(listener, return_exceptions=True)
+            # `gather` would raise a cancellation of its own, which no scope of anyio takes for its.
+            await asyncio.wait([listener])
 
     async def hear(self, stream: trunkline.EventStream) -> None:
         """Tells what comes in a stream."""
