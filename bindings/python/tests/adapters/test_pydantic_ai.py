@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent, UnexpectedModelBehavior, UserError
-from pydantic_ai.messages import BinaryContent, ModelResponse, TextContent, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import BinaryContent, BinaryImage, ModelResponse, TextContent, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
@@ -376,7 +376,7 @@ PARTS: list[tuple[dict[str, Any], Any]] = [
     ({"text": "a text", "blob": None}, "a text"),
     ({"text": "", "blob": PIXELS}, ""),
     ({"text": None, "blob": PIXELS}, BinaryContent(data=b"a small picture", media_type="application/octet-stream")),
-    ({"blob": "", "mimeType": "image/png"}, BinaryContent(data=b"", media_type="image/png")),
+    ({"blob": "", "mimeType": "image/png"}, BinaryImage(data=b"", media_type="image/png")),
     ({"text": None, "blob": "", "mimeType": None}, BinaryContent(data=b"", media_type="application/octet-stream")),
 ]
 

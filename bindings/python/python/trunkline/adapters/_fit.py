@@ -107,10 +107,13 @@ def _schema(value: Any) -> Any:
 _ICON = {"src": _text, "mimeType": _text, "sizes": _list_of(_text), "theme": _one_of("light", "dark")}
 _ARGUMENT = {"name": _text, "title": _text, "description": _text, "required": _flag}
 _ANNOTATIONS = {"audience": _list_of(_one_of("user", "assistant")), "priority": _share, "lastModified": _time}
+#: Gives what fits of the annotations of a block, a resource or a template, and None where they are no object.
+fit_annotations = _having(_ANNOTATIONS)
+
 _EXECUTION = {"taskSupport": _one_of("required", "optional", "forbidden")}
 
 _ALL = {"name": _text, "title": _text, "description": _text, "icons": _each(_having(_ICON, "src")), "_meta": _map}
-_TEMPLATE = {**_ALL, "mimeType": _text, "annotations": _having(_ANNOTATIONS)}
+_TEMPLATE = {**_ALL, "mimeType": _text, "annotations": fit_annotations}
 
 #: Of each kind the members that the protocol knows, and what reads them.
 _KINDS: dict[str, dict[str, _Reader]] = {

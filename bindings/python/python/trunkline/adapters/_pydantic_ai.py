@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pydantic_ai.messages import BinaryContent, TextContent
 
 from . import Malformed, bytes_of, mime_type, text_of
-from ._fit import fit
+from ._fit import fit, fit_annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,18 @@ def prompt_result(decoded: dict[str, Any], block: Callable[[Any], Any]) -> Promp
 def _message(said: dict[str, Any], block: Callable[[Any], Any]) -> PromptMessage:
     role, content = "assistant" if said.get("role") == "assistant" else "user", said.get("content")
     text = content.get("text") if isinstance(content, dict) and content.get("type") == "text" else None
-    return PromptMessage(role=role, content=TextContent(content=text) if isinstance(text, str) else block(content))
+    if isinstance(text, str):
+        return PromptMessage(role=role, content=TextContent(content=text, metadata=_beside(content)))
+    made = block(content)
+    if isinstance(made, BinaryContent):
+        made.vendor_metadata = _beside(content)
+    return PromptMessage(role=role, content=made)
+
+
+def _beside(block: dict[str, Any]) -> dict[str, Any] | None:
+    """What stands beside the content of a block, under the names that the framework's own toolset gives it."""
+    said = {"mcp_annotations": fit_annotations(block.get("annotations")), "mcp_meta": block.get("_meta")}
+    return {name: value for name, value in said.items() if isinstance(value, dict) and value} or None
 
 
 def read(decoded: dict[str, Any]) -> Any:
@@ -144,6 +155,7 @@ def _part(contents: Any) -> Any:
     try:
         if (text := text_of(contents)) is not None:
             return text
-        return BinaryContent(data=bytes_of(contents), media_type=mime_type(contents) or "application/octet-stream")
+        mime = mime_type(contents) or "application/octet-stream"
+        return BinaryContent.narrow_type(BinaryContent(data=bytes_of(contents), media_type=mime))
     except Malformed:
         return json.dumps(contents, ensure_ascii=False)

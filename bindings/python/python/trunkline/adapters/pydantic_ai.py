@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import logging
 
 from .._errors import (
@@ -105,6 +106,15 @@ class SessionToolset(AbstractToolset):
         """What it was given."""
         return self._id
 
+    @id.setter
+    def id(self, id: str | None) -> None:
+        self._id = id
+
+    @property
+    def tool_name_conflict_hint(self) -> str:
+        """What to do about a name that another toolset has too."""
+        return 'Wrap the toolset with `.prefixed("...")`, or take the tools of some servers alone with `servers`.'
+
     async def __aenter__(self) -> SessionToolset:
         await self._session.ready()
         return self
@@ -150,8 +160,12 @@ class SessionToolset(AbstractToolset):
             return await call(name, tool_args)
         return await self._process(ctx, call, name, tool_args)
 
+    async def direct_call_tool(self, name: str, args: dict[str, Any], metadata: dict[str, Any] | None = None) -> Any:
+        """Calls a tool by its exposed name outside of a run: ``process_tool_call`` is not asked, and ``on_progress`` gets None for the context."""
+        return await self._called(None, name, args, metadata)
+
     async def _called(self, ctx: Any, name: str, arguments: dict[str, Any], meta: dict[str, Any] | None) -> Any:
-        options = {"shape": _shape_of(ctx.model), **self._options}
+        options = {"shape": "any" if ctx is None else _shape_of(ctx.model), **self._options}
         if meta is not None:
             options["meta"] = meta
         if self._on_progress is not None:
@@ -167,7 +181,7 @@ class SessionToolset(AbstractToolset):
             raise ModelRetry(f"{error}{_MAY_HAVE_RUN if is_open else ''}") from error
         if not result.is_error:
             return _output(result)
-        raise _RAISED[self._behavior](error_text(result))
+        raise _RAISED[self._behavior](_told(result))
 
     async def get_instructions(self, ctx: Any) -> Any:
         """What the servers say of how they are to be used, a part for each, with ``include_instructions``."""
@@ -264,6 +278,17 @@ def _is_taken(tool: Any, model: Any) -> bool:
     return True
 
 
+def _told(result: trunkline.CallResult) -> str:
+    """What a model is told of an error: its structured content, which says more than the text beside it, else its words."""
+    structured = result.structured_content
+    return json.dumps(_unwrapped(structured), ensure_ascii=False) if structured else error_text(result)
+
+
+def _unwrapped(structured: Any) -> Any:
+    is_wrapped = isinstance(structured, dict) and list(structured) == ["result"]
+    return structured["result"] if is_wrapped else structured
+
+
 def _output(result: trunkline.CallResult) -> Any:
     """Structured content where there is some and nothing but text beside it, else the blocks.
 
@@ -273,8 +298,7 @@ def _output(result: trunkline.CallResult) -> Any:
     blocks, structured = content(result), result.structured_content
     is_text = (isinstance(block, dict) and block.get("type") == "text" for block in blocks)
     if structured is not None and not (structured == [] and blocks) and all(is_text):
-        is_wrapped = isinstance(structured, dict) and list(structured) == ["result"]
-        return structured["result"] if is_wrapped else structured
+        return _unwrapped(structured)
     mapped = [_block(block) for block in shown(result)]
     return mapped[0] if len(mapped) == 1 else mapped
 
@@ -304,4 +328,4 @@ def _known(block: Any) -> Any:
 
 
 def _binary(data: str, mime: str) -> Any:
-    return BinaryContent(data=base64.b64decode(data), media_type=mime)
+    return BinaryContent.narrow_type(BinaryContent(data=base64.b64decode(data), media_type=mime))
