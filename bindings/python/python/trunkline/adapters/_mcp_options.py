@@ -44,6 +44,7 @@ _ELSEWHERE: dict[str, tuple[Any, str]] = {
     "cache": (None, "lists come from the session's view, and what is read is kept nowhere"),
     "raise_exceptions": (False, "no server runs in this process; `session.provide` has one of the host's own"),
     "dispatcher": (None, "the connection is the pool's"),
+    "metadata": (None, "the connection is the pool's, which resumes it"),
     "experimental_task_handlers": (None, _TASKS),
 }
 
@@ -55,7 +56,6 @@ _ABSENT = {
     "adopt": _NEGOTIATED,
     "dispatch_input_request": _ROUNDS,
     "validate_tool_result": "structured content is not checked against the tool's output schema",
-    "send_request": "`session.lease.request` sends what has no method here",
     "send_notification": "the pool sends what a server must be told",
     "send_progress_notification": "a handler tells its progress by the request that it answers",
     "send_roots_list_changed": "`set_roots` tells the servers",
