@@ -40,6 +40,10 @@ REQUEST_TIMEOUT, CONNECTION_CLOSED, INTERNAL_ERROR = getattr(types, "REQUEST_TIM
 _LOST = (CallInterruptedError, ClosedError, ConnectError, UnavailableError)
 
 
+#: What the package says of a code, in either version, and programs look for.
+WORDS = {REQUEST_TIMEOUT: "Timed out while waiting; the request timed out: ", CONNECTION_CLOSED: "Connection closed: "}
+
+
 #: What names a thing of a list, and what a tool cannot be called without.
 _NEEDED = ("name", "inputSchema", "uri", "uriTemplate")
 
@@ -175,8 +179,7 @@ def _error(error: TrunklineError) -> Exception:
     else:
         lost = CONNECTION_CLOSED if isinstance(error, _LOST) else INTERNAL_ERROR
         code = REQUEST_TIMEOUT if isinstance(error, TimeoutError) else lost
-        # The package says so too, and programs look for it.
-        message = f"timed out: {error}" if isinstance(error, TimeoutError) else str(error)
+        message = f"{WORDS.get(code, '')}{error}"
         about = {"code": error.code, "retryable": error.retryable, "outcome": error.outcome}
     return raised_as(code, message, about)
 

@@ -17,6 +17,7 @@ from . import has_plain_names, shaped
 from ._mcp import (
     INTERNAL_ERROR,
     REQUEST_TIMEOUT,
+    WORDS,
     as_mcp,
     call_result,
     introduced,
@@ -314,7 +315,7 @@ class ClientSession(Explained):
             except TrunklineError:
                 raise
             except asyncio.TimeoutError as error:
-                raise raised_as(REQUEST_TIMEOUT, f"{self._server}: no answer within {seconds} s", None) from error
+                raise raised_as(REQUEST_TIMEOUT, f"{WORDS[REQUEST_TIMEOUT]}{self._server}: no answer within {seconds} s", None) from error
 
     def options(self, timeout: Any, meta: Mapping[str, Any] | None) -> dict[str, Any]:
         """Those of a call of the library's, by the time and the ``_meta`` that the package has."""
