@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 
 
 async def sent(
-    session: ClientSession, request: Any, result_type: Any, timeout: Any, progress: Callable[..., Any] | None
+    session: ClientSession,
+    options_of: Callable[[Any, Any], dict[str, Any]],
+    request: Any,
+    result_type: Any,
+    timeout: Any,
+    progress: Callable[..., Any] | None,
 ) -> Any:
-    """What the server answers, in that type."""
+    """What the server answers, in that type. ``options_of`` gives a call's, of a time and a ``_meta``."""
     said = _plain(request)
     method, params = said["method"], said.get("params") or {}
     meta = params.get("_meta")
@@ -29,7 +34,7 @@ async def sent(
         return _typed(result_type, _plain(await _LISTED[method](session, params)))
     bare = {name: value for name, value in params.items() if name != "_meta"}
     with as_mcp():
-        lease, options = session.lease, session.options(timeout, meta)
+        lease, options = session.lease, options_of(timeout, meta)
         if method == "prompts/get":
             decoded = (await lease.get_prompt(params["name"], params.get("arguments"), **options)).decoded
             return _typed(result_type, _plain(prompt_result(decoded)))

@@ -224,7 +224,7 @@ class ClientSession(Explained):
     ) -> Any:
         """Calls a tool. An error that the tool reports is a result, as ever; of a tool that it does not list the server says so."""
         refuse("call_tool", elsewhere)
-        options = self.options(read_timeout_seconds, meta)
+        options = self._options(read_timeout_seconds, meta)
         progress = self._progress(progress_callback, meta)
         try:
             with as_mcp():
@@ -249,7 +249,7 @@ class ClientSession(Explained):
         """Reads a resource."""
         refuse("read_resource", elsewhere)
         with as_mcp():
-            decoded = (await self.lease.read_resource(str(uri), **self.options(None, meta))).decoded
+            decoded = (await self.lease.read_resource(str(uri), **self._options(None, meta))).decoded
         return resource_result(decoded, str(uri))
 
     async def get_prompt(
@@ -258,7 +258,7 @@ class ClientSession(Explained):
         """Gets a prompt."""
         refuse("get_prompt", elsewhere)
         with as_mcp():
-            decoded = (await self.lease.get_prompt(name, arguments, **self.options(None, meta))).decoded
+            decoded = (await self.lease.get_prompt(name, arguments, **self._options(None, meta))).decoded
         return prompt_result(decoded)
 
     async def complete(
@@ -269,7 +269,7 @@ class ClientSession(Explained):
         if context_arguments is not None:
             params["context"] = {"arguments": context_arguments}
         with as_mcp():
-            decoded = (await self.lease.complete(params, **self.options(None, None))).decoded
+            decoded = (await self.lease.complete(params, **self._options(None, None))).decoded
         return model(types.CompleteResult, decoded)
 
     async def subscribe_resource(self, uri: Any, **_: Any) -> Any:
@@ -285,13 +285,13 @@ class ClientSession(Explained):
     async def send_ping(self, **_: Any) -> Any:
         """Asks the server whether it is there."""
         with as_mcp():
-            await self.lease.request("ping", None, **self.options(None, None))
+            await self.lease.request("ping", None, **self._options(None, None))
         return types.EmptyResult()
 
     async def set_logging_level(self, level: str, **_: Any) -> Any:
         """From now on the session hears what the server logs from a level on."""
         with as_mcp():
-            await self.lease.request("logging/setLevel", {"level": level}, **self.options(None, None))
+            await self.lease.request("logging/setLevel", {"level": level}, **self._options(None, None))
         return types.EmptyResult()
 
     async def send_request(
@@ -304,11 +304,11 @@ class ClientSession(Explained):
     ) -> Any:
         """Sends any request of ``mcp`` or of one's own. Lists are those of the session's view, and a progress callback is for calls of tools."""
         refuse("send_request", {"metadata": metadata})
-        return await sent(self, request, result_type, request_read_timeout_seconds, progress_callback)
+        return await sent(self, self._options, request, result_type, request_read_timeout_seconds, progress_callback)
 
     async def _bounded(self, subscribing: Coroutine[Any, Any, None]) -> None:
         """Waits as long as a request may take; what is then under way is cancelled."""
-        seconds = self.options(None, None)["timeout"]
+        seconds = self._options(None, None)["timeout"]
         with as_mcp():
             try:
                 await asyncio.wait_for(subscribing, seconds)
@@ -317,8 +317,7 @@ class ClientSession(Explained):
             except asyncio.TimeoutError as error:
                 raise raised_as(REQUEST_TIMEOUT, f"{WORDS[REQUEST_TIMEOUT]}{self._server}: no answer within {seconds} s", None) from error
 
-    def options(self, timeout: Any, meta: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Those of a call of the library's, by the time and the ``_meta`` that the package has."""
+    def _options(self, timeout: Any, meta: Mapping[str, Any] | None) -> dict[str, Any]:
         timeout = self._timeout if timeout is None else timeout
         if hasattr(timeout, "total_seconds"):
             timeout = timeout.total_seconds()
