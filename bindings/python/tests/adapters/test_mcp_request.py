@@ -102,3 +102,31 @@ def test_what_a_filter_hides_is_not_got_by_a_request(log: Log) -> None:
             assert isinstance(raised.value.__cause__, trunkline.TrunklineError) and raised.value.__cause__.outcome == "not_sent"
 
     run(main())
+
+
+#: A request with a member that no method here takes.
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}, "task": {"ttl": 1000}}, "params.task"),
+    ("tools/call", {"name": "add", "requestState": "a"}, "params.requestState"),
+    ("prompts/get", {"name": "greet", "inputResponses": {}}, "params.inputResponses"),
+]
+
+
+class Built(BaseModel):
+    """A request of one's own."""
+
+    method: str
+    params: dict[str, Any]
+
+
+@pytest.mark.parametrize(("method", "params", "path"), REFUSED)
+def test_a_member_that_no_method_takes_is_refused(log: Log, method: str, params: dict[str, Any], path: str) -> None:
+    """And does not go lost, by which a task would run at once."""
+
+    async def main() -> None:
+        async with opened(log) as chat, ClientSession(chat, "s") as session:
+            with pytest.raises(trunkline.InvalidArgumentError, match=path) as raised:
+                await session.send_request(Built(method=method, params=params), types.CallToolResult)
+            assert raised.value.detail["path"] == path
+
+    run(main())

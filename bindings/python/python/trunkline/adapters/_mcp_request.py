@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from .._errors import invalid
 from ._mcp import INTERNAL_ERROR, as_mcp, prompt_result, raised_as, resource_result
 
 TYPE_CHECKING = False
@@ -27,6 +28,8 @@ async def sent(
     said = _plain(request)
     method, params = said["method"], said.get("params") or {}
     meta = params.get("_meta")
+    for member in params.keys() - _TAKEN.get(method, params.keys()):
+        raise invalid(f"params.{member}: a call here does not take it, and it would be lost", path=f"params.{member}")
     if method == "tools/call":
         result = await session.call_tool(params["name"], params.get("arguments"), timeout, progress, meta=meta)
         return _typed(result_type, _plain(result))
@@ -43,6 +46,13 @@ async def sent(
             return _typed(result_type, _plain(resource_result(decoded, params["uri"])))
         return _typed(result_type, (await lease.request(method, bare or None, **options)).decoded)
 
+
+#: The members that a method takes. Others would ask for what it does not do, such as a task.
+_TAKEN = {
+    "tools/call": {"name", "arguments", "_meta"},
+    "prompts/get": {"name", "arguments", "_meta"},
+    "resources/read": {"uri", "_meta"},
+}
 
 #: What is answered from the session's view, or is counted by the session.
 _LISTED: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
