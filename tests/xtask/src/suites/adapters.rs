@@ -71,6 +71,7 @@ pub const OF_MCP: &[&str] = &[
     "test_mcp.py",
     "test_mcp_arguments.py",
     "test_mcp_client.py",
+    "test_mcp_request.py",
     "test_mcp_said.py",
     "test_mcp_surface.py",
 ];
