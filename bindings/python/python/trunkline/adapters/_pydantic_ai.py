@@ -137,8 +137,10 @@ def _message(said: dict[str, Any], block: Callable[[Any], Any]) -> PromptMessage
     return PromptMessage(role=role, content=made)
 
 
-def _beside(block: dict[str, Any]) -> dict[str, Any] | None:
+def _beside(block: Any) -> dict[str, Any] | None:
     """What stands beside the content of a block, under the names that the framework's own toolset gives it."""
+    if not isinstance(block, dict):
+        return None
     said = {"mcp_annotations": fit_annotations(block.get("annotations")), "mcp_meta": block.get("_meta")}
     return {name: value for name, value in said.items() if isinstance(value, dict) and value} or None
 
