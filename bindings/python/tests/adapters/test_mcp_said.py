@@ -102,7 +102,7 @@ def test_of_the_shape_mcp_too() -> None:
             listed = {each["name"]: each for each in plain(await session.list_tools())["tools"]}
         sent, fit = definitions("tools")
         for as_sent, expected in zip(sent, fit):
-            unread = {name: value for name, value in expected.items() if as_sent.get(name) == value or isinstance(value, (dict, list))}
+            unread = {name: value for name, value in expected.items() if type(as_sent.get(name)) is type(value) or isinstance(value, (dict, list))}
             assert listed[expected["name"]] == unread, as_sent
 
     run(main())
