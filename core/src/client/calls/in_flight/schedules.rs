@@ -10,7 +10,7 @@ use trunkline_pool::in_flight::Flight;
 use trunkline_pool::state::SessionId;
 
 use super::{Clock, InFlight, Purpose, Refused, Turn, Waiter};
-use crate::client::era::Again;
+use crate::client::state::next_round::Again;
 use crate::schedules::check;
 use crate::{Error, ErrorCode};
 
