@@ -8,7 +8,7 @@ use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 use super::client_config::{ClientSpec, Way};
 use super::credentials::Credentials;
 use super::errors;
-use super::fetch::discovered::{Discovered, quiet};
+use super::fetch::authorization_server::{Discovered, quiet};
 use super::fetch::{Fetch, flow_errors};
 use crate::Error;
 use crate::net::www_authenticate::Challenge;

@@ -15,7 +15,7 @@ use super::credentials::grant::{Client, Grant};
 use super::credentials::grant_types::{Ordinal, Token};
 use super::discovery::discover;
 use super::errors;
-use super::fetch::discovered::{Discovered, quiet};
+use super::fetch::authorization_server::{Discovered, quiet};
 use super::fetch::{Fetch, flow_errors};
 use super::redirect::{self, Redirect};
 use super::registered_clients::{Clients, Place, Registered};

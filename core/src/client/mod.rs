@@ -40,7 +40,7 @@ pub(crate) use self::errors::out_of_reach;
 pub use self::introduction::Introduction;
 pub(crate) use self::lists::list_all::Listed;
 pub(crate) use self::log_level::LevelAnswer;
-use self::state::ignored::Ignored;
+use self::state::ignored_counts::Ignored;
 pub(crate) use self::types::{
     ConnectOptions, ConnectionEvents, Done, GivenUp, Kill, OnProgress, Provided, Question, Reply,
     Request, RequestId, ServerFacts, Unconnected,

@@ -15,7 +15,7 @@ use trunkline_pool::options::{HandlerKind, HandlerResult, Handling, Refusal};
 
 use super::calls::in_flight::Hold;
 use super::connection::Link;
-use super::state::ignored::count;
+use super::state::ignored_counts::count;
 use super::state::open_requests::{Ticket, refused};
 use super::state::outbox::Debt;
 use super::types::Question;

@@ -7,7 +7,6 @@
 mod child_env;
 mod dotenv_file;
 mod interpreter;
-mod left_out;
 mod look;
 mod path_search;
 mod program_preview;
@@ -17,11 +16,11 @@ pub(crate) mod settings_discovery;
 mod tests;
 mod value_files;
 mod variables;
+mod withheld_variables;
 
 pub(crate) use self::child_env::Environment;
 pub(crate) use self::dotenv_file::read_env_file;
 pub(crate) use self::interpreter::{check_interpreter, interpreter};
-pub(crate) use self::left_out::{CERTIFICATES, PROXIES, with_withheld, withheld};
 pub(crate) use self::look::Look;
 pub(crate) use self::path_search::{
     Found, Lookups, Sought, check_folder, failure, folder, program, replaced,
@@ -29,3 +28,4 @@ pub(crate) use self::path_search::{
 pub(crate) use self::program_preview::{known_of, looked_up_program};
 pub(crate) use self::value_files::{leads_out, value_of_files, with_values};
 pub(crate) use self::variables::HostVariables;
+pub(crate) use self::withheld_variables::{CERTIFICATES, PROXIES, with_withheld, withheld};

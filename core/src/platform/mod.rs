@@ -2,7 +2,7 @@
 //!
 //! A server is started by [`launch`], which answers with its process and three pipes. On Linux a supervisor process
 //! holds it (`supervised`, and the program in `core/supervisor`); where none can run, the host does (`group`), on macOS
-//! with a supervisor beside it (`watched`); on Windows the kernel does (`windows`). Nothing here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
+//! with a supervisor beside it (`macos_watcher`); on Windows the kernel does (`windows`). Nothing here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
 #![allow(unsafe_code)]
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
@@ -34,16 +34,16 @@ pub(crate) use self::{
     spawner::{launch, supervision},
 };
 
-mod launched;
+mod child_program;
 mod process_stats;
 mod threads;
 mod types;
+pub(crate) use self::child_program::Launched;
 pub(crate) use self::files::file_lock::{FileLock, try_lock};
 pub(crate) use self::files::file_stamp::{Expected, Stamp};
 pub(crate) use self::files::private_file::{check_own_folder, is_users_alone, may_write, open_own};
 pub(crate) use self::files::user_home::home_of_user;
 pub(crate) use self::fork::generation::{OfProcess, fork_generation};
-pub(crate) use self::launched::Launched;
 pub(crate) use self::process_stats::{Taken, taken};
 pub use self::threads::start_callback_thread;
 pub(crate) use self::types::{Exit, Launch, LaunchError, OnBlockingThread, Room, TreeSignal};
@@ -72,7 +72,7 @@ pub(crate) use self::windows::{
 #[cfg(not(any(unix, windows)))]
 mod unsupported;
 #[cfg(not(any(unix, windows)))]
-pub(crate) use self::launched::launch;
+pub(crate) use self::child_program::launch;
 #[cfg(not(any(unix, windows)))]
 pub(crate) use self::unsupported::{
     LentPipe, PipeCopy, Process, ReadPipe, WritePipe, block_all_signals, supervision,

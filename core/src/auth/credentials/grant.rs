@@ -13,7 +13,7 @@ use trunkline_pool::oauth::Authentication;
 use super::grant_types::{Issued, Reason, Token};
 use super::refused_for_good::{Renewal, Spent};
 use crate::auth::errors;
-use crate::auth::fetch::discovered::{Discovered, quiet};
+use crate::auth::fetch::authorization_server::{Discovered, quiet};
 use crate::auth::fetch::{Fetch, flow_errors};
 use crate::storage::tokens::{Kept, Key, now_ms};
 use crate::{Error, ErrorCode};

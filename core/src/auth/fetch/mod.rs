@@ -420,7 +420,7 @@ fn limit(name: &str, message: String) -> Error {
     Error::new(ErrorCode::Limit, message).with_detail("limit", name)
 }
 
-pub(super) mod discovered;
+pub(super) mod authorization_server;
 pub(super) mod flow_errors;
 #[cfg(test)]
 mod tests;

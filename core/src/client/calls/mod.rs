@@ -3,6 +3,6 @@
 pub(super) mod call_result;
 pub(super) mod dispatch;
 pub(super) mod in_flight;
-pub(super) mod outbox;
+pub(super) mod pending_notices;
 pub(super) mod requests;
 pub(super) mod time_budget;

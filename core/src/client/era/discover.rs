@@ -13,7 +13,7 @@ use trunkline_pool::lenient::{kinds, lenient};
 use super::{Metadata, REVISIONS};
 use crate::client::connection::Link;
 use crate::client::lifecycle::rmcp_handshake;
-use crate::client::state::declared::Lists;
+use crate::client::state::list_capabilities::Lists;
 use crate::client::types::{Reply, RequestId, ServerFacts};
 use crate::client::{Introduction, errors};
 use crate::transport::http::MODERN_ERRORS;

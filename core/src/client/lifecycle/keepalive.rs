@@ -12,7 +12,7 @@ use trunkline_pool::in_flight::later;
 
 use crate::client::calls::in_flight::Purpose;
 use crate::client::connection::{Life, Link};
-use crate::client::state::declared::Lists;
+use crate::client::state::list_capabilities::Lists;
 use crate::client::types::{ConnectOptions, Request, RequestId};
 
 /// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.

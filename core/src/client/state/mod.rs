@@ -1,8 +1,8 @@
 //! The parts that the state of a connection is made of: none of them knows the connection.
 
-pub(super) mod declared;
 pub(super) mod handshake;
-pub(super) mod ignored;
+pub(super) mod ignored_counts;
+pub(super) mod list_capabilities;
 pub(super) mod liveness;
 pub(super) mod next_round;
 pub(super) mod open_requests;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::declared::Lists;
+use super::list_capabilities::Lists;
 
 /// What a stream is about.
 #[derive(Clone, Debug)]

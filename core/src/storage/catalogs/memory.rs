@@ -7,7 +7,7 @@ use std::time::Instant;
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::{Catalog, ListKind};
 
-use super::known::Known;
+use super::catalog_lookup::Known;
 
 /// Keys of which something is known: several for each of the most servers that a pool is made for.
 const KEYS_MAX: usize = 8192;

@@ -5,9 +5,9 @@
 //! 2. What goes wrong on the disk is nobody's error: nothing is found or kept then, and `warn` hears of it once.
 //! 3. Whoever looks something up is answered in its time, whatever happens, and once more when a look that takes longer is over.
 
+mod catalog_lookup;
 mod disk;
 mod jobs;
-mod known;
 mod memory;
 #[cfg(test)]
 mod tests;
@@ -23,10 +23,10 @@ use trunkline_pool::cached::{CacheKey, Kept, Listing};
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::options::CatalogCache;
 
+pub(crate) use self::catalog_lookup::Known;
 pub(crate) use self::disk::now_ms;
 use self::disk::{Disk, Write};
 use self::jobs::{By, LookedFor, Queue};
-pub(crate) use self::known::Known;
 use self::memory::Memory;
 use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Result, apart};
