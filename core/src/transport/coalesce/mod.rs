@@ -5,8 +5,8 @@
 //!    the connection, also by another thread that holds back, writes it first.
 //! 2. It is bounded by [`BYTES`] for each connection, and held until the [`JoinedRequests`] of its thread end, or that thread waits
 //!    for the library; a request that is sent when [`HELD_MAX`] has passed writes what was held before it.
-//! 3. What the library's own thread holds back, in a turn (`joined/turn.rs`), is written at the end of the turn, and by another thread
-//!    (`joined/watch.rs`) when that is long in coming.
+//! 3. What the library's own thread holds back, in a turn (`coalesce/batch_end.rs`), is written at the end of the turn, and by another thread
+//!    (`coalesce/watchdog.rs`) when that is long in coming.
 
 mod batch_end;
 mod flush;
