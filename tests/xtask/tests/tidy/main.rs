@@ -5,6 +5,7 @@
 
 mod calls;
 mod functions;
+mod map;
 mod messages;
 mod names;
 mod planted;
