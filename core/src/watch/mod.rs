@@ -1,9 +1,11 @@
 //! Hears when a declared file may have changed: written, replaced, removed, or reached by another way (SPEC 13.5).
 //!
-//! A file may be absent, and any folder on the way to it; a link on the way, or the file itself, may be swapped. What is watched
-//! are the folders in which a name of that way is looked up (`path_trail`), never files, whose watch would go with an editor's
-//! rename. A change there is taken in by a thread of `notify` (`inbox`), brought to the one thread of the watcher, which brings
-//! the watches in line (`active_watches`) and tells the change once it was quiet for a while (`debounce`).
+//! A file may be absent, and any folder on the way to it; a link on the way, or the file itself,
+//! may be swapped. What is watched are the folders in which a name of that way is looked up
+//! (`path_trail`), never files, whose watch would go with an editor's rename. A change there is
+//! taken in by a thread of `notify` (`inbox`), brought to the one thread of the watcher, which
+//! brings the watches in line (`active_watches`) and tells the change once it was quiet for a while
+//! (`debounce`).
 //!
 //! # What a caller may rely on
 //!
