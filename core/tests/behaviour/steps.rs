@@ -480,7 +480,9 @@ impl World {
 }
 
 fn given(result: trunkline::Result<CallResult>) -> Outcome {
-    Ok((Given::text(result?.json()), None))
+    let result = result?;
+    let raw = Some(result.json().to_owned());
+    Ok((Given { raw, ..Given::text(&result.text()) }, None))
 }
 
 /// An aborted task is the library's future dropped: that is how Rust cancels.
