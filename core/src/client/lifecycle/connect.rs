@@ -24,6 +24,9 @@ use crate::transport::stdio::{self, StdioLimits, StdioWire};
 use crate::transport::{Child, HostWire, Wire};
 use crate::{Error, ErrorCode, Result};
 
+/// Hosts filter by it, wherever the file stands.
+const LOG_TARGET: &str = "trunkline::client::connect";
+
 /// See [`Connection::connect`].
 pub(in crate::client) async fn connect(
     spec: &ServerSpec,
@@ -37,7 +40,7 @@ pub(in crate::client) async fn connect(
     let mut attempt = attempt(spec, &options, &events, begun, opening, &mut given_up).await;
     if let Err(Unopened { anew: Some(anew), failed }) = attempt {
         // Nothing is left of the first one. One that nobody wants any more is given up by the second at once.
-        tracing::debug!(server = %options.server, error = %failed.error, ?anew, "connecting anew");
+        tracing::debug!(target: LOG_TARGET, server = %options.server, error = %failed.error, ?anew, "connecting anew");
         attempt = self::attempt(spec, &options, &events, begun, anew, &mut given_up).await;
     }
     let server = &options.server;
@@ -46,11 +49,11 @@ pub(in crate::client) async fn connect(
             let era = link.facts.get().and_then(|facts| facts.era).map(Era::as_str);
             let pid = link.wire.child().map(Child::pid);
             let elapsed_ms = begun.elapsed().as_millis();
-            tracing::info!(%server, pid, era, elapsed_ms, "connected");
+            tracing::info!(target: LOG_TARGET, %server, pid, era, elapsed_ms, "connected");
             Ok((link, listed))
         }
         Err(Unopened { mut failed, .. }) => {
-            tracing::warn!(%server, error = %failed.error, "connecting failed");
+            tracing::warn!(target: LOG_TARGET, %server, error = %failed.error, "connecting failed");
             failed.error = errors::kept(match &spec.transport {
                 Transport::Stdio(program) => {
                     host_env::with_withheld(failed.error, program, &options.inherit_env)
