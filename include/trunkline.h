@@ -693,9 +693,17 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The text of a buffer, good until the buffer is freed. Of NULL: the empty text.
+ * The text of a buffer, good until the buffer is freed. Of NULL: the empty text. Half a surrogate
+ * pair in a result is U+FFFD: readers of JSON refuse it. All else of a result is as the server sent
+ * it.
  */
 trunkline_str trunkline_buf_str(const trunkline_buf *buf);
+
+/**
+ * The text of a result byte for byte as the server sent it, good until the buffer is freed. Of any
+ * other buffer that of `trunkline_buf_str`, and of NULL the empty text.
+ */
+trunkline_str trunkline_buf_raw(const trunkline_buf *buf);
 
 /**
  * The number of the list that a buffer holds, in its session, from 1: lists that differ have

@@ -1,5 +1,8 @@
 //! Texts that the library gives away: results, reports, lists, events.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use trunkline::{CallResult, Event, List, Listed, ShapedTools};
 
 use crate::guard::guarded;
@@ -16,7 +19,8 @@ enum Content {
     /// A list, and its number.
     List(Box<str>, u64),
     Shaped(ShapedTools),
-    Result(CallResult),
+    /// A result, and its text in whole characters where that is another; looked for once.
+    Result(CallResult, OnceLock<Option<Box<str>>>),
     Event(Event),
 }
 
@@ -25,8 +29,19 @@ impl Buf {
         match &self.0 {
             Content::Text(text) | Content::List(text, _) => text,
             Content::Shaped(tools) => tools.json(),
-            Content::Result(result) => result.json(),
+            Content::Result(result, whole) => {
+                let whole = whole.get_or_init(|| in_whole_characters(result));
+                whole.as_deref().unwrap_or(result.json())
+            }
             Content::Event(event) => event.json(),
+        }
+    }
+
+    /// The text as it came.
+    fn raw(&self) -> &str {
+        match &self.0 {
+            Content::Result(result, _) => result.json(),
+            _ => self.text(),
         }
     }
 
@@ -35,7 +50,7 @@ impl Buf {
         match &self.0 {
             Content::List(_, revision) => *revision,
             Content::Shaped(tools) => tools.revision(),
-            Content::Text(_) | Content::Result(_) | Content::Event(_) => 0,
+            Content::Text(_) | Content::Result(..) | Content::Event(_) => 0,
         }
     }
 
@@ -70,6 +85,14 @@ impl From<ShapedTools> for Buf {
     }
 }
 
+/// The text of a result where half a surrogate pair stands in it (SPEC 18.3).
+fn in_whole_characters(result: &CallResult) -> Option<Box<str>> {
+    match result.text() {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text.into_boxed_str()),
+    }
+}
+
 fn array(listed: &[Listed]) -> String {
     let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
     format!("[{}]", items.join(","))
@@ -77,7 +100,7 @@ fn array(listed: &[Listed]) -> String {
 
 impl From<CallResult> for Buf {
     fn from(result: CallResult) -> Buf {
-        Buf(Content::Result(result))
+        Buf(Content::Result(result, OnceLock::new()))
     }
 }
 
@@ -87,12 +110,23 @@ impl From<Event> for Buf {
     }
 }
 
-/// The text of a buffer, good until the buffer is freed. Of NULL: the empty text.
+/// The text of a buffer, good until the buffer is freed. Of NULL: the empty text. Half a surrogate
+/// pair in a result is U+FFFD: readers of JSON refuse it. All else of a result is as the server sent
+/// it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_buf_str(buf: *const Buf) -> Str {
     // SAFETY: the caller passes NULL or a buffer that it has not freed.
     let buf = unsafe { buf.as_ref() };
     guarded(Str::EMPTY, || buf.map_or(Str::EMPTY, |buf| Str::of(buf.text())))
+}
+
+/// The text of a result byte for byte as the server sent it, good until the buffer is freed. Of any
+/// other buffer that of `trunkline_buf_str`, and of NULL the empty text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_buf_raw(buf: *const Buf) -> Str {
+    // SAFETY: the caller passes NULL or a buffer that it has not freed.
+    let buf = unsafe { buf.as_ref() };
+    guarded(Str::EMPTY, || buf.map_or(Str::EMPTY, |buf| Str::of(buf.raw())))
 }
 
 /// The number of the list that a buffer holds, in its session, from 1: lists that differ have

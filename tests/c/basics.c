@@ -113,6 +113,27 @@ static void a_call_gives_the_servers_answer(void)
     close_scene(&s);
 }
 
+/* SPEC 18.3 */
+static void half_a_surrogate_pair_is_the_character_that_says_so(void)
+{
+    static const char sent[] = "{\"content\":[{\"type\":\"text\",\"text\":\"half \\ud83d\"}]}";
+    static const char shown[] = "{\"content\":[{\"type\":\"text\",\"text\":\"half \357\277\275\"}]}";
+    static const char arguments[] =
+        "{\"result\":\"{\\\"content\\\":[{\\\"type\\\":\\\"text\\\",\\\"text\\\":\\\"half \\\\ud83d\\\"}]}\"}";
+    scene s = open_scene("", "");
+    uint64_t lease = acquire(&s);
+    trunkline_buf *buf = NULL;
+    OK(trunkline_lease_call_tool(s.pool, lease, TRUNKLINE_LITERAL("verbatim"), TRUNKLINE_LITERAL(arguments), NULL, &buf, &err));
+    for (int i = 0; i < 2; i++) {
+        trunkline_str text = trunkline_buf_str(buf), raw = trunkline_buf_raw(buf);
+        CHECK(text.len == strlen(shown) && memcmp(text.ptr, shown, text.len) == 0);
+        CHECK(raw.len == strlen(sent) && memcmp(raw.ptr, sent, raw.len) == 0);
+    }
+    trunkline_buf_free(buf);
+    CHECK(trunkline_buf_raw(NULL).len == 0);
+    close_scene(&s);
+}
+
 /* SPEC 5.3, 5.10 */
 static void a_result_comes_whole_however_deep_it_nests(void)
 {
@@ -422,6 +443,7 @@ int main(int argc, char **argv)
     RUN(the_library_says_what_it_is);
     RUN(settings_files_are_detected);
     RUN(a_call_gives_the_servers_answer);
+    RUN(half_a_surrogate_pair_is_the_character_that_says_so);
     RUN(a_result_comes_whole_however_deep_it_nests);
     RUN(a_lease_describes_what_it_holds);
     RUN(a_session_lists_what_it_sees);
