@@ -264,13 +264,16 @@ template <class Function> std::string read(const handle &handle, Function functi
     });
 }
 
-/** A call or request, and waits. */
+/** A call or request, and waits. `sent` is for the result byte for byte as the server sent it. */
 template <class Function>
 std::string call(const handle &handle, Function function, std::string_view what, std::string_view with,
-                 const call_options &options) {
+                 const call_options &options, std::string *sent = nullptr) {
     auto raw = options.raw();
     return text([&](trunkline_buf **out, trunkline_error **err) {
-        return function(handle.pool(), handle.number(), view(what), view(with), &raw, out, err);
+        auto status = function(handle.pool(), handle.number(), view(what), view(with), &raw, out, err);
+        if (sent)
+            *sent = copy(trunkline_buf_raw(*out));
+        return status;
     });
 }
 

@@ -67,6 +67,11 @@ public:
     std::string call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = {}) const {
         return detail::call(handle_, &trunkline_lease_call_tool, tool, arguments, options);
     }
+    /** The same, and in `sent` the result byte for byte as the server sent it. */
+    std::string call_tool(std::string_view tool, std::string_view arguments, const call_options &options,
+                          std::string &sent) const {
+        return detail::call(handle_, &trunkline_lease_call_tool, tool, arguments, options, &sent);
+    }
     /** The same as `call_tool`, as a future. */
     std::future<std::string> call_tool_async(std::string_view tool, std::string_view arguments = {},
                                           const call_options &options = {}) const {
@@ -192,6 +197,11 @@ public:
     /** Calls a tool by its exposed name, and waits. */
     std::string call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = {}) const {
         return detail::call(handle_, &trunkline_session_call_tool, tool, arguments, options);
+    }
+    /** The same, and in `sent` the result byte for byte as the server sent it. */
+    std::string call_tool(std::string_view tool, std::string_view arguments, const call_options &options,
+                          std::string &sent) const {
+        return detail::call(handle_, &trunkline_session_call_tool, tool, arguments, options, &sent);
     }
     /** The same as `call_tool`, as a future. */
     std::future<std::string> call_tool_async(std::string_view tool, std::string_view arguments = {},

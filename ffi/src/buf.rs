@@ -111,7 +111,7 @@ impl From<Event> for Buf {
 }
 
 /// The text of a buffer, good until the buffer is freed. Of NULL: the empty text. Half a surrogate
-/// pair in a result is U+FFFD: readers of JSON refuse it. All else of a result is as the server sent
+/// pair in a result is `\ufffd`: readers of JSON refuse it. All else of a result is as the server sent
 /// it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_buf_str(buf: *const Buf) -> Str {
