@@ -121,11 +121,11 @@ outcome outcome_of(trunkline_status status, trunkline_buf *buf, trunkline_error 
         return outcome;
     }
     if (buf) {
-        trunkline_str text = trunkline_buf_str(buf);
-        outcome.raw = malloc(text.len + 1);
+        trunkline_str text = trunkline_buf_str(buf), raw = trunkline_buf_raw(buf);
+        outcome.raw = malloc(raw.len + 1);
         CHECK(outcome.raw);
-        memcpy(outcome.raw, text.ptr, text.len);
-        outcome.raw[text.len] = '\0';
+        memcpy(outcome.raw, raw.ptr, raw.len);
+        outcome.raw[raw.len] = '\0';
         outcome.value = json_parse(text.ptr, text.len);
         trunkline_buf_free(buf);
     }

@@ -17,7 +17,7 @@ typedef struct {
     bool given_up;
 } named;
 
-/* How a verb ended: a value, or an error, or neither. `raw` is the text that the value was parsed from. */
+/* How a verb ended: a value, or an error, or neither. `raw` is its text as the server sent it. */
 typedef struct {
     json *value;
     json *error;
