@@ -694,8 +694,8 @@ extern "C" {
 
 /**
  * The text of a buffer, good until the buffer is freed. Of NULL: the empty text. Half a surrogate
- * pair in a result is `\ufffd`: readers of JSON refuse it. All else of a result is as the server sent
- * it.
+ * pair in a result is `\ufffd`: readers of JSON refuse it. All else of a result is as the server
+ * sent it.
  */
 trunkline_str trunkline_buf_str(const trunkline_buf *buf);
 

@@ -111,8 +111,8 @@ impl From<Event> for Buf {
 }
 
 /// The text of a buffer, good until the buffer is freed. Of NULL: the empty text. Half a surrogate
-/// pair in a result is `\ufffd`: readers of JSON refuse it. All else of a result is as the server sent
-/// it.
+/// pair in a result is `\ufffd`: readers of JSON refuse it. All else of a result is as the server
+/// sent it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_buf_str(buf: *const Buf) -> Str {
     // SAFETY: the caller passes NULL or a buffer that it has not freed.

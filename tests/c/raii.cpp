@@ -24,9 +24,8 @@ void calls_give_texts_and_futures() {
     trunkline::lease lease = h.session.acquire("s");
     CHECK(has(lease.call_tool("echo", R"({"message": "plain"})"), "plain"));
     CHECK(has(h.session.call_tool("mcp__s__add", R"({"a": 1, "b": 2})"), "\"3\""));
-    std::string sent;
-    CHECK(has(lease.call_tool("verbatim", R"({"result": "{\"content\":[],\"half\":\"\\ud83d\"}"})", {}, sent), "\\ufffd"));
-    CHECK(sent == R"({"content":[],"half":"\ud83d"})");
+    std::string sent, shown = lease.call_tool("verbatim", R"({"result": "{\"half\":\"\\ud83d\"}"})", {}, sent);
+    CHECK(has(shown, "\\ufffd") && sent == R"({"half":"\ud83d"})");
     CHECK(has(h.session.call_tool("mcp__s__echo", R"({"message": "plain"})", {}, sent), "plain") && has(sent, "plain"));
     std::future<std::string> first = lease.call_tool_async("echo", R"({"message": "first"})");
     std::future<std::string> second = h.session.call_tool_async("mcp__s__echo", R"({"message": "second"})");
