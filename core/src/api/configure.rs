@@ -14,8 +14,8 @@ use super::held::disabled;
 use super::session_core::SessionCore;
 use crate::Result;
 
-/// The servers that a session does without (SPEC 6.5). It is read apart from its session: whoever
-/// had the session at hand could be the one to end it, which must not happen under a lock.
+/// The servers that a session does without (SPEC 6.5). Readers have it without the
+/// session: the last reference to a session must not be dropped under a lock, since that ends it.
 #[derive(Default)]
 pub(super) struct Disabled(Mutex<BTreeSet<Box<str>>>);
 

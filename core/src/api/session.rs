@@ -225,7 +225,7 @@ impl Session {
     /// came of it is in force. The server is acquired for that: one that sleeps or is on its way
     /// back is connected to first.
     ///
-    /// Lists stand by themselves: one that cannot be had is told of as ever, and keeps its last
+    /// Each list stands by itself: one that cannot be had is a `warning` event, and keeps its last
     /// state. Dropping the future leaves the listing as it is.
     ///
     /// # Errors

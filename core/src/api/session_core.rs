@@ -1,4 +1,4 @@
-//! A session as everything below the host's handle has it.
+//! The state of a session, which the library shares; the host's handle is `session.rs`.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -169,7 +169,7 @@ impl SessionCore {
     }
 
     pub(super) fn close(&self, keep_for: Option<Duration>) {
-        // In a forked child the servers, and whoever holds a lock, are the parent's.
+        // In a forked child servers and locks are the parent's.
         if self.driver.runtime.is_forked() || self.recipient.close() {
             return;
         }
@@ -185,7 +185,7 @@ impl SessionCore {
         // The reducer gives the holds up: here they only lose their meaning.
         let kept = self.holds.close();
         self.driver.close_session(self.recipient.number, keep_for);
-        // Before its id is free: whoever resumes it has the number, and events of its own.
+        // Before its id is free: a session that resumes it has the same number, and its own events.
         self.driver.hub.end_session(self.recipient.number);
         self.sessions.session_closed(self, keep_for, kept);
         self.settled.notify_waiters();

@@ -91,7 +91,7 @@ pub(super) struct Loss {
 }
 
 impl Link {
-    /// One that nothing serves yet. `begun` is when whoever connects began to.
+    /// One that nothing serves yet. `begun` is when the connect began.
     pub(super) fn new(
         wire: Arc<dyn Wire>,
         redactor: Arc<Redactor>,

@@ -113,7 +113,7 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
     fn log(&self, params: &str, callers: Callers);
     /// The server asks for the roots: the text of the result.
     fn roots(&self) -> String;
-    /// The server asks something of a host: the answer of whoever it is for.
+    /// The server asks something of a host: the answer of the session that it is for.
     ///
     /// # Errors
     /// When nobody is to be asked.

@@ -32,7 +32,7 @@ pub(crate) trait SessionPort: Send + Sync {
     /// Tools of an entry that it holds are held back newly. It tells its subscribers.
     fn on_quarantine(&self, entry: (&Arc<EntryCell>, Generation), tools: &Held);
 
-    /// An entry that it holds failed: whoever waits for the server looks again.
+    /// An entry that it holds failed: calls that wait for the server look again.
     fn on_failure(&self);
 
     /// It holds a connection that is not told of its own folders, since others share it.

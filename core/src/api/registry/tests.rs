@@ -127,8 +127,8 @@ async fn a_session_lets_go_what_goes_while_it_is_resumed() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 3.13: what a session left belongs to whoever resumes it. When its id was taken before that
-/// was put down, there is nobody.
+/// SPEC 3.13: a session that opens with the same id resumes what a closed one left. If another
+/// session has taken the id before that is kept, it is dropped.
 #[tokio::test]
 async fn what_a_session_left_is_dropped_where_its_id_is_anothers_by_then() {
     let pool = pool_with(json!({}), json!({ "s": server("") })).await;

@@ -1,4 +1,4 @@
-//! What reports are made of: the parts of a pool, whoever has them.
+//! The parts of a pool that reports are made of.
 
 use crate::api::registry::SessionRegistry;
 use crate::api::session_core::SessionCore;

@@ -66,8 +66,8 @@ pub(in crate::client) async fn connect(
 }
 
 impl Link {
-    /// Takes over a wire, and starts the tasks that serve it. `begun` is when whoever connects
-    /// began to.
+    /// Takes over a wire, and starts the tasks that serve it. `begun` is when the
+    /// connect began.
     pub(in crate::client) fn open(
         wire: Arc<dyn Wire>,
         redactor: Arc<Redactor>,

@@ -159,8 +159,8 @@ async fn answered(
         .map_err(|error| Failure::Message(network_errors::network(channel, &error)))
 }
 
-/// Whether there is time for that wait: whoever connects is told of it rather than that time ran
-/// out, so that the next attempt waits.
+/// Whether there is time for that wait. If not, the error of the connect names the wait and no
+/// time-out, so that the next attempt waits.
 fn is_in_time(channel: &Channel, wait: Duration) -> bool {
     channel.reported_at().is_none_or(|reported_at| Instant::now() + wait <= reported_at)
 }

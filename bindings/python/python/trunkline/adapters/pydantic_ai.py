@@ -279,7 +279,7 @@ def _is_taken(tool: Any, model: Any) -> bool:
 
 
 def _told(result: trunkline.CallResult) -> str:
-    """What a model is told of an error: its structured content, which says more than the text beside it, else its words."""
+    """The text of an error for a model: the structured content, which says more than the text beside it, else the texts."""
     structured = result.structured_content
     return json.dumps(_unwrapped(structured), ensure_ascii=False) if structured else error_text(result)
 
