@@ -116,7 +116,7 @@ fn breaches(files: &[Source], lists: &Value) -> Breaches {
         add("circles", circles(&arrows));
         add("folders", folders(folder, &reached));
         add("names", named(&reached, &lists["no names"]));
-        add("homonyms", homonyms(folder, &graph.types));
+        add("homonyms", homonyms(folder, &graph.types, &graph.twins()));
         add("questions", product.iter().flat_map(|file| questions(file)).collect());
         add("wide comments", all().filter_map(wide_comments).collect());
     }
@@ -215,13 +215,21 @@ fn named(files: &BTreeSet<&str>, no_names: &Value) -> Vec<Breach> {
     found.map(|file| breach(*file, 1, "a file is called by a noun")).collect()
 }
 
-fn homonyms(folder: &str, types: &[TypeName]) -> Vec<Breach> {
+/// The type names that stand for several ideas. Twins, between which a feature or a system chooses,
+/// are one.
+fn homonyms(folder: &str, types: &[TypeName], twins: &[(&str, BTreeSet<&str>)]) -> Vec<Breach> {
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let is_free = |of: &TypeName| {
         matches!(of.name, "Error" | "Builder") || of.name == "State" && !of.is_public
     };
     for of in types.iter().filter(|of| !is_free(of)) {
         files.entry(of.name).or_default().insert(of.file);
+    }
+    for (name, twins) in twins {
+        if let Some(files) = files.get_mut(name) {
+            let others: Vec<_> = files.intersection(twins).skip(1).copied().collect();
+            files.retain(|file| !others.contains(file));
+        }
     }
     let shared = files.into_iter().filter(|(_, files)| files.len() > 1);
     let told = shared.map(|(name, files)| {
@@ -240,7 +248,16 @@ fn questions(file: &Source) -> Vec<Breach> {
         if tokens[at - 1] != "fn" || !asks {
             continue;
         }
-        let end = tokens[at..].iter().position(|token| matches!(*token, "{" | ";" | "where"));
+        let mut open = 0usize;
+        let end = tokens[at..].iter().position(|token| {
+            match *token {
+                "[" => open += 1,
+                "]" => open = open.saturating_sub(1),
+                _ => {}
+            }
+            // The length of an array stands behind a semicolon too.
+            matches!(*token, "{" | "where") || *token == ";" && open == 0
+        });
         let head = &tokens[at..at + end.unwrap_or_default()];
         let key = format!("{} fn {word}", file.path);
         if head.windows(2).any(|pair| pair == ["mut", "self"]) && head.contains(&"&") {

@@ -2,7 +2,7 @@
 //! defines it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::source::Source;
 
@@ -20,7 +20,7 @@ pub type Arrows<'a> = BTreeMap<(&'a str, &'a str), (Kind, String)>;
 
 enum Name<'a> {
     In(&'a str),
-    Alias(Vec<&'a str>),
+    Alias(Vec<&'a str>, Kind),
 }
 
 #[derive(Clone, Copy)]
@@ -116,6 +116,26 @@ impl<'a> Graph<'a> {
             }
         }
         arrows
+    }
+
+    /// Each name that a module has from several files, between which a feature or a system chooses,
+    /// with those files.
+    pub fn twins(&self) -> Vec<(&'a str, BTreeSet<&'a str>)> {
+        let known = Want { kind: Kind::Need, is_known: true };
+        let mut twins = Vec::new();
+        for (at, module) in self.modules.iter().enumerate() {
+            for (name, chosen) in &module.names {
+                let files = chosen.iter().flat_map(|one| match one {
+                    Name::In(file) => vec![*file],
+                    Name::Alias(path, Kind::Door) => self.resolve(at, path, known, 0),
+                    // A body may bring in what another one calls by the same name.
+                    Name::Alias(_, Kind::Need) => Vec::new(),
+                });
+                twins.push((*name, files.collect::<BTreeSet<_>>()));
+            }
+        }
+        twins.retain(|(_, files)| files.len() > 1);
+        twins
     }
 
     fn read(&mut self, file: &'a Source, module: usize) {
@@ -239,7 +259,7 @@ impl<'a> Graph<'a> {
                 self.mention(file, module, Kind::Door, path);
             } else {
                 let names = self.modules[module].names.entry(name).or_default();
-                names.push(Name::Alias(path.clone()));
+                names.push(Name::Alias(path.clone(), kind));
                 self.mention(file, module, kind, path);
             }
         }
@@ -272,7 +292,7 @@ impl<'a> Graph<'a> {
         if let Some(names) = module.names.get(name) {
             let files = names.iter().flat_map(|known| match known {
                 Name::In(file) => vec![*file],
-                Name::Alias(path) => {
+                Name::Alias(path, _) => {
                     self.resolve(at, &[path.as_slice(), more].concat(), want, depth + 1)
                 }
             });

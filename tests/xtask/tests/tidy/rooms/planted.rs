@@ -100,10 +100,12 @@ fn lists_are_held_in_both_directions() {
 fn names_sizes_questions_and_comments_are_counted() {
     let file = Source::new(
         "a/src/told.rs",
-        "fn is_a(&mut self) -> bool {}\nfn has_b(&self) -> Option<bool> {}\nfn is_c() -> bool {}\n",
+        "fn is_a(&mut self) -> bool {}\nfn has_b(&self) -> Option<bool> {}\n\
+         fn is_c(d: [u8; 2]) -> bool {}\nfn is_e();\n",
     );
     let keys = |of: Vec<Breach>| of.into_iter().map(|of| of.key).collect::<Vec<_>>();
-    assert_eq!(keys(questions(&file)), ["a/src/told.rs fn is_a", "a/src/told.rs fn has_b"]);
+    let asking = ["is_a", "has_b", "is_e"].map(|name| format!("a/src/told.rs fn {name}"));
+    assert_eq!(keys(questions(&file)), asking);
     let paths = BTreeSet::from(["a/src/told.rs", "a/src/kept/mod.rs", "a/src/lib.rs"]);
     let found = keys(named(&paths, &json!(["told", "kept"])));
     assert_eq!(found, ["a/src/kept/mod.rs", "a/src/told.rs"]);
@@ -115,5 +117,26 @@ fn names_sizes_questions_and_comments_are_counted() {
     let files = ["a", "b"].into_iter().cycle();
     let named = |(name, file)| TypeName { name, file, is_public: false };
     let types: Vec<_> = types.into_iter().zip(files).map(named).collect();
-    assert_eq!(keys(homonyms("a/src", &types)), ["a/src Place"]);
+    assert_eq!(keys(homonyms("a/src", &types, &[])), ["a/src Place"]);
+}
+
+#[test]
+fn what_a_system_chooses_between_is_one_type() {
+    let root = "mod a; mod b;\n#[cfg(unix)]\npub use a::{Pipe, Part};\n\
+                #[cfg(windows)]\npub use b::{Pipe, Part};\nmod c;\n\
+                #[cfg_attr(windows, path = \"d/windows.rs\")]\nmod d;\n\
+                fn f() { use a::Own; }\nfn g() { use b::Own; }\n";
+    let files = sources(&[
+        ("lib.rs", root),
+        ("a.rs", "pub struct Pipe; pub struct Part; pub struct Own;"),
+        ("b.rs", "pub struct Pipe; pub struct Part; pub struct Own;"),
+        ("c.rs", "pub struct Part;"),
+        ("d.rs", "pub struct Bell;"),
+        ("d/windows.rs", "pub struct Bell;"),
+    ]);
+    let graph = Graph::new(&files.iter().collect::<Vec<_>>(), "a/src/lib.rs");
+    let found = homonyms("a/src", &graph.types, &graph.twins());
+    let told: Vec<_> = found.into_iter().map(|of| format!("{} {}", of.key, of.how)).collect();
+    let own = "a/src Own a/src/a.rs, a/src/b.rs";
+    assert_eq!(told, [own, "a/src Part a/src/a.rs, a/src/c.rs"]);
 }
