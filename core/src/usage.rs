@@ -18,7 +18,7 @@ const METHODS: [&str; 5] =
 
 /// The counts of one server's name; nothing until its first call, since most names that a pool hears of are never called.
 #[derive(Default)]
-pub(crate) struct Usage(OnceLock<Box<Counts>>);
+pub(crate) struct ServerUsage(OnceLock<Box<Counts>>);
 
 #[derive(Default)]
 struct Counts {
@@ -38,16 +38,16 @@ struct Durations {
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended {
+pub(crate) struct CallEnd {
     /// The bytes of its params, where they were sent.
     pub sent: usize,
     /// The bytes of its result, or the error.
     pub came: Result<usize, ErrorCode>,
 }
 
-impl Usage {
+impl ServerUsage {
     /// Counts the end of a call.
-    pub(crate) fn count(&self, method: &str, took: Duration, ended: Ended) {
+    pub(crate) fn count(&self, method: &str, took: Duration, ended: CallEnd) {
         self.0.get_or_init(Box::default).count(method, took, ended);
     }
 
@@ -58,7 +58,7 @@ impl Usage {
 }
 
 impl Counts {
-    fn count(&self, method: &str, took: Duration, ended: Ended) {
+    fn count(&self, method: &str, took: Duration, ended: CallEnd) {
         self.sent.fetch_add(ended.sent as u64, Relaxed);
         match ended.came {
             Ok(received) => self.received.fetch_add(received as u64, Relaxed),
@@ -114,13 +114,13 @@ mod tests {
     /// SPEC 16.7.
     #[test]
     fn a_call_is_counted_where_it_belongs_and_nowhere_else() {
-        let usage = Usage::default();
+        let usage = ServerUsage::default();
         assert_eq!(usage.to_json(), None);
-        let ended = |came| Ended { sent: 7, came };
+        let ended = |came| CallEnd { sent: 7, came };
         usage.count("tools/call", Duration::from_millis(10), ended(Ok(5)));
         usage.count("tools/call", Duration::from_micros(10_001), ended(Err(ErrorCode::Timeout)));
         usage.count("no/such", Duration::from_secs(301), ended(Err(ErrorCode::Internal)));
-        usage.count("tools/call", Duration::MAX, Ended { sent: 0, came: Ok(1) });
+        usage.count("tools/call", Duration::MAX, CallEnd { sent: 0, came: Ok(1) });
         let told = usage.to_json().unwrap();
         assert_eq!((&told["bytes_sent"], &told["bytes_received"]), (&json!(21), &json!(6)));
         let errors = json!([{ "code": "timeout", "count": 1 }, { "code": "internal", "count": 1 }]);

@@ -12,15 +12,15 @@ pub(crate) trait Wake {
     fn wake(&self);
 }
 
-type Waiting = Vec<Arc<dyn Wake>>;
+type WakeQueue = Vec<Arc<dyn Wake>>;
 
 /// What this thread has not woken yet.
 #[derive(Default)]
 struct Pending {
     /// Those of whom a batch tells; nothing outside of one.
-    told: Option<Waiting>,
+    told: Option<WakeQueue>,
     /// Those whom these wake in turn; nothing outside of a batch. It is there whenever `told` is.
-    behind: Option<Waiting>,
+    behind: Option<WakeQueue>,
 }
 
 thread_local! {
@@ -37,7 +37,7 @@ pub(crate) fn wake_behind(one: &Arc<impl Wake + 'static>) {
     later(one.clone(), |pending| &mut pending.behind);
 }
 
-fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<Waiting>) {
+fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<WakeQueue>) {
     if Pending::with(|pending| which(pending).is_some()) != Some(true) {
         return one.wake();
     }
@@ -60,7 +60,7 @@ impl Pending {
         PENDING.try_with(|pending| look(&mut pending.borrow_mut())).ok()
     }
 
-    fn wake_all(which: fn(&mut Pending) -> Option<Waiting>) {
+    fn wake_all(which: fn(&mut Pending) -> Option<WakeQueue>) {
         // What a wake-up itself brings about wakes at once, but for those who stand behind.
         let waiting = Pending::with(which).flatten();
         waiting.into_iter().flatten().for_each(wake_safely);
@@ -86,7 +86,7 @@ impl Batch {
     }
 
     /// Whether it is the one that began.
-    fn open(which: fn(&mut Pending) -> &mut Option<Waiting>) -> bool {
+    fn open(which: fn(&mut Pending) -> &mut Option<WakeQueue>) -> bool {
         let open = |pending: &mut Pending| {
             let waiting = which(pending);
             let is_new = waiting.is_none();

@@ -24,7 +24,7 @@ use super::times::timeouts;
 use super::unlisted::{self, Owed};
 use crate::client::{Attempts, CallResult, Callee, Connection, OnProgress, Reply, Request};
 use crate::driver::{EntryCell, Published};
-use crate::usage::Ended;
+use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// Writes a call to the wire, or lets it wait for a connection when its options say so. `done` is called exactly once: here,
@@ -94,7 +94,7 @@ pub(super) fn go_on(
     match Call::prepare(session, (held, &seen), &published, called, options, begun) {
         Ok(call) => Some(send(call, &published, options, done)),
         Err(error) => {
-            let ended = Ended { sent: 0, came: Err(error.code()) };
+            let ended = CallEnd { sent: 0, came: Err(error.code()) };
             let counted = (&*cell.server, CALL_TOOL, &*cell.usage);
             session.call_ended((number, began), counted, ended);
             let error = session.explained(&cell.server, error);
@@ -321,7 +321,7 @@ impl Call {
         };
         let is_sent = !came.is_err_and(|error| error.outcome() == Some(Outcome::NotSent));
         let sent = if is_sent { self.params.len() } else { 0 };
-        let ended = Ended { sent, came: came.map_err(Error::code) };
+        let ended = CallEnd { sent, came: came.map_err(Error::code) };
         let cell = self.cell();
         let counted = (&*cell.server, self.method(), &*cell.usage);
         self.session.call_ended((self.number, self.began), counted, ended);

@@ -12,7 +12,7 @@ use super::session_core::SessionCore;
 use super::usage::Usage;
 use super::waiting::WaitingCall;
 use crate::client::{Connection, RequestId};
-use crate::usage::{Ended, Usage as ServerUsage};
+use crate::usage::{CallEnd, ServerUsage};
 use crate::{Error, ErrorCode, Result};
 
 /// The calls of a session that are under way, so that its end can cancel them (SPEC 3.12).
@@ -59,7 +59,7 @@ impl Calls {
         inner.closed
     }
 
-    fn end(&self, number: u64, ended: Ended) {
+    fn end(&self, number: u64, ended: CallEnd) {
         let mut inner = self.inner();
         inner.calls.remove(&number);
         inner.usage.count(ended);
@@ -92,7 +92,7 @@ impl SessionCore {
         &self,
         (number, began): (u64, Instant),
         (server, method, usage): (&str, &str, &ServerUsage),
-        ended: Ended,
+        ended: CallEnd,
     ) {
         self.driver.observer.count(server, ended);
         usage.count(method, began.elapsed(), ended);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ErrorCode;
-use crate::usage::{Ended, errors_json};
+use crate::usage::{CallEnd, errors_json};
 
 /// The counts of one session.
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(super) struct Usage {
 
 impl Usage {
     /// Counts the end of a call.
-    pub(super) fn count(&mut self, ended: Ended) {
+    pub(super) fn count(&mut self, ended: CallEnd) {
         self.sent += ended.sent as u64;
         match ended.came {
             Ok(received) => self.received += received as u64,

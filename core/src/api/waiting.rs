@@ -32,7 +32,7 @@ use super::retry::Done;
 use super::session_core::SessionCore;
 use super::unlisted::Owed;
 use crate::client::Callee;
-use crate::usage::Ended;
+use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A call that waits for its server, and then the call that it became.
@@ -369,7 +369,7 @@ impl WaitingCall {
     }
 
     fn end(&self, done: Done, error: Error) {
-        let ended = Ended { sent: 0, came: Err(error.code()) };
+        let ended = CallEnd { sent: 0, came: Err(error.code()) };
         let usage = self.session.driver.usage_of_called(&self.tool.server);
         let begun = (self.number, self.began);
         let counted = (&*self.tool.server, call::CALL_TOOL, &*usage);

@@ -11,13 +11,13 @@ use std::task::{Context, Poll, Wake, Waker};
 /// A future that is polled once, and then whenever it was woken.
 pub(crate) struct Seldom<F> {
     future: Pin<Box<F>>,
-    bell: Arc<Bell>,
+    bell: Arc<WakeFlag>,
     /// What the bell has, so that nobody takes its lock to see that it is the same.
     waker: Option<Waker>,
 }
 
 /// What the future wakes.
-struct Bell {
+struct WakeFlag {
     rung: AtomicBool,
     /// Of the task that waits.
     waker: Mutex<Option<Waker>>,
@@ -25,7 +25,7 @@ struct Bell {
 
 impl<F: Future> Seldom<F> {
     pub(crate) fn new(future: F) -> Self {
-        let bell = Bell { rung: AtomicBool::new(true), waker: Mutex::default() };
+        let bell = WakeFlag { rung: AtomicBool::new(true), waker: Mutex::default() };
         Seldom { future: Box::pin(future), bell: Arc::new(bell), waker: None }
     }
 }
@@ -49,13 +49,13 @@ impl<F: Future> Future for Seldom<F> {
     }
 }
 
-impl Bell {
+impl WakeFlag {
     fn listen(&self, waker: &Waker) {
         *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
     }
 }
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

@@ -32,7 +32,7 @@ use crate::events;
 use crate::net::cookies::Jar;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
-use crate::usage::Usage;
+use crate::usage::ServerUsage;
 
 /// The published state of an entry, and the way to its connection.
 pub(crate) struct EntryCell {
@@ -88,7 +88,7 @@ pub(crate) struct EntryCell {
     /// Calls that ended with an error.
     pub errors: AtomicU64,
     /// What the calls of every entry of this server's name came to.
-    pub usage: Arc<Usage>,
+    pub usage: Arc<ServerUsage>,
 }
 
 /// A session that holds an entry.

@@ -14,7 +14,7 @@ use super::authority::Authority;
 use super::starts::Turn;
 use crate::auth::Context;
 use crate::client::Provided;
-use crate::usage::Usage;
+use crate::usage::ServerUsage;
 
 /// What a pool key stands for.
 #[derive(Clone)]
@@ -40,7 +40,7 @@ pub(crate) struct Keyed {
     /// When it has its turn to connect: the earliest of those asked for since it was connected last.
     pub turn: Turn,
     /// Where its calls are counted, with those of every key of the name.
-    pub usage: Arc<Usage>,
+    pub usage: Arc<ServerUsage>,
 }
 
 /// What a key is asked for with, beside the server's name.
@@ -76,7 +76,7 @@ pub(crate) struct Interner {
     /// The transport of each name's newest key.
     transports: Vec<&'static str>,
     /// What the calls of each name came to.
-    usages: Vec<Arc<Usage>>,
+    usages: Vec<Arc<ServerUsage>>,
     servers: HashMap<Arc<str>, ServerId>,
     keys: IdMap<Identity, KeyId>,
     /// By number.
@@ -129,7 +129,7 @@ impl Interner {
     }
 
     /// What the calls of a server's name came to.
-    pub(crate) fn usage(&self, server: ServerId) -> Arc<Usage> {
+    pub(crate) fn usage(&self, server: ServerId) -> Arc<ServerUsage> {
         self.usages[server.0 as usize].clone()
     }
 

@@ -70,7 +70,7 @@ use crate::host_env::Lookups;
 use crate::otlp::Observer;
 use crate::runtime::Runtime;
 use crate::storage::catalogs::Catalogs;
-use crate::usage::Usage;
+use crate::usage::ServerUsage;
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.
@@ -347,13 +347,13 @@ impl Driver {
     }
 
     /// What the calls of a server's name came to, also of entries that are gone.
-    pub(crate) fn usage_of(&self, name: &str) -> Option<Arc<Usage>> {
+    pub(crate) fn usage_of(&self, name: &str) -> Option<Arc<ServerUsage>> {
         let core = self.core();
         Some(core.interner.usage(core.interner.known_server(name)?))
     }
 
     /// Where a call of that name is counted which came to no entry.
-    pub(crate) fn usage_of_called(&self, name: &str) -> Arc<Usage> {
+    pub(crate) fn usage_of_called(&self, name: &str) -> Arc<ServerUsage> {
         let mut core = self.core();
         let server = core.interner.server(name);
         core.interner.usage(server)

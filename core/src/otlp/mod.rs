@@ -67,7 +67,7 @@ use self::export::Exporter;
 use self::gauges::Pools;
 pub(crate) use self::request::Request;
 use crate::client::Callee;
-use crate::usage::Ended;
+use crate::usage::CallEnd;
 use crate::{Result, platform};
 
 /// What pools are watched with. Cheap to clone; all clones are one.
@@ -181,7 +181,7 @@ struct Open {
 }
 
 impl Inner {
-    fn count(&self, server: &str, ended: Ended) {
+    fn count(&self, server: &str, ended: CallEnd) {
         let server = KeyValue::new("server", server.to_owned());
         match ended.came {
             Ok(received) => self.received.add(received as u64, std::slice::from_ref(&server)),
@@ -225,7 +225,7 @@ impl Observer {
     }
 
     /// A call has ended that had begun.
-    pub(crate) fn count(&self, server: &str, ended: Ended) {
+    pub(crate) fn count(&self, server: &str, ended: CallEnd) {
         if let Some(telemetry) = self.telemetry() {
             guarded(|| telemetry.0.count(server, ended));
         }

@@ -9,7 +9,7 @@ use trunkline_pool::state::LossReason;
 
 use crate::Result;
 use crate::client::{CallResult, Callee};
-use crate::usage::Ended;
+use crate::usage::CallEnd;
 
 /// Who is told.
 pub(crate) struct Observer;
@@ -37,7 +37,7 @@ impl Observer {
     }
 
     #[inline]
-    pub(crate) fn count(&self, _server: &str, _ended: Ended) {}
+    pub(crate) fn count(&self, _server: &str, _ended: CallEnd) {}
 
     #[inline]
     pub(crate) fn connected(
