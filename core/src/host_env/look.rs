@@ -9,7 +9,7 @@ use trunkline_pool::approvals::{Difference, Replaced, StartFile, digest_of_conte
 use super::interpreter::{FirstLine, LINE_BYTES_MAX};
 use super::path_search::{Found, find};
 use crate::bounded;
-use crate::platform::{Expected, Stamp};
+use crate::platform::{Expected, FileStamp};
 
 /// Files from here on have no digest: to read a large one takes longer than its start.
 const DIGEST_BELOW_BYTES: usize = 1 << 20;
@@ -30,7 +30,7 @@ struct Seen {
     file: StartFile,
     path: PathBuf,
     /// Nothing of one that is not there, or that cannot be looked at.
-    found: Option<(Stamp, Option<[u8; 32]>)>,
+    found: Option<(FileStamp, Option<[u8; 32]>)>,
 }
 
 impl Look {
@@ -105,7 +105,7 @@ impl Seen {
         let (found, beginning) = match content.unwrap_or(Err(io::ErrorKind::InvalidInput.into())) {
             Ok((stamp, digest, beginning)) => (Some((stamp, digest)), beginning),
             // What may only be executed is a program all the same.
-            Err(_) => (Stamp::of_path(&path).ok().map(|stamp| (stamp, None)), Vec::new()),
+            Err(_) => (FileStamp::of_path(&path).ok().map(|stamp| (stamp, None)), Vec::new()),
         };
         (Seen { file, path, found }, beginning)
     }
@@ -125,8 +125,8 @@ impl Seen {
 }
 
 /// Which file it is, the digest of a small one, and how it begins.
-fn read(file: File) -> io::Result<(Stamp, Option<[u8; 32]>, Vec<u8>)> {
-    let stamp = Stamp::of(&file)?;
+fn read(file: File) -> io::Result<(FileStamp, Option<[u8; 32]>, Vec<u8>)> {
+    let stamp = FileStamp::of(&file)?;
     if stamp.bytes() < DIGEST_BELOW_BYTES as u64 {
         let content = bounded::content(file, DIGEST_BELOW_BYTES)?;
         return Ok((stamp, Some(digest_of_content(&content)), content));

@@ -16,14 +16,14 @@ const MESSAGE_BYTES: usize = 16;
 
 /// What is said of a process: this one, or a server's leader. The numbers are those of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum WatcherMessage {
     Host = 0,
     Begun = 1,
     Over = 2,
 }
 
 /// A supervisor that runs.
-struct Watcher {
+struct MacosWatcher {
     /// The process that it is for: a fork of that one starts its own.
     owner: u32,
     socket: UnixStream,
@@ -34,7 +34,7 @@ struct Watcher {
 /// What may wait for a supervisor that does not read, because it is stopped, or the machine busy. Of a server beyond that it does not hear.
 const UNSENT_BYTES_MAX: usize = 1 << 20;
 
-static CURRENT: OfProcess<Mutex<Option<Watcher>>> = OfProcess::new();
+static CURRENT: OfProcess<Mutex<Option<MacosWatcher>>> = OfProcess::new();
 
 /// Starts the supervisor if there is none, and tells it of the servers that `live`: their pids, and when they started.
 ///
@@ -47,10 +47,10 @@ pub(super) fn ensure(live: impl FnOnce() -> Vec<(libc::pid_t, u64)>) {
     }
     match carried_program::in_file(start) {
         Ok(socket) => {
-            *current = Some(Watcher { owner: std::process::id(), socket, unsent: Vec::new() });
-            send(&mut current, Word::Host, std::process::id().cast_signed(), 0);
+            *current = Some(MacosWatcher { owner: std::process::id(), socket, unsent: Vec::new() });
+            send(&mut current, WatcherMessage::Host, std::process::id().cast_signed(), 0);
             for (pid, started) in live() {
-                send(&mut current, Word::Begun, pid, started);
+                send(&mut current, WatcherMessage::Begun, pid, started);
             }
         }
         // A fork of some other thread may hold the file open for writing until its exec.
@@ -66,12 +66,12 @@ fn is_busy(error: &io::Error) -> bool {
 }
 
 /// Tells of a server, if there is somebody to tell. One that has ended is replaced with the next server.
-pub(super) fn tell(word: Word, pid: libc::pid_t, started: u64) {
+pub(super) fn tell(word: WatcherMessage, pid: libc::pid_t, started: u64) {
     send(&mut lock(), word, pid, started);
 }
 
-fn send(current: &mut Option<Watcher>, word: Word, pid: libc::pid_t, started: u64) {
-    let is_ours = |watcher: &&mut Watcher| watcher.owner == std::process::id();
+fn send(current: &mut Option<MacosWatcher>, word: WatcherMessage, pid: libc::pid_t, started: u64) {
+    let is_ours = |watcher: &&mut MacosWatcher| watcher.owner == std::process::id();
     let Some(watcher) = current.as_mut().filter(is_ours) else { return };
     let mut message = [0; MESSAGE_BYTES];
     message[..4].copy_from_slice(&(word as i32).to_le_bytes());
@@ -85,7 +85,7 @@ fn send(current: &mut Option<Watcher>, word: Word, pid: libc::pid_t, started: u6
     }
 }
 
-impl Watcher {
+impl MacosWatcher {
     /// Writes what the socket takes; what is left goes before the next word. The socket stays open: its end would be that of the host, and of
     /// all its servers.
     fn write(&mut self) -> io::Result<()> {
@@ -121,6 +121,6 @@ fn start(path: &std::path::Path) -> io::Result<UnixStream> {
     Ok(ours)
 }
 
-fn lock() -> MutexGuard<'static, Option<Watcher>> {
+fn lock() -> MutexGuard<'static, Option<MacosWatcher>> {
     CURRENT.get().lock().unwrap_or_else(PoisonError::into_inner)
 }

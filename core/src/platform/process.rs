@@ -10,9 +10,9 @@ use super::{Exit, TreeSignal};
 pub(crate) enum Process {
     /// Under the supervisor.
     #[cfg(target_os = "linux")]
-    Supervised(supervised::Process),
+    Supervised(supervised::SupervisedProcess),
     /// A child of the host.
-    Group(group::Process),
+    Group(group::GroupProcess),
 }
 
 impl Process {

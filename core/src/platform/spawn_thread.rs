@@ -15,10 +15,10 @@ use super::{OfProcess, signals};
 /// Requests that may wait. More servers than this at once are refused by the pool's own limits.
 const QUEUE_MAX: usize = 4096;
 
-type Job = Box<dyn FnOnce() + Send>;
+type SpawnJob = Box<dyn FnOnce() + Send>;
 
 /// The thread's queue: threads do not survive a fork.
-static SPAWNER: OfProcess<Mutex<Option<SyncSender<Job>>>> = OfProcess::new();
+static SPAWNER: OfProcess<Mutex<Option<SyncSender<SpawnJob>>>> = OfProcess::new();
 
 /// Runs a job on the thread. One whose future was dropped before its turn is not run.
 pub(super) async fn on_thread<T: Send + 'static>(
@@ -38,7 +38,7 @@ pub(super) async fn on_thread<T: Send + 'static>(
     result.await.map_err(|_| io::ErrorKind::BrokenPipe.into())
 }
 
-fn queue() -> io::Result<SyncSender<Job>> {
+fn queue() -> io::Result<SyncSender<SpawnJob>> {
     let mut spawner = SPAWNER.get().lock().unwrap_or_else(PoisonError::into_inner);
     match &*spawner {
         Some(queue) => Ok(queue.clone()),
@@ -52,7 +52,7 @@ fn queue() -> io::Result<SyncSender<Job>> {
     }
 }
 
-fn serve(jobs: &Receiver<Job>) {
+fn serve(jobs: &Receiver<SpawnJob>) {
     signals::block_all_signals();
     for job in jobs {
         job();

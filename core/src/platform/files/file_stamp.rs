@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Device, inode, size, then seconds and nanoseconds of the last write, and of the last change of any kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp(pub [u64; STAMP_WORDS]);
+pub(crate) struct FileStamp(pub [u64; STAMP_WORDS]);
 
 /// Numbers of a stamp.
 pub(crate) const STAMP_WORDS: usize = 7;
@@ -15,7 +15,7 @@ pub(crate) const STAMP_WORDS: usize = 7;
 #[derive(Debug, Default)]
 pub(crate) struct Expected {
     /// The program, and what interprets it; none where nobody looked.
-    pub files: Vec<(PathBuf, Stamp)>,
+    pub files: Vec<(PathBuf, FileStamp)>,
     /// Whether the program is none that another file interprets, so that the very file that was compared can be executed.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is executed so"))]
     pub is_binary: bool,
@@ -25,21 +25,21 @@ pub(crate) struct Expected {
     pub held: Vec<File>,
 }
 
-impl Stamp {
+impl FileStamp {
     /// That of an open file.
-    pub(crate) fn of(file: &File) -> io::Result<Stamp> {
+    pub(crate) fn of(file: &File) -> io::Result<FileStamp> {
         of(&file.metadata()?, file)
     }
 
     /// That of a file that cannot be opened for reading.
     #[cfg(unix)]
-    pub(crate) fn of_path(path: &Path) -> io::Result<Stamp> {
+    pub(crate) fn of_path(path: &Path) -> io::Result<FileStamp> {
         Ok(of_metadata(&std::fs::metadata(path)?))
     }
 
     /// Nothing is known of what cannot be opened.
     #[cfg(not(unix))]
-    pub(crate) fn of_path(_: &Path) -> io::Result<Stamp> {
+    pub(crate) fn of_path(_: &Path) -> io::Result<FileStamp> {
         Err(io::ErrorKind::PermissionDenied.into())
     }
 
@@ -60,29 +60,29 @@ impl Stamp {
 }
 
 #[cfg(unix)]
-fn of(found: &std::fs::Metadata, _: &File) -> io::Result<Stamp> {
+fn of(found: &std::fs::Metadata, _: &File) -> io::Result<FileStamp> {
     Ok(of_metadata(found))
 }
 
 #[cfg(unix)]
-fn of_metadata(found: &std::fs::Metadata) -> Stamp {
+fn of_metadata(found: &std::fs::Metadata) -> FileStamp {
     use std::os::unix::fs::MetadataExt;
     let times = [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()];
     let [written, written_ns, changed, changed_ns] = times.map(i64::cast_unsigned);
     let size = found.size();
-    Stamp([found.dev(), found.ino(), size, written, written_ns, changed, changed_ns])
+    FileStamp([found.dev(), found.ino(), size, written, written_ns, changed, changed_ns])
 }
 
 #[cfg(windows)]
-fn of(found: &std::fs::Metadata, file: &File) -> io::Result<Stamp> {
+fn of(found: &std::fs::Metadata, file: &File) -> io::Result<FileStamp> {
     use std::os::windows::fs::MetadataExt;
     let [volume, index] = crate::platform::windows::file_identity(file)?;
     let times = [found.last_write_time(), 0, found.creation_time(), 0];
     let [written, written_ns, changed, changed_ns] = times;
-    Ok(Stamp([volume, index, found.file_size(), written, written_ns, changed, changed_ns]))
+    Ok(FileStamp([volume, index, found.file_size(), written, written_ns, changed, changed_ns]))
 }
 
 #[cfg(not(any(unix, windows)))]
-fn of(found: &std::fs::Metadata, _: &File) -> io::Result<Stamp> {
-    Ok(Stamp([0, 0, found.len(), 0, 0, 0, 0]))
+fn of(found: &std::fs::Metadata, _: &File) -> io::Result<FileStamp> {
+    Ok(FileStamp([0, 0, found.len(), 0, 0, 0, 0]))
 }

@@ -19,16 +19,16 @@ const DEPTH_MAX: usize = 8;
 
 /// One process, not only one pid: pids are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Identity {
+pub(super) struct ProcessIdentity {
     pub pid: libc::pid_t,
     /// In the unit of the table.
     pub started: u64,
 }
 
-impl Identity {
+impl ProcessIdentity {
     /// The process that has this pid now; `None` when there is none, or no `/proc`.
-    pub(super) fn of(pid: libc::pid_t) -> Option<Identity> {
-        stat(pid).map(|stat| Identity { pid, started: stat.started })
+    pub(super) fn of(pid: libc::pid_t) -> Option<ProcessIdentity> {
+        stat(pid).map(|stat| ProcessIdentity { pid, started: stat.started })
     }
 
     /// Whether it still runs. A dead process that its parent has not reaped does not.
@@ -78,8 +78,8 @@ impl Identity {
 /// Cheap: it reads the children of each process, not the whole table.
 pub(super) fn descendants(
     root: Option<libc::pid_t>,
-    known: &BTreeSet<Identity>,
-) -> BTreeSet<Identity> {
+    known: &BTreeSet<ProcessIdentity>,
+) -> BTreeSet<ProcessIdentity> {
     let mut found = BTreeSet::new();
     let mut level: Vec<libc::pid_t> = known
         .iter()
@@ -93,7 +93,7 @@ pub(super) fn descendants(
             if found.len() + known.len() >= DESCENDANTS_MAX {
                 return found;
             }
-            let identity = Identity::of(child);
+            let identity = ProcessIdentity::of(child);
             if let Some(identity) = identity.filter(|it| !known.contains(it) && found.insert(*it)) {
                 next.push(identity.pid);
             }
@@ -109,7 +109,10 @@ pub(super) fn descendants(
 /// Every living process of the group or the session that `leader` founded, and the children of those `known`.
 ///
 /// Reads the whole process table: for stragglers only.
-pub(super) fn members(leader: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeSet<Identity> {
+pub(super) fn members(
+    leader: libc::pid_t,
+    known: &BTreeSet<ProcessIdentity>,
+) -> BTreeSet<ProcessIdentity> {
     let belongs = |stat: &Stat| {
         stat.group == leader
             || stat.session == leader
@@ -117,7 +120,7 @@ pub(super) fn members(leader: libc::pid_t, known: &BTreeSet<Identity>) -> BTreeS
     };
     let found = process_table::pids().into_iter().filter_map(|pid| {
         let stat = stat(pid).filter(|stat| !stat.dead && belongs(stat))?;
-        Some(Identity { pid, started: stat.started })
+        Some(ProcessIdentity { pid, started: stat.started })
     });
     found.take(DESCENDANTS_MAX).collect()
 }
@@ -130,8 +133,8 @@ mod tests {
     #[test]
     fn a_signal_reaches_the_process_that_was_meant_and_no_other_with_its_pid() {
         let mut bystander = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-        let identity = Identity::of(bystander.id().cast_signed()).unwrap();
-        let stale = Identity { started: identity.started - 1, ..identity };
+        let identity = ProcessIdentity::of(bystander.id().cast_signed()).unwrap();
+        let stale = ProcessIdentity { started: identity.started - 1, ..identity };
         assert!(identity.is_alive() && stale.is_replaced() && !stale.is_alive());
         stale.signal(libc::SIGKILL);
         identity.signal(libc::SIGTERM);

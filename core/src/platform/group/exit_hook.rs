@@ -3,20 +3,20 @@
 use std::sync::{Mutex, MutexGuard, Once, TryLockError};
 use std::time::Duration;
 
-use super::descendants::{self, Identity};
+use super::descendants::{self, ProcessIdentity};
 use crate::platform::OfProcess;
 #[cfg(target_os = "macos")]
 use crate::platform::macos_watcher;
 
 #[derive(Debug)]
-struct Live {
+struct LiveGroup {
     /// Whose it is: a fork of that process leaves it alone.
     host: u32,
     pid: libc::pid_t,
-    identity: Option<Identity>,
+    identity: Option<ProcessIdentity>,
 }
 
-static LIVE: OfProcess<Mutex<Vec<Live>>> = OfProcess::new();
+static LIVE: OfProcess<Mutex<Vec<LiveGroup>>> = OfProcess::new();
 
 /// Remembers a server's group, until it is forgotten.
 pub(super) fn register(pid: libc::pid_t) {
@@ -26,11 +26,11 @@ pub(super) fn register(pid: libc::pid_t) {
         // SAFETY: the function is `extern "C"`, takes nothing, and does not unwind. A failure leaves the ordered ways.
         unsafe { libc::atexit(kill_all) };
     });
-    let (host, identity) = (std::process::id(), Identity::of(pid));
-    lock().push(Live { host, pid, identity });
+    let (host, identity) = (std::process::id(), ProcessIdentity::of(pid));
+    lock().push(LiveGroup { host, pid, identity });
     #[cfg(target_os = "macos")]
     if let Some(identity) = identity {
-        macos_watcher::tell(macos_watcher::Word::Begun, pid, identity.started);
+        macos_watcher::tell(macos_watcher::WatcherMessage::Begun, pid, identity.started);
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn register(pid: libc::pid_t) {
 pub(super) fn forget(pid: libc::pid_t) {
     lock().retain(|live| live.pid != pid);
     #[cfg(target_os = "macos")]
-    macos_watcher::tell(macos_watcher::Word::Over, pid, 0);
+    macos_watcher::tell(macos_watcher::WatcherMessage::Over, pid, 0);
 }
 
 /// The leaders of all live servers of this process, and when they started.
@@ -49,11 +49,11 @@ pub(in crate::platform) fn live() -> Vec<(libc::pid_t, u64)> {
     own.filter_map(|live| Some((live.pid, live.identity?.started))).collect()
 }
 
-fn lock() -> MutexGuard<'static, Vec<Live>> {
+fn lock() -> MutexGuard<'static, Vec<LiveGroup>> {
     LIVE.get().lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-impl Live {
+impl LiveGroup {
     fn is_own(&self) -> bool {
         self.host == std::process::id()
     }
@@ -72,8 +72,8 @@ extern "C" fn kill_all() {
     }
 }
 
-fn kill(live: &Live) {
-    if !live.is_own() || live.identity.is_some_and(Identity::is_replaced) {
+fn kill(live: &LiveGroup) {
+    if !live.is_own() || live.identity.is_some_and(ProcessIdentity::is_replaced) {
         return;
     }
     let below = descendants::descendants(Some(live.pid), &Default::default());

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::platform::fork::child::{close_others_on_exec, default_signals};
 use crate::platform::fork::close_on_fork::NotInherited;
 use crate::platform::pipe::{ReadPipe, pipe, set_nonblocking};
-use crate::platform::{LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, Stamp, signals};
+use crate::platform::{FileStamp, LAUNCH_STEPS, LAUNCH_TIMEOUT_MS, Launch, LaunchError, signals};
 
 /// A child that was forked, before it meets the runtime.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Drop for Unclaimed {
 struct Prepared {
     program: CString,
     /// What was looked at, the program first.
-    looked_at: Vec<(CString, Stamp)>,
+    looked_at: Vec<(CString, FileStamp)>,
     #[cfg(target_os = "linux")]
     is_binary: bool,
     cwd: CString,
@@ -259,8 +259,8 @@ unsafe fn look_at(path: &CStr, found: *mut libc::stat) -> (RawFd, bool) {
 }
 
 #[allow(clippy::unnecessary_cast, reason = "the fields have other types on other systems")]
-fn stamp_of(found: &libc::stat) -> Stamp {
-    Stamp([
+fn stamp_of(found: &libc::stat) -> FileStamp {
+    FileStamp([
         found.st_dev as u64,
         found.st_ino as u64,
         found.st_size as u64,

@@ -15,7 +15,7 @@ mod process_table;
 pub(super) use self::exit_hook::live;
 pub(super) use self::fork::fork_exec;
 use self::fork::{RawChild, executed};
-pub(super) use self::process::Process;
+pub(super) use self::process::GroupProcess;
 pub(super) use self::process_table::is_ending;
 
 use super::{LaunchError, Launched, ReadPipe, WritePipe};
@@ -24,7 +24,7 @@ use super::{LaunchError, Launched, ReadPipe, WritePipe};
 pub(super) async fn adopt(child: RawChild) -> Result<Launched, LaunchError> {
     executed(child.report).await?;
     let failed = |error| LaunchError::new("watch it", error);
-    let process = Process::claim(child.leader).map_err(failed)?;
+    let process = GroupProcess::claim(child.leader).map_err(failed)?;
     Ok(Launched {
         process: super::Process::Group(process),
         stdin: WritePipe::new(child.stdin).map_err(failed)?,

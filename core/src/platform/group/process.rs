@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::descendants::{self, Identity};
+use super::descendants::{self, ProcessIdentity};
 use super::fork::{Unclaimed, abandon};
 use super::{exit, exit_hook};
 use crate::platform::{Exit, TreeSignal};
@@ -22,10 +22,10 @@ const LOOK_LAST: Duration = Duration::from_millis(16);
 
 /// A server's process, the leader of its own session and group. Dropping it kills what is left of its tree.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct GroupProcess {
     pid: libc::pid_t,
     /// Absent where there is no `/proc`; the group alone is ended there.
-    identity: Option<Identity>,
+    identity: Option<ProcessIdentity>,
     /// The process that started it: a fork of the host must not end its parent's servers.
     owner: libc::pid_t,
     exit: watch::Receiver<Option<Exit>>,
@@ -35,22 +35,22 @@ pub(crate) struct Process {
 #[derive(Debug, Default)]
 struct Tree {
     /// Descendants seen so far.
-    known: BTreeSet<Identity>,
+    known: BTreeSet<ProcessIdentity>,
     /// The leader was reaped: its pid is no longer ours, its group only while it has members.
     reaped: bool,
     /// Nothing is left.
     gone: bool,
 }
 
-impl Process {
+impl GroupProcess {
     /// Takes over a child that was just started. Needs the runtime.
     pub(super) fn claim(child: Unclaimed) -> io::Result<Self> {
         let pid = child.claim().ok_or(io::ErrorKind::NotFound)?;
         let exit = exit::watch(pid).inspect_err(|_| abandon(pid))?;
         exit_hook::register(pid);
-        Ok(Process {
+        Ok(GroupProcess {
             pid,
-            identity: Identity::of(pid),
+            identity: ProcessIdentity::of(pid),
             // SAFETY: has no preconditions.
             owner: unsafe { libc::getpid() },
             exit,
@@ -149,7 +149,7 @@ impl Process {
 
     /// Whether the number still names the group that this leader founded.
     fn group_is_ours(&self) -> bool {
-        !self.identity.is_some_and(Identity::is_replaced)
+        !self.identity.is_some_and(ProcessIdentity::is_replaced)
     }
 
     /// Whether a living process is left in the group, apart from a leader that is not reaped.
@@ -171,7 +171,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for GroupProcess {
     /// Only reached with a live tree when the runtime ended before the ordered shutdown did.
     fn drop(&mut self) {
         // SAFETY: has no preconditions.
@@ -218,9 +218,10 @@ mod tests {
                 None => std::thread::yield_now(),
             }
         };
-        let identity = Identity::of(pid).map(|it| Identity { started: it.started - 1, ..it });
+        let identity =
+            ProcessIdentity::of(pid).map(|it| ProcessIdentity { started: it.started - 1, ..it });
         let ended = watch::channel(Some(Exit::Unknown));
-        let process = Process {
+        let process = GroupProcess {
             pid,
             identity,
             // SAFETY: has no preconditions.

@@ -8,29 +8,29 @@ use std::os::unix::ffi::OsStrExt;
 use tokio::io::unix::AsyncFd;
 
 use super::fd_passing;
-use crate::platform::{Exit, Expected, Launch, Stamp, TreeSignal};
+use crate::platform::{Exit, Expected, FileStamp, Launch, TreeSignal};
 
 /// Three numbers of four bytes.
 const MESSAGE_BYTES: usize = 12;
 
 /// What a keeper says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Message {
+pub(super) enum KeeperMessage {
     Started(libc::pid_t),
     Failed { step: i32, errno: i32 },
     Exited(Exit),
     Ended,
 }
 
-impl Message {
-    fn from_words([kind, first, second]: [i32; 3]) -> Option<Message> {
+impl KeeperMessage {
+    fn from_words([kind, first, second]: [i32; 3]) -> Option<KeeperMessage> {
         match (kind, first) {
-            (1, pid) => Some(Message::Started(pid)),
-            (2, step) => Some(Message::Failed { step, errno: second }),
-            (3, 0) => Some(Message::Exited(Exit::Status(second))),
-            (3, 1) => Some(Message::Exited(Exit::Signal(second))),
-            (3, _) => Some(Message::Exited(Exit::SupervisorLost)),
-            (4, _) => Some(Message::Ended),
+            (1, pid) => Some(KeeperMessage::Started(pid)),
+            (2, step) => Some(KeeperMessage::Failed { step, errno: second }),
+            (3, 0) => Some(KeeperMessage::Exited(Exit::Status(second))),
+            (3, 1) => Some(KeeperMessage::Exited(Exit::Signal(second))),
+            (3, _) => Some(KeeperMessage::Exited(Exit::SupervisorLost)),
+            (4, _) => Some(KeeperMessage::Ended),
             (_, _) => None,
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn order(launch: &Launch) -> io::Result<Vec<u8>> {
     for text in paths.into_iter().chain(args.into_iter().map(|arg| &**arg)) {
         push(&mut bytes, &[text])?;
     }
-    for (path, Stamp(words)) in files {
+    for (path, FileStamp(words)) in files {
         push(&mut bytes, &[path.as_os_str()])?;
         push(&mut bytes, &[OsStr::new(&words.map(|word| word.to_string()).join(" "))])?;
     }
@@ -115,13 +115,13 @@ impl ServerSocket {
     }
 
     /// The next message; `None` when there will be none. A dropped future has read nothing.
-    pub(super) async fn read(&self) -> Option<Message> {
+    pub(super) async fn read(&self) -> Option<KeeperMessage> {
         loop {
             let mut ready = self.socket.readable().await.ok()?;
             let mut bytes = [0; MESSAGE_BYTES];
             // A keeper writes each message whole, and each is read whole.
             match ready.try_io(|socket| fd_passing::receive(socket.as_raw_fd(), &mut bytes)) {
-                Ok(Ok(MESSAGE_BYTES)) => return Message::from_words(words(bytes)),
+                Ok(Ok(MESSAGE_BYTES)) => return KeeperMessage::from_words(words(bytes)),
                 Ok(_) => return None,
                 Err(_) => {}
             }

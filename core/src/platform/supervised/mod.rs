@@ -14,8 +14,8 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use self::messages::{Message, ServerSocket};
-pub(super) use self::process::Process;
+use self::messages::{KeeperMessage, ServerSocket};
+pub(super) use self::process::SupervisedProcess;
 use self::start::Supervisor;
 use super::fork::close_on_fork::NotInherited;
 use super::pipe::{pipe, set_nonblocking};
@@ -61,18 +61,18 @@ async fn launch_now(launch: &Launch) -> Result<Option<Launched>, LaunchError> {
     let socket = ServerSocket::new(ours).map_err(started)?;
     socket.write_all(&order).await.map_err(started)?;
     let pid = match socket.read().await {
-        Some(Message::Started(pid)) => pid,
-        Some(Message::Failed { step, errno }) => {
+        Some(KeeperMessage::Started(pid)) => pid,
+        Some(KeeperMessage::Failed { step, errno }) => {
             let step = usize::try_from(step).ok().and_then(|step| LAUNCH_STEPS.get(step));
             let error = io::Error::from_raw_os_error(errno);
             return Err(LaunchError::new(step.unwrap_or(&"start it"), error));
         }
-        Some(Message::Exited(_) | Message::Ended) | None => {
+        Some(KeeperMessage::Exited(_) | KeeperMessage::Ended) | None => {
             return Err(started(io::ErrorKind::BrokenPipe.into()));
         }
     };
     Ok(Some(Launched {
-        process: super::Process::Supervised(Process::new(pid, socket)),
+        process: super::Process::Supervised(SupervisedProcess::new(pid, socket)),
         stdin: WritePipe::new(stdin).map_err(started)?,
         stdout: ReadPipe::new(stdout).map_err(started)?,
         stderr: ReadPipe::new(stderr).map_err(started)?,

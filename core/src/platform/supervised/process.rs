@@ -5,32 +5,32 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::messages::{Message, ServerSocket};
+use super::messages::{KeeperMessage, ServerSocket};
 use crate::platform::{Exit, TreeSignal};
 
 /// A server's process and its tree, held by its keeper. Dropping it kills what is left of the tree.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct SupervisedProcess {
     pid: libc::pid_t,
     socket: Arc<ServerSocket>,
-    told: watch::Receiver<Told>,
+    told: watch::Receiver<KeeperReport>,
     listener: AbortHandle,
 }
 
 /// What is known of it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct KeeperReport {
     exit: Option<Exit>,
     gone: bool,
 }
 
-impl Process {
+impl SupervisedProcess {
     /// Listens to a keeper. Needs the runtime.
     pub(super) fn new(pid: libc::pid_t, socket: ServerSocket) -> Self {
-        let (sender, told) = watch::channel(Told::default());
+        let (sender, told) = watch::channel(KeeperReport::default());
         let socket = Arc::new(socket);
         let listener = tokio::spawn(listen(socket.clone(), sender)).abort_handle();
-        Process { pid, socket, told, listener }
+        SupervisedProcess { pid, socket, told, listener }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -61,7 +61,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for SupervisedProcess {
     fn drop(&mut self) {
         if !self.told.borrow().gone {
             self.socket.ask(TreeSignal::Kill);
@@ -71,14 +71,14 @@ impl Drop for Process {
 }
 
 /// Notes what the keeper says, to its end. A socket that ends without a word of the tree was cut off.
-async fn listen(socket: Arc<ServerSocket>, told: watch::Sender<Told>) {
+async fn listen(socket: Arc<ServerSocket>, told: watch::Sender<KeeperReport>) {
     loop {
         match socket.read().await {
-            Some(Message::Exited(exit)) => told.send_modify(|told| {
+            Some(KeeperMessage::Exited(exit)) => told.send_modify(|told| {
                 told.exit.get_or_insert(exit);
             }),
-            Some(Message::Started(_) | Message::Failed { .. }) => {}
-            Some(Message::Ended) | None => break,
+            Some(KeeperMessage::Started(_) | KeeperMessage::Failed { .. }) => {}
+            Some(KeeperMessage::Ended) | None => break,
         }
     }
     told.send_modify(|told| {

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 /// Why a text cannot be passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum ArgumentRefusal {
     /// Text ends at a zero.
     Zero,
     /// The interpreter of batch files would take it for something else.
@@ -15,14 +15,14 @@ pub(super) enum Refusal {
     ProgramName,
 }
 
-impl Refusal {
+impl ArgumentRefusal {
     pub(super) fn message(self) -> &'static str {
         match self {
-            Refusal::Zero => "a value contains a zero byte",
-            Refusal::BatchArgument => {
+            ArgumentRefusal::Zero => "a value contains a zero byte",
+            ArgumentRefusal::BatchArgument => {
                 "an argument of a batch file contains a quote, a percent sign or a line break"
             }
-            Refusal::ProgramName => "a program's name contains a quote",
+            ArgumentRefusal::ProgramName => "a program's name contains a quote",
         }
     }
 }
@@ -43,9 +43,9 @@ pub(super) fn is_batch_file(path: &str) -> bool {
 pub(super) fn command_line<'a>(
     name: &[u16],
     args: impl Iterator<Item = &'a [u16]>,
-) -> Result<Vec<u16>, Refusal> {
+) -> Result<Vec<u16>, ArgumentRefusal> {
     if name.contains(&QUOTE) {
-        return Err(Refusal::ProgramName);
+        return Err(ArgumentRefusal::ProgramName);
     }
     let mut line = vec![QUOTE];
     push(&mut line, name)?;
@@ -72,19 +72,19 @@ pub(super) fn command_line<'a>(
 pub(super) fn batch_command_line<'a>(
     script: &[u16],
     args: impl Iterator<Item = &'a [u16]>,
-) -> Result<Vec<u16>, Refusal> {
+) -> Result<Vec<u16>, ArgumentRefusal> {
     let is_special =
         |unit: &u16| matches!(char::from_u32((*unit).into()), Some('"' | '%' | '\r' | '\n'));
     // Extensions on, delayed expansion off, no start-up commands; the outer quotes are taken off by the interpreter.
     let mut line: Vec<u16> = "cmd.exe /e:ON /v:OFF /d /s /c \"\"".encode_utf16().collect();
     if script.iter().any(is_special) {
-        return Err(Refusal::ProgramName);
+        return Err(ArgumentRefusal::ProgramName);
     }
     push(&mut line, script)?;
     line.push(QUOTE);
     for arg in args {
         if arg.iter().any(is_special) {
-            return Err(Refusal::BatchArgument);
+            return Err(ArgumentRefusal::BatchArgument);
         }
         line.push(SPACE);
         push_quoted(&mut line, arg)?;
@@ -96,7 +96,7 @@ pub(super) fn batch_command_line<'a>(
 /// The whole environment as one block: `NAME=value` texts, sorted by name without regard to case, then one more zero.
 pub(super) fn environment_block(
     mut variables: Vec<(Vec<u16>, Vec<u16>)>,
-) -> Result<Vec<u16>, Refusal> {
+) -> Result<Vec<u16>, ArgumentRefusal> {
     variables.sort_by(|(one, _), (other, _)| by_name(one, other));
     let mut block = Vec::new();
     for (name, value) in &variables {
@@ -118,7 +118,7 @@ fn by_name(one: &[u16], other: &[u16]) -> Ordering {
 }
 
 /// In quotes. Backslashes count double where a quote follows, and a quote in the text has one of its own.
-fn push_quoted(line: &mut Vec<u16>, arg: &[u16]) -> Result<(), Refusal> {
+fn push_quoted(line: &mut Vec<u16>, arg: &[u16]) -> Result<(), ArgumentRefusal> {
     line.push(QUOTE);
     let mut backslashes = 0;
     for unit in arg {
@@ -133,9 +133,9 @@ fn push_quoted(line: &mut Vec<u16>, arg: &[u16]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn push(text: &mut Vec<u16>, part: &[u16]) -> Result<(), Refusal> {
+fn push(text: &mut Vec<u16>, part: &[u16]) -> Result<(), ArgumentRefusal> {
     if part.contains(&0) {
-        return Err(Refusal::Zero);
+        return Err(ArgumentRefusal::Zero);
     }
     text.extend_from_slice(part);
     Ok(())
@@ -211,13 +211,16 @@ mod tests {
         );
         assert!(batch("a\\").unwrap().ends_with("\"a\\\\\"\"\0"));
         for refused in ["\"", "%PATH%", "a\nb", "a\rb"] {
-            assert_eq!(batch(refused), Err(Refusal::BatchArgument), "{refused}");
+            assert_eq!(batch(refused), Err(ArgumentRefusal::BatchArgument), "{refused}");
         }
-        assert!(Refusal::BatchArgument.message().contains("percent sign"));
-        assert_eq!(batch("a\0b"), Err(Refusal::Zero));
+        assert!(ArgumentRefusal::BatchArgument.message().contains("percent sign"));
+        assert_eq!(batch("a\0b"), Err(ArgumentRefusal::Zero));
         let none = std::iter::empty;
-        assert_eq!(batch_command_line(&units("%x%.cmd"), none()), Err(Refusal::ProgramName));
-        assert_eq!(command_line(&units("a\".exe"), none()), Err(Refusal::ProgramName));
+        assert_eq!(
+            batch_command_line(&units("%x%.cmd"), none()),
+            Err(ArgumentRefusal::ProgramName)
+        );
+        assert_eq!(command_line(&units("a\".exe"), none()), Err(ArgumentRefusal::ProgramName));
     }
 
     /// S-20: whatever way its name is written.
@@ -237,6 +240,6 @@ mod tests {
         let block = environment_block(vec![pair("b", "2"), pair("C", ""), pair("A", "1=")]);
         assert_eq!(String::from_utf16(&block.unwrap()).unwrap(), "A=1=\0b=2\0C=\0\0");
         assert_eq!(environment_block(Vec::new()).unwrap(), [0, 0]);
-        assert_eq!(environment_block(vec![pair("A", "\0")]), Err(Refusal::Zero));
+        assert_eq!(environment_block(vec![pair("A", "\0")]), Err(ArgumentRefusal::Zero));
     }
 }

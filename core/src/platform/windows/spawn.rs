@@ -20,7 +20,7 @@ use windows_sys::Win32::System::Threading::{
 use super::pipe::{ReadPipe, WritePipe};
 use super::process::{Job, Process};
 use super::{check, command_line};
-use crate::platform::{Expected, Launch, LaunchError, Launched, OnBlockingThread, Stamp};
+use crate::platform::{Expected, FileStamp, Launch, LaunchError, Launched, OnBlockingThread};
 
 /// Starts a program. Must be awaited on the runtime that is to serve its pipes.
 ///
@@ -58,7 +58,7 @@ pub(crate) async fn launch(
 fn as_it_was_looked_at(expected: &Expected) -> Result<(), LaunchError> {
     let other = |error| LaunchError::new(LaunchError::FIND_AGAIN, error);
     for (path, stamp) in &expected.files {
-        let found = File::open(path).and_then(|file| Stamp::of(&file)).map_err(other)?;
+        let found = File::open(path).and_then(|file| FileStamp::of(&file)).map_err(other)?;
         if found != *stamp {
             return Err(other(io::ErrorKind::NotFound.into()));
         }
@@ -76,8 +76,9 @@ struct Order {
 
 impl Order {
     fn new(launch: &Launch) -> io::Result<Self> {
-        let refused =
-            |it: command_line::Refusal| io::Error::new(io::ErrorKind::InvalidInput, it.message());
+        let refused = |it: command_line::ArgumentRefusal| {
+            io::Error::new(io::ErrorKind::InvalidInput, it.message())
+        };
         let args: Vec<_> = launch.args.iter().map(|arg| units(arg)).collect();
         let args = args.iter().map(|arg| &**arg);
         let script = units(launch.program.as_os_str());
