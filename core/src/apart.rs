@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::oneshot;
 
 use crate::runtime::Runtime;
-pub(crate) use crate::runtime::{Work, no_thread};
+pub(crate) use crate::runtime::{BlockingWork, no_thread};
 
 /// Does it on a thread that may wait. Nothing comes of work that panics; work whose end nobody waits for is done too.
 pub(crate) fn begin<T: Send + 'static>(
@@ -19,7 +19,7 @@ pub(crate) fn begin<T: Send + 'static>(
 }
 
 /// The same for work of whose end nothing is told.
-pub(crate) fn give(work: Work) {
+pub(crate) fn give(work: BlockingWork) {
     match Runtime::running() {
         Some(runtime) => runtime.waiters().give(work),
         // A part of the library that is tested alone.

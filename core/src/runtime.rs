@@ -201,7 +201,7 @@ const BLOCKING_THREADS_MAX: usize = 64;
 const MORE_MAX: usize = 63;
 
 /// A piece of work for a thread that may wait.
-pub(crate) type Work = Box<dyn FnOnce() + Send>;
+pub(crate) type BlockingWork = Box<dyn FnOnce() + Send>;
 
 /// The threads of a runtime that may wait (SPEC 16.2).
 ///
@@ -216,7 +216,7 @@ pub(crate) struct Waiters {
 
 #[derive(Default)]
 struct State {
-    works: VecDeque<Work>,
+    works: VecDeque<BlockingWork>,
     /// Whether the first has nothing to do, and was not called.
     rests: bool,
     /// Threads beside the first.
@@ -246,7 +246,7 @@ impl Waiters {
         self.news.notify_one();
     }
 
-    pub(crate) fn give(self: &Arc<Self>, work: Work) {
+    pub(crate) fn give(self: &Arc<Self>, work: BlockingWork) {
         {
             let mut state = self.state();
             state.works.push_back(work);

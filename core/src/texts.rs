@@ -34,10 +34,10 @@ const PIECE_BYTES: usize = 2048;
 
 /// The text of an answer. A clone is the same memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Text(Kind);
+pub(crate) struct Text(TextForm);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum TextForm {
     Short(Arc<str>),
     Long(Arc<Long>),
 }
@@ -48,11 +48,11 @@ struct Long(String);
 impl From<&str> for Text {
     fn from(text: &str) -> Text {
         if text.len() < LONG_BYTES {
-            return Text(Kind::Short(text.into()));
+            return Text(TextForm::Short(text.into()));
         }
         let mut memory = spare().take(text.len()).unwrap_or_else(|| new_memory(text.len()));
         copy(text, &mut memory);
-        Text(Kind::Long(Arc::new(Long(memory))))
+        Text(TextForm::Long(Arc::new(Long(memory))))
     }
 }
 
@@ -61,8 +61,8 @@ impl Deref for Text {
 
     fn deref(&self) -> &str {
         match &self.0 {
-            Kind::Short(text) => text,
-            Kind::Long(text) => &text.0,
+            TextForm::Short(text) => text,
+            TextForm::Long(text) => &text.0,
         }
     }
 }
@@ -150,7 +150,7 @@ fn spare() -> MutexGuard<'static, Spare> {
 
 /// Looks after what is kept, until nothing is.
 fn watch() {
-    let watched = Watched;
+    let watched = SpareGuard;
     let Some(runtime) = Runtime::running() else { return };
     runtime.handle().spawn(async move {
         let _watched = watched;
@@ -167,9 +167,9 @@ fn watch() {
 }
 
 /// Dropped, at the end of the runtime too, it leaves nothing that nobody looks after.
-struct Watched;
+struct SpareGuard;
 
-impl Drop for Watched {
+impl Drop for SpareGuard {
     fn drop(&mut self) {
         let left = std::mem::take(&mut *spare());
         drop(left);
