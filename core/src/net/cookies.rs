@@ -25,20 +25,20 @@ const AGE_MAX: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 /// What one origin set.
 #[derive(Default)]
 pub(crate) struct Jar {
-    held: Mutex<Held>,
+    held: Mutex<CookieJarContents>,
     /// The values, which are not shown.
     pub learned: Arc<Learned>,
 }
 
 #[derive(Default)]
-struct Held {
+struct CookieJarContents {
     /// In the order in which they were set first.
-    cookies: Vec<Kept>,
+    cookies: Vec<CookieJarEntry>,
     /// Whose they are: how often it was signed out of.
     sign_outs: u64,
 }
 
-struct Kept {
+struct CookieJarEntry {
     name: String,
     value: String,
     path: String,
@@ -56,7 +56,7 @@ impl Jar {
         let mut held = self.held(sign_outs);
         for value in headers.get_all(SET_COOKIE) {
             let text = std::str::from_utf8(value.as_bytes()).ok();
-            if let Some(kept) = text.and_then(|text| Kept::of(text, from, now)) {
+            if let Some(kept) = text.and_then(|text| CookieJarEntry::of(text, from, now)) {
                 held.set(kept);
             }
         }
@@ -73,7 +73,8 @@ impl Jar {
             return None;
         }
         let now = SystemTime::now();
-        let mut fit: Vec<&Kept> = held.cookies.iter().filter(|kept| kept.fits(to, now)).collect();
+        let mut fit: Vec<&CookieJarEntry> =
+            held.cookies.iter().filter(|kept| kept.fits(to, now)).collect();
         // Those of the nearest folder first; of one folder the oldest.
         fit.sort_by_key(|kept| std::cmp::Reverse(kept.path.len()));
         let pairs: Vec<String> =
@@ -89,10 +90,10 @@ impl Jar {
     }
 
     /// What there is. A sign-out ends it: who signs in next is somebody else.
-    fn held(&self, sign_outs: u64) -> MutexGuard<'_, Held> {
+    fn held(&self, sign_outs: u64) -> MutexGuard<'_, CookieJarContents> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.sign_outs != sign_outs {
-            *held = Held { cookies: Vec::new(), sign_outs };
+            *held = CookieJarContents { cookies: Vec::new(), sign_outs };
             self.learned.hold(std::iter::empty());
         }
         held
@@ -106,10 +107,10 @@ impl std::fmt::Debug for Jar {
     }
 }
 
-impl Held {
+impl CookieJarContents {
     /// One that is over by its own word goes with the others that are.
-    fn set(&mut self, kept: Kept) {
-        let same = |other: &&mut Kept| other.name == kept.name && other.path == kept.path;
+    fn set(&mut self, kept: CookieJarEntry) {
+        let same = |other: &&mut CookieJarEntry| other.name == kept.name && other.path == kept.path;
         match self.cookies.iter_mut().find(same) {
             Some(old) => *old = kept,
             None => self.cookies.push(kept),
@@ -117,10 +118,10 @@ impl Held {
     }
 }
 
-impl Kept {
+impl CookieJarEntry {
     /// What one header sets, unless it is too long or not to be sent back (RFC 6265 5.2). What it
     /// says that is not known here, and what cannot be read of the rest, is passed over.
-    fn of(text: &str, from: &Url, now: SystemTime) -> Option<Kept> {
+    fn of(text: &str, from: &Url, now: SystemTime) -> Option<CookieJarEntry> {
         let mut parts = text.split(';').map(str::trim);
         let (name, value) = parts.next()?.split_once('=')?;
         let (name, value) = (name.trim_end(), value.trim_start());
@@ -148,7 +149,13 @@ impl Kept {
         let age = age.map(|age| Duration::from_secs(age.max(0).unsigned_abs()).min(AGE_MAX));
         let until = age.map(|age| now + age).or(until);
         let path = path.map_or_else(|| folder_of(from), str::to_owned);
-        Some(Kept { name: name.to_owned(), value: value.to_owned(), path, is_secure, until })
+        Some(CookieJarEntry {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            path,
+            is_secure,
+            until,
+        })
     }
 
     fn fits(&self, to: &Url, now: SystemTime) -> bool {

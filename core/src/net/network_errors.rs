@@ -45,10 +45,10 @@ impl<'a> Causes<'a> {
 }
 
 /// A kind for machines, words, and what to do about it.
-pub(crate) type Sorted = (&'static str, String, &'static str);
+pub(crate) type NetworkErrorParts = (&'static str, String, &'static str);
 
 /// Why what is at the end of that road could not be reached, or the way to it broke.
-pub(crate) fn why_unreached(error: &reqwest::Error, road: Road) -> Sorted {
+pub(crate) fn why_unreached(error: &reqwest::Error, road: Road) -> NetworkErrorParts {
     let causes = Causes::of(error);
     // What TLS says comes from the server, at the other end of a tunnel.
     let is_below = error.is_connect() && causes.tls.is_none();
@@ -89,7 +89,7 @@ const CLOSED: [Io; 5] = [
     Io::UnexpectedEof,
 ];
 
-fn sort(error: &reqwest::Error, causes: Causes<'_>) -> Sorted {
+fn sort(error: &reqwest::Error, causes: Causes<'_>) -> NetworkErrorParts {
     let plain = |kind, what: &str, hint| (kind, what.to_owned(), hint);
     match causes {
         Causes { tls: Some(tls), .. } => (
@@ -126,7 +126,7 @@ fn sort(error: &reqwest::Error, causes: Causes<'_>) -> Sorted {
 }
 
 /// The proxy is where to look; of its address nothing is said, since there may be a password in it.
-fn of_proxy(what: &str) -> Sorted {
+fn of_proxy(what: &str) -> NetworkErrorParts {
     let hint = "check `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` in the environment; what `NO_PROXY` names is reached without a proxy";
     (
         connect_kind::PROXY,
@@ -136,7 +136,7 @@ fn of_proxy(what: &str) -> Sorted {
 }
 
 /// The socket is where to look, and not the address.
-fn of_socket(io: Option<Io>, what: String) -> Sorted {
+fn of_socket(io: Option<Io>, what: String) -> NetworkErrorParts {
     let (what, hint) = match io {
         Some(Io::NotFound) => {
             ("nothing is there".to_owned(), "check that the server runs, and `socket_path`")

@@ -49,7 +49,7 @@ fn of_variables(
         return None;
     }
     let mut reading =
-        Reading { bytes_left: BYTES_MAX, files_left: FILES_MAX, ..Reading::default() };
+        RootsReader { bytes_left: BYTES_MAX, files_left: FILES_MAX, ..RootsReader::default() };
     if let Some(file) = file {
         reading.file(FILE, Path::new(&file));
     }
@@ -58,7 +58,7 @@ fn of_variables(
 }
 
 #[derive(Default)]
-struct Reading {
+struct RootsReader {
     bytes_left: usize,
     files_left: usize,
     certificates: Vec<CertificateDer<'static>>,
@@ -66,7 +66,7 @@ struct Reading {
     faults: Vec<String>,
 }
 
-impl Reading {
+impl RootsReader {
     fn file(&mut self, variable: &'static str, path: &Path) {
         match bounded::file(path, self.bytes_left) {
             Ok(bytes) => self.take(&bytes),
