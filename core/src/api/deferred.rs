@@ -18,7 +18,7 @@ use super::configured::{Configured, Origin};
 use super::held::Held;
 use super::session_core::SessionCore;
 use super::told::Sight;
-use crate::storage::catalogs::Known;
+use crate::storage::catalogs::CatalogLookup;
 
 /// What is kept of one server, as a session sees it. Another takes its place whole.
 pub(super) struct Deferred {
@@ -150,9 +150,9 @@ impl SessionCore {
     pub(super) fn kept_of(&self, name: &str, configured: &Configured) -> Kept {
         let Some(key) = self.cache_key(name, configured) else { return Kept::Nothing };
         match self.driver.catalogs.known(&key) {
-            Known::Nothing => Kept::Nothing,
-            Known::Unknown => Kept::Unknown(key),
-            Known::Catalog(catalog) => {
+            CatalogLookup::Nothing => Kept::Nothing,
+            CatalogLookup::Unknown => Kept::Unknown(key),
+            CatalogLookup::Catalog(catalog) => {
                 let fingerprint = configured.fingerprint(self.offered, &self.context);
                 let of = (name, fingerprint);
                 Kept::Catalog(self.driver.show(of, &configured.authority, catalog))

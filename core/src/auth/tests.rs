@@ -12,7 +12,7 @@ use trunkline_pool::config::ServerSpec;
 use super::credentials::Credentials;
 use super::credentials::grant::Grant;
 use super::sign_in::find;
-use crate::storage::tokens::{Kept, Key, now_ms};
+use crate::storage::tokens::{GrantKey, TokenRecord, now_ms};
 
 /// It is there as long as the runtime that it began in.
 pub(super) struct Issuer {
@@ -111,10 +111,10 @@ pub(super) fn issued(
     issuer: &str,
     scopes: &[&str],
     token: Value,
-) -> Kept {
+) -> TokenRecord {
     let resource = credentials.home.as_ref().map(Url::to_string).unwrap_or_default();
-    Kept {
-        key: Key::new(issuer, resource, (&credentials.fingerprint, credentials.author)),
+    TokenRecord {
+        key: GrantKey::new(issuer, resource, (&credentials.fingerprint, credentials.author)),
         client_id: "client".into(),
         client_secret: None,
         client_authentication: None,
@@ -133,7 +133,7 @@ pub(super) async fn granted(
     credentials: &Credentials,
     scopes: &[&str],
     token: Value,
-) -> (Grant, Kept) {
+) -> (Grant, TokenRecord) {
     let found = find(credentials).await.unwrap();
     let kept = issued(credentials, &found.issuer.clone(), scopes, token);
     (Grant::restore(&kept, found, None).await.unwrap(), kept)

@@ -10,7 +10,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::settings::Platform;
 
 use crate::Result;
-use crate::storage::{OwnFile, Purpose, host_variable, user_folder};
+use crate::storage::{DirPurpose, OwnFile, host_variable, user_folder};
 
 /// Gives a runner of packages that folder, unless its entry names one. Where no folder of the user is known, it works in the workspace.
 pub(crate) fn settle(spec: &mut ServerSpec) {
@@ -35,6 +35,6 @@ pub(crate) fn make(cwd: &Path) -> Result<()> {
 
 /// Its path, where a folder of the user is known.
 pub(crate) fn folder() -> Option<PathBuf> {
-    let folder = user_folder(Purpose::State, Platform::current(), host_variable).ok()?;
+    let folder = user_folder(DirPurpose::State, Platform::current(), host_variable).ok()?;
     Some(folder.join("runners"))
 }

@@ -8,7 +8,7 @@ use trunkline_pool::settings::Platform;
 use crate::host_env::runners;
 use crate::host_env::settings_discovery::folders;
 use crate::platform::{check_own_folder, may_write};
-use crate::storage::{Purpose, host_variable, user_folder};
+use crate::storage::{DirPurpose, host_variable, user_folder};
 
 /// One folder.
 #[derive(Clone, Debug)]
@@ -35,8 +35,8 @@ pub fn folders_in_use(workspace: impl AsRef<Path>) -> Vec<FolderInUse> {
     let named = |path: Option<String>| path.map(PathBuf::from).ok_or("no folder is known".into());
     let runners = runners::folder().ok_or("no folder of the user is known".into());
     vec![
-        written("state", own(Purpose::State), check_own_folder),
-        written("cache", own(Purpose::Cache), check_own_folder),
+        written("state", own(DirPurpose::State), check_own_folder),
+        written("cache", own(DirPurpose::Cache), check_own_folder),
         written("runners", runners, check_own_folder),
         written("temporary", Ok(std::env::temp_dir()), |_| Ok(())),
         only_read("home", named(read.home)),

@@ -20,7 +20,7 @@ pub use self::start::{Start, Surroundings, find_start};
 
 use crate::Result;
 use crate::host_env::{HostVariables, looked_up_program};
-use crate::storage::{Purpose, host_variable, user_folder};
+use crate::storage::{DirPurpose, host_variable, user_folder};
 
 /// The program that the start of a server would execute, by the very look-up of that start; `None` for one that starts no program. Only looks.
 ///
@@ -44,7 +44,7 @@ pub fn find_program(
 pub fn own_folders() -> Vec<PathBuf> {
     let folder = |purpose| user_folder(purpose, Platform::current(), host_variable).ok();
     let mut folders: Vec<PathBuf> =
-        [Purpose::State, Purpose::Cache].into_iter().filter_map(folder).collect();
+        [DirPurpose::State, DirPurpose::Cache].into_iter().filter_map(folder).collect();
     folders.dedup();
     folders
 }

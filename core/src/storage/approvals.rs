@@ -16,18 +16,16 @@ use trunkline_pool::approvals::{
     ApprovalHash, Book, Decided, Decision, Identity, Root, Standing, ToolDigests, Unreadable,
 };
 
-use super::approvals_path::Place;
-use super::{Found, OwnFile, Stamp, lock_now};
+use super::approvals_path::ApprovalsLocation;
+use super::{FileContent, FileVersion, OwnFile, WarningHandler, lock_now};
 use crate::{Error, ErrorCode, Result};
-
-/// Whoever is told of what went wrong with the file while nobody waited for it.
-type Warn = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The decisions of a user.
 pub(crate) struct Approvals {
-    place: Place,
-    warn: OnceLock<Warn>,
-    known: Mutex<Option<Known>>,
+    place: ApprovalsLocation,
+    /// Is told of what went wrong with the file while nobody waited for it.
+    warn: OnceLock<WarningHandler>,
+    known: Mutex<Option<BookSnapshot>>,
     /// Whether the last attempt to read them failed. What is known may be older than the file then, and nothing begins by it.
     is_unread: AtomicBool,
     /// Held by whoever reads or writes the file; `known` never is meanwhile.
@@ -36,10 +34,10 @@ pub(crate) struct Approvals {
 
 /// What was in the file last.
 #[derive(Clone)]
-struct Known {
+struct BookSnapshot {
     book: Arc<Book>,
     /// Of the file that it was read from, or of an earlier one.
-    stamp: Option<Stamp>,
+    stamp: Option<FileVersion>,
 }
 
 impl Approvals {
@@ -49,7 +47,7 @@ impl Approvals {
     /// # Errors
     /// `invalid_argument` for what is no whole path.
     pub(crate) fn open(option: Option<&str>) -> Result<Approvals> {
-        let place = Place::of_option(option)?;
+        let place = ApprovalsLocation::of_option(option)?;
         Ok(Approvals {
             place,
             warn: OnceLock::new(),
@@ -111,7 +109,7 @@ impl Approvals {
     /// # Errors
     /// `store`: then nothing is decided until it can be read again.
     pub(crate) fn reread_if_changed(&self) -> Result<bool> {
-        let Place::File(file) = &self.place else { return self.book().map(|_| false) };
+        let ApprovalsLocation::File(file) = &self.place else { return self.book().map(|_| false) };
         let _alone = guard(&self.at_work);
         let before = guard(&self.known).clone();
         let read = stamp_of(file).and_then(|stamp| match &before {
@@ -189,7 +187,7 @@ impl Approvals {
         tools: &ToolDigests,
         accepted: &BTreeSet<Arc<str>>,
     ) -> Result<()> {
-        if let Place::File(file) = &self.place {
+        if let ApprovalsLocation::File(file) = &self.place {
             // What was approved is gone with the file.
             if !file.is_there()? {
                 return Ok(());
@@ -217,7 +215,7 @@ impl Approvals {
     /// # Errors
     /// `store`: then they are still in force.
     pub(crate) fn forget(&self, root: &Root, server: &str) -> Result<usize> {
-        if let Place::File(file) = &self.place {
+        if let ApprovalsLocation::File(file) = &self.place {
             // Without a file there is nothing to lock, and no folder to make for it.
             if !file.is_there()? {
                 // What was in it is gone with it, here as well.
@@ -232,15 +230,15 @@ impl Approvals {
     fn change<T>(&self, change: impl FnOnce(&mut Book) -> Result<T>) -> Result<T> {
         let _alone = guard(&self.at_work);
         match &self.place {
-            Place::Memory => {
+            ApprovalsLocation::Memory => {
                 let mut book =
                     guard(&self.known).clone().map(|known| known.book).unwrap_or_default();
                 let given = change(Arc::make_mut(&mut book))?;
-                self.publish(Known { book, stamp: None });
+                self.publish(BookSnapshot { book, stamp: None });
                 Ok(given)
             }
-            Place::File(file) => self.change_file(file, change),
-            Place::Nowhere(why) => Err(nowhere(why)),
+            ApprovalsLocation::File(file) => self.change_file(file, change),
+            ApprovalsLocation::Nowhere(why) => Err(nowhere(why)),
         }
     }
 
@@ -260,19 +258,19 @@ impl Approvals {
         let given = change(&mut next)?;
         if next != *before {
             file.write(next.to_text().as_bytes())?;
-            self.publish(Known { book: Arc::new(next), stamp: file.stamp().ok() });
+            self.publish(BookSnapshot { book: Arc::new(next), stamp: file.stamp().ok() });
         }
         Ok(given)
     }
 
     /// What is in the file now.
-    fn read(&self) -> Result<Known> {
+    fn read(&self) -> Result<BookSnapshot> {
         match &self.place {
-            Place::Memory => Ok(Known { book: Arc::default(), stamp: None }),
-            Place::Nowhere(why) => Err(nowhere(why)),
-            Place::File(file) => match look(file)? {
-                Look::Book(known) => Ok(known),
-                Look::Damaged => {
+            ApprovalsLocation::Memory => Ok(BookSnapshot { book: Arc::default(), stamp: None }),
+            ApprovalsLocation::Nowhere(why) => Err(nowhere(why)),
+            ApprovalsLocation::File(file) => match look(file)? {
+                BookRead::Book(known) => Ok(known),
+                BookRead::Damaged => {
                     // Set aside under the lock alone: another may be doing so.
                     let _until_aside = lock_now(file)?;
                     self.read_locked(file)
@@ -282,18 +280,18 @@ impl Approvals {
     }
 
     /// The same by who has the lock: a file that is damaged is set aside and counts as empty.
-    fn read_locked(&self, file: &OwnFile) -> Result<Known> {
+    fn read_locked(&self, file: &OwnFile) -> Result<BookSnapshot> {
         match look(file)? {
-            Look::Book(known) => Ok(known),
-            Look::Damaged => {
+            BookRead::Book(known) => Ok(known),
+            BookRead::Damaged => {
                 let aside = file.set_aside()?;
                 self.warn(&format!("the file of approvals cannot be read; it is kept as {aside}"));
-                Ok(Known { book: Arc::default(), stamp: None })
+                Ok(BookSnapshot { book: Arc::default(), stamp: None })
             }
         }
     }
 
-    fn publish(&self, known: Known) -> Arc<Book> {
+    fn publish(&self, known: BookSnapshot) -> Arc<Book> {
         let book = known.book.clone();
         *guard(&self.known) = Some(known);
         self.is_unread.store(false, Ordering::Release);
@@ -324,30 +322,30 @@ pub(crate) fn root_of(folder: &Path) -> Result<Root> {
 }
 
 /// What a look at the file gave.
-enum Look {
-    Book(Known),
+enum BookRead {
+    Book(BookSnapshot),
     Damaged,
 }
 
 /// What tells one state of the file from another, where nobody else could have put it there.
-fn stamp_of(file: &OwnFile) -> Result<Stamp> {
+fn stamp_of(file: &OwnFile) -> Result<FileVersion> {
     file.check_folder()?;
     file.stamp()
 }
 
-fn look(file: &OwnFile) -> Result<Look> {
+fn look(file: &OwnFile) -> Result<BookRead> {
     // Before the file is read, so that it is never newer than what was read.
     let stamp = Some(stamp_of(file)?);
     let book = match file.read()? {
-        Found::Nothing => Book::default(),
-        Found::TooLong => return Ok(Look::Damaged),
-        Found::Bytes(bytes) => match Book::parse(&bytes) {
+        FileContent::Nothing => Book::default(),
+        FileContent::TooLong => return Ok(BookRead::Damaged),
+        FileContent::Bytes(bytes) => match Book::parse(&bytes) {
             Ok(book) => book,
-            Err(Unreadable::Damaged) => return Ok(Look::Damaged),
+            Err(Unreadable::Damaged) => return Ok(BookRead::Damaged),
             Err(Unreadable::Later) => return Err(file.is_later()),
         },
     };
-    Ok(Look::Book(Known { book: Arc::new(book), stamp }))
+    Ok(BookRead::Book(BookSnapshot { book: Arc::new(book), stamp }))
 }
 
 fn nowhere(why: &str) -> Error {

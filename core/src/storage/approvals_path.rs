@@ -5,22 +5,22 @@ use std::path::Path;
 
 use trunkline_pool::settings::Platform;
 
-use super::{OwnFile, Purpose, host_variable, user_folder};
+use super::{DirPurpose, OwnFile, host_variable, user_folder};
 use crate::{Error, ErrorCode, Result};
 
 /// Where decisions are kept.
-pub(crate) enum Place {
+pub(crate) enum ApprovalsLocation {
     Memory,
     File(OwnFile),
     /// There is no folder for them; why.
     Nowhere(String),
 }
 
-impl Place {
-    pub(crate) fn of_option(option: Option<&str>) -> Result<Place> {
+impl ApprovalsLocation {
+    pub(crate) fn of_option(option: Option<&str>) -> Result<ApprovalsLocation> {
         match option {
-            None => Ok(Place::of_user(Platform::current(), host_variable)),
-            Some("memory") => Ok(Place::Memory),
+            None => Ok(ApprovalsLocation::of_user(Platform::current(), host_variable)),
+            Some("memory") => Ok(ApprovalsLocation::Memory),
             Some(path) => {
                 let path = Path::new(path);
                 if !path.is_absolute() || path.file_name().is_none() {
@@ -32,7 +32,7 @@ impl Place {
                             "give a path that begins at the root; `~` stands for nothing here",
                         ));
                 }
-                Ok(Place::of_path(path))
+                Ok(ApprovalsLocation::of_path(path))
             }
         }
     }
@@ -41,14 +41,14 @@ impl Place {
     pub(crate) fn of_user(
         platform: Platform,
         variable: impl Fn(&str) -> Option<OsString>,
-    ) -> Place {
-        match user_folder(Purpose::State, platform, variable) {
-            Ok(folder) => Place::of_path(&folder.join("approvals.json")),
-            Err(why) => Place::Nowhere(why.to_owned()),
+    ) -> ApprovalsLocation {
+        match user_folder(DirPurpose::State, platform, variable) {
+            Ok(folder) => ApprovalsLocation::of_path(&folder.join("approvals.json")),
+            Err(why) => ApprovalsLocation::Nowhere(why.to_owned()),
         }
     }
 
-    fn of_path(path: &Path) -> Place {
-        Place::File(OwnFile::new(path, "approvals"))
+    fn of_path(path: &Path) -> ApprovalsLocation {
+        ApprovalsLocation::File(OwnFile::new(path, "approvals"))
     }
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) use super::replace::FILE_BYTES_MAX;
-use super::replace::{Place, write_new, write_whole};
-use super::stamp::Stamp;
+use super::replace::{ReplaceHandles, write_new, write_whole};
+use super::stamp::FileVersion;
 use crate::platform::{check_own_folder, open_own};
 use crate::{Error, ErrorCode, Result, bounded};
 
@@ -20,7 +20,7 @@ pub(crate) struct OwnFile {
 }
 
 /// What has the name of a file.
-pub(crate) enum Found {
+pub(crate) enum FileContent {
     Nothing,
     Bytes(Vec<u8>),
     /// More than is read.
@@ -42,15 +42,17 @@ impl OwnFile {
     ///
     /// # Errors
     /// `store`, also for one that another could have put there.
-    pub(crate) fn read(&self) -> Result<Found> {
+    pub(crate) fn read(&self) -> Result<FileContent> {
         let file = match open_own(&self.path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(FileContent::Nothing);
+            }
             Err(error) => return Err(self.failed("read", &error)),
         };
         let read = bounded::of_file(file, FILE_BYTES_MAX);
         let bytes = read.map_err(|error| self.failed("read", &error))?;
-        Ok(bytes.map_or(Found::TooLong, Found::Bytes))
+        Ok(bytes.map_or(FileContent::TooLong, FileContent::Bytes))
     }
 
     /// Puts these bytes in the place of what is there, in one step. The lock must be held.
@@ -63,7 +65,7 @@ impl OwnFile {
         }
         // One name for all: what a process that was killed left goes with the next save.
         let new = self.beside("new");
-        let written = Place::of(&self.path).and_then(|place| {
+        let written = ReplaceHandles::of(&self.path).and_then(|place| {
             let put = write_whole(&new, bytes).and_then(|()| fs::rename(&new, &self.path));
             put.inspect_err(|_| drop(fs::remove_file(&new)))?;
             place.settle(&self.path, &new)
@@ -92,8 +94,8 @@ impl OwnFile {
     ///
     /// # Errors
     /// `store`.
-    pub(crate) fn stamp(&self) -> Result<Stamp> {
-        Stamp::of(&self.path).map_err(|error| self.failed("read", &error))
+    pub(crate) fn stamp(&self) -> Result<FileVersion> {
+        FileVersion::of(&self.path).map_err(|error| self.failed("read", &error))
     }
 
     /// Whether something has that name, be it a link to nothing.

@@ -19,10 +19,13 @@ mod user_dirs;
 
 use std::time::Duration;
 
-pub(crate) use self::file::{FILE_BYTES_MAX, Found, OwnFile};
+pub(crate) use self::file::{FILE_BYTES_MAX, FileContent, OwnFile};
 pub(crate) use self::lock_wait::{Unlocked, WRITE_WAIT_MAX, lock, lock_now};
-pub(crate) use self::stamp::Stamp;
-pub(crate) use self::user_dirs::{Purpose, host_variable, user_folder};
+pub(crate) use self::stamp::FileVersion;
+pub(crate) use self::user_dirs::{DirPurpose, host_variable, user_folder};
+
+/// Whoever is told, in words, of what went wrong and stops nothing.
+pub(crate) type WarningHandler = Box<dyn Fn(&str) + Send + Sync>;
 
 /// By so much a time is ahead without being one of a clock that was set back since: that of a machine which keeps the folder may go ahead.
 pub(crate) const AHEAD_MAX: Duration = Duration::from_secs(24 * 60 * 60);

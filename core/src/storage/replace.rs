@@ -10,16 +10,16 @@ use crate::bounded;
 pub(crate) const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// What is open before anything is changed: a save for which that cannot be had has not begun.
-pub(super) struct Place {
+pub(super) struct ReplaceHandles {
     folder: Option<File>,
     /// What has the name until the save; it can be read when it has the name no more.
     before: Option<File>,
 }
 
-impl Place {
+impl ReplaceHandles {
     /// The place of the file of that path.
     #[cfg(unix)]
-    pub(super) fn of(path: &Path) -> io::Result<Place> {
+    pub(super) fn of(path: &Path) -> io::Result<ReplaceHandles> {
         let folder = match path.parent() {
             Some(folder) => Some(File::open(folder)?),
             None => None,
@@ -29,13 +29,13 @@ impl Place {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        Ok(Place { folder, before })
+        Ok(ReplaceHandles { folder, before })
     }
 
     /// The same where folders cannot be opened, and come to the disk with what is in them.
     #[cfg(not(unix))]
-    pub(super) fn of(_path: &Path) -> io::Result<Place> {
-        Ok(Place { folder: None, before: None })
+    pub(super) fn of(_path: &Path) -> io::Result<ReplaceHandles> {
+        Ok(ReplaceHandles { folder: None, before: None })
     }
 
     /// Brings the name to the disk. Where that fails, what was there has it again, as far as that can be done: nobody is to find what its

@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 
 /// What is told of a file without reading it; nothing of one that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp(Option<Told>);
+pub(crate) struct FileVersion(Option<FileVersionFields>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Told {
+struct FileVersionFields {
     bytes: u64,
     modified: Option<SystemTime>,
     place: (u64, u64, i64, i64),
@@ -20,15 +20,15 @@ struct Told {
 /// every two seconds.
 const LATELY: Duration = Duration::from_secs(3);
 
-impl Stamp {
-    pub(super) fn of(path: &Path) -> io::Result<Stamp> {
+impl FileVersion {
+    pub(super) fn of(path: &Path) -> io::Result<FileVersion> {
         match fs::symlink_metadata(path) {
-            Ok(metadata) => Ok(Stamp(Some(Told {
+            Ok(metadata) => Ok(FileVersion(Some(FileVersionFields {
                 bytes: metadata.len(),
                 modified: metadata.modified().ok(),
                 place: place(&metadata),
             }))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Stamp(None)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FileVersion(None)),
             Err(error) => Err(error),
         }
     }

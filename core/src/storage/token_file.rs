@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tokens::{Kept, Key};
-use super::{FILE_BYTES_MAX, Found, OwnFile};
+use super::tokens::{GrantKey, TokenRecord};
+use super::{FILE_BYTES_MAX, FileContent, OwnFile};
 use crate::Result;
 
 /// The form of the file. A later one is neither guessed at nor taken away from whoever reads it; another is damaged.
@@ -16,7 +16,7 @@ const FRAME_BYTES_MAX: usize = 64;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Grants {
     v: u64,
-    pub grants: Vec<Kept>,
+    pub grants: Vec<TokenRecord>,
 }
 
 /// What every version says of itself.
@@ -32,7 +32,7 @@ impl Default for Grants {
 }
 
 /// What a file turned out to be.
-pub(crate) enum Read {
+pub(crate) enum TokenFileContent {
     Whole(Grants),
     Damaged,
 }
@@ -42,11 +42,11 @@ impl Grants {
     ///
     /// # Errors
     /// `store`, also for one that another could have put there, and for one of a later version.
-    pub(crate) fn read(file: &OwnFile) -> Result<Read> {
+    pub(crate) fn read(file: &OwnFile) -> Result<TokenFileContent> {
         let bytes = match file.read()? {
-            Found::Nothing => return Ok(Read::Whole(Grants::default())),
-            Found::TooLong => return Ok(Read::Damaged),
-            Found::Bytes(bytes) => bytes,
+            FileContent::Nothing => return Ok(TokenFileContent::Whole(Grants::default())),
+            FileContent::TooLong => return Ok(TokenFileContent::Damaged),
+            FileContent::Bytes(bytes) => bytes,
         };
         let version = serde_json::from_slice::<Version>(&bytes);
         if version.is_ok_and(|version| version.v > VERSION) {
@@ -54,8 +54,8 @@ impl Grants {
         }
         let grants = serde_json::from_slice(&bytes).ok();
         Ok(match grants.filter(|grants: &Grants| grants.v == VERSION) {
-            Some(grants) => Read::Whole(grants),
-            None => Read::Damaged,
+            Some(grants) => TokenFileContent::Whole(grants),
+            None => TokenFileContent::Damaged,
         })
     }
 
@@ -67,7 +67,7 @@ impl Grants {
 }
 
 /// Drops the first of them until the others fit into a file; the last stays.
-pub(crate) fn drop_what_does_not_fit(grants: &mut Vec<Kept>) {
+pub(crate) fn drop_what_does_not_fit(grants: &mut Vec<TokenRecord>) {
     let mut room = FILE_BYTES_MAX - FRAME_BYTES_MAX;
     let fitting = grants.iter().rev().take_while(|kept| {
         let length = serde_json::to_vec(kept).map_or(0, |bytes| bytes.len() + 1);
@@ -80,7 +80,7 @@ pub(crate) fn drop_what_does_not_fit(grants: &mut Vec<Kept>) {
 }
 
 /// A number for the grants of one issuer for one resource, the same in every process (FNV-1a).
-pub(crate) fn digest(key: &Key) -> u64 {
+pub(crate) fn digest(key: &GrantKey) -> u64 {
     let texts = [&key.issuer, &key.resource];
     let bytes = texts.into_iter().flat_map(|text| text.bytes().chain([0]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -11,7 +11,7 @@ use crate::net::address_policy::Author;
 
 /// Which grant: who issued it, for what, and for which configuration.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Key {
+pub(crate) struct GrantKey {
     pub issuer: String,
     pub resource: String,
     pub salt: String,
@@ -19,17 +19,17 @@ pub(crate) struct Key {
     pub configuration: String,
 }
 
-impl Key {
+impl GrantKey {
     /// One with a salt of its own.
     pub(crate) fn new(
         issuer: &str,
         resource: String,
         (fingerprint, author): (&Fingerprint, Author),
-    ) -> Key {
+    ) -> GrantKey {
         let salt = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), now_ms());
         let salt = format!("{salt:016x}");
         let configuration = configuration(fingerprint, author, &salt);
-        Key { issuer: issuer.to_owned(), resource, salt, configuration }
+        GrantKey { issuer: issuer.to_owned(), resource, salt, configuration }
     }
 
     /// Whether it is of this configuration, by this author.
@@ -48,9 +48,9 @@ fn configuration(fingerprint: &Fingerprint, author: Author, salt: &str) -> Strin
 
 /// A grant as it is kept.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct TokenRecord {
     #[serde(flatten)]
-    pub key: Key,
+    pub key: GrantKey,
     pub client_id: String,
     /// Of a client that was registered; a configured one's is in the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,16 +80,16 @@ fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Er
 }
 
 /// Without the token.
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for TokenRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Kept({}, [redacted])", self.key.resource)
     }
 }
 
-impl Kept {
+impl TokenRecord {
     /// Whether it is this, whoever wrote it again: a process of an earlier version leaves out what it does not know.
-    pub fn is(&self, other: &Kept) -> bool {
-        let same = Kept {
+    pub fn is(&self, other: &TokenRecord) -> bool {
+        let same = TokenRecord {
             signed_in_ms: other.signed_in_ms,
             client_authentication: other.client_authentication.clone(),
             client_expires_at: other.client_expires_at,

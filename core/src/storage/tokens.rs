@@ -14,8 +14,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::token_file::Grants;
-pub(crate) use super::token_record::{Kept, Key, now_ms};
-use super::{AHEAD_MAX, OwnFile, Unlocked, WRITE_WAIT_MAX, lock};
+pub(crate) use super::token_record::{GrantKey, TokenRecord, now_ms};
+use super::{AHEAD_MAX, OwnFile, Unlocked, WRITE_WAIT_MAX, WarningHandler, lock};
 use crate::platform::{FileLock, try_lock};
 use crate::{Error, ErrorCode, Result, apart};
 
@@ -26,13 +26,11 @@ const GRANTS_MAX: usize = 1024;
 /// goes on without the token that is on its way.
 pub(crate) const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// Whoever is told of a file that was set aside.
-type Warn = Box<dyn Fn(&str) + Send + Sync>;
-
 /// One file of grants.
 pub(crate) struct Store {
     file: OwnFile,
-    warn: OnceLock<Warn>,
+    /// Is told of a file that was set aside.
+    warn: OnceLock<WarningHandler>,
 }
 
 impl Store {
@@ -83,12 +81,12 @@ impl Store {
     /// `store`.
     pub(crate) async fn find(
         self: &Arc<Self>,
-        fits: impl Fn(&Key) -> bool + Send,
-    ) -> Result<Option<Kept>> {
+        fits: impl Fn(&GrantKey) -> bool + Send,
+    ) -> Result<Option<TokenRecord>> {
         let grants = match self.beside(|store| Grants::read(&store.file)).await? {
-            crate::storage::token_file::Read::Whole(grants) => grants,
+            crate::storage::token_file::TokenFileContent::Whole(grants) => grants,
             // Set aside under the lock alone: another may be doing so.
-            crate::storage::token_file::Read::Damaged => self.change(|_| ()).await?.1,
+            crate::storage::token_file::TokenFileContent::Damaged => self.change(|_| ()).await?.1,
         };
         let fitting = grants.grants.into_iter().filter(|kept| fits(&kept.key));
         Ok(fitting.max_by_key(|kept| kept.received_ms))
@@ -100,14 +98,15 @@ impl Store {
     /// `store`.
     pub(crate) async fn keep(
         self: &Arc<Self>,
-        kept: Kept,
-        fits: impl Fn(&Key) -> bool + Send + 'static,
+        kept: TokenRecord,
+        fits: impl Fn(&GrantKey) -> bool + Send + 'static,
     ) -> Result<()> {
         let changed = self.change(move |grants| {
             grants.retain(|old| !fits(&old.key));
             // What is of a time to come goes first: the clock was set back, and what came since is newer.
             let ahead = now_ms() + AHEAD_MAX.as_millis() as u64;
-            let came = |old: &Kept| if old.received_ms > ahead { 0 } else { old.received_ms };
+            let came =
+                |old: &TokenRecord| if old.received_ms > ahead { 0 } else { old.received_ms };
             grants.sort_by_key(came);
             grants.drain(..(grants.len() + 1).saturating_sub(GRANTS_MAX));
             grants.push(kept);
@@ -120,7 +119,11 @@ impl Store {
     ///
     /// # Errors
     /// `store`.
-    pub(crate) async fn replace(self: &Arc<Self>, old: Kept, new: Kept) -> Result<()> {
+    pub(crate) async fn replace(
+        self: &Arc<Self>,
+        old: TokenRecord,
+        new: TokenRecord,
+    ) -> Result<()> {
         let changed = self.change(move |grants| {
             if let Some(place) = grants.iter_mut().find(|kept| kept.is(&old)) {
                 *place = new;
@@ -135,7 +138,7 @@ impl Store {
     /// `store`: then they are still there.
     pub(crate) async fn forget(
         self: &Arc<Self>,
-        fits: impl Fn(&Key) -> bool + Send + 'static,
+        fits: impl Fn(&GrantKey) -> bool + Send + 'static,
     ) -> Result<bool> {
         // Without a file there is nothing to lock, and no folder to make for it.
         if !self.beside(|store| store.file.is_there()).await? {
@@ -154,7 +157,7 @@ impl Store {
     ///
     /// # Errors
     /// `store` when another process has it for too long.
-    pub(crate) async fn renewing(self: &Arc<Self>, key: &Key) -> Result<Option<FileLock>> {
+    pub(crate) async fn renewing(self: &Arc<Self>, key: &GrantKey) -> Result<Option<FileLock>> {
         let path =
             self.file.beside(&format!("{:016x}.lock", crate::storage::token_file::digest(key)));
         match lock(path, RENEWAL_WAIT_MAX).await {
@@ -166,7 +169,7 @@ impl Store {
     /// Changes what is in the file; what `change` gave, and what is there now.
     async fn change<T: Send + 'static>(
         self: &Arc<Self>,
-        change: impl FnOnce(&mut Vec<Kept>) -> T + Send + 'static,
+        change: impl FnOnce(&mut Vec<TokenRecord>) -> T + Send + 'static,
     ) -> Result<(T, Grants)> {
         self.beside(|store| store.file.make_folder()).await?;
         let locked = lock(self.file.beside("lock"), WRITE_WAIT_MAX).await;
@@ -178,10 +181,13 @@ impl Store {
         .await
     }
 
-    fn change_locked<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> Result<(T, Grants)> {
+    fn change_locked<T>(
+        &self,
+        change: impl FnOnce(&mut Vec<TokenRecord>) -> T,
+    ) -> Result<(T, Grants)> {
         let mut grants = match Grants::read(&self.file)? {
-            crate::storage::token_file::Read::Whole(grants) => grants,
-            crate::storage::token_file::Read::Damaged => {
+            crate::storage::token_file::TokenFileContent::Whole(grants) => grants,
+            crate::storage::token_file::TokenFileContent::Damaged => {
                 let aside = self.file.set_aside()?;
                 self.warn(&format!("the file of tokens cannot be read; it is kept as {aside}"));
                 Grants::default()

@@ -7,7 +7,7 @@ use trunkline_pool::settings::Platform;
 
 /// What a folder is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum DirPurpose {
     /// What was decided or done, and must not be lost.
     State,
     /// What can be had again.
@@ -19,7 +19,7 @@ pub(crate) enum Purpose {
 /// # Errors
 /// The reason, in words.
 pub(crate) fn user_folder(
-    purpose: Purpose,
+    purpose: DirPurpose,
     platform: Platform,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<PathBuf, &'static str> {
@@ -31,8 +31,8 @@ pub(crate) fn user_folder(
     }
     let folder = |name: &str| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let (of_mac, of_freedesktop, of_others) = match purpose {
-        Purpose::State => ("Library/Application Support", "XDG_STATE_HOME", ".local/state"),
-        Purpose::Cache => ("Library/Caches", "XDG_CACHE_HOME", ".cache"),
+        DirPurpose::State => ("Library/Application Support", "XDG_STATE_HOME", ".local/state"),
+        DirPurpose::Cache => ("Library/Caches", "XDG_CACHE_HOME", ".cache"),
     };
     let base = match platform {
         Platform::Windows => folder("LOCALAPPDATA"),

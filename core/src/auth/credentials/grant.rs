@@ -15,7 +15,7 @@ use super::refused_for_good::{Renewal, Spent};
 use crate::auth::errors;
 use crate::auth::fetch::authorization_server::{Discovered, quiet};
 use crate::auth::fetch::{Fetch, flow_errors};
-use crate::storage::tokens::{Kept, Key, now_ms};
+use crate::storage::tokens::{GrantKey, TokenRecord, now_ms};
 use crate::{Error, ErrorCode};
 
 /// What a renewal is to bring something in place of.
@@ -23,7 +23,7 @@ pub(in crate::auth) struct Used {
     pub token: Option<Token>,
     pub reason: Reason,
     /// What the file had of the token when it came from there, or was kept.
-    pub kept: Option<Kept>,
+    pub kept: Option<TokenRecord>,
 }
 
 impl Used {
@@ -33,7 +33,7 @@ impl Used {
     }
 
     /// The token of what is kept, where it is to be sent instead. After a clock was set back what was known of it seems to live on.
-    pub(in crate::auth) fn yields_to_kept(&self, kept: &Kept) -> Option<Token> {
+    pub(in crate::auth) fn yields_to_kept(&self, kept: &TokenRecord) -> Option<Token> {
         let token = Token::of_kept(kept).filter(|token| !token.is_stale())?;
         let lives_on = || self.kept.as_ref() != Some(kept) && self.lives_on_as(&token);
         (self.is_other(&token) || lives_on()).then_some(token)
@@ -78,7 +78,7 @@ pub(in crate::auth) enum Origin {
     /// This one, which was not held before.
     New(Arc<Grant>),
     /// One that is in the file, which another process or an earlier run of the host was issued it for.
-    Kept(Box<Kept>),
+    Kept(Box<TokenRecord>),
 }
 
 /// What the file of tokens has of a grant.
@@ -87,7 +87,7 @@ struct InFile {
     /// Whether it has what is newest.
     is_newest: bool,
     /// What it had when it could last be read or written.
-    last: Option<Kept>,
+    last: Option<TokenRecord>,
     /// When somebody signed in for the grant, as the file tells sign-ins apart. None where nothing that is there is known to be later.
     signed_in_ms: Option<u64>,
 }
@@ -105,7 +105,7 @@ pub(in crate::auth) struct Client {
 }
 
 impl Client {
-    fn of_kept(kept: &Kept) -> Client {
+    fn of_kept(kept: &TokenRecord) -> Client {
         Client {
             secret: kept.client_secret.clone(),
             authentication: kept.client_authentication.as_deref().and_then(Authentication::of),
@@ -167,7 +167,7 @@ impl Grant {
     /// # Errors
     /// `protocol` when that is another than the one that issued it, or what was kept is no grant.
     pub(in crate::auth) async fn restore(
-        kept: &Kept,
+        kept: &TokenRecord,
         found: Discovered,
         configured_secret: Option<&str>,
     ) -> Result<Grant, Error> {
@@ -197,7 +197,7 @@ impl Grant {
     }
 
     /// What the file has in place of what is held: another process was issued it.
-    pub(in crate::auth) async fn take_over(&self, kept: &Kept) -> Result<(), Error> {
+    pub(in crate::auth) async fn take_over(&self, kept: &TokenRecord) -> Result<(), Error> {
         let unread = |_| errors::broken("what was kept is no token", "token");
         let token: OAuthTokenResponse =
             serde_json::from_value(kept.token.clone()).map_err(unread)?;
@@ -215,9 +215,9 @@ impl Grant {
     }
 
     /// What is to be kept of it, under that key.
-    pub(in crate::auth) async fn to_keep(&self, key: Key) -> Option<Kept> {
+    pub(in crate::auth) async fn to_keep(&self, key: GrantKey) -> Option<TokenRecord> {
         let stored = self.held.load().await.ok()??;
-        Some(Kept {
+        Some(TokenRecord {
             key,
             client_id: stored.client_id,
             client_secret: self.client.secret.clone(),
@@ -233,7 +233,7 @@ impl Grant {
     }
 
     /// Whether what is in the file was issued to the same client and for the same scopes, so that it can be renewed as what is held.
-    pub(in crate::auth) fn is_like(&self, kept: &Kept) -> bool {
+    pub(in crate::auth) fn is_like(&self, kept: &TokenRecord) -> bool {
         let last = self.last_kept();
         last.is_some_and(|last| {
             last.key.issuer == kept.key.issuer
@@ -249,12 +249,12 @@ impl Grant {
     }
 
     /// What the file had of it last.
-    pub(in crate::auth) fn last_kept(&self) -> Option<Kept> {
+    pub(in crate::auth) fn last_kept(&self) -> Option<TokenRecord> {
         self.in_file().last.clone()
     }
 
     /// The file has this of it, which is the newest.
-    pub(in crate::auth) fn was_kept(&self, last: Option<Kept>) {
+    pub(in crate::auth) fn was_kept(&self, last: Option<TokenRecord>) {
         let mut in_file = self.in_file();
         let signed_in_ms = last.as_ref().map(|last| last.signed_in_ms).or(in_file.signed_in_ms);
         *in_file = InFile { is_newest: true, last, signed_in_ms };
@@ -273,7 +273,7 @@ impl Grant {
     }
 
     /// Whether somebody signed in for what the file has since they did for this.
-    pub(in crate::auth) fn is_followed_by(&self, kept: &Kept) -> bool {
+    pub(in crate::auth) fn is_followed_by(&self, kept: &TokenRecord) -> bool {
         self.in_file().signed_in_ms.is_some_and(|signed_in_ms| kept.signed_in_ms > signed_in_ms)
     }
 
@@ -373,11 +373,11 @@ mod tests {
     use super::*;
     use crate::auth::Author;
 
-    fn kept(received_ms: u64) -> Kept {
+    fn kept(received_ms: u64) -> TokenRecord {
         let id = format!("s::{}", "0".repeat(64));
         let fingerprint = PoolKey::from_connection_id(&id).unwrap().fingerprint;
-        Kept {
-            key: Key::new(
+        TokenRecord {
+            key: GrantKey::new(
                 "https://issuer.example",
                 "https://h.example/".into(),
                 (&fingerprint, Author::Host),

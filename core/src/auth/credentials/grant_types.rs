@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::Error;
 use crate::auth::errors;
-use crate::storage::tokens::{Kept, now_ms};
+use crate::storage::tokens::{TokenRecord, now_ms};
 
 /// A token is renewed this long before it expires, so that it does not on its way.
 const RENEWED_BEFORE: Duration = Duration::from_secs(30);
@@ -37,7 +37,7 @@ impl Token {
     }
 
     /// A token that was kept.
-    pub(in crate::auth) fn of_kept(kept: &Kept) -> Option<Token> {
+    pub(in crate::auth) fn of_kept(kept: &TokenRecord) -> Option<Token> {
         let issued: Issued = serde_json::from_value(kept.token.clone()).ok()?;
         let ends = |lives: u64| kept.came_ms().saturating_add(lives.saturating_mul(1000));
         let left = issued.expires_in.map(|lives| ends(lives).saturating_sub(now_ms()));
@@ -45,7 +45,7 @@ impl Token {
     }
 
     /// Whether a kept one came with something to renew it with.
-    pub(in crate::auth) fn can_be_renewed(kept: &Kept) -> bool {
+    pub(in crate::auth) fn can_be_renewed(kept: &TokenRecord) -> bool {
         kept.token["refresh_token"].as_str().is_some_and(|renewal| !renewal.is_empty())
     }
 

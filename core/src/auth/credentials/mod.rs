@@ -21,7 +21,7 @@ use super::host_credentials::{Denial, Source};
 use crate::Error;
 use crate::net::address_policy::Author;
 use crate::net::redact::Learned;
-use crate::storage::tokens::{Kept, Store};
+use crate::storage::tokens::{Store, TokenRecord};
 
 /// The credentials of one configuration.
 pub(crate) struct Credentials {
@@ -95,7 +95,7 @@ enum Whose {
     /// That of the grant which is held.
     Grant,
     /// That of the file, which has this; nobody restored its grant yet.
-    File(Box<Kept>),
+    File(Box<TokenRecord>),
 }
 
 impl CredentialState {

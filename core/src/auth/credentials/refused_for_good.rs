@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::storage::tokens::Kept;
+use crate::storage::tokens::TokenRecord;
 
 /// Refusals that are remembered; of more the oldest go. A grant that is held and one that is kept may be over at one time.
 const REMEMBERED_MAX: usize = 4;
@@ -40,7 +40,7 @@ pub(in crate::auth) struct Renewal {
 
 impl Renewal {
     /// That of what is kept.
-    pub(in crate::auth) fn of_kept(kept: &Kept) -> Option<Renewal> {
+    pub(in crate::auth) fn of_kept(kept: &TokenRecord) -> Option<Renewal> {
         Some(Renewal {
             issuer: kept.key.issuer.clone(),
             signed_in_ms: Some(kept.signed_in_ms),

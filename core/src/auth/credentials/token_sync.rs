@@ -19,7 +19,7 @@ use crate::auth::fetch::EXCHANGE_WAIT_MAX;
 use crate::auth::sign_in::find;
 use crate::runtime::Runtime;
 use crate::storage::WRITE_WAIT_MAX;
-use crate::storage::tokens::{Kept, Key, RENEWAL_WAIT_MAX, Store};
+use crate::storage::tokens::{GrantKey, RENEWAL_WAIT_MAX, Store, TokenRecord};
 
 /// Finding the authorization server of a kept grant again. Nothing is issued in it, so nothing is lost when it is cut.
 const FIND_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -85,7 +85,7 @@ impl Credentials {
         &self,
         store: &Arc<Store>,
         used: &Used,
-        kept: Kept,
+        kept: TokenRecord,
     ) -> Result<Option<(Origin, Token)>, Error> {
         if let Some(token) = used.yields_to_kept(&kept) {
             return Ok(Some((Origin::Kept(kept.into()), token)));
@@ -127,7 +127,7 @@ impl Credentials {
         &self,
         store: &Arc<Store>,
         grant: &Grant,
-        old: Kept,
+        old: TokenRecord,
     ) -> Result<Token, Error> {
         // What is exchanged is used up: until its successor is kept (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s, and `WRITE_WAIT_MAX` of
         // `storage`, 5 s) the runtime stays, though the last pool may go.
@@ -187,10 +187,14 @@ impl Credentials {
             .map_err(|error| error.with_server(&*self.server))
     }
 
-    async fn keep_in(&self, store: &Arc<Store>, grant: &Grant) -> Result<Option<Kept>, Error> {
+    async fn keep_in(
+        &self,
+        store: &Arc<Store>,
+        grant: &Grant,
+    ) -> Result<Option<TokenRecord>, Error> {
         let Some(fits) = self.fitting() else { return Ok(None) };
         let resource = self.home.as_ref().map(Url::to_string).unwrap_or_default();
-        let key = Key::new(&grant.issuer, resource, (&self.fingerprint, self.author));
+        let key = GrantKey::new(&grant.issuer, resource, (&self.fingerprint, self.author));
         let kept = grant.to_keep(key).await;
         if let Some(kept) = &kept {
             let done = store.keep(kept.clone(), fits).await;
@@ -203,7 +207,7 @@ impl Credentials {
     ///
     /// # Errors
     /// `store`.
-    async fn kept(&self, store: &Arc<Store>) -> Result<Option<Kept>, Error> {
+    async fn kept(&self, store: &Arc<Store>) -> Result<Option<TokenRecord>, Error> {
         self.found(store).await.inspect_err(|error| store.warn(&error.to_string()))
     }
 
@@ -211,20 +215,20 @@ impl Credentials {
     ///
     /// # Errors
     /// `store`.
-    async fn found(&self, store: &Arc<Store>) -> Result<Option<Kept>, Error> {
+    async fn found(&self, store: &Arc<Store>) -> Result<Option<TokenRecord>, Error> {
         let Some(fits) = self.fitting() else { return Ok(None) };
         store.find(fits).await.map_err(|error| error.with_server(&*self.server))
     }
 
     /// Which grants are this configuration's.
-    fn fitting(&self) -> Option<impl Fn(&Key) -> bool + Send + use<>> {
+    fn fitting(&self) -> Option<impl Fn(&GrantKey) -> bool + Send + use<>> {
         if self.spec.way != Way::Code || self.is_fixed {
             return None;
         }
         let resource = self.home.as_ref()?.to_string();
         let (fingerprint, author) = (self.fingerprint, self.author);
         let issuer = self.spec.issuer.clone();
-        Some(move |key: &Key| {
+        Some(move |key: &GrantKey| {
             key.resource == resource
                 && key.is_of(&fingerprint, author)
                 && issuer.as_ref().is_none_or(|issuer| *issuer == key.issuer)
@@ -233,7 +237,7 @@ impl Credentials {
 
     /// The grant that is held, with what another process made of it; else the one that is kept: another process may have signed in
     /// anew, as another client or for other scopes.
-    async fn grant_of(&self, kept: &Kept) -> Result<Arc<Grant>, Error> {
+    async fn grant_of(&self, kept: &TokenRecord) -> Result<Arc<Grant>, Error> {
         self.belongs_to(&kept.key.issuer);
         if let Some(grant) = self.grant().filter(|grant| grant.is_like(kept)) {
             grant.take_over(kept).await?;
@@ -275,7 +279,7 @@ mod tests {
     }
 
     /// What a person signed in for, and its token.
-    async fn granted(credentials: &Credentials) -> (Grant, Kept) {
+    async fn granted(credentials: &Credentials) -> (Grant, TokenRecord) {
         issuers::granted(credentials, &["read"], token("first")).await
     }
 

@@ -4,17 +4,15 @@ use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::auth::errors;
+use crate::storage::WarningHandler;
 
 /// Servers of which was told; of more nobody is told any more.
 const TOLD_MAX: usize = 1024;
 
-/// Whoever is told.
-type Warn = Box<dyn Fn(&str) + Send + Sync>;
-
 /// Where warnings go, and which were given: a token is renewed again and again, and its kind is told once.
 #[derive(Default)]
 pub(crate) struct Warnings {
-    warn: OnceLock<Warn>,
+    warn: OnceLock<WarningHandler>,
     told: Mutex<HashSet<(String, String)>>,
 }
 

@@ -6,7 +6,7 @@ use trunkline_pool::catalog::Catalog;
 
 /// What is known of a kept catalog without looking anywhere.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Known {
+pub(crate) enum CatalogLookup {
     /// This was listed last. It is not empty.
     Catalog(Arc<Catalog>),
     /// What was listed last was empty.

@@ -12,7 +12,8 @@ use trunkline_pool::settings::Platform;
 
 use crate::platform::FileLock;
 use crate::storage::{
-    AHEAD_MAX, FILE_BYTES_MAX, Found, OwnFile, Purpose, host_variable, lock_now, user_folder,
+    AHEAD_MAX, DirPurpose, FILE_BYTES_MAX, FileContent, OwnFile, host_variable, lock_now,
+    user_folder,
 };
 use crate::{Error, ErrorCode, Result};
 
@@ -35,12 +36,12 @@ const _: () = assert!(TEXT_BYTES_MAX <= FILE_BYTES_MAX);
 
 /// The folder of catalogs.
 pub(super) struct Disk {
-    place: Place,
+    place: CatalogsLocation,
     pub(super) files_max: usize,
     pub(super) bytes_max: u64,
 }
 
-enum Place {
+enum CatalogsLocation {
     Folder(PathBuf),
     /// There is none; why.
     Nowhere(&'static str),
@@ -63,13 +64,13 @@ impl Disk {
         let place = match option {
             CatalogCache::Off => return Ok(None),
             CatalogCache::On => {
-                match user_folder(Purpose::Cache, Platform::current(), host_variable) {
-                    Ok(folder) => Place::Folder(folder.join("catalogs")),
-                    Err(why) => Place::Nowhere(why),
+                match user_folder(DirPurpose::Cache, Platform::current(), host_variable) {
+                    Ok(folder) => CatalogsLocation::Folder(folder.join("catalogs")),
+                    Err(why) => CatalogsLocation::Nowhere(why),
                 }
             }
             CatalogCache::Folder(path) if Path::new(path).is_absolute() => {
-                Place::Folder(path.into())
+                CatalogsLocation::Folder(path.into())
             }
             CatalogCache::Folder(_) => {
                 // Whoever starts the host elsewhere would look for it elsewhere.
@@ -129,11 +130,11 @@ impl Disk {
     /// The folder, which need not be there; never one in which others could put files of theirs.
     fn trusted_folder(&self) -> Result<&Path> {
         match &self.place {
-            Place::Folder(folder) => {
+            CatalogsLocation::Folder(folder) => {
                 shared_file(folder).check_folder()?;
                 Ok(folder)
             }
-            Place::Nowhere(why) => Err(Error::new(ErrorCode::Store, *why)
+            CatalogsLocation::Nowhere(why) => Err(Error::new(ErrorCode::Store, *why)
                 .with_hint("set the option `cache` or the variable TRUNKLINE_HOME")),
         }
     }
@@ -210,8 +211,8 @@ fn is_named(name: &str, ending: &str) -> bool {
 
 fn read_one(folder: &Path, key: &CacheKey, now_ms: u64) -> Result<Option<Kept>> {
     Ok(match file_of(folder, key).read()? {
-        Found::Bytes(bytes) => Kept::parse(key, &bytes, now_ms),
-        Found::Nothing | Found::TooLong => None,
+        FileContent::Bytes(bytes) => Kept::parse(key, &bytes, now_ms),
+        FileContent::Nothing | FileContent::TooLong => None,
     })
 }
 

@@ -16,13 +16,13 @@ const WRITES_MAX: usize = 8192;
 const BATCH: usize = 32;
 
 /// Called when what was asked for is looked up.
-pub(super) type Done = Box<dyn FnOnce() + Send>;
+pub(super) type LookupCallback = Box<dyn FnOnce() + Send>;
 
 /// Keys that are looked for.
-pub(super) struct LookedFor {
+pub(super) struct LookupRequest {
     pub(super) keys: Vec<CacheKey>,
     pub(super) by: By,
-    pub(super) done: Done,
+    pub(super) done: LookupCallback,
 }
 
 /// Who looks for them.
@@ -35,8 +35,8 @@ pub(super) enum By {
 }
 
 #[derive(Default)]
-pub(super) struct Queue {
-    look_ups: VecDeque<LookedFor>,
+pub(super) struct CatalogJobs {
+    look_ups: VecDeque<LookupRequest>,
     /// Of each key the newest alone.
     writes: HashMap<CacheKey, Write>,
     /// Whether a thread looks.
@@ -45,10 +45,10 @@ pub(super) struct Queue {
     pub(super) writes_now: bool,
 }
 
-impl Queue {
+impl CatalogJobs {
     /// # Errors
     /// What is called, when there are too many.
-    pub(super) fn add_look_up(&mut self, looked_for: LookedFor) -> Result<(), Done> {
+    pub(super) fn add_look_up(&mut self, looked_for: LookupRequest) -> Result<(), LookupCallback> {
         if self.look_ups.len() >= LOOK_UPS_MAX {
             return Err(looked_for.done);
         }
@@ -63,7 +63,7 @@ impl Queue {
     }
 
     /// The look-up that is next. Without any, nobody looks from now on.
-    pub(super) fn next_look_up(&mut self) -> Option<LookedFor> {
+    pub(super) fn next_look_up(&mut self) -> Option<LookupRequest> {
         let next = self.look_ups.pop_front();
         self.looks = next.is_some();
         next

@@ -7,7 +7,7 @@ use std::time::Instant;
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::{Catalog, ListKind};
 
-use super::catalog_lookup::Known;
+use super::catalog_lookup::CatalogLookup;
 
 /// Keys of which something is known: several for each of the most servers that a pool is made for.
 const KEYS_MAX: usize = 8192;
@@ -20,13 +20,13 @@ const ITEM_BYTES: usize = 96;
 
 #[derive(Default)]
 pub(super) struct Memory {
-    kept: HashMap<CacheKey, Kept>,
+    kept: HashMap<CacheKey, MemoryEntry>,
     bytes: usize,
     /// How often one was looked at or put in.
     turns: u64,
 }
 
-struct Kept {
+struct MemoryEntry {
     /// None when nothing was listed.
     catalog: Option<Arc<Catalog>>,
     bytes: usize,
@@ -37,16 +37,16 @@ struct Kept {
 }
 
 impl Memory {
-    pub(super) fn known(&mut self, key: &CacheKey) -> Known {
+    pub(super) fn known(&mut self, key: &CacheKey) -> CatalogLookup {
         self.turns += 1;
-        let Some(kept) = self.kept.get_mut(key) else { return Known::Unknown };
+        let Some(kept) = self.kept.get_mut(key) else { return CatalogLookup::Unknown };
         if kept.counts_until.is_some_and(|until| until <= Instant::now()) {
             self.bytes -= kept.bytes;
             self.kept.remove(key);
-            return Known::Unknown;
+            return CatalogLookup::Unknown;
         }
         kept.turn = self.turns;
-        kept.catalog.clone().map_or(Known::Nothing, Known::Catalog)
+        kept.catalog.clone().map_or(CatalogLookup::Nothing, CatalogLookup::Catalog)
     }
 
     /// What was listed takes the place of what was known.
@@ -66,7 +66,7 @@ impl Memory {
         let catalog = catalog.filter(|_| bytes <= BYTES_MAX / 2).cloned();
         let bytes = if catalog.is_some() { bytes } else { 0 };
         self.turns += 1;
-        let kept = Kept { catalog, bytes, turn: self.turns, counts_until };
+        let kept = MemoryEntry { catalog, bytes, turn: self.turns, counts_until };
         self.bytes += bytes;
         if let Some(before) = self.kept.insert(key.clone(), kept) {
             self.bytes -= before.bytes;
@@ -136,11 +136,11 @@ mod tests {
     #[test]
     fn an_empty_catalog_is_nothing() {
         let mut memory = Memory::default();
-        assert_eq!(memory.known(&key("a")), Known::Unknown);
+        assert_eq!(memory.known(&key("a")), CatalogLookup::Unknown);
         memory.put(&key("a"), Some(&catalog(1)));
-        assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
+        assert_eq!(memory.known(&key("a")), CatalogLookup::Catalog(catalog(1)));
         memory.put(&key("a"), Some(&Arc::default()));
-        assert_eq!(memory.known(&key("a")), Known::Nothing);
+        assert_eq!(memory.known(&key("a")), CatalogLookup::Nothing);
         assert_eq!(memory.bytes, 0);
     }
 
@@ -153,9 +153,9 @@ mod tests {
         for of in ["a", "empty", "b"] {
             memory.found(&key(of), &catalog(2), None);
         }
-        assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
-        assert_eq!(memory.known(&key("empty")), Known::Nothing);
-        assert_eq!(memory.known(&key("b")), Known::Catalog(catalog(2)));
+        assert_eq!(memory.known(&key("a")), CatalogLookup::Catalog(catalog(1)));
+        assert_eq!(memory.known(&key("empty")), CatalogLookup::Nothing);
+        assert_eq!(memory.known(&key("b")), CatalogLookup::Catalog(catalog(2)));
     }
 
     /// SPEC 14.2: what was found before anybody asked is looked for again by who asks late; what was listed is not.
@@ -164,14 +164,14 @@ mod tests {
         let mut memory = Memory::default();
         let (over, later) = (Instant::now(), Instant::now() + Duration::from_secs(3600));
         memory.found(&key("a"), &catalog(1), Some(later));
-        assert_eq!(memory.known(&key("a")), Known::Catalog(catalog(1)));
+        assert_eq!(memory.known(&key("a")), CatalogLookup::Catalog(catalog(1)));
         memory.found(&key("b"), &catalog(1), Some(over));
-        assert_eq!(memory.known(&key("b")), Known::Unknown);
+        assert_eq!(memory.known(&key("b")), CatalogLookup::Unknown);
         memory.found(&key("b"), &catalog(2), None);
-        assert_eq!(memory.known(&key("b")), Known::Catalog(catalog(2)));
+        assert_eq!(memory.known(&key("b")), CatalogLookup::Catalog(catalog(2)));
         memory.found(&key("c"), &catalog(1), Some(over));
         memory.put(&key("c"), Some(&catalog(2)));
-        assert_eq!(memory.known(&key("c")), Known::Catalog(catalog(2)));
+        assert_eq!(memory.known(&key("c")), CatalogLookup::Catalog(catalog(2)));
         let sum: usize = memory.kept.values().map(|kept| kept.bytes).sum();
         assert_eq!(memory.bytes, sum);
     }
@@ -185,15 +185,15 @@ mod tests {
             memory.known(&key("0"));
         }
         assert_eq!(memory.kept.len(), KEYS_MAX / 4 * 3);
-        assert_eq!(memory.known(&key("0")), Known::Nothing);
-        assert_eq!(memory.known(&key("1")), Known::Unknown);
+        assert_eq!(memory.known(&key("0")), CatalogLookup::Nothing);
+        assert_eq!(memory.known(&key("1")), CatalogLookup::Unknown);
         // The largest definition that there is.
         let large = catalog((1 << 20) - 100);
         for number in 0..200 {
             memory.put(&key(&format!("large {number}")), Some(&large));
             assert!(memory.bytes <= BYTES_MAX);
         }
-        assert_eq!(memory.known(&key("large 199")), Known::Catalog(large));
+        assert_eq!(memory.known(&key("large 199")), CatalogLookup::Catalog(large));
         let sum: usize = memory.kept.values().map(|kept| kept.bytes).sum();
         assert_eq!(memory.bytes, sum);
     }

@@ -23,16 +23,14 @@ use trunkline_pool::cached::{CacheKey, Kept, Listing};
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::options::CatalogCache;
 
-pub(crate) use self::catalog_lookup::Known;
+pub(crate) use self::catalog_lookup::CatalogLookup;
 pub(crate) use self::disk::now_ms;
 use self::disk::{Disk, Write};
-use self::jobs::{By, LookedFor, Queue};
+use self::jobs::{By, CatalogJobs, LookupRequest};
 use self::memory::Memory;
+use super::WarningHandler;
 use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Result, apart};
-
-/// Whoever is told of what went wrong on the disk.
-type Warn = Box<dyn Fn(&str) + Send + Sync>;
 
 /// A start waits no longer than this for a look: one at files in memory takes a millisecond or two.
 const LOOK_WAIT_MAX: Duration = Duration::from_millis(20);
@@ -47,12 +45,13 @@ const WARNINGS_MAX: usize = 16;
 pub(crate) struct Catalogs {
     memory: Mutex<Memory>,
     disk: Option<Disk>,
-    queue: Mutex<Queue>,
+    queue: Mutex<CatalogJobs>,
     /// Sessions that are about to show, or to look for, what is kept.
     showing: AtomicUsize,
     /// Wakes who waits for the queue to be empty, or for what is shown.
     idle: Notify,
-    warn: OnceLock<Warn>,
+    /// Is told of what went wrong on the disk.
+    warn: OnceLock<WarningHandler>,
     warned: Mutex<BTreeSet<String>>,
     runtime: Arc<Runtime>,
 }
@@ -101,7 +100,7 @@ impl Catalogs {
     }
 
     /// What is known of the catalog of that key.
-    pub(crate) fn known(&self, key: &CacheKey) -> Known {
+    pub(crate) fn known(&self, key: &CacheKey) -> CatalogLookup {
         guard(&self.memory).known(key)
     }
 
@@ -153,7 +152,7 @@ impl Catalogs {
             told(LookUp::Over);
         };
         let mut queue = guard(&self.queue);
-        match queue.add_look_up(LookedFor { keys, by: By::Session, done: Box::new(done) }) {
+        match queue.add_look_up(LookupRequest { keys, by: By::Session, done: Box::new(done) }) {
             Ok(()) if std::mem::replace(&mut queue.looks, true) => {}
             Ok(()) => self.begin(Catalogs::read_all),
             Err(done) => drop(self.runtime.handle().spawn(async move { done() })),
@@ -171,7 +170,7 @@ impl Catalogs {
     /// Looks for them before anybody asks: whoever does soon finds them known.
     pub(crate) fn look_ahead(self: &Arc<Self>, keys: Vec<CacheKey>) {
         let mut queue = guard(&self.queue);
-        let looked_for = LookedFor { keys, by: By::Nobody, done: Box::new(|| {}) };
+        let looked_for = LookupRequest { keys, by: By::Nobody, done: Box::new(|| {}) };
         let is_added = queue.add_look_up(looked_for).is_ok();
         if is_added && !std::mem::replace(&mut queue.looks, true) {
             self.begin(Catalogs::read_all);
@@ -231,7 +230,7 @@ impl Catalogs {
 
     fn read_all(&self) {
         let next = || guard(&self.queue).next_look_up();
-        while let Some(LookedFor { keys, by, done }) = next() {
+        while let Some(LookupRequest { keys, by, done }) = next() {
             self.guarded(|disk| self.read(disk, &keys, by));
             self.guarded(|_| {
                 done();
@@ -258,7 +257,7 @@ impl Catalogs {
     }
 
     fn read(&self, disk: Option<&Disk>, keys: &[CacheKey], by: By) -> Result<()> {
-        let unknown = |key: &&CacheKey| guard(&self.memory).known(key) == Known::Unknown;
+        let unknown = |key: &&CacheKey| guard(&self.memory).known(key) == CatalogLookup::Unknown;
         let keys: Vec<CacheKey> = keys.iter().filter(unknown).cloned().collect();
         let (found, outcome) = match disk {
             Some(disk) => disk.read(&keys),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use trunkline_pool::config::PoolKey;
 
-use super::{GRANTS_MAX, Kept, Key, Store, now_ms};
+use super::{GRANTS_MAX, GrantKey, Store, TokenRecord, now_ms};
 use crate::auth::Author;
 use crate::folder::Folder;
 use crate::storage::OwnFile;
@@ -26,11 +26,15 @@ impl Place {
     }
 }
 
-fn grant(resource: &str, received_ms: u64, token: &str) -> Kept {
+fn grant(resource: &str, received_ms: u64, token: &str) -> TokenRecord {
     let id = format!("s::{}", "0".repeat(64));
     let fingerprint = PoolKey::from_connection_id(&id).unwrap().fingerprint;
-    Kept {
-        key: Key::new("https://issuer.example", resource.to_owned(), (&fingerprint, Author::Host)),
+    TokenRecord {
+        key: GrantKey::new(
+            "https://issuer.example",
+            resource.to_owned(),
+            (&fingerprint, Author::Host),
+        ),
         client_id: "client".into(),
         client_secret: None,
         client_authentication: None,
@@ -52,10 +56,10 @@ fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-fn all(place: &Place) -> Vec<Kept> {
+fn all(place: &Place) -> Vec<TokenRecord> {
     match Grants::read(&own(&place.file())).unwrap() {
-        token_file::Read::Whole(grants) => grants.grants,
-        token_file::Read::Damaged => panic!("it is damaged"),
+        token_file::TokenFileContent::Whole(grants) => grants.grants,
+        token_file::TokenFileContent::Damaged => panic!("it is damaged"),
     }
 }
 
@@ -223,7 +227,10 @@ fn what_fits_no_more_into_a_file_makes_room() {
     assert_eq!(left, [2, 3, 4]);
     std::fs::write(place.file(), format!("{}{}", " ".repeat(1 << 20), r#"{"v":1,"grants":[]}"#))
         .unwrap();
-    assert!(matches!(Grants::read(&own(&place.file())).unwrap(), token_file::Read::Damaged));
+    assert!(matches!(
+        Grants::read(&own(&place.file())).unwrap(),
+        token_file::TokenFileContent::Damaged
+    ));
 }
 
 /// S-48: no token is in what is printed of a grant.
@@ -238,7 +245,7 @@ fn when_somebody_signed_in_need_not_be_in_the_file() {
     let place = Place::new();
     let store = Store::open(place.file().to_str().unwrap()).unwrap();
     let [old, new] = [5, 6].map(|received_ms| grant("a", received_ms, "t"));
-    let new = Kept { key: old.key.clone(), signed_in_ms: 5, ..new };
+    let new = TokenRecord { key: old.key.clone(), signed_in_ms: 5, ..new };
     run(store.keep(old.clone(), |_| true)).unwrap();
     let text = std::fs::read_to_string(place.file()).unwrap();
     std::fs::write(place.file(), text.replace(r#","signed_in_ms":5"#, "")).unwrap();

@@ -7,17 +7,17 @@ use trunkline_pool::settings::Platform;
 
 use super::*;
 use crate::storage::approvals::root_of;
-use crate::storage::approvals_path::Place;
+use crate::storage::approvals_path::ApprovalsLocation;
 
 fn place(platform: Platform, variables: &[(&str, &str)]) -> Option<String> {
     let variable = |name: &str| {
         let found = variables.iter().find(|(it, _)| *it == name);
         found.map(|(_, value)| OsString::from(value))
     };
-    match Place::of_user(platform, variable) {
-        Place::File(file) => Some(file.path().to_str().unwrap().replace('\\', "/")),
-        Place::Memory => panic!("it is no file"),
-        Place::Nowhere(_) => None,
+    match ApprovalsLocation::of_user(platform, variable) {
+        ApprovalsLocation::File(file) => Some(file.path().to_str().unwrap().replace('\\', "/")),
+        ApprovalsLocation::Memory => panic!("it is no file"),
+        ApprovalsLocation::Nowhere(_) => None,
     }
 }
 
@@ -47,7 +47,7 @@ fn each_platform_has_its_folder() {
 #[test]
 fn without_a_place_nothing_is_decided() {
     let mut approvals = Approvals::open(Some("memory")).unwrap();
-    approvals.place = Place::Nowhere("no folder".into());
+    approvals.place = ApprovalsLocation::Nowhere("no folder".into());
     let hash = identity("c").hash;
     assert_eq!(approvals.standing(&root(), "s", hash).unwrap_err().code(), ErrorCode::Store);
     let error = decide(&approvals, "s", Approved).unwrap_err();

@@ -10,13 +10,13 @@ fn a_catalog_outlives_its_pool() {
     let folder = Place::new();
     let (key, other) = (key("../evil"), key("other"));
     let first = folder.open();
-    assert_eq!(first.catalogs.known(&key), Known::Unknown);
-    assert_eq!(first.looked_up(&key), Known::Unknown);
+    assert_eq!(first.catalogs.known(&key), CatalogLookup::Unknown);
+    assert_eq!(first.looked_up(&key), CatalogLookup::Unknown);
     assert!(!folder.cache().exists(), "looking makes nothing");
     first.keep(&key, &catalog("one"));
-    assert_eq!(first.catalogs.known(&key), Known::Catalog(catalog("one")));
-    assert_eq!(folder.found(&key), Known::Catalog(catalog("one")));
-    assert_eq!(folder.found(&other), Known::Unknown);
+    assert_eq!(first.catalogs.known(&key), CatalogLookup::Catalog(catalog("one")));
+    assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("one")));
+    assert_eq!(folder.found(&other), CatalogLookup::Unknown);
     assert_eq!(folder.names(), [format!("{}.json", key.digits())]);
     assert_eq!(first.warnings(), Vec::<String>::new());
     #[cfg(unix)]
@@ -59,8 +59,8 @@ fn without_a_cache_the_pool_alone_remembers() {
     let catalogs = Catalogs::open(&CatalogCache::Off, runtime).unwrap();
     let off = Opened { catalogs, warnings: Arc::default() };
     off.keep(&key("s"), &catalog("one"));
-    assert_eq!(off.looked_up(&key("s")), Known::Catalog(catalog("one")));
-    assert_eq!(off.looked_up(&key("t")), Known::Unknown);
+    assert_eq!(off.looked_up(&key("s")), CatalogLookup::Catalog(catalog("one")));
+    assert_eq!(off.looked_up(&key("t")), CatalogLookup::Unknown);
 }
 
 /// S-12: a path that would be another one from another directory is refused.
@@ -82,12 +82,12 @@ fn a_private_catalog_is_in_no_file() {
     let private = Listing { scope: CacheScope::Private, ..Listing::default() };
     opened.keep_listing(&key, &catalog("mine"), &private);
     assert!(!folder.cache().exists());
-    assert_eq!(opened.catalogs.known(&key), Known::Catalog(catalog("mine")));
+    assert_eq!(opened.catalogs.known(&key), CatalogLookup::Catalog(catalog("mine")));
     opened.keep(&key, &catalog("everybody's"));
     assert_eq!(folder.names().len(), 1);
     opened.keep_listing(&key, &catalog("mine"), &private);
     assert_eq!(folder.names(), Vec::<String>::new());
-    assert_eq!(folder.found(&key), Known::Unknown);
+    assert_eq!(folder.found(&key), CatalogLookup::Unknown);
 }
 
 /// SPEC 14.2: an empty list takes nothing from the processes to come, which ask the server themselves.
@@ -97,8 +97,8 @@ fn an_empty_catalog_leaves_the_file() {
     let (key, opened) = (key("s"), folder.open());
     opened.keep(&key, &catalog("one"));
     opened.keep(&key, &Arc::default());
-    assert_eq!(opened.catalogs.known(&key), Known::Nothing);
-    assert_eq!(folder.found(&key), Known::Catalog(catalog("one")));
+    assert_eq!(opened.catalogs.known(&key), CatalogLookup::Nothing);
+    assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("one")));
 }
 
 /// SPEC 14.2: a file is written when there is something new in it, and not because a server lists the same again.
@@ -113,7 +113,7 @@ fn the_same_list_is_not_written_again() {
     folder.open().keep(&key, &catalog("one"));
     assert_eq!(written(), first);
     opened.keep(&key, &catalog("two"));
-    assert_eq!(folder.found(&key), Known::Catalog(catalog("two")));
+    assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("two")));
 }
 
 /// S-12, SPEC 14.2: a damaged file is as if there were none, nobody is told, and the next listing mends it.
@@ -128,10 +128,10 @@ fn what_is_damaged_is_a_miss_and_is_mended() {
     for damaged in [b"".to_vec(), sound[..sound.len() / 2].to_vec(), later.into(), too_long] {
         std::fs::write(folder.file(&key), damaged).unwrap();
         let opened = folder.open();
-        assert_eq!(opened.looked_up(&key), Known::Unknown);
+        assert_eq!(opened.looked_up(&key), CatalogLookup::Unknown);
         opened.keep(&key, &catalog("one"));
         assert_eq!(opened.warnings(), Vec::<String>::new());
-        assert_eq!(folder.found(&key), Known::Catalog(catalog("one")));
+        assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("one")));
     }
 }
 
@@ -145,7 +145,7 @@ fn a_list_that_grew_too_long_takes_its_old_file_with_it() {
     let long = catalog_of(3, &"x".repeat(TEXT_BYTES_MAX / 2));
     opened.keep(&key, &long);
     assert_eq!(folder.names(), Vec::<String>::new());
-    assert_eq!(opened.catalogs.known(&key), Known::Catalog(long));
+    assert_eq!(opened.catalogs.known(&key), CatalogLookup::Catalog(long));
     assert_eq!(opened.warnings(), Vec::<String>::new());
 }
 
@@ -162,8 +162,8 @@ fn what_cannot_be_read_or_written_spoils_itself_alone() {
     spoil(&keys[1]);
     let opened = folder.open();
     assert_eq!(opened.all_looked_up(&keys), {
-        let one = Known::Catalog(catalog("one"));
-        [one.clone(), Known::Unknown, one]
+        let one = CatalogLookup::Catalog(catalog("one"));
+        [one.clone(), CatalogLookup::Unknown, one]
     });
     assert_eq!(opened.warnings().len(), 1, "{:?}", opened.warnings());
 
@@ -174,8 +174,8 @@ fn what_cannot_be_read_or_written_spoils_itself_alone() {
     };
     let remove = |key: &CacheKey| (key.clone(), Write::Remove);
     disk.write(&[keep(&keys[1]), remove(&keys[0]), keep(&keys[2])]).unwrap_err();
-    assert_eq!(folder.found(&keys[0]), Known::Unknown);
-    assert_eq!(folder.found(&keys[2]), Known::Catalog(catalog("two")));
+    assert_eq!(folder.found(&keys[0]), CatalogLookup::Unknown);
+    assert_eq!(folder.found(&keys[2]), CatalogLookup::Catalog(catalog("two")));
 }
 
 /// S-12: the file of another key, under this one's name, is none.
@@ -184,7 +184,7 @@ fn the_catalog_of_another_server_is_a_miss() {
     let folder = Place::new();
     folder.open().keep(&key("s"), &catalog("one"));
     std::fs::copy(folder.file(&key("s")), folder.file(&key("t"))).unwrap();
-    assert_eq!(folder.found(&key("t")), Known::Unknown);
+    assert_eq!(folder.found(&key("t")), CatalogLookup::Unknown);
 }
 
 /// S-12: what another could have put there is not read, not followed and not written over; the pool is told once, and goes on.
@@ -225,11 +225,11 @@ fn what_is_not_this_users_alone_is_left_alone() {
         let before = std::fs::read(elsewhere(&folder)).ok();
         let kind = folder.file(&key).symlink_metadata().unwrap().file_type();
         let opened = folder.open();
-        assert_eq!(opened.looked_up(&key), Known::Unknown, "{what}");
+        assert_eq!(opened.looked_up(&key), CatalogLookup::Unknown, "{what}");
         for text in ["two", "three"] {
             opened.keep(&key, &catalog(text));
         }
-        assert_eq!(opened.catalogs.known(&key), Known::Catalog(catalog("three")), "{what}");
+        assert_eq!(opened.catalogs.known(&key), CatalogLookup::Catalog(catalog("three")), "{what}");
         assert_eq!(std::fs::read(elsewhere(&folder)).ok(), before, "{what}");
         let after = folder.file(&key).symlink_metadata().unwrap().file_type();
         assert_eq!(after, kind, "{what}");
@@ -250,7 +250,7 @@ fn a_folder_that_others_may_write_is_not_used() {
     let open = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(folder.cache(), open).unwrap();
     let opened = folder.open();
-    assert_eq!(opened.looked_up(&key), Known::Unknown);
+    assert_eq!(opened.looked_up(&key), CatalogLookup::Unknown);
     opened.keep(&key, &catalog("two"));
     assert_eq!(opened.warnings().len(), 1, "{:?}", opened.warnings());
     let kept = std::fs::read_to_string(folder.file(&key)).unwrap();
@@ -266,14 +266,14 @@ fn a_folder_that_goes_or_cannot_be_made_is_nobodys_error() {
     std::fs::write(folder.0.join("trunkline"), "no folder").unwrap();
     for text in ["one", "two"] {
         opened.keep(&key, &catalog(text));
-        assert_eq!(opened.catalogs.known(&key), Known::Catalog(catalog(text)));
+        assert_eq!(opened.catalogs.known(&key), CatalogLookup::Catalog(catalog(text)));
     }
     assert_eq!(opened.warnings().len(), 1, "{:?}", opened.warnings());
     std::fs::remove_file(folder.0.join("trunkline")).unwrap();
     opened.keep(&key, &catalog("three"));
-    assert_eq!(folder.found(&key), Known::Catalog(catalog("three")));
+    assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("three")));
     std::fs::remove_dir_all(folder.0.join("trunkline")).unwrap();
-    assert_eq!(folder.found(&key), Known::Unknown);
+    assert_eq!(folder.found(&key), CatalogLookup::Unknown);
     opened.keep(&key, &catalog("three"));
-    assert_eq!(folder.found(&key), Known::Catalog(catalog("three")));
+    assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("three")));
 }

@@ -48,7 +48,7 @@ impl Place {
     }
 
     /// What one more pool knows of a key once it has looked.
-    fn found(&self, key: &CacheKey) -> Known {
+    fn found(&self, key: &CacheKey) -> CatalogLookup {
         self.open().looked_up(key)
     }
 
@@ -78,13 +78,16 @@ impl Opened {
         Opened { catalogs, warnings }
     }
 
-    fn looked_up(&self, key: &CacheKey) -> Known {
+    fn looked_up(&self, key: &CacheKey) -> CatalogLookup {
         let [known] = self.all_looked_up(std::array::from_ref(key));
         known
     }
 
     /// What is known of these after one look.
-    fn all_looked_up<const COUNT: usize>(&self, keys: &[CacheKey; COUNT]) -> [Known; COUNT] {
+    fn all_looked_up<const COUNT: usize>(
+        &self,
+        keys: &[CacheKey; COUNT],
+    ) -> [CatalogLookup; COUNT] {
         let (send, receive) = mpsc::channel();
         self.catalogs.look_up(keys.to_vec(), HANG, move |told| send.send(told).unwrap());
         assert_eq!(receive.recv_timeout(HANG), Ok(LookUp::Over));

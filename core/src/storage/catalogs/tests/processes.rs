@@ -37,11 +37,11 @@ fn servers() -> impl Iterator<Item = CacheKey> {
 }
 
 /// A catalog is of one writer and one round: each of its tools says the same.
-fn check_whole(known: &Known, what: &str) {
+fn check_whole(known: &CatalogLookup, what: &str) {
     let catalog = match known {
-        Known::Catalog(catalog) => catalog,
-        Known::Unknown => return,
-        Known::Nothing => panic!("{what}: an empty one was listed"),
+        CatalogLookup::Catalog(catalog) => catalog,
+        CatalogLookup::Unknown => return,
+        CatalogLookup::Nothing => panic!("{what}: an empty one was listed"),
     };
     assert_eq!(catalog.tools.len(), 100, "{what}");
     let text = |definition: &str| {
@@ -62,7 +62,7 @@ fn host(given: &Value) {
             let listed = catalog_of(100, &text);
             writer.catalogs.keep(&key, &listed, &Listing::default());
             check_whole(&Opened::at(&folder).looked_up(&key), "while all write");
-            assert_eq!(writer.catalogs.known(&key), Known::Catalog(listed));
+            assert_eq!(writer.catalogs.known(&key), CatalogLookup::Catalog(listed));
         }
         writer.settle();
     }
@@ -78,7 +78,7 @@ fn read_until(folder: &Place, is_over: &AtomicBool) {
         for (key, there) in servers().zip(&mut there) {
             let known = folder.found(&key);
             check_whole(&known, "amid kills");
-            let is_there = matches!(known, Known::Catalog(_));
+            let is_there = matches!(known, CatalogLookup::Catalog(_));
             assert!(is_there || !*there, "it was there before");
             *there = is_there;
         }
@@ -128,9 +128,9 @@ fn many_processes_write_at_once_and_some_are_killed() {
     assert!(ended.iter().all(|status| status.success()), "{ended:?}");
     let last = folder.open();
     for key in servers() {
-        assert!(matches!(last.looked_up(&key), Known::Catalog(_)));
+        assert!(matches!(last.looked_up(&key), CatalogLookup::Catalog(_)));
         last.keep(&key, &catalog_of(100, "the last"));
-        assert_eq!(folder.found(&key), Known::Catalog(catalog_of(100, "the last")));
+        assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog_of(100, "the last")));
     }
     let mut names: Vec<String> = servers().map(|key| key.digits() + ".json").collect();
     names.sort();
@@ -146,7 +146,7 @@ fn a_full_disk_leaves_the_old_catalog() {
         let opened = Opened::at(Path::new(given["folder"].as_str().unwrap()));
         for text in ["two", "three"] {
             opened.keep(&key("s"), &catalog(text));
-            assert_eq!(opened.catalogs.known(&key("s")), Known::Catalog(catalog(text)));
+            assert_eq!(opened.catalogs.known(&key("s")), CatalogLookup::Catalog(catalog(text)));
         }
         assert_eq!(opened.warnings().len(), 1, "{:?}", opened.warnings());
         return;
@@ -161,7 +161,7 @@ fn a_full_disk_leaves_the_old_catalog() {
         .arg(child.get_program());
     limited.args(child.get_args()).env(GIVEN, given.to_string()).stdout(Stdio::null());
     assert!(limited.status().unwrap().success());
-    assert_eq!(folder.found(&key("s")), Known::Catalog(catalog("one")));
+    assert_eq!(folder.found(&key("s")), CatalogLookup::Catalog(catalog("one")));
     assert_eq!(folder.names(), [key("s").digits() + ".json"]);
 }
 
@@ -196,11 +196,11 @@ fn a_write_that_waits_for_its_turn_holds_up_no_look() {
     let other = folder.open();
     other.catalogs.keep(&key("t"), &catalog("two"), &Listing::default());
     writing.is_waited_for();
-    assert_eq!(other.looked_up(&key("s")), Known::Catalog(catalog("one")));
+    assert_eq!(other.looked_up(&key("s")), CatalogLookup::Catalog(catalog("one")));
     assert_eq!(other.warnings(), Vec::<String>::new(), "the write waits still");
     drop(writing);
     other.settle();
-    assert_eq!(folder.found(&key("t")), Known::Catalog(catalog("two")));
+    assert_eq!(folder.found(&key("t")), CatalogLookup::Catalog(catalog("two")));
 }
 
 /// SPEC 14.2: of two processes the one that listed later is kept, also where the other writes last.
@@ -223,7 +223,7 @@ fn a_list_that_waited_for_its_turn_takes_no_place_from_a_later_one() {
     std::fs::write(folder.file(&key), three.to_text(&key).unwrap()).unwrap();
     drop(writing);
     opened.settle();
-    assert_eq!(folder.found(&key), Known::Catalog(catalog("three")));
+    assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("three")));
 }
 
 /// SPEC 14.2: what a server lists while the writer waits is written as it was last.
@@ -240,5 +240,5 @@ fn of_lists_that_wait_to_be_written_the_newest_is() {
     }
     drop(writing);
     opened.settle();
-    assert_eq!(folder.found(&key("s")), Known::Catalog(catalog("three")));
+    assert_eq!(folder.found(&key("s")), CatalogLookup::Catalog(catalog("three")));
 }
