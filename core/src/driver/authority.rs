@@ -12,7 +12,7 @@ use trunkline_pool::state::Gate;
 use crate::Result;
 use crate::apart::OneByOne;
 use crate::auth::Author;
-use crate::host_env::Found;
+use crate::host_env::FoundProgram;
 use crate::platform::Expected;
 
 /// On whose word a connection is made. It is part of what a connection is: what runs by another word shares nothing, so that no word
@@ -61,7 +61,7 @@ pub(crate) trait Warrant: Send + Sync {
 
     /// What this program, which was found for the command and is started next, and its interpreters have to be at the start, if they are
     /// what was looked at. Nothing is a wait for approval, which [`gate`](Self::gate) says from then on. It may read files.
-    fn admits_program(&self, program: &Found) -> Option<Expected>;
+    fn admits_program(&self, program: &FoundProgram) -> Option<Expected>;
 
     /// How its program is another than was looked at, if it is (SPEC 12.12). It waits for no file.
     fn replaced(&self) -> Option<Replaced> {

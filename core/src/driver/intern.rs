@@ -262,7 +262,10 @@ mod tests {
             None
         }
 
-        fn admits_program(&self, _: &crate::host_env::Found) -> Option<crate::platform::Expected> {
+        fn admits_program(
+            &self,
+            _: &crate::host_env::FoundProgram,
+        ) -> Option<crate::platform::Expected> {
             Some(Default::default())
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use trunkline_pool::approvals::{Difference, Replaced, StartFile, digest_of_content, seal};
 
 use super::interpreter::{FirstLine, LINE_BYTES_MAX};
-use super::path_search::{Found, find};
+use super::path_search::{FoundProgram, find};
 use crate::bounded;
 use crate::platform::{Expected, FileStamp};
 
@@ -19,27 +19,27 @@ const FILES_MAX: usize = 8;
 
 /// What was found at one moment. Two that are alike are of the same files with the same content.
 #[derive(Clone, Debug)]
-pub(crate) struct Look {
+pub(crate) struct StartSnapshot {
     /// The program first.
-    files: Vec<Seen>,
+    files: Vec<FileSnapshot>,
     is_binary: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Seen {
+struct FileSnapshot {
     file: StartFile,
     path: PathBuf,
     /// Nothing of one that is not there, or that cannot be looked at.
     found: Option<(FileStamp, Option<[u8; 32]>)>,
 }
 
-impl Look {
+impl StartSnapshot {
     /// Looks at the program, and as far as it is a script at its interpreter, which may be one in turn. It reads them.
-    pub(crate) fn at(found: &Found) -> Look {
+    pub(crate) fn at(found: &FoundProgram) -> StartSnapshot {
         let (mut files, mut is_binary) = (Vec::new(), true);
         let mut next = Some((StartFile::Program, found.program.clone()));
         while let Some((file, path)) = next.take().filter(|_| files.len() < FILES_MAX) {
-            let (seen, beginning) = Seen::at(file, path);
+            let (seen, beginning) = FileSnapshot::at(file, path);
             is_binary &= !(files.is_empty() && beginning.starts_with(b"#!"));
             files.push(seen);
             let Some(line) = FirstLine::of(&beginning) else { break };
@@ -48,17 +48,17 @@ impl Look {
             next = match line.of_env() {
                 None => Some((StartFile::Interpreter, interpreter)),
                 Some(name) => {
-                    files.push(Seen::at(StartFile::Interpreter, interpreter).0);
+                    files.push(FileSnapshot::at(StartFile::Interpreter, interpreter).0);
                     let named = find(name, found.search.as_deref(), &found.cwd);
                     named.ok().map(|path| (StartFile::Interpreter, path))
                 }
             };
         }
-        Look { files, is_binary }
+        StartSnapshot { files, is_binary }
     }
 
     /// What of a later look is another; nothing where that found the same.
-    pub(crate) fn replaced_by(&self, later: &Look) -> Option<Replaced> {
+    pub(crate) fn replaced_by(&self, later: &StartSnapshot) -> Option<Replaced> {
         let count = self.files.len().max(later.files.len());
         (0..count).find_map(|place| {
             let (before, now) = (self.files.get(place), later.files.get(place));
@@ -66,14 +66,14 @@ impl Look {
                 (Some(before), Some(now)) => before.difference(now)?,
                 (_, _) => Difference::OtherFile,
             };
-            let Seen { file, path, .. } = now.or(before)?;
+            let FileSnapshot { file, path, .. } = now.or(before)?;
             let path = path.to_string_lossy().into_owned();
             Some(Replaced { file: *file, path, difference, seal: later.seal() })
         })
     }
 
     fn seal(&self) -> String {
-        let told = |seen: &Seen| {
+        let told = |seen: &FileSnapshot| {
             let found = seen
                 .found
                 .map(|(stamp, digest)| (stamp.identity(), stamp.bytes(), stamp.written(), digest));
@@ -84,7 +84,7 @@ impl Look {
 
     /// What the start has to find.
     pub(crate) fn expected(self) -> Expected {
-        let stamped = |seen: Seen| Some((seen.path, seen.found?.0));
+        let stamped = |seen: FileSnapshot| Some((seen.path, seen.found?.0));
         #[cfg(windows)]
         let held = self.files.iter().filter_map(|seen| hold(&seen.path).ok()).collect();
         Expected {
@@ -96,9 +96,9 @@ impl Look {
     }
 }
 
-impl Seen {
+impl FileSnapshot {
     /// What is found there, and how it begins.
-    fn at(file: StartFile, path: PathBuf) -> (Seen, Vec<u8>) {
+    fn at(file: StartFile, path: PathBuf) -> (FileSnapshot, Vec<u8>) {
         // Nobody has admitted it: to open a device may do something.
         let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
         let content = is_file.then(|| bounded::open(&path).and_then(read));
@@ -107,10 +107,10 @@ impl Seen {
             // What may only be executed is a program all the same.
             Err(_) => (FileStamp::of_path(&path).ok().map(|stamp| (stamp, None)), Vec::new()),
         };
-        (Seen { file, path, found }, beginning)
+        (FileSnapshot { file, path, found }, beginning)
     }
 
-    fn difference(&self, now: &Seen) -> Option<Difference> {
+    fn difference(&self, now: &FileSnapshot) -> Option<Difference> {
         let (Some((before, digest)), Some((stamp, digest_now))) = (&self.found, &now.found) else {
             return (self.found.is_some() != now.found.is_some()).then_some(Difference::OtherFile);
         };

@@ -21,9 +21,9 @@ mod withheld_variables;
 pub(crate) use self::child_env::Environment;
 pub(crate) use self::dotenv_file::read_env_file;
 pub(crate) use self::interpreter::{check_interpreter, interpreter};
-pub(crate) use self::look::Look;
+pub(crate) use self::look::StartSnapshot;
 pub(crate) use self::path_search::{
-    Found, Lookups, Sought, check_folder, failure, folder, program, replaced,
+    FoundProgram, Lookups, Sought, check_folder, failure, folder, program, replaced,
 };
 pub(crate) use self::program_preview::{known_of, looked_up_program};
 pub(crate) use self::value_files::{leads_out, value_of_files, with_values};

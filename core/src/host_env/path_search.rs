@@ -14,7 +14,7 @@ use crate::{Error, ErrorCode, Result};
 
 /// Where a server starts, and which file is executed for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundProgram {
     /// Its working directory: an absolute path, which may name nothing.
     pub cwd: PathBuf,
     /// The program: an absolute path. Links in it are not resolved, since many programs look at the name they were called by.
@@ -52,7 +52,7 @@ impl Sought {
     }
 }
 
-impl Found {
+impl FoundProgram {
     /// The file that the program's path leads to, through every link.
     pub(crate) fn file(&self) -> io::Result<PathBuf> {
         self.program.canonicalize()
@@ -77,13 +77,13 @@ pub(crate) fn program(
     spec: &StdioSpec,
     workspace: &Path,
     environment: &Environment,
-) -> Result<Found> {
+) -> Result<FoundProgram> {
     let cwd = folder(spec, workspace);
     match find(&spec.command, environment.path(), &cwd) {
         Ok(program) => {
             let program = std::path::absolute(&program).unwrap_or(program);
             let search = environment.path().map(OsStr::to_owned);
-            Ok(Found { cwd, program, search })
+            Ok(FoundProgram { cwd, program, search })
         }
         Err(error) => Err(unfound(server, &spec.command, environment.path(), &cwd, &error)),
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use trunkline_pool::config::{StdioSpec, Transport};
 use trunkline_pool::expand::LookedUp;
 
-use super::{Environment, Found, program};
+use super::{Environment, FoundProgram, program};
 use crate::Result;
 
 /// Finds the program that a server's start would execute; `None` where no program is started. Only looks.
@@ -19,7 +19,7 @@ pub(crate) fn looked_up_program(
     looked_up: &LookedUp,
     workspace: &Path,
     inherit_env: &[String],
-) -> Result<Option<Found>> {
+) -> Result<Option<FoundProgram>> {
     let Transport::Stdio(stdio) = &looked_up.spec.transport else { return Ok(None) };
     let stdio = known_of(stdio, looked_up);
     let environment = Environment::of_child(&stdio, inherit_env);

@@ -50,7 +50,7 @@ fn stdio_of(spec: ServerSpec) -> StdioSpec {
 }
 
 /// What the approval's look-up finds, which must be what the start would execute.
-fn found(entry: &Value, workspace: &Path) -> Result<Found> {
+fn found(entry: &Value, workspace: &Path) -> Result<FoundProgram> {
     let variables = HostVariables::new(workspace);
     let template = template(entry);
     let looked_up = look_up(&template, &variables, Commands::Refused)?;

@@ -15,7 +15,7 @@ use crate::api::follow::follow_together;
 use crate::api::scripted::speaking;
 use crate::driver::{Authority, Warrant};
 use crate::folder::Folder;
-use crate::host_env::Found;
+use crate::host_env::FoundProgram;
 use crate::platform::Expected;
 use crate::{
     AcquireOptions, CallOptions, Error, ErrorCode, Lease, Pool, PoolOptions, Session,
@@ -68,7 +68,7 @@ impl Warrant for Decided {
         Some(&self.turns)
     }
 
-    fn admits_program(&self, found: &Found) -> Option<Expected> {
+    fn admits_program(&self, found: &FoundProgram) -> Option<Expected> {
         lock(&self.shown).push(found.program.clone());
         let is_it = lock(&self.program).as_ref().is_none_or(|approved| *approved == found.program);
         if !is_it {

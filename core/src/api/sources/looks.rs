@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use trunkline_pool::approvals::{ApprovalHash, Replaced};
 
-use crate::host_env::Look;
+use crate::host_env::StartSnapshot;
 
 /// Configurations that are remembered. A project has a few; the oldest makes room.
 const LOOKS_MAX: usize = 4096;
@@ -28,9 +28,9 @@ type Key = (Box<str>, ApprovalHash);
 
 struct Looked {
     number: u64,
-    first: Look,
+    first: StartSnapshot,
     /// What was found right before a start, and how that is another.
-    later: Option<(Look, Replaced)>,
+    later: Option<(StartSnapshot, Replaced)>,
 }
 
 impl Looks {
@@ -39,8 +39,8 @@ impl Looks {
         &self,
         name: &str,
         hash: ApprovalHash,
-        look: impl FnOnce() -> Look,
-    ) -> (Look, Option<Replaced>) {
+        look: impl FnOnce() -> StartSnapshot,
+    ) -> (StartSnapshot, Option<Replaced>) {
         let key = (Box::from(name), hash);
         let known = self.kept().looked.get(&key).map(|it| (it.first.clone(), it.later.clone()));
         let Some((first, later)) = known else {
@@ -65,7 +65,7 @@ impl Looks {
     }
 
     /// It was found to be another right before its start.
-    pub(super) fn is_replaced(&self, name: &str, hash: ApprovalHash, by: Look) {
+    pub(super) fn is_replaced(&self, name: &str, hash: ApprovalHash, by: StartSnapshot) {
         if let Some(looked) = self.kept().looked.get_mut(&(Box::from(name), hash)) {
             looked.later = looked.first.replaced_by(&by).map(|replaced| (by, replaced));
         }
@@ -78,7 +78,7 @@ impl Looks {
 
 impl Kept {
     /// Another look at the same may have come first, and counts.
-    fn note(&mut self, key: Key, first: Look) -> Look {
+    fn note(&mut self, key: Key, first: StartSnapshot) -> StartSnapshot {
         self.number += 1;
         let number = self.number;
         let looked = self.looked.entry(key).or_insert(Looked { number, first, later: None });

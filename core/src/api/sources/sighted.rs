@@ -14,7 +14,9 @@ use trunkline_pool::settings::Template;
 use super::Config;
 use super::looks::Looks;
 use super::running;
-use crate::host_env::{Environment, Found, Look, leads_out, looked_up_program, program};
+use crate::host_env::{
+    Environment, FoundProgram, StartSnapshot, leads_out, looked_up_program, program,
+};
 use crate::{ErrorCode, Result};
 
 /// What would run, and what a decision about it is about.
@@ -27,7 +29,7 @@ pub(crate) struct Sighted {
     /// The files outside of the workspace whose texts are values.
     secret_files: Vec<String>,
     /// What that and its interpreters have to be at the start.
-    pub(super) look: Option<Look>,
+    pub(super) look: Option<StartSnapshot>,
     /// How that is another than what was looked at first, and what a decision about that was about.
     pub(super) replaced: Option<(Replaced, Identity)>,
     /// Whether all of it can be shown as it is. What cannot must not be decided about: two such programs would look the same.
@@ -58,7 +60,7 @@ impl Command {
         name: &str,
         workspace: &Path,
         inherit_env: &[String],
-    ) -> Option<Found> {
+    ) -> Option<FoundProgram> {
         match self {
             Command::LookedUp(looked_up) => {
                 looked_up_program(name, looked_up, workspace, inherit_env).ok()?
@@ -71,13 +73,18 @@ impl Command {
     }
 }
 
-fn found(name: &str, stdio: &StdioSpec, workspace: &Path, inherit_env: &[String]) -> Option<Found> {
+fn found(
+    name: &str,
+    stdio: &StdioSpec,
+    workspace: &Path,
+    inherit_env: &[String],
+) -> Option<FoundProgram> {
     let environment = Environment::of_child(stdio, inherit_env);
     program(name, stdio, workspace, &environment).ok()
 }
 
 /// The file that is executed, through every link.
-pub(super) fn file_of(found: &Found) -> PathBuf {
+pub(super) fn file_of(found: &FoundProgram) -> PathBuf {
     found.file().unwrap_or_else(|_| found.program.clone())
 }
 
@@ -100,11 +107,11 @@ impl Looks {
         &self,
         name: &str,
         candidate: Candidate<'_>,
-        found: Option<&Found>,
-    ) -> (Identity, Option<Look>, Option<(Replaced, Identity)>) {
+        found: Option<&FoundProgram>,
+    ) -> (Identity, Option<StartSnapshot>, Option<(Replaced, Identity)>) {
         let identity = candidate.identity();
         let Some(found) = found else { return (identity, None, None) };
-        let (look, replaced) = self.of(name, identity.hash, || Look::at(found));
+        let (look, replaced) = self.of(name, identity.hash, || StartSnapshot::at(found));
         match replaced {
             None => (identity, Some(look), None),
             Some(replaced) => {

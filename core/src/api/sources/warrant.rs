@@ -18,7 +18,7 @@ use super::sighted::{Command, Sighted, file_of};
 use crate::Result;
 use crate::apart::OneByOne;
 use crate::driver::Warrant;
-use crate::host_env::{Found, Look};
+use crate::host_env::{FoundProgram, StartSnapshot};
 use crate::platform::Expected;
 
 /// The trust in the workspace. It is a warrant by itself, of all that needs nothing else.
@@ -33,7 +33,7 @@ pub(super) struct Approved {
     /// The file that its command led to when it was shown; none where it led to none, or to one that could not be shown.
     file: Option<PathBuf>,
     /// What that and its interpreters were.
-    look: Option<Look>,
+    look: Option<StartSnapshot>,
     /// What is decided of the configuration as it is written.
     written: ApprovalHash,
     state: Mutex<State>,
@@ -77,7 +77,7 @@ impl Warrant for Trust {
         None
     }
 
-    fn admits_program(&self, _: &Found) -> Option<Expected> {
+    fn admits_program(&self, _: &FoundProgram) -> Option<Expected> {
         Some(Expected::default())
     }
 }
@@ -205,9 +205,9 @@ impl Warrant for Approved {
         }
     }
 
-    fn admits_program(&self, program: &Found) -> Option<Expected> {
+    fn admits_program(&self, program: &FoundProgram) -> Option<Expected> {
         let is_it = self.file.as_deref() == Some(Path::new(&file_of(program)));
-        let (look, found) = (self.look.as_ref().filter(|_| is_it), Look::at(program));
+        let (look, found) = (self.look.as_ref().filter(|_| is_it), StartSnapshot::at(program));
         if look.is_some_and(|look| look.replaced_by(&found).is_none()) {
             return Some(found.expected());
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
-use crate::host_env::{Found, Look};
+use crate::host_env::{FoundProgram, StartSnapshot};
 use crate::transport::stdio::ProgramCheck;
 
 /// A server of a file, which is touched right after the first look, and the answer to whoever asks for it: how often it was looked at, and
@@ -13,13 +13,13 @@ use crate::transport::stdio::ProgramCheck;
 async fn refused_once_touched(program: &Path, touch: fn(&Path)) -> (usize, Error) {
     let (looks, first) = (Arc::new(AtomicUsize::new(0)), Arc::new(OnceLock::new()));
     let (counted, tool) = (looks.clone(), program.to_owned());
-    let check = move |found: &Found| {
-        let look = Look::at(found);
+    let check = move |found: &FoundProgram| {
+        let look = StartSnapshot::at(found);
         if counted.fetch_add(1, Ordering::SeqCst) == 0 {
             first.set(look.clone()).unwrap();
             touch(&tool);
         }
-        match first.get().and_then(|first: &Look| first.replaced_by(&look)) {
+        match first.get().and_then(|first: &StartSnapshot| first.replaced_by(&look)) {
             None => Ok(look.expected()),
             Some(replaced) => Err(Error::new(ErrorCode::NotAdmitted, replaced.clause())),
         }
@@ -78,13 +78,13 @@ async fn a_second_look_that_hangs_ends_with_the_attempt() {
     let looks = Arc::new(AtomicUsize::new(0));
     let (hangs, until_over) = std::sync::mpsc::channel::<()>();
     let (counted, tool, until_over) = (looks.clone(), script.clone(), Mutex::new(until_over));
-    let check = move |found: &Found| {
+    let check = move |found: &FoundProgram| {
         if counted.fetch_add(1, Ordering::SeqCst) > 0 {
             // As on a file system that does not answer.
             let _ = until_over.lock().unwrap().recv();
             return Err(Error::new(ErrorCode::NotAdmitted, "it is another"));
         }
-        let look = Look::at(found);
+        let look = StartSnapshot::at(found);
         swap(&tool);
         Ok(look.expected())
     };

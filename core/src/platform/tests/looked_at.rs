@@ -12,7 +12,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 
 use super::launch::{in_each_way_of, printed};
 use crate::folder::Folder;
-use crate::host_env::{Environment, Look, Lookups};
+use crate::host_env::{Environment, Lookups, StartSnapshot};
 use crate::platform::*;
 use crate::transport::stdio::{self, ProgramCheck};
 
@@ -162,7 +162,7 @@ async fn found(folder: &Path, command: &str, args: &[&str]) -> Launch {
         panic!("it has a command");
     };
     let (name, given) = (Arc::from("s"), Environment::of_child(&spec, &[]));
-    let looks = ProgramCheck(Arc::new(|found| Ok(Look::at(found).expected())));
+    let looks = ProgramCheck(Arc::new(|found| Ok(StartSnapshot::at(found).expected())));
     stdio::find(&name, &spec, folder, given, Some(&looks), &Lookups::default()).await.unwrap()
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use trunkline_pool::config::StdioSpec;
 
-use crate::host_env::{self, Environment, Found, Lookups, Sought};
+use crate::host_env::{self, Environment, FoundProgram, Lookups, Sought};
 use crate::platform::{self, Expected, Launch, LaunchError, Launched};
 use crate::{Error, ErrorCode, Result, apart};
 
@@ -26,7 +26,7 @@ use crate::{Error, ErrorCode, Result, apart};
 pub(crate) struct ProgramCheck(pub Arc<ProgramChecks>);
 
 /// The question itself.
-type ProgramChecks = dyn Fn(&Found) -> Result<Expected> + Send + Sync;
+type ProgramChecks = dyn Fn(&FoundProgram) -> Result<Expected> + Send + Sync;
 
 impl std::fmt::Debug for ProgramCheck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -63,7 +63,7 @@ pub(crate) async fn find(
             }
             None => Expected::default(),
         };
-        let Found { cwd, program, search: _ } = found;
+        let FoundProgram { cwd, program, search: _ } = found;
         host_env::check_interpreter(&name, &spec.command, &program, &cwd)?;
         Ok(Launch {
             // Not as it is written: a program that looks for itself would look in its own PATH.
