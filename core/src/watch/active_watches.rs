@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use trunkline_pool::text::escaped;
 
-use super::backend::{Backend, Watched};
+use super::backend::{Backend, WatchOutcome};
 use super::inbox::Inbox;
 use super::path_trail::{Folder, FolderId};
-use super::types::{POLL_INTERVAL, Polled, Why};
+use super::types::{POLL_INTERVAL, Polled, UnwatchedReason};
 use super::watch_set::{Declared, Plan};
 
 /// What is declared, and what is watched for it.
-pub(super) struct Armed {
+pub(super) struct ActiveWatches {
     inbox: Arc<Inbox>,
     /// `None` where the system has no more of them; tried again with each poll.
     backend: Option<Backend>,
@@ -28,14 +28,14 @@ pub(super) struct Armed {
 }
 
 /// What came of bringing the watches in line.
-struct Round {
+struct WatchRound {
     watched: usize,
     polled: BTreeMap<FolderId, Polled>,
 }
 
-impl Armed {
-    pub(super) fn new(inbox: Arc<Inbox>, watches_max: usize) -> Armed {
-        Armed {
+impl ActiveWatches {
+    pub(super) fn new(inbox: Arc<Inbox>, watches_max: usize) -> ActiveWatches {
+        ActiveWatches {
             inbox,
             backend: None,
             watches_max,
@@ -100,7 +100,7 @@ impl Armed {
         let mut is_settled = false;
         let mut plan = Plan::of(&self.declared);
         let mut is_heard = plan.goes_the_way_of(&self.plan);
-        let mut round = Round { watched: 0, polled: BTreeMap::new() };
+        let mut round = WatchRound { watched: 0, polled: BTreeMap::new() };
         for _ in 0..ROUNDS_MAX {
             self.inbox.widen(plan.interests());
             round = self.watch_all(&plan);
@@ -145,12 +145,12 @@ impl Armed {
         is_new && was_known
     }
 
-    fn watch_all(&mut self, plan: &Plan) -> Round {
-        let mut round = Round { watched: 0, polled: BTreeMap::new() };
+    fn watch_all(&mut self, plan: &Plan) -> WatchRound {
+        let mut round = WatchRound { watched: 0, polled: BTreeMap::new() };
         for folder in &plan.folders {
             match self.watch(folder) {
-                Some(Watched::Yes | Watched::Gone) => round.watched += 1,
-                Some(Watched::No(why)) => {
+                Some(WatchOutcome::Yes | WatchOutcome::Gone) => round.watched += 1,
+                Some(WatchOutcome::No(why)) => {
                     let polled = Polled { folder: folder.path.clone(), why };
                     if !self.polled.contains_key(&folder.id) {
                         let folder = escaped(&folder.path.to_string_lossy());
@@ -165,18 +165,20 @@ impl Armed {
     }
 
     /// Watches a folder; `None` when it is watched already.
-    fn watch(&mut self, folder: &Folder) -> Option<Watched> {
+    fn watch(&mut self, folder: &Folder) -> Option<WatchOutcome> {
         match self.watched.get(&folder.path) {
             Some(id) if *id == folder.id => return None,
             Some(_) => self.unwatch(&folder.path),
             None => {}
         }
-        let Some(backend) = &mut self.backend else { return Some(Watched::No(Why::NoWatcher)) };
+        let Some(backend) = &mut self.backend else {
+            return Some(WatchOutcome::No(UnwatchedReason::NoWatcher));
+        };
         if self.watched.len() >= self.watches_max {
-            return Some(Watched::No(Why::TooMany));
+            return Some(WatchOutcome::No(UnwatchedReason::TooMany));
         }
         let watched = backend.watch(&folder.path);
-        if matches!(watched, Watched::Yes) {
+        if matches!(watched, WatchOutcome::Yes) {
             self.watched.insert(folder.path.clone(), folder.id.clone());
         }
         Some(watched)

@@ -9,7 +9,7 @@ use notify::event::EventKindMask;
 use notify::{Config, ErrorKind, Event, EventHandler, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::inbox::Inbox;
-use super::types::Why;
+use super::types::UnwatchedReason;
 
 /// The system's watches, with a thread of `notify` that hears. It is made on a thread of ours, whose blocked signals that one
 /// inherits.
@@ -27,11 +27,11 @@ struct Ear {
 }
 
 /// What a watch that was asked for has come to.
-pub(super) enum Watched {
+pub(super) enum WatchOutcome {
     Yes,
     /// The folder is not there any more.
     Gone,
-    No(Why),
+    No(UnwatchedReason),
 }
 
 impl Backend {
@@ -52,12 +52,14 @@ impl Backend {
         matches!(self.hearing.try_recv(), Err(TryRecvError::Empty))
     }
 
-    pub(super) fn watch(&mut self, folder: &Path) -> Watched {
-        let Some(watcher) = &mut self.watcher else { return Watched::No(Why::NoWatcher) };
+    pub(super) fn watch(&mut self, folder: &Path) -> WatchOutcome {
+        let Some(watcher) = &mut self.watcher else {
+            return WatchOutcome::No(UnwatchedReason::NoWatcher);
+        };
         match watcher.watch(folder, RecursiveMode::NonRecursive) {
-            Ok(()) => Watched::Yes,
-            Err(error) if matches!(error.kind, ErrorKind::PathNotFound) => Watched::Gone,
-            Err(error) => Watched::No(Why::of(&error)),
+            Ok(()) => WatchOutcome::Yes,
+            Err(error) if matches!(error.kind, ErrorKind::PathNotFound) => WatchOutcome::Gone,
+            Err(error) => WatchOutcome::No(UnwatchedReason::of(&error)),
         }
     }
 
@@ -69,14 +71,14 @@ impl Backend {
     }
 }
 
-impl Why {
-    fn of(error: &notify::Error) -> Why {
+impl UnwatchedReason {
+    fn of(error: &notify::Error) -> UnwatchedReason {
         match &error.kind {
-            ErrorKind::MaxFilesWatch => Why::WatchesUsedUp,
+            ErrorKind::MaxFilesWatch => UnwatchedReason::WatchesUsedUp,
             ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                Why::PermissionDenied
+                UnwatchedReason::PermissionDenied
             }
-            _ => Why::Failed,
+            _ => UnwatchedReason::Failed,
         }
     }
 }

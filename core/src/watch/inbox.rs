@@ -22,13 +22,13 @@ pub(super) struct Inbox {
 #[derive(Default)]
 struct Left {
     interests: Interests,
-    news: News,
+    news: PathChanges,
     is_over: bool,
 }
 
 /// What came since the last look.
 #[derive(Default)]
-pub(super) struct News {
+pub(super) struct PathChanges {
     /// Files that may have changed.
     pub(super) touched: BTreeSet<Declared>,
     /// Paths of interest that may lead elsewhere than before.
@@ -40,9 +40,9 @@ pub(super) struct News {
 }
 
 /// Why a wait ended.
-pub(super) enum Woken {
+pub(super) enum WaitEnd {
     /// News, perhaps none: it may be time.
-    News(News),
+    News(PathChanges),
     /// The watcher goes.
     Over,
 }
@@ -103,15 +103,15 @@ impl Inbox {
     }
 
     /// Waits for news, or until then.
-    pub(super) fn wait(&self, until: Option<Instant>) -> Woken {
+    pub(super) fn wait(&self, until: Option<Instant>) -> WaitEnd {
         let mut left = self.lock();
         loop {
             if left.is_over {
-                return Woken::Over;
+                return WaitEnd::Over;
             }
             let remaining = until.map(|until| until.saturating_duration_since(Instant::now()));
             if left.news.is_any() || remaining.is_some_and(|remaining| remaining.is_zero()) {
-                return Woken::News(std::mem::take(&mut left.news));
+                return WaitEnd::News(std::mem::take(&mut left.news));
             }
             left = match remaining {
                 Some(remaining) => {
@@ -128,7 +128,7 @@ impl Inbox {
     }
 }
 
-impl News {
+impl PathChanges {
     fn note_moved(&mut self, path: &Path) {
         if self.is_gap {
             return;
@@ -185,7 +185,7 @@ mod tests {
         for number in 0..10_000 {
             inbox.hear(made(folder.join(number.to_string())));
         }
-        let Woken::News(news) = inbox.wait(None) else { panic!("it is not over") };
+        let WaitEnd::News(news) = inbox.wait(None) else { panic!("it is not over") };
         assert_eq!((news.moved.len(), news.is_gap), (0, false));
         assert_eq!(news.touched, BTreeSet::from([Declared::from(folder)]));
     }
@@ -204,7 +204,7 @@ mod tests {
             let name: String = ('a'..='p').enumerate().map(letter).collect();
             inbox.hear(made(folder.join(name)));
         }
-        let Woken::News(news) = inbox.wait(None) else { panic!("it is not over") };
+        let WaitEnd::News(news) = inbox.wait(None) else { panic!("it is not over") };
         assert_eq!((news.moved.len(), news.is_gap), (0, true));
     }
 }

@@ -38,9 +38,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use self::active_watches::Armed;
+use self::active_watches::ActiveWatches;
 use self::debounce::Debouncer;
-use self::inbox::{Inbox, News, Woken};
+use self::inbox::{Inbox, PathChanges, WaitEnd};
 use self::path_trail::Trail;
 pub(crate) use self::types::{Polled, WatchOptions};
 use self::watch_set::Declared;
@@ -61,7 +61,7 @@ pub(crate) struct Watcher {
 /// What the watcher and its thread share.
 struct Shared {
     inbox: Arc<Inbox>,
-    armed: Mutex<Armed>,
+    armed: Mutex<ActiveWatches>,
     debounce: Duration,
     on_change: Box<dyn Fn(BTreeSet<PathBuf>) + Send + Sync>,
 }
@@ -82,7 +82,7 @@ impl Watcher {
         on_change: impl Fn(BTreeSet<PathBuf>) + Send + Sync + 'static,
     ) -> Result<Watcher> {
         let inbox = Arc::new(Inbox::default());
-        let armed = Mutex::new(Armed::new(inbox.clone(), options.watches_max));
+        let armed = Mutex::new(ActiveWatches::new(inbox.clone(), options.watches_max));
         let on_change = Box::new(on_change);
         let shared = Arc::new(Shared { inbox, armed, debounce: options.debounce, on_change });
         let thread = Shared::start(shared.clone()).map_err(|error| no_thread(&error))?;
@@ -151,14 +151,14 @@ impl Shared {
         let _ = ready.send(());
         let mut debouncer = Debouncer::new(self.debounce);
         let mut until = None;
-        while let Woken::News(news) = self.inbox.wait(until) {
+        while let WaitEnd::News(news) = self.inbox.wait(until) {
             until = self.work(news, &mut debouncer);
         }
         self.armed().disarm();
     }
 
     /// Takes in news and tells what is due; when to come again.
-    fn work(&self, news: News, debouncer: &mut Debouncer<Declared>) -> Option<Instant> {
+    fn work(&self, news: PathChanges, debouncer: &mut Debouncer<Declared>) -> Option<Instant> {
         let now = Instant::now();
         let changed = self.take_in(news, now);
         debouncer.note(now, changed);
@@ -177,7 +177,7 @@ impl Shared {
     }
 
     /// Brings the watches in line with what was heard; the files that may have changed.
-    fn take_in(&self, news: News, now: Instant) -> BTreeSet<Declared> {
+    fn take_in(&self, news: PathChanges, now: Instant) -> BTreeSet<Declared> {
         let mut changed = news.touched;
         let mut armed = self.armed();
         let is_time = armed.next_look().is_some_and(|look| look <= now);
@@ -209,7 +209,7 @@ impl Shared {
         }
     }
 
-    fn armed(&self) -> MutexGuard<'_, Armed> {
+    fn armed(&self) -> MutexGuard<'_, ActiveWatches> {
         self.armed.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

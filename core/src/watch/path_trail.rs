@@ -14,7 +14,7 @@ use std::time::SystemTime;
 pub(super) struct Trail {
     /// In the order they are passed.
     pub(super) steps: Vec<Step>,
-    pub(super) end: End,
+    pub(super) end: TrailEnd,
 }
 
 /// One name that is looked up on the way.
@@ -50,7 +50,7 @@ pub(super) struct Name(String);
 
 /// What is at the end of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum TrailEnd {
     There(Mark),
     Missing,
     /// The system did not say what is there: no permission, links without end, a file where a folder has to be.
@@ -68,11 +68,11 @@ pub(super) struct Mark {
 impl Trail {
     /// Follows an absolute path as far as it goes. Looks things up and opens nothing.
     pub(super) fn of(path: &Path) -> Trail {
-        let mut way = Way::new(path);
+        let mut way = PathWalk::new(path);
         let end = match way.walk() {
             Ok(end) => end,
-            Err(ErrorKind::NotFound) => End::Missing,
-            Err(kind) => End::Unknown(kind),
+            Err(ErrorKind::NotFound) => TrailEnd::Missing,
+            Err(kind) => TrailEnd::Unknown(kind),
         };
         Trail { steps: way.steps, end }
     }
@@ -115,7 +115,7 @@ impl FolderId {
 }
 
 /// A walk along a path.
-struct Way {
+struct PathWalk {
     /// Where it is: a folder, by a path without links.
     here: PathBuf,
     /// What is still to go, the next one last.
@@ -124,9 +124,10 @@ struct Way {
     steps: Vec<Step>,
 }
 
-impl Way {
-    fn new(path: &Path) -> Way {
-        let mut way = Way { here: PathBuf::new(), ahead: Vec::new(), links: 0, steps: Vec::new() };
+impl PathWalk {
+    fn new(path: &Path) -> PathWalk {
+        let mut way =
+            PathWalk { here: PathBuf::new(), ahead: Vec::new(), links: 0, steps: Vec::new() };
         way.lead(path);
         way
     }
@@ -136,7 +137,7 @@ impl Way {
         self.ahead.extend(path.components().rev().map(|part| PathBuf::from(part.as_os_str())));
     }
 
-    fn walk(&mut self) -> Result<End, ErrorKind> {
+    fn walk(&mut self) -> Result<TrailEnd, ErrorKind> {
         let mut end = None;
         while let Some(part) = self.ahead.pop() {
             match part.components().next() {
@@ -163,7 +164,7 @@ impl Way {
     }
 
     /// Looks one name up; the mark of what is there when it is no folder.
-    fn step(&mut self, name: &OsStr) -> Result<Option<End>, ErrorKind> {
+    fn step(&mut self, name: &OsStr) -> Result<Option<TrailEnd>, ErrorKind> {
         let folder = self.folder()?;
         self.steps.push(Step { folder, name: Some(Name::of(name)) });
         let path = self.here.join(name);
@@ -182,18 +183,18 @@ impl Way {
             return Ok(None);
         }
         match self.ahead.is_empty() {
-            true => Ok(Some(End::There(Mark::of(&path, &found)))),
+            true => Ok(Some(TrailEnd::There(Mark::of(&path, &found)))),
             false => Err(ErrorKind::NotADirectory),
         }
     }
 
     /// The path is a folder.
-    fn arrive(&mut self) -> Result<End, ErrorKind> {
+    fn arrive(&mut self) -> Result<TrailEnd, ErrorKind> {
         let found = fs::metadata(&self.here).map_err(|error| error.kind())?;
         let mark = Mark::of(&self.here, &found);
         let folder = self.folder()?;
         self.steps.push(Step { folder, name: None });
-        Ok(End::There(mark))
+        Ok(TrailEnd::There(mark))
     }
 
     fn folder(&self) -> Result<Folder, ErrorKind> {

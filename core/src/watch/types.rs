@@ -27,12 +27,12 @@ impl Default for WatchOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Polled {
     pub(crate) folder: PathBuf,
-    pub(crate) why: Why,
+    pub(crate) why: UnwatchedReason,
 }
 
 /// Why a folder is not watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum UnwatchedReason {
     /// The user has no watches left (`fs.inotify.max_user_watches`).
     WatchesUsedUp,
     /// The system gives this process no watcher (`fs.inotify.max_user_instances`, open files).
@@ -45,15 +45,15 @@ pub(crate) enum Why {
     Failed,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for UnwatchedReason {
     /// For a person, as the end of a sentence.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::WatchesUsedUp => "the user has no watches left",
-            Why::NoWatcher => "the system gives no watcher",
-            Why::TooMany => "there are too many folders",
-            Why::PermissionDenied => "it cannot be read",
-            Why::Failed => "the system refuses",
+            UnwatchedReason::WatchesUsedUp => "the user has no watches left",
+            UnwatchedReason::NoWatcher => "the system gives no watcher",
+            UnwatchedReason::TooMany => "there are too many folders",
+            UnwatchedReason::PermissionDenied => "it cannot be read",
+            UnwatchedReason::Failed => "the system refuses",
         })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::path_trail::{End, Folder, FolderId, Name, Trail};
+use super::path_trail::{Folder, FolderId, Name, Trail, TrailEnd};
 use super::types::POLL_INTERVAL;
 
 /// A declared file, shared by all that speaks of it.
@@ -91,11 +91,11 @@ impl Plan {
     /// Which files may have been written after this plan looked at them without looking different: those that had changed just before.
     pub(super) fn fresh(&self) -> BTreeSet<Declared> {
         let is_fresh = |trail: &Trail| match (&trail.end, self.taken) {
-            (End::There(mark), Some(taken)) => mark
+            (TrailEnd::There(mark), Some(taken)) => mark
                 .changed
                 .and_then(|changed| taken.duration_since(changed).ok())
                 .is_some_and(|age| age < POLL_INTERVAL),
-            (End::There(_) | End::Missing | End::Unknown(_), _) => false,
+            (TrailEnd::There(_) | TrailEnd::Missing | TrailEnd::Unknown(_), _) => false,
         };
         let fresh = self.trails.iter().filter(|(_, trail)| is_fresh(trail));
         fresh.map(|(file, _)| file.clone()).collect()

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::watch::Polled;
-use crate::watch::types::Why;
+use crate::watch::types::UnwatchedReason;
 
-fn polled_at(watched: &Watched, folder: &Path) -> Option<Why> {
+fn polled_at(watched: &Watched, folder: &Path) -> Option<UnwatchedReason> {
     let polled = watched.watcher.polled();
     polled.iter().find(|it| it.folder == folder).map(|it| it.why)
 }
@@ -14,7 +14,7 @@ fn polled_at(watched: &Watched, folder: &Path) -> Option<Why> {
 fn files_without_watches_are_polled() {
     let options = WatchOptions { debounce: DEBOUNCE, watches_max: 0 };
     let watched = Watched::with(options, Place::new(), &["a/s.json"]);
-    assert_eq!(polled_at(&watched, &watched.place.0), Some(Why::TooMany));
+    assert_eq!(polled_at(&watched, &watched.place.0), Some(UnwatchedReason::TooMany));
     watched.place.folder("a");
     watched.place.write("a/s.json", "new");
     watched.hears("a/s.json", Some("new"));
@@ -33,7 +33,7 @@ fn folders_above_the_bound_are_polled() {
     place.folder("a");
     let options = WatchOptions { debounce: DEBOUNCE, watches_max: depth };
     let watched = Watched::with(options, place, &["a/s.json", "s.json"]);
-    let expected = Polled { folder: watched.place.at("a"), why: Why::TooMany };
+    let expected = Polled { folder: watched.place.at("a"), why: UnwatchedReason::TooMany };
     assert_eq!(watched.watcher.polled(), [expected]);
     watched.place.write("s.json", "new");
     watched.hears("s.json", Some("new"));
@@ -53,7 +53,7 @@ fn a_folder_that_cannot_be_read_is_polled() {
     let mode = |mode| fs::set_permissions(place.at("a"), PermissionsExt::from_mode(mode)).unwrap();
     mode(0o311);
     let is_readable = fs::read_dir(place.at("a")).is_ok();
-    let expected = (!is_readable).then_some(Why::PermissionDenied);
+    let expected = (!is_readable).then_some(UnwatchedReason::PermissionDenied);
     let watched = Watched::new(place, &["a/b/s.json"]);
     assert_eq!(polled_at(&watched, &watched.place.at("a")), expected);
     assert_eq!(polled_at(&watched, &watched.place.at("a/b")), None);
