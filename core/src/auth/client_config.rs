@@ -27,7 +27,7 @@ pub(super) struct ClientSpec {
     pub scopes: Vec<String>,
     /// The only authorization server that may be signed in with.
     pub issuer: Option<String>,
-    pub way: Way,
+    pub way: GrantType,
     pub route: Route,
     authorization_url: Option<String>,
     token_url: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct ClientSpec {
 
 /// How a token is come by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum GrantType {
     /// A person signs in.
     #[default]
     Code,
@@ -72,8 +72,8 @@ impl ClientSpec {
     /// What a flow may reach of a server at `home` that is signed in to with this.
     pub(super) fn guard(&self, home: Url, author: Author) -> Guard {
         let way = match self.way {
-            Way::Code => oauth::Way::Person,
-            Way::ClientCredentials => oauth::Way::Client,
+            GrantType::Code => oauth::Way::Person,
+            GrantType::ClientCredentials => oauth::Way::Client,
         };
         Guard::new(home, self.addresses(), way, author)
     }
@@ -85,8 +85,8 @@ impl ClientSpec {
         };
         let scopes = oauth.get("scopes").and_then(Value::as_array).into_iter().flatten();
         let way = match text("grant_type").as_deref() {
-            Some("client_credentials") => Way::ClientCredentials,
-            _ => Way::Code,
+            Some("client_credentials") => GrantType::ClientCredentials,
+            _ => GrantType::Code,
         };
         let route = Route::of(oauth);
         ClientSpec {
@@ -133,8 +133,8 @@ impl ClientSpec {
     pub(super) fn metadata(&self) -> Option<Value> {
         let token = self.token_url.as_ref()?;
         let authorization = match self.way {
-            Way::Code => self.authorization_url.as_ref()?,
-            Way::ClientCredentials => self.authorization_url.as_ref().unwrap_or(token),
+            GrantType::Code => self.authorization_url.as_ref()?,
+            GrantType::ClientCredentials => self.authorization_url.as_ref().unwrap_or(token),
         };
         let origin = || Url::parse(token).ok().map(|url| url.origin().ascii_serialization());
         Some(json!({

@@ -15,7 +15,7 @@ use trunkline_pool::options::Handlers;
 use super::client_config::ClientSpec;
 use super::credentials::Credentials;
 use super::fetch::warnings::Warnings;
-use super::host_credentials::Source;
+use super::host_credentials::HostCredentials;
 use crate::net::address_policy::Author;
 use crate::storage::tokens::Store;
 
@@ -30,11 +30,11 @@ const REMEMBERED_MAX: usize = 1024;
 pub(crate) struct Context {
     id: Box<str>,
     /// The host, where it gives credentials.
-    source: Option<Source>,
+    source: Option<HostCredentials>,
     /// Where sign-ins are kept beside the memory; a session's own are not.
     store: Option<Arc<Store>>,
     warnings: Arc<Warnings>,
-    known: Mutex<Known>,
+    known: Mutex<CredentialTable>,
 }
 
 /// Whose credentials: of which configuration, and who wrote that. What a source may reach is not what the user may, so that the two
@@ -43,7 +43,7 @@ type Of = (Fingerprint, Author);
 
 /// The credentials of each configuration.
 #[derive(Default)]
-struct Known {
+struct CredentialTable {
     of: HashMap<Of, Remembered>,
     /// How often one was asked for.
     turns: u64,
@@ -55,7 +55,7 @@ struct Remembered {
     turn: u64,
 }
 
-impl Known {
+impl CredentialTable {
     fn of(&mut self, whose: Of, new: impl FnOnce() -> Credentials) -> Arc<Credentials> {
         self.turns += 1;
         let turn = self.turns;
@@ -87,7 +87,7 @@ impl Context {
         patience: Duration,
         store: Option<Arc<Store>>,
     ) -> Arc<Context> {
-        let source = Source::of(handlers, "", patience);
+        let source = HostCredentials::of(handlers, "", patience);
         Context::new(POOL.into(), source, store, Arc::default())
     }
 
@@ -100,7 +100,9 @@ impl Context {
         patience: Duration,
     ) -> Arc<Context> {
         static LAST: AtomicU64 = AtomicU64::new(1);
-        let Some(source) = Source::of(handlers, session, patience) else { return self.clone() };
+        let Some(source) = HostCredentials::of(handlers, session, patience) else {
+            return self.clone();
+        };
         if let Some(left) = left.filter(|left| !left.is_of_pool()) {
             left.source.iter().for_each(|old| old.reopen(handlers));
             return left;
@@ -117,7 +119,7 @@ impl Context {
 
     fn new(
         id: Box<str>,
-        source: Option<Source>,
+        source: Option<HostCredentials>,
         store: Option<Arc<Store>>,
         warnings: Arc<Warnings>,
     ) -> Arc<Context> {

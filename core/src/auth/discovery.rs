@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reqwest::Url;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
-use super::client_config::{ClientSpec, Way};
+use super::client_config::{ClientSpec, GrantType};
 use super::credentials::Credentials;
 use super::errors;
 use super::fetch::authorization_server::{Discovered, quiet};
@@ -91,7 +91,7 @@ fn check(
         endpoint.map(|endpoint| guard.check_endpoint(endpoint, what)).transpose()?;
     }
     let methods = metadata.code_challenge_methods_supported.as_deref().unwrap_or_default();
-    if spec.way == Way::Code && !methods.iter().any(|method| method == "S256") {
+    if spec.way == GrantType::Code && !methods.iter().any(|method| method == "S256") {
         return Err(errors::pkce());
     }
     let Some(issuer) = metadata.issuer.clone() else {

@@ -24,7 +24,7 @@ const METHOD: &str = "credentials";
 
 /// The handler of a pool or session, while that is open.
 #[derive(Clone)]
-pub(super) struct Source {
+pub(super) struct HostCredentials {
     handlers: watch::Sender<Option<Handlers>>,
     /// Whose it is; empty for the pool's.
     session: Arc<str>,
@@ -61,13 +61,17 @@ impl Denial {
     }
 }
 
-impl Source {
+impl HostCredentials {
     /// The source among these handlers, if there is one.
-    pub(super) fn of(handlers: &Handlers, session: &str, patience: Duration) -> Option<Source> {
+    pub(super) fn of(
+        handlers: &Handlers,
+        session: &str,
+        patience: Duration,
+    ) -> Option<HostCredentials> {
         let patience = patience.min(ANSWER_WAIT_MAX);
         handlers.has_credentials().then(|| {
             let handlers = watch::Sender::new(Some(handlers.clone()));
-            Source { handlers, session: session.into(), patience }
+            HostCredentials { handlers, session: session.into(), patience }
         })
     }
 

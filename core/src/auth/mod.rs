@@ -25,7 +25,7 @@ mod tests;
 pub(crate) use self::client_config::signs_in_straight;
 pub(crate) use self::context::Context;
 pub(crate) use self::credentials::Credentials;
-pub(crate) use self::credentials::rejection::{Refused, Turn};
+pub(crate) use self::credentials::rejection::{CredentialAttempt, Rejection};
 pub(crate) use self::host_credentials::Denial;
 pub(crate) use self::sign_in::{NO_ADDRESS, SignIns};
 pub(crate) use crate::net::address_policy::Author;

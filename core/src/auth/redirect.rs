@@ -68,7 +68,7 @@ impl Redirect {
         if place(&url) != place(&self.uri) {
             return Err(unread());
         }
-        let answer = Answer::of(&url)?;
+        let answer = RedirectParams::of(&url)?;
         // Compared as text, byte for byte; nothing else of the answer counts before it is known whose it is.
         let is_its = match &answer.issuer {
             Some(issuer) => *issuer == self.issuer,
@@ -93,7 +93,7 @@ impl Redirect {
 
 /// The parameters that count.
 #[derive(Default)]
-struct Answer {
+struct RedirectParams {
     /// By which it was found.
     state: Option<String>,
     issuer: Option<String>,
@@ -101,9 +101,9 @@ struct Answer {
     error: Option<String>,
 }
 
-impl Answer {
-    fn of(url: &Url) -> Result<Answer, Error> {
-        let mut answer = Answer::default();
+impl RedirectParams {
+    fn of(url: &Url) -> Result<RedirectParams, Error> {
+        let mut answer = RedirectParams::default();
         for (name, value) in url.query_pairs() {
             let field = match &*name {
                 "state" => &mut answer.state,

@@ -11,7 +11,7 @@ use super::credentials::grant::Client;
 const REGISTERED_MAX: usize = 256;
 
 /// The authorization server that a client is known to, and the redirect that it is known by.
-pub(super) type Place = (String, String);
+pub(super) type ClientKey = (String, String);
 
 /// A client that an authorization server knows; never told to another (S-33).
 #[derive(Clone)]
@@ -40,11 +40,11 @@ impl Registered {
 
 /// Those of a pool.
 #[derive(Default)]
-pub(super) struct Clients(Mutex<HashMap<Place, Registered>>);
+pub(super) struct RegisteredClients(Mutex<HashMap<ClientKey, Registered>>);
 
-impl Clients {
+impl RegisteredClients {
     /// The one that is known there, may ask for these scopes, and is still registered.
-    pub(super) fn known(&self, place: &Place, scopes: &[String]) -> Option<Registered> {
+    pub(super) fn known(&self, place: &ClientKey, scopes: &[String]) -> Option<Registered> {
         let known = self.lock().get(place).cloned()?;
         let is_over = known.client(String::new()).is_over();
         let suffices = scopes.iter().all(|one| known.scopes.contains(one));
@@ -52,7 +52,7 @@ impl Clients {
     }
 
     /// Remembers one; of more than there is room for the first stay.
-    pub(super) fn keep(&self, place: Place, client: Registered) {
+    pub(super) fn keep(&self, place: ClientKey, client: Registered) {
         let mut registered = self.lock();
         if registered.len() < REGISTERED_MAX || registered.contains_key(&place) {
             registered.insert(place, client);
@@ -60,7 +60,7 @@ impl Clients {
     }
 
     /// Forgets one: the authorization server may have forgotten it too.
-    pub(super) fn forget(&self, registered: Option<&(Place, String)>) {
+    pub(super) fn forget(&self, registered: Option<&(ClientKey, String)>) {
         let mut known = self.lock();
         if let Some((place, id)) = registered
             && known.get(place).is_some_and(|known| known.id == *id)
@@ -69,7 +69,7 @@ impl Clients {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Place, Registered>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ClientKey, Registered>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,7 +18,7 @@ use super::errors;
 use super::fetch::authorization_server::{Discovered, quiet};
 use super::fetch::{Fetch, flow_errors};
 use super::redirect::{self, Redirect};
-use super::registered_clients::{Clients, Place, Registered};
+use super::registered_clients::{ClientKey, Registered, RegisteredClients};
 use crate::{Error, ErrorCode, Result};
 
 /// How long a person has, in which the authorization server keeps a code's request too.
@@ -45,7 +45,7 @@ pub(crate) struct SignIns {
     /// How often a sign-in or a sign-out was asked for.
     asked: AtomicU64,
     under_way: Mutex<Vec<SignIn>>,
-    registered: Clients,
+    registered: RegisteredClients,
 }
 
 /// A sign-in that waits for its redirect.
@@ -57,7 +57,7 @@ struct SignIn {
     held: InMemoryCredentialStore,
     client: Client,
     /// The id of a client that was registered, and where it was.
-    registered: Option<(Place, String)>,
+    registered: Option<(ClientKey, String)>,
     fetch: Arc<Fetch>,
     /// What the redirect must be like.
     redirect: Redirect,
@@ -72,7 +72,7 @@ impl Default for SignIns {
             patience: BEGIN_WAIT_MAX,
             asked: AtomicU64::new(0),
             under_way: Mutex::default(),
-            registered: Clients::default(),
+            registered: RegisteredClients::default(),
         }
     }
 }

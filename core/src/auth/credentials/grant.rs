@@ -11,7 +11,7 @@ use rmcp::transport::auth::{
 use trunkline_pool::oauth::Authentication;
 
 use super::grant_types::{Issued, Reason, Token};
-use super::refused_for_good::{Renewal, Spent};
+use super::refused_for_good::{FinalRefusals, Renewal};
 use crate::auth::errors;
 use crate::auth::fetch::authorization_server::{Discovered, quiet};
 use crate::auth::fetch::{Fetch, flow_errors};
@@ -72,7 +72,7 @@ pub(in crate::auth) struct Grant {
 }
 
 /// Which grant another token is of.
-pub(in crate::auth) enum Origin {
+pub(in crate::auth) enum GrantOrigin {
     /// The one that is held.
     Held,
     /// This one, which was not held before.
@@ -315,7 +315,7 @@ impl Grant {
     ///
     /// # Errors
     /// `auth_required` when there is none to be had; what the network does.
-    pub(in crate::auth) async fn renew(&self, spent: &Spent) -> Result<Token, Error> {
+    pub(in crate::auth) async fn renew(&self, spent: &FinalRefusals) -> Result<Token, Error> {
         let renewal = self.renewal().await;
         if let Some(refused) = renewal.as_ref().and_then(|renewal| spent.refusal_of(renewal)) {
             self.is_over.store(true, Ordering::Relaxed);

@@ -10,14 +10,14 @@ use trunkline_pool::interface::words;
 
 use tokio::sync::watch;
 
-use self::grant::{Grant, Origin, Used};
+use self::grant::{Grant, GrantOrigin, Used};
 use self::grant_types::{Ordinal, Reason, Token};
-use self::refused_for_good::Spent;
-use self::requested_scopes::Asked;
-use super::client_config::{ClientSpec, Way};
+use self::refused_for_good::FinalRefusals;
+use self::requested_scopes::RequestedScopes;
+use super::client_config::{ClientSpec, GrantType};
 use super::errors;
 use super::fetch::warnings::Warnings;
-use super::host_credentials::{Denial, Source};
+use super::host_credentials::{Denial, HostCredentials};
 use crate::Error;
 use crate::net::address_policy::Author;
 use crate::net::redact::Learned;
@@ -37,7 +37,7 @@ pub(crate) struct Credentials {
     /// Why nobody can sign in here.
     pub(super) is_fixed: bool,
     /// The host, where it gives credentials.
-    pub(super) source: Option<Source>,
+    pub(super) source: Option<HostCredentials>,
     /// Where sign-ins are kept beside the memory.
     pub(super) store: Option<Arc<Store>>,
     /// What of it was sent, or may be, and is not shown.
@@ -45,7 +45,7 @@ pub(crate) struct Credentials {
     /// Counts the times that everything was forgotten.
     pub(crate) forgotten: watch::Sender<u64>,
     /// What renews nothing any more.
-    pub(super) spent: Spent,
+    pub(super) spent: FinalRefusals,
     state: Mutex<CredentialState>,
     /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between them. For a grant of the memory
     /// one exchange (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s), the host's answer (`ANSWER_WAIT_MAX` of `host_credentials`, 30 s) and
@@ -65,7 +65,7 @@ pub(super) struct CredentialState {
     whose: Whose,
     /// The authorization server that knows the configured client; it is not introduced to another (S-33).
     issuer: Option<String>,
-    pub asked: Asked,
+    pub asked: RequestedScopes,
     /// Renewals that have ended. Who waited for one takes what came of it.
     pub renewals: u64,
     /// When the last of them ended that no refusal had called for.
@@ -101,15 +101,15 @@ enum Whose {
 impl CredentialState {
     /// A token of this grant is sent from here on. What another process signed in for ends what is held for anything else, and the next
     /// sign-in asks for no fewer scopes.
-    pub(super) fn hold(&mut self, origin: Option<Origin>) {
+    pub(super) fn hold(&mut self, origin: Option<GrantOrigin>) {
         self.whose = match origin {
             None => Whose::Host,
-            Some(Origin::Held) => Whose::Grant,
-            Some(Origin::New(grant)) => {
+            Some(GrantOrigin::Held) => Whose::Grant,
+            Some(GrantOrigin::New(grant)) => {
                 self.grant = Some(grant);
                 Whose::Grant
             }
-            Some(Origin::Kept(kept)) => {
+            Some(GrantOrigin::Kept(kept)) => {
                 // One that was not kept is over by then.
                 self.grant.take_if(|held| !held.is_kept() || !held.is_like(&kept));
                 if self.grant.is_none() {
@@ -143,7 +143,7 @@ impl Credentials {
         (server, fingerprint, author): (Arc<str>, Fingerprint, Author),
         remote: &RemoteSpec,
         spec: ClientSpec,
-        (source, store, warnings): (Option<Source>, Option<Arc<Store>>, Arc<Warnings>),
+        (source, store, warnings): (Option<HostCredentials>, Option<Arc<Store>>, Arc<Warnings>),
     ) -> Credentials {
         Credentials {
             server,
@@ -157,7 +157,7 @@ impl Credentials {
             store,
             learned: Arc::default(),
             forgotten: watch::Sender::default(),
-            spent: Spent::default(),
+            spent: FinalRefusals::default(),
             state: Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
             changing: tokio::sync::Mutex::default(),
@@ -203,7 +203,8 @@ impl Credentials {
     pub(super) fn is_in_file(&self) -> bool {
         let state = self.state();
         // A client of the configuration is let in by that, in every process that has it.
-        let lasts = |grant: &Arc<Grant>| grant.is_kept() || self.spec.way == Way::ClientCredentials;
+        let lasts =
+            |grant: &Arc<Grant>| grant.is_kept() || self.spec.way == GrantType::ClientCredentials;
         let is_there = match state.whose {
             Whose::Host => false,
             Whose::Grant => state.grant.as_ref().is_some_and(lasts),

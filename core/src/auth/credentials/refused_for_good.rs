@@ -16,7 +16,7 @@ const CLIENT_REST: Duration = Duration::from_secs(30);
 
 /// What the authorization server refused for good, until somebody signs in anew or out.
 #[derive(Default)]
-pub(in crate::auth) struct Spent {
+pub(in crate::auth) struct FinalRefusals {
     renewals: Mutex<Vec<(Renewal, Error)>>,
     client: Mutex<Option<UnknownClient>>,
 }
@@ -49,7 +49,7 @@ impl Renewal {
     }
 }
 
-impl Spent {
+impl FinalRefusals {
     /// Why it was refused, if it was.
     pub(in crate::auth) fn refusal_of(&self, renewal: &Renewal) -> Option<Error> {
         let refused = self.refused();

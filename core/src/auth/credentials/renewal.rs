@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use reqwest::header::HeaderValue;
 
 use super::Credentials;
-use super::grant::{Grant, Origin, Used};
+use super::grant::{Grant, GrantOrigin, Used};
 use super::grant_types::{Reason, Token};
-use super::rejection::{Refused, Turn};
+use super::rejection::{CredentialAttempt, Rejection};
 use crate::Error;
-use crate::auth::client_config::Way;
+use crate::auth::client_config::GrantType;
 use crate::auth::errors;
 use crate::auth::sign_in::client_credentials;
 use crate::net::www_authenticate::Challenge;
@@ -35,14 +35,14 @@ impl Credentials {
             state.token.clone().filter(|token| !rests && token.is_stale())
         };
         if let Some(stale) = stale {
-            self.renew_beside(Some(stale.header), Reason::Expired, Turn::First).await;
+            self.renew_beside(Some(stale.header), Reason::Expired, CredentialAttempt::First).await;
         }
     }
 
     /// Whether there is something else to send to a server that refused a message: what another
     /// message has found meanwhile, or what the authorization server or the host gives without a
     /// person.
-    pub(crate) async fn has_other(self: &Arc<Self>, refused: Refused<'_>) -> bool {
+    pub(crate) async fn has_other(self: &Arc<Self>, refused: Rejection<'_>) -> bool {
         if self.is_fixed {
             return false;
         }
@@ -56,7 +56,7 @@ impl Credentials {
             (false, _) if self.source.is_some() && wants_more() => Reason::Scope,
             (false, _) => return false,
         };
-        let has_other = refused.turn != Turn::Last
+        let has_other = refused.turn != CredentialAttempt::Last
             && self.renew_beside(refused.sent.cloned(), reason, refused.turn).await;
         self.state().is_wanting = !has_other && self.source.is_some();
         has_other
@@ -68,7 +68,7 @@ impl Credentials {
         self: &Arc<Self>,
         used: Option<HeaderValue>,
         reason: Reason,
-        turn: Turn,
+        turn: CredentialAttempt,
     ) -> bool {
         let this = self.clone();
         let renewed =
@@ -80,7 +80,7 @@ impl Credentials {
         self: &Arc<Self>,
         used: Option<&HeaderValue>,
         reason: Reason,
-        turn: Turn,
+        turn: CredentialAttempt,
     ) -> bool {
         let begun = self.state().renewals;
         let _one = self.renewing.lock().await;
@@ -92,7 +92,7 @@ impl Credentials {
         if now.as_ref() != used || renewals != begun {
             return now.is_some() && now.as_ref() != used;
         }
-        let is_first = turn == Turn::First && reason != Reason::Scope;
+        let is_first = turn == CredentialAttempt::First && reason != Reason::Scope;
         let (mut token, mut origin, mut unrenewed) = (None, None, None);
         // What was kept by an earlier run may be dead by now, which the second answer says.
         if is_first || (self.store.is_some() && reason != Reason::Scope) {
@@ -105,10 +105,10 @@ impl Credentials {
         if token.is_none() {
             token = self.given(reason).await;
         }
-        if token.is_none() && is_first && self.spec.way == Way::ClientCredentials {
+        if token.is_none() && is_first && self.spec.way == GrantType::ClientCredentials {
             match self.own().await {
                 Ok((grant, own)) => {
-                    (origin, token) = (Some(Origin::New(grant.into())), Some(own));
+                    (origin, token) = (Some(GrantOrigin::New(grant.into())), Some(own));
                 }
                 Err(error) => unrenewed = Some(error),
             }
@@ -135,7 +135,7 @@ impl Credentials {
     }
 
     /// Another token for the same grant, or for what was signed in for in its place.
-    async fn renewed(&self, used: &Used) -> Result<Option<(Origin, Token)>, Error> {
+    async fn renewed(&self, used: &Used) -> Result<Option<(GrantOrigin, Token)>, Error> {
         let renewed = match self.store.as_ref().filter(|_| !self.state().ignores_kept) {
             Some(store) => self.renewed_in(store, used).await,
             None => self.renewed_here().await,
@@ -144,9 +144,13 @@ impl Credentials {
     }
 
     /// Without a file.
-    pub(in crate::auth) async fn renewed_here(&self) -> Result<Option<(Origin, Token)>, Error> {
+    pub(in crate::auth) async fn renewed_here(
+        &self,
+    ) -> Result<Option<(GrantOrigin, Token)>, Error> {
         match self.grant().filter(|grant| grant.is_renewable()) {
-            Some(grant) => grant.renew(&self.spent).await.map(|token| Some((Origin::Held, token))),
+            Some(grant) => {
+                grant.renew(&self.spent).await.map(|token| Some((GrantOrigin::Held, token)))
+            }
             None => Ok(None),
         }
     }

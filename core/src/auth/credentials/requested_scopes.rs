@@ -7,7 +7,7 @@ use crate::net::www_authenticate::Challenge;
 const SAME_SCOPES_MAX: u32 = 3;
 
 #[derive(Default)]
-pub(in crate::auth) struct Asked {
+pub(in crate::auth) struct RequestedScopes {
     /// What the server answered last without letting in, as long as nothing has answered that.
     refusal: Option<String>,
     /// The scopes that the last sign-in asked for.
@@ -18,7 +18,7 @@ pub(in crate::auth) struct Asked {
     times: u32,
 }
 
-impl Asked {
+impl RequestedScopes {
     /// The server refused a message with this challenge.
     pub(in crate::auth) fn refused_with(&mut self, challenge: &str) {
         self.refusal = Some(challenge.to_owned());
@@ -94,7 +94,7 @@ impl Asked {
 mod tests {
     use super::*;
 
-    fn asks(asked: &mut Asked) -> bool {
+    fn asks(asked: &mut RequestedScopes) -> bool {
         asked.refused_with("Bearer error=\"insufficient_scope\", scope=\"b\"");
         let scopes = asked.next(&["a".to_owned()], std::iter::empty());
         scopes.inspect(|scopes| asked.begin(scopes)).is_some()
@@ -103,7 +103,7 @@ mod tests {
     /// SPEC 15.3: what nobody finished has contented nobody, and is asked for as often as it is wanted.
     #[test]
     fn sign_ins_that_nobody_finishes_do_not_count() {
-        let mut asked = Asked::default();
+        let mut asked = RequestedScopes::default();
         for _ in 0..10 {
             assert!(asks(&mut asked));
         }
@@ -119,7 +119,7 @@ mod tests {
     /// SPEC 15.3: signing in again because a token was lost is no sign-in for more.
     #[test]
     fn sign_ins_that_the_server_was_content_with_do_not_count() {
-        let mut asked = Asked::default();
+        let mut asked = RequestedScopes::default();
         for _ in 0..10 {
             asked.refused_with("Bearer");
             let scopes = asked.next(&["a".to_owned(), "b".to_owned()], std::iter::empty());

@@ -10,7 +10,7 @@ use trunkline_pool::options::{HandlerKind, Handlers};
 use super::super::tests::{Issuer, granted};
 use super::*;
 use crate::ErrorCode;
-use crate::auth::{Author, Context, Refused, Turn};
+use crate::auth::{Author, Context, CredentialAttempt, Rejection};
 use crate::folder::Folder;
 
 /// A token that lives for so many seconds.
@@ -45,8 +45,12 @@ async fn signed_in_apart(credentials: &Credentials, token: Value) {
 /// Whether there is another token than the one that is sent, which the server refuses.
 async fn has_other(credentials: &Arc<Credentials>) -> bool {
     let sent = credentials.header();
-    let refused =
-        Refused { sent: sent.as_ref(), challenge: None, is_unknown: true, turn: Turn::First };
+    let refused = Rejection {
+        sent: sent.as_ref(),
+        challenge: None,
+        is_unknown: true,
+        turn: CredentialAttempt::First,
+    };
     credentials.has_other(refused).await
 }
 

@@ -9,11 +9,11 @@ use std::time::Duration;
 use reqwest::Url;
 
 use super::Credentials;
-use super::grant::{Grant, Origin, Used};
+use super::grant::{Grant, GrantOrigin, Used};
 use super::grant_types::Token;
 use super::refused_for_good::Renewal;
 use crate::Error;
-use crate::auth::client_config::Way;
+use crate::auth::client_config::GrantType;
 use crate::auth::errors;
 use crate::auth::fetch::EXCHANGE_WAIT_MAX;
 use crate::auth::sign_in::find;
@@ -43,7 +43,7 @@ impl Credentials {
         &self,
         store: &Arc<Store>,
         used: &Used,
-    ) -> Result<Option<(Origin, Token)>, Error> {
+    ) -> Result<Option<(GrantOrigin, Token)>, Error> {
         let held = self.grant();
         if let Some(held) = held.as_ref().filter(|grant| !grant.is_kept()) {
             return self.renewed_unkept(store, used, held).await;
@@ -67,7 +67,7 @@ impl Credentials {
         store: &Arc<Store>,
         used: &Used,
         held: &Arc<Grant>,
-    ) -> Result<Option<(Origin, Token)>, Error> {
+    ) -> Result<Option<(GrantOrigin, Token)>, Error> {
         let renewed = self.renewed_apart(store, held).await;
         if matches!(renewed, Ok(Some(_))) || !held.is_over() {
             return renewed;
@@ -86,9 +86,9 @@ impl Credentials {
         store: &Arc<Store>,
         used: &Used,
         kept: TokenRecord,
-    ) -> Result<Option<(Origin, Token)>, Error> {
+    ) -> Result<Option<(GrantOrigin, Token)>, Error> {
         if let Some(token) = used.yields_to_kept(&kept) {
-            return Ok(Some((Origin::Kept(kept.into()), token)));
+            return Ok(Some((GrantOrigin::Kept(kept.into()), token)));
         }
         if !Token::can_be_renewed(&kept) {
             return Ok(None);
@@ -100,11 +100,11 @@ impl Credentials {
         // Another process may have renewed it meanwhile, or somebody signed out.
         let Some(kept) = self.kept(store).await? else { return Ok(None) };
         if let Some(token) = used.yields_to_kept(&kept) {
-            return Ok(Some((Origin::Kept(kept.into()), token)));
+            return Ok(Some((GrantOrigin::Kept(kept.into()), token)));
         }
         let grant = self.grant_of(&kept).await?;
         let token = self.exchanged(store, &grant, kept).await?;
-        Ok(Some((Origin::New(grant), token)))
+        Ok(Some((GrantOrigin::New(grant), token)))
     }
 
     /// Another token for the grant that is held, without a look at the file: it cannot be read, or has something older. What comes of it
@@ -113,13 +113,13 @@ impl Credentials {
         &self,
         store: &Arc<Store>,
         held: &Arc<Grant>,
-    ) -> Result<Option<(Origin, Token)>, Error> {
+    ) -> Result<Option<(GrantOrigin, Token)>, Error> {
         let Some(last) = held.last_kept().filter(|_| held.is_renewable()) else {
             return self.renewed_here().await;
         };
         let _alone = store.renewing(&last.key).await?;
         let token = self.exchanged(store, held, last).await?;
-        Ok(Some((Origin::Held, token)))
+        Ok(Some((GrantOrigin::Held, token)))
     }
 
     /// What a grant gives in place of what the file has of it, put there. That it could not be is told, and tried again next time.
@@ -222,7 +222,7 @@ impl Credentials {
 
     /// Which grants are this configuration's.
     fn fitting(&self) -> Option<impl Fn(&GrantKey) -> bool + Send + use<>> {
-        if self.spec.way != Way::Code || self.is_fixed {
+        if self.spec.way != GrantType::Code || self.is_fixed {
             return None;
         }
         let resource = self.home.as_ref()?.to_string();
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::auth::credentials::grant_types::Ordinal;
     use crate::auth::sign_in::SignIns;
-    use crate::auth::{Author, Context, Refused, Turn, tests as issuers};
+    use crate::auth::{Author, Context, CredentialAttempt, Rejection, tests as issuers};
     use crate::folder::Folder;
 
     /// A server whose authorization server is configured.
@@ -335,18 +335,18 @@ mod tests {
         let second = issuers::issued(&credentials, &issuer, scopes, token("second"));
         store.keep(second, |_| true).await.unwrap();
         let sent = credentials.header();
-        let refused = |challenge| Refused {
+        let refused = |challenge| Rejection {
             sent: sent.as_ref(),
             challenge,
             is_unknown: true,
-            turn: Turn::First,
+            turn: CredentialAttempt::First,
         };
         assert!(credentials.has_other(refused(None)).await);
         let sent = credentials.header();
         assert_eq!(sent.as_ref().unwrap().to_str().unwrap(), "Bearer second");
         assert!(!context.is_passing(&"s".into(), &spec, Author::Host), "it is in the file");
         let challenge = Some(r#"Bearer error="insufficient_scope", scope="admin""#);
-        let refused = Refused { sent: sent.as_ref(), is_unknown: false, ..refused(challenge) };
+        let refused = Rejection { sent: sent.as_ref(), is_unknown: false, ..refused(challenge) };
         assert!(!credentials.has_other(refused).await);
         assert_eq!(credentials.scopes().unwrap(), ["admin", "read", "write"]);
     }

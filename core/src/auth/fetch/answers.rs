@@ -6,8 +6,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Map, Value, json};
 use trunkline_pool::oauth::{self, Authentication, Challenge, Issued, Refusal, is_resource_of};
 
-use super::request_kind::Wanted;
-use super::{Answered, Fetch};
+use super::request_kind::RequestKind;
+use super::{AuthorizationAnswer, Fetch};
 use crate::Error;
 use crate::auth::errors;
 
@@ -18,19 +18,19 @@ impl Fetch {
     /// What is wrong with it, where the flow would not say.
     pub(super) fn read(
         &self,
-        wanted: Wanted,
+        wanted: RequestKind,
         url: &Url,
         response: Response<Vec<u8>>,
     ) -> Result<Response<Vec<u8>>, Error> {
         let is_issued = response.status().is_success();
         match wanted {
-            Wanted::Document if response.status() != StatusCode::OK => Ok(response),
-            Wanted::Document => Ok(self.document(url, response)),
-            Wanted::Token(proof) if is_issued => self.token(proof, response),
-            Wanted::Client(redirect) if is_issued => self.client(&redirect, response),
-            Wanted::Token(proof) => Ok(self.refused(proof, response)),
+            RequestKind::Document if response.status() != StatusCode::OK => Ok(response),
+            RequestKind::Document => Ok(self.document(url, response)),
+            RequestKind::Token(proof) if is_issued => self.token(proof, response),
+            RequestKind::Client(redirect) if is_issued => self.client(&redirect, response),
+            RequestKind::Token(proof) => Ok(self.refused(proof, response)),
             // What a refused registration says is repeated as it came.
-            Wanted::Client(_) => {
+            RequestKind::Client(_) => {
                 let error = code_of(oauth::said(response.body()).as_ref());
                 self.note(response.status(), error, None);
                 Ok(response)
@@ -145,7 +145,7 @@ impl Fetch {
     fn note(&self, status: StatusCode, error: Option<String>, proof: Option<Authentication>) {
         let error = error.map(|code| self.redact(&code));
         let mut answered = self.answered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *answered = Some(Answered { status, error, proof });
+        *answered = Some(AuthorizationAnswer { status, error, proof });
     }
 }
 

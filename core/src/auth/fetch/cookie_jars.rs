@@ -16,12 +16,12 @@ pub(super) const ORIGINS_MAX: usize = 4;
 #[derive(Default)]
 pub(super) struct Jars {
     jars: [Jar; ORIGINS_MAX],
-    held: Mutex<Held>,
+    held: Mutex<JarOwners>,
 }
 
 /// Whose the jars are.
 #[derive(Default)]
-struct Held {
+struct JarOwners {
     /// Those that have one, in the order of the jars.
     origins: Vec<Origin>,
     /// How often all was let go of.

@@ -4,7 +4,7 @@ use rmcp::transport::auth::AuthError;
 use trunkline_pool::interface::Retry;
 use trunkline_pool::oauth::Authentication;
 
-use super::{Answered, Fetch};
+use super::{AuthorizationAnswer, Fetch};
 use crate::Error;
 use crate::auth::errors::{UNKNOWN_CLIENT, another_issuer, broken, differs, pkce, required, shown};
 
@@ -54,17 +54,17 @@ fn sorted(error: AuthError, words: String, fetch: &Fetch) -> Error {
 }
 
 /// No token was issued, or none that is one.
-fn unissued(words: String, answered: Option<Answered>) -> Error {
+fn unissued(words: String, answered: Option<AuthorizationAnswer>) -> Error {
     match answered {
-        Some(Answered { status, error: None, .. }) if status.is_success() => {
+        Some(AuthorizationAnswer { status, error: None, .. }) if status.is_success() => {
             broken(format!("the answer of the authorization server is no token: {words}"), "token")
         }
-        Some(Answered { status, error: None, .. }) => {
+        Some(AuthorizationAnswer { status, error: None, .. }) => {
             let status = status.as_u16();
             let message = format!("the authorization server answered with the status {status}");
             with_answer(required(message), answered)
         }
-        Some(Answered { error: Some(ref code), proof: Some(proof), .. })
+        Some(AuthorizationAnswer { error: Some(ref code), proof: Some(proof), .. })
             if UNKNOWN_CLIENT.contains(&&**code) =>
         {
             with_answer(unproved(&words, proof), answered)
@@ -84,8 +84,8 @@ fn unproved(words: &str, proof: Authentication) -> Error {
 }
 
 /// With the code that the authorization server refused by, and the status.
-fn with_answer(error: Error, answered: Option<Answered>) -> Error {
-    let Some(Answered { status, error: code, .. }) = answered else { return error };
+fn with_answer(error: Error, answered: Option<AuthorizationAnswer>) -> Error {
+    let Some(AuthorizationAnswer { status, error: code, .. }) = answered else { return error };
     let error = match code {
         Some(code) => error.with_detail("error", shown(&code)),
         None => error,

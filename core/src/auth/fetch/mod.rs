@@ -34,7 +34,7 @@ use trunkline_pool::oauth::{Authentication, Registered};
 
 use self::cookie_jars::Jars;
 pub(super) use self::request_kind::for_resource;
-use self::request_kind::{Heard, Wanted};
+use self::request_kind::{AnswerFacts, RequestKind};
 use self::routes::Roads;
 
 /// From a request to the end of its answer (S-31).
@@ -60,14 +60,14 @@ pub(super) struct Fetch {
     roads: Roads,
     warnings: Arc<Warnings>,
     /// What the answers so far said that later requests go by.
-    heard: Mutex<Heard>,
+    heard: Mutex<AnswerFacts>,
     cookies: Jars,
     redirects: AtomicU32,
     requests: AtomicU32,
     /// What was asked for last, before any redirect.
     asked: Mutex<Option<Url>>,
     /// What the last request that wants something issued was answered.
-    answered: Mutex<Option<Answered>>,
+    answered: Mutex<Option<AuthorizationAnswer>>,
     /// The first failure of ours since [`begin`](Self::begin): what follows from it says less.
     failure: Mutex<Option<Error>>,
     /// What of a sign-in an authorization server may repeat, and nobody is shown.
@@ -76,7 +76,7 @@ pub(super) struct Fetch {
 
 /// How an authorization server answered.
 #[derive(Clone, Debug)]
-pub(super) struct Answered {
+pub(super) struct AuthorizationAnswer {
     pub status: StatusCode,
     /// Its code for why it refuses (RFC 6749 5.2), where it says one.
     pub error: Option<String>,
@@ -101,7 +101,7 @@ const REFUSALS: [&str; 9] = [
 /// Those of them that are about what renews a token, and not about the request or its client.
 const SPENT: [&str; 3] = ["invalid_grant", "bad_refresh_token", "invalid_refresh_token"];
 
-impl Answered {
+impl AuthorizationAnswer {
     /// Whether it says so in the words of an authorization server, of what was asked and not of itself. Some do with the status of success.
     fn is_final(&self) -> bool {
         let is_of_request = self.status.is_client_error() || self.status.is_success();
@@ -198,7 +198,7 @@ impl Fetch {
     /// Whether that was refused for good; also where nothing was asked.
     pub(super) fn is_refused(&self) -> bool {
         let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        answered.as_ref().is_none_or(Answered::is_final)
+        answered.as_ref().is_none_or(AuthorizationAnswer::is_final)
     }
 
     /// Whether the answer says that what renews a token is good for nothing.
@@ -209,7 +209,7 @@ impl Fetch {
     }
 
     /// What the last request that wants something issued was answered, if there was one since.
-    pub(super) fn take_answered(&self) -> Option<Answered> {
+    pub(super) fn take_answered(&self) -> Option<AuthorizationAnswer> {
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
@@ -248,7 +248,7 @@ impl Fetch {
         self.heard().registered.take()
     }
 
-    fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
+    fn heard(&self) -> std::sync::MutexGuard<'_, AnswerFacts> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -257,8 +257,8 @@ impl Fetch {
         mut request: http::Request<Vec<u8>>,
     ) -> Result<Response<Vec<u8>>, Error> {
         self.note_secrets(&request);
-        let wanted = Wanted::of(&request);
-        if let (Wanted::Token(_), Some(resource)) = (&wanted, self.resource()) {
+        let wanted = RequestKind::of(&request);
+        if let (RequestKind::Token(_), Some(resource)) = (&wanted, self.resource()) {
             *request.body_mut() = for_resource(request.body(), &resource).into_bytes();
         }
         let mut request = reqwest::Request::try_from(request)
@@ -279,7 +279,7 @@ impl Fetch {
         }
         request.headers_mut().extend(self.cookies.header(&url).map(|cookies| (COOKIE, cookies)));
         let client = self.roads.to(&url, &self.guard)?;
-        let exchanged = self.sent(client, request, matches!(wanted, Wanted::Document));
+        let exchanged = self.sent(client, request, matches!(wanted, RequestKind::Document));
         let exchanged = tokio::time::timeout(EXCHANGE_WAIT_MAX, exchanged).await;
         let mut response = exchanged.unwrap_or_else(|_| Err(slow(&url)))?;
         self.cookies.take(self.asked().as_ref(), &url, &mut response);

@@ -7,7 +7,7 @@ use trunkline_pool::oauth::{Authentication, Registered};
 
 /// What the answers so far said.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct AnswerFacts {
     /// Whether the resource takes bearer tokens, as it said itself.
     pub is_bearer: bool,
     /// What the server's document calls its resource.
@@ -19,7 +19,7 @@ pub(super) struct Heard {
 }
 
 /// What a request wants.
-pub(super) enum Wanted {
+pub(super) enum RequestKind {
     Document,
     /// A token, of a client that proves in this way who it is.
     Token(Authentication),
@@ -27,19 +27,19 @@ pub(super) enum Wanted {
     Client(String),
 }
 
-impl Wanted {
-    pub(super) fn of(request: &http::Request<Vec<u8>>) -> Wanted {
+impl RequestKind {
+    pub(super) fn of(request: &http::Request<Vec<u8>>) -> RequestKind {
         if request.method() != Method::POST {
-            return Wanted::Document;
+            return RequestKind::Document;
         }
         let is_json =
             request.headers().get(CONTENT_TYPE).is_some_and(|it| it == "application/json");
         if !is_json {
-            return Wanted::Token(proof_in(request));
+            return RequestKind::Token(proof_in(request));
         }
         let asked = serde_json::from_slice::<Value>(request.body()).unwrap_or_default();
         let redirect = asked["redirect_uris"][0].as_str().unwrap_or_default();
-        Wanted::Client(redirect.to_owned())
+        RequestKind::Client(redirect.to_owned())
     }
 }
 

@@ -14,7 +14,7 @@ use super::errors::{self, Failure, network_errors};
 use super::http_session::Channel;
 use super::outgoing::Post;
 use super::status_errors::Refusal;
-use crate::auth::Turn;
+use crate::auth::CredentialAttempt;
 use crate::net::headers::coding;
 use crate::net::http_date::retry_after;
 use crate::net::network_errors::is_unanswered;
@@ -89,7 +89,7 @@ pub(super) async fn open_stream(
 #[derive(Default)]
 struct Spent {
     retries: u32,
-    turn: Turn,
+    turn: CredentialAttempt,
 }
 
 /// Sends a request until the server neither wants other credentials for it that there are nor asks

@@ -18,7 +18,7 @@ use super::errors::{self, Failure};
 use super::http_client::{Clients, Target, query_values, spends_sockets};
 use super::param_headers::Mirrors;
 use super::sse::backoff::Turns;
-use crate::auth::{Credentials, Denial, Refused, Turn};
+use crate::auth::{CredentialAttempt, Credentials, Denial, Rejection};
 use crate::net::cookies::Jar;
 use crate::net::http_client::Road;
 use crate::net::redact::Redactor;
@@ -313,7 +313,7 @@ impl Channel {
         &self,
         response: &Response,
         sent: Option<&HeaderValue>,
-        turn: Turn,
+        turn: CredentialAttempt,
     ) -> bool {
         let Some(credentials) = &self.credentials else { return false };
         let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter();
@@ -322,7 +322,7 @@ impl Channel {
         let challenge = challenges.find(|value| Challenge::is_in(value)).map(|it| self.redact(it));
         let challenge = challenge.as_deref();
         let is_unknown = response.status() == StatusCode::UNAUTHORIZED;
-        credentials.has_other(Refused { sent, challenge, is_unknown, turn }).await
+        credentials.has_other(Rejection { sent, challenge, is_unknown, turn }).await
     }
 
     /// A request to the server with every header that it needs.
