@@ -3,7 +3,7 @@
 pub use crate::client::fuzzing::{Given, Message, message};
 use crate::platform::Room;
 use crate::transport::FrameReader;
-pub use crate::transport::fuzzing::{Event, Socket, events, socket};
+pub use crate::transport::fuzzing::{SocketTranscript, StreamEvent, events, socket};
 
 /// How much is shown of what is too long.
 pub const HEAD_BYTES: usize = 4 << 10;
@@ -17,11 +17,11 @@ pub enum Line {
     Oversized(Vec<u8>),
 }
 
-impl From<crate::transport::Line<'_>> for Line {
-    fn from(line: crate::transport::Line<'_>) -> Line {
+impl From<crate::transport::ServerLine<'_>> for Line {
+    fn from(line: crate::transport::ServerLine<'_>) -> Line {
         match line {
-            crate::transport::Line::Whole(bytes) => Line::Whole(bytes.into()),
-            crate::transport::Line::Oversized(bytes) => Line::Oversized(bytes.into()),
+            crate::transport::ServerLine::Whole(bytes) => Line::Whole(bytes.into()),
+            crate::transport::ServerLine::Oversized(bytes) => Line::Oversized(bytes.into()),
         }
     }
 }

@@ -61,9 +61,9 @@ impl Operation {
     pub fn read_on(&self, event_loop: &EventLoop) -> ReadBy {
         let Some(Started::Once(connection, id)) = self.started() else { return ReadBy::Library };
         match connection.read_on(event_loop, *id) {
-            transport::ReadBy::Library => ReadBy::Library,
-            transport::ReadBy::Loan(number) => ReadBy::Loan(number),
-            transport::ReadBy::NewLoan(output) => ReadBy::NewLoan(Loan {
+            transport::AnswerReader::Library => ReadBy::Library,
+            transport::AnswerReader::Loan(number) => ReadBy::Loan(number),
+            transport::AnswerReader::NewLoan(output) => ReadBy::NewLoan(Loan {
                 output,
                 connection: connection.downgrade(),
                 fork_generation: platform::fork_generation(),

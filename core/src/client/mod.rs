@@ -46,7 +46,7 @@ pub(crate) use self::types::{
     Request, RequestId, ServerFacts, Unconnected,
 };
 use crate::Result;
-use crate::transport::{EventLoop, ReadBy};
+use crate::transport::{AnswerReader, EventLoop};
 
 /// An established connection. Cheap to clone; dropping it closes nothing (the driver closes).
 #[derive(Clone)]
@@ -86,7 +86,7 @@ impl Connection {
     }
 
     /// Lets the event loop that started a request as one that is read here read its answer, if nobody else needs to read.
-    pub(crate) fn read_on(&self, event_loop: &EventLoop, RequestId(id): RequestId) -> ReadBy {
+    pub(crate) fn read_on(&self, event_loop: &EventLoop, RequestId(id): RequestId) -> AnswerReader {
         self.0.wire.lend_to(event_loop, id, &*self.0)
     }
 

@@ -20,7 +20,7 @@ impl EventLoop {
 }
 
 /// Who reads the answer to a call of an event loop.
-pub(crate) enum ReadBy {
+pub(crate) enum AnswerReader {
     /// The library, as always.
     Library,
     /// The loop, which polls for the loan with this number already.

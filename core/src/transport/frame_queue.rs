@@ -26,14 +26,14 @@ pub(crate) enum FrameKind {
 /// The frames of one connection that wait.
 #[derive(Debug, Default)]
 pub(super) struct FrameQueue {
-    frames: VecDeque<Frame>,
+    frames: VecDeque<QueuedFrame>,
     /// Of all frames, whole.
     bytes: usize,
     replies: usize,
 }
 
 #[derive(Debug)]
-struct Frame {
+struct QueuedFrame {
     bytes: Box<[u8]>,
     kind: FrameKind,
 }
@@ -62,7 +62,7 @@ impl FrameQueue {
     pub(super) fn push(&mut self, frame: &[u8], kind: FrameKind) {
         self.bytes += frame.len();
         self.replies += usize::from(kind == FrameKind::Reply);
-        self.frames.push_back(Frame { bytes: frame.into(), kind });
+        self.frames.push_back(QueuedFrame { bytes: frame.into(), kind });
     }
 
     /// Of all frames, whole.
@@ -74,7 +74,7 @@ impl FrameQueue {
     pub(super) fn joined(&self, most: usize) -> Option<Cow<'_, [u8]>> {
         let first = self.frames.front()?;
         let mut end = 0;
-        let fits = |frame: &&Frame| {
+        let fits = |frame: &&QueuedFrame| {
             end += frame.bytes.len();
             end <= most
         };
@@ -119,7 +119,7 @@ impl FrameQueue {
     }
 
     fn remove(&mut self, place: usize) -> Option<Box<[u8]>> {
-        let Frame { bytes, kind } = self.frames.remove(place)?;
+        let QueuedFrame { bytes, kind } = self.frames.remove(place)?;
         self.bytes -= bytes.len();
         self.replies -= usize::from(kind == FrameKind::Reply);
         Some(bytes)

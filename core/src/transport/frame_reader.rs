@@ -21,7 +21,7 @@ pub(super) const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
 
 /// One line of the server.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'a> {
+pub(crate) enum ServerLine<'a> {
     /// All of it, without what is white around it. Never empty.
     Whole(&'a [u8]),
     /// One above the limit: its beginning. The rest is passed over.
@@ -68,7 +68,7 @@ impl FrameReader {
     }
 
     /// The next whole line.
-    pub(crate) fn next_line(&mut self) -> Option<Line<'_>> {
+    pub(crate) fn next_line(&mut self) -> Option<ServerLine<'_>> {
         loop {
             match memchr::memchr(b'\n', &self.buffer[self.scanned..]) {
                 Some(found) => {
@@ -115,7 +115,7 @@ impl FrameReader {
     }
 
     /// At the end of the stream: a last line without its newline.
-    pub(crate) fn last_line(&mut self) -> Option<Line<'_>> {
+    pub(crate) fn last_line(&mut self) -> Option<ServerLine<'_>> {
         let line = self.start..self.buffer.len();
         self.start = line.end;
         self.scanned = line.end;
@@ -126,7 +126,7 @@ impl FrameReader {
     }
 
     /// Bounds what is kept of a line that has not ended yet.
-    fn unfinished(&mut self) -> Option<Line<'_>> {
+    fn unfinished(&mut self) -> Option<ServerLine<'_>> {
         if self.skipping {
             self.start = self.buffer.len();
             return None;
@@ -142,16 +142,16 @@ impl FrameReader {
         self.trim(line).map(|line| self.oversized(line))
     }
 
-    fn sort(&self, line: Range<usize>) -> Line<'_> {
+    fn sort(&self, line: Range<usize>) -> ServerLine<'_> {
         match line.len() > self.limit {
             true => self.oversized(line),
-            false => Line::Whole(&self.buffer[line]),
+            false => ServerLine::Whole(&self.buffer[line]),
         }
     }
 
-    fn oversized(&self, line: Range<usize>) -> Line<'_> {
+    fn oversized(&self, line: Range<usize>) -> ServerLine<'_> {
         let bytes = &self.buffer[line];
-        Line::Oversized(&bytes[..bytes.len().min(OVERSIZED_HEAD_BYTES)])
+        ServerLine::Oversized(&bytes[..bytes.len().min(OVERSIZED_HEAD_BYTES)])
     }
 
     /// The line without what surrounds it; `None` when nothing is left.
@@ -221,31 +221,31 @@ mod tests {
     #[test]
     fn a_reader_at_rest_has_a_buffer_only_while_something_is_in_it() {
         let mut reader = reader_of(b"{}\n{\"half");
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"{}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{}")));
         assert_eq!(reader.next_line(), None);
         reader.rest();
         assert!(reader.buffer.capacity() > 0);
         reader.room().extend_from_slice(b"\":1}\n");
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"{\"half\":1}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{\"half\":1}")));
         assert_eq!(reader.next_line(), None);
         reader.rest();
         assert_eq!(reader.buffer.capacity(), 0);
         reader.room().extend_from_slice(b"{}\n");
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"{}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{}")));
     }
 
     #[test]
     fn a_look_ahead_takes_nothing() {
         let mut reader = reader_of(b"\n{\"first\":1}\r\n noise\n{\"half");
         assert_eq!(reader.ahead(), Ahead::Other, "the start of the stream is not looked into");
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"{\"first\":1}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{\"first\":1}")));
         assert_eq!(reader.ahead(), Ahead::Other);
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"noise")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"noise")));
         assert_eq!(reader.ahead(), Ahead::Part);
         reader.room().extend_from_slice(b"\":2}\r\n");
         assert_eq!(reader.ahead(), Ahead::Frame(b"{\"half\":2}"));
         assert_eq!(reader.ahead(), Ahead::Frame(b"{\"half\":2}"));
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"{\"half\":2}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{\"half\":2}")));
         assert!(reader.is_empty());
         assert_eq!(reader.ahead(), Ahead::Part);
     }
@@ -254,17 +254,17 @@ mod tests {
     fn no_frame_above_the_limit_is_ahead_however_it_comes() {
         let mut reader = FrameReader::new(8);
         reader.room().extend_from_slice(b"{}\n{\"whole\":1}\n{\"in");
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"{}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{}")));
         assert_eq!(reader.ahead(), Ahead::Other);
-        assert_eq!(reader.next_line(), Some(Line::Oversized(b"{\"whole\":1}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Oversized(b"{\"whole\":1}")));
         assert_eq!(reader.ahead(), Ahead::Part);
         reader.room().extend_from_slice(b" parts\"");
         assert_eq!(reader.ahead(), Ahead::Other);
-        assert_eq!(reader.next_line(), Some(Line::Oversized(b"{\"in parts\"")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Oversized(b"{\"in parts\"")));
         assert_eq!(reader.ahead(), Ahead::Other, "the rest of it is passed over");
         reader.room().extend_from_slice(b":1}\n{}\n");
         assert_eq!(reader.ahead(), Ahead::Other);
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"{}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{}")));
     }
 
     /// SPEC 5.10: a frame as long as the limit is one, wherever the line break before its end is cut.
@@ -274,21 +274,21 @@ mod tests {
         reader.room().extend_from_slice(b"{\"a\":12}\r");
         assert_eq!(reader.next_line(), None);
         reader.room().extend_from_slice(b"\n{\"a\":12}\r\r");
-        assert_eq!(reader.next_line(), Some(Line::Whole(b"{\"a\":12}")));
-        assert_eq!(reader.next_line(), Some(Line::Oversized(b"{\"a\":12}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{\"a\":12}")));
+        assert_eq!(reader.next_line(), Some(ServerLine::Oversized(b"{\"a\":12}")));
     }
 
     #[test]
     fn two_readers_of_one_thread_do_not_see_each_others_bytes() {
         let mut first = reader_of(b"{\"first\":1}\n");
         let mut second = reader_of(b"{\"second\"");
-        assert_eq!(first.next_line(), Some(Line::Whole(b"{\"first\":1}")));
+        assert_eq!(first.next_line(), Some(ServerLine::Whole(b"{\"first\":1}")));
         first.rest();
         second.rest();
         let mut third = reader_of(b"{\"third\":3}\n");
         second.room().extend_from_slice(b":2}\n");
-        assert_eq!(third.next_line(), Some(Line::Whole(b"{\"third\":3}")));
-        assert_eq!(second.next_line(), Some(Line::Whole(b"{\"second\":2}")));
+        assert_eq!(third.next_line(), Some(ServerLine::Whole(b"{\"third\":3}")));
+        assert_eq!(second.next_line(), Some(ServerLine::Whole(b"{\"second\":2}")));
     }
 
     /// SPEC 16.4: a host may call while a thread of its ends.
@@ -299,7 +299,7 @@ mod tests {
             fn drop(&mut self) {
                 let read = std::panic::catch_unwind(|| {
                     let mut reader = reader_of(b"{}\n");
-                    let read = reader.next_line() == Some(Line::Whole(b"{}"));
+                    let read = reader.next_line() == Some(ServerLine::Whole(b"{}"));
                     reader.rest();
                     read
                 });

@@ -19,7 +19,7 @@ use crate::platform::WritePipe;
 
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
+pub(crate) enum WriteOutcome {
     /// It is in the pipe.
     Written,
     /// It waits for the pipe, or for others that are written with it.
@@ -35,13 +35,13 @@ pub(crate) enum Sent {
 /// The writing half of a connection.
 #[derive(Debug)]
 pub(crate) struct FrameWriter {
-    queue: Mutex<Queue>,
+    queue: Mutex<WriteQueue>,
     /// Wakes the writer task: something is queued, or the pipe is closed or broken.
     wake: Notify,
 }
 
 #[derive(Debug)]
-struct Queue {
+struct WriteQueue {
     /// Absent after the close.
     pipe: Option<Arc<WritePipe>>,
     frames: FrameQueue,
@@ -63,7 +63,7 @@ impl FrameWriter {
     /// A writer with an empty queue.
     pub(crate) fn new(pipe: WritePipe) -> Self {
         FrameWriter {
-            queue: Mutex::new(Queue {
+            queue: Mutex::new(WriteQueue {
                 pipe: Some(Arc::new(pipe)),
                 frames: FrameQueue::default(),
                 sent: 0,
@@ -78,7 +78,7 @@ impl FrameWriter {
     }
 
     /// Writes a frame, which ends with its newline, or queues it. Never waits for the pipe.
-    pub(crate) fn send(self: &Arc<Self>, frame: &[u8], kind: FrameKind) -> Sent {
+    pub(crate) fn send(self: &Arc<Self>, frame: &[u8], kind: FrameKind) -> WriteOutcome {
         let may_join = matches!(kind, FrameKind::Request(_)) && frame.len() <= coalesce::BYTES;
         let joining = if may_join { coalesce::on_this_thread() } else { None };
         let mut queue = self.lock();
@@ -88,7 +88,7 @@ impl FrameWriter {
             self.wake.notify_one();
         }
         let Some(pipe) = queue.pipe.as_ref().filter(|_| !queue.stopped) else {
-            return Sent::Closed;
+            return WriteOutcome::Closed;
         };
         if joining.is_some() && (queue.held_by == joining || queue.frames.is_empty()) {
             if queue.held_by.is_none() {
@@ -96,7 +96,7 @@ impl FrameWriter {
             }
             queue.held_by = joining;
             queue.frames.push(frame, kind);
-            return Sent::Queued;
+            return WriteOutcome::Queued;
         }
         let mut written = 0;
         let is_left = may_join && coalesce::leaves_requests();
@@ -105,7 +105,7 @@ impl FrameWriter {
                 Ok(count) => {
                     queue.sent = queue.sent.saturating_add(count);
                     if count == frame.len() {
-                        return Sent::Written;
+                        return WriteOutcome::Written;
                     }
                     written = count;
                 }
@@ -114,12 +114,12 @@ impl FrameWriter {
                     queue.break_off();
                     drop(queue);
                     self.wake.notify_one();
-                    return Sent::Closed;
+                    return WriteOutcome::Closed;
                 }
             }
         }
         if !queue.frames.has_room(frame.len(), kind) {
-            return Sent::Full;
+            return WriteOutcome::Full;
         }
         queue.frames.push(frame, kind);
         if queue.frames.len() == 1 {
@@ -127,7 +127,7 @@ impl FrameWriter {
             drop(queue);
             self.wake.notify_one();
         }
-        Sent::Queued
+        WriteOutcome::Queued
     }
 
     /// Takes a request back; `true` means that nothing of it was written, and nothing will be.
@@ -212,7 +212,7 @@ impl FrameWriter {
         while queue.pipe.as_ref().is_some_and(|pipe| pipe.write_now(b".").is_ok()) {}
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, WriteQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -227,7 +227,7 @@ impl Flush for FrameWriter {
     }
 }
 
-impl Queue {
+impl WriteQueue {
     /// Writes what was held back; whether the writer task has to be told, of what is left or of the end.
     fn write_held(&mut self) -> bool {
         if self.held_by.take().is_none() {

@@ -15,7 +15,9 @@ use trunkline_pool::state::CloseExit;
 
 use super::frame_queue::FrameQueue;
 use super::frame_reader::OVERSIZED_HEAD_BYTES;
-use super::{BoxFuture, FrameKind, Graces, Inbound, Line, Sent, Sighting, Via, Wire};
+use super::{
+    BoxFuture, DisconnectCause, FrameKind, Graces, Inbound, ServerLine, Via, Wire, WriteOutcome,
+};
 use crate::handling::Apart;
 use crate::{Error, ErrorCode, Result, platform};
 
@@ -55,7 +57,7 @@ impl<T: HostServer> HostServer for Apart<T> {
 ///
 /// A server that is lost and reconnected gets another one: the protocol begins anew.
 #[derive(Clone)]
-pub struct HostConnection(Arc<Channel>);
+pub struct HostConnection(Arc<HostChannel>);
 
 impl HostConnection {
     /// A number that no other connection of the process has or had.
@@ -106,13 +108,13 @@ impl HostConnection {
 
 /// A server of the host's as a wire.
 pub(crate) struct HostWire {
-    channel: Arc<Channel>,
+    channel: Arc<HostChannel>,
     host: Arc<dyn HostServer>,
     task: OnceLock<AbortHandle>,
 }
 
 /// What both ends of a connection share.
-struct Channel {
+struct HostChannel {
     id: u64,
     fork_generation: u64,
     server: Arc<str>,
@@ -139,12 +141,12 @@ struct Outgoing {
 /// What the host sent.
 #[derive(Default)]
 struct Incoming {
-    queue: VecDeque<Message>,
+    queue: VecDeque<HostMessage>,
     bytes: usize,
     closed: bool,
 }
 
-struct Message {
+struct HostMessage {
     text: Box<str>,
     /// Whether `text` is only the beginning of what is above the limit.
     is_oversized: bool,
@@ -154,7 +156,7 @@ impl HostWire {
     /// A connection with that server, to which nothing is said yet.
     pub(crate) fn new(server: Arc<str>, host: Arc<dyn HostServer>, frame_bytes: usize) -> HostWire {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
-        let channel = Arc::new(Channel {
+        let channel = Arc::new(HostChannel {
             id: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
             fork_generation: platform::fork_generation(),
             server,
@@ -190,7 +192,7 @@ impl Wire for HostWire {
                     channel.returned.send_replace(true);
                     let message = format!("no thread for a server of the host's own: {error}");
                     let error = Error::new(ErrorCode::Limit, message);
-                    Sighting::Broken(error.with_detail("limit", words::limit::THREADS))
+                    DisconnectCause::Broken(error.with_detail("limit", words::limit::THREADS))
                 }
             };
             inbound.lost(sighting).await;
@@ -198,19 +200,19 @@ impl Wire for HostWire {
         let _ = self.task.set(task.abort_handle());
     }
 
-    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+    fn send(&self, frame: &[u8], kind: FrameKind) -> WriteOutcome {
         let mut outgoing = self.channel.outgoing();
         if outgoing.stopped {
-            return Sent::Closed;
+            return WriteOutcome::Closed;
         }
         let frame = frame.trim_ascii_end();
         if !outgoing.queue.has_room(frame.len(), kind) {
-            return Sent::Full;
+            return WriteOutcome::Full;
         }
         outgoing.queue.push(frame, kind);
         drop(outgoing);
         self.channel.changed.notify_one();
-        Sent::Queued
+        WriteOutcome::Queued
     }
 
     fn withdraw(&self, request: u64) -> bool {
@@ -260,7 +262,7 @@ impl Wire for HostWire {
     }
 }
 
-impl Channel {
+impl HostChannel {
     /// Hands frames to the host until the connection ends. The body of its thread.
     fn hand_over(self: &Arc<Self>, host: &dyn HostServer) {
         let connection = HostConnection(self.clone());
@@ -292,7 +294,7 @@ impl Channel {
     }
 
     /// Brings what the host sends, until it ends the connection or breaks the protocol.
-    async fn bring(&self, inbound: &dyn Inbound) -> Sighting {
+    async fn bring(&self, inbound: &dyn Inbound) -> DisconnectCause {
         loop {
             // A host that always has more to say must not keep the other connections from their thread.
             tokio::task::coop::consume_budget().await;
@@ -308,10 +310,10 @@ impl Channel {
                     if let Some(line) = message.line()
                         && let Err(error) = inbound.take(line, Via::Common)
                     {
-                        return Sighting::Broken(error);
+                        return DisconnectCause::Broken(error);
                     }
                 }
-                None if is_over => return Sighting::OutputClosed,
+                None if is_over => return DisconnectCause::OutputClosed,
                 None => self.arrived.notified().await,
             }
         }
@@ -323,11 +325,11 @@ impl Channel {
     }
 
     /// A message of the host, or its beginning when it is above the limit.
-    fn bounded(&self, frame: &str) -> Message {
+    fn bounded(&self, frame: &str) -> HostMessage {
         let is_oversized = frame.len() > self.frame_bytes;
         let most = if is_oversized { OVERSIZED_HEAD_BYTES } else { frame.len() };
         let end = (0..=most).rev().find(|end| frame.is_char_boundary(*end)).unwrap_or(0);
-        Message { text: frame[..end].into(), is_oversized }
+        HostMessage { text: frame[..end].into(), is_oversized }
     }
 
     fn outgoing(&self) -> MutexGuard<'_, Outgoing> {
@@ -339,11 +341,12 @@ impl Channel {
     }
 }
 
-impl Message {
+impl HostMessage {
     /// As a line of a stream; a blank one is none.
-    fn line(&self) -> Option<Line<'_>> {
+    fn line(&self) -> Option<ServerLine<'_>> {
         let bytes = self.text.trim().as_bytes();
-        let line = if self.is_oversized { Line::Oversized(bytes) } else { Line::Whole(bytes) };
+        let line =
+            if self.is_oversized { ServerLine::Oversized(bytes) } else { ServerLine::Whole(bytes) };
         (!bytes.is_empty()).then_some(line)
     }
 }

@@ -17,14 +17,16 @@ pub(crate) use self::child::Child;
 pub use self::coalesce::{JoinedRequests, leaves_requests, took_results};
 pub(crate) use self::coalesce::{take_turns, write_held};
 pub use self::event_loop::EventLoop;
-pub(crate) use self::event_loop::{Borrower, LentOutput, ReadBy};
+pub(crate) use self::event_loop::{AnswerReader, Borrower, LentOutput};
 pub(crate) use self::frame_queue::{FrameKind, QUEUE_BYTES_MAX, QUEUE_REPLIES_MAX};
-pub(crate) use self::frame_reader::{Ahead, FrameReader, Line};
-pub(crate) use self::frame_writer::{FrameWriter, Sent};
+pub(crate) use self::frame_reader::{Ahead, FrameReader, ServerLine};
+pub(crate) use self::frame_writer::{FrameWriter, WriteOutcome};
 pub(crate) use self::host::HostWire;
 pub use self::host::{HostConnection, HostServer};
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::http::fuzzing;
 pub(crate) use self::server_error::of_server;
 pub(crate) use self::value_command::{printed_by, run_command};
-pub(crate) use self::wire::{Answer, BoxFuture, Doubt, Graces, Inbound, Sighting, Via, Wire};
+pub(crate) use self::wire::{
+    BoxFuture, DisconnectCause, Doubt, Graces, Inbound, UndeliveredAnswer, Via, Wire,
+};

@@ -13,7 +13,7 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::CloseExit;
 
 use super::child::Child;
-use super::{EventLoop, FrameKind, Line, ReadBy, Sent};
+use super::{AnswerReader, EventLoop, FrameKind, ServerLine, WriteOutcome};
 use crate::{Error, Result};
 
 /// A future behind a trait object.
@@ -25,7 +25,7 @@ pub(crate) trait Wire: Send + Sync + 'static {
     fn run(self: Arc<Self>, inbound: Arc<dyn Inbound>);
 
     /// Sends a frame, which ends with its newline, or queues it. Never waits.
-    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent;
+    fn send(&self, frame: &[u8], kind: FrameKind) -> WriteOutcome;
 
     /// A request was written whole: whoever always reads may look for its answer before it waits.
     fn request_written(&self, _inbound: &dyn Inbound) {}
@@ -38,8 +38,13 @@ pub(crate) trait Wire: Send + Sync + 'static {
     fn read_here(&self, _request: u64, _inbound: &dyn Inbound) {}
 
     /// Lets an event loop read the answer to this request of its own, if nobody else needs to read.
-    fn lend_to(&self, _event_loop: &EventLoop, _request: u64, _inbound: &dyn Inbound) -> ReadBy {
-        ReadBy::Library
+    fn lend_to(
+        &self,
+        _event_loop: &EventLoop,
+        _request: u64,
+        _inbound: &dyn Inbound,
+    ) -> AnswerReader {
+        AnswerReader::Library
     }
 
     /// Reads what there is for a loop that waits for the answer to this request; whether it is to go on with that.
@@ -113,11 +118,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
 }
 
 /// The answer to a request that is in flight no more, which nobody was told of.
-pub(crate) struct Answer(Box<dyn FnOnce()>);
+pub(crate) struct UndeliveredAnswer(Box<dyn FnOnce()>);
 
-impl Answer {
-    pub(crate) fn new(tell: impl FnOnce() + 'static) -> Answer {
-        Answer(Box::new(tell))
+impl UndeliveredAnswer {
+    pub(crate) fn new(tell: impl FnOnce() + 'static) -> UndeliveredAnswer {
+        UndeliveredAnswer(Box::new(tell))
     }
 
     /// Ends the call: what a host does then happens on this thread.
@@ -137,18 +142,18 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// A line or message of the server, in the order of the wire.
     ///
     /// # Errors
-    /// When the connection cannot go on; it goes into [`Sighting::Broken`].
-    fn take(&self, line: Line<'_>, via: Via) -> Result<()>;
+    /// When the connection cannot go on; it goes into [`DisconnectCause::Broken`].
+    fn take(&self, line: ServerLine<'_>, via: Via) -> Result<()>;
 
     /// The last line of a stream that ended within it: half a frame is no fault of its own.
     ///
     /// # Errors
     /// As [`Inbound::take`].
-    fn take_last(&self, line: Line<'_>) -> Result<()>;
+    fn take_last(&self, line: ServerLine<'_>) -> Result<()>;
 
-    /// Takes a frame that is nothing but the answer to this request, whose end is then told by [`Answer::tell`]; `None`: it is something
+    /// Takes a frame that is nothing but the answer to this request, whose end is then told by [`UndeliveredAnswer::tell`]; `None`: it is something
     /// else, and nothing was done.
-    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<Answer>;
+    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<UndeliveredAnswer>;
 
     /// How many requests wait for an answer that comes soon.
     fn awaited(&self) -> usize;
@@ -178,7 +183,7 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     fn stderr(&self, line: &str);
 
     /// The connection is lost: answers every call in flight, and begins the end. Only the first loss counts.
-    fn lost(self: Arc<Self>, sighting: Sighting) -> BoxFuture<'static, ()>;
+    fn lost(self: Arc<Self>, sighting: DisconnectCause) -> BoxFuture<'static, ()>;
 }
 
 /// The way that something of the server came by.
@@ -201,7 +206,7 @@ pub(crate) enum Doubt {
 }
 
 /// How a loss is seen first. Of the first two, the process's exit is mostly the reason.
-pub(crate) enum Sighting {
+pub(crate) enum DisconnectCause {
     /// The server's output ended.
     OutputClosed,
     /// The server no longer reads.

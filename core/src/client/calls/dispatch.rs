@@ -21,7 +21,10 @@ use crate::client::lists::subscriptions::Id;
 use crate::client::state::ignored_counts::count;
 use crate::client::state::list_capabilities::Lists;
 use crate::platform::Exit;
-use crate::transport::{Answer, BoxFuture, Child, Doubt, Inbound, Line, Sighting, Via, of_server};
+use crate::transport::{
+    BoxFuture, Child, DisconnectCause, Doubt, Inbound, ServerLine, UndeliveredAnswer, Via,
+    of_server,
+};
 use crate::{Error, Outcome, Result};
 
 /// How long the report of a loss waits for the exit of the process, so that it can name the status.
@@ -48,11 +51,11 @@ struct Waits {
 
 /// A process that ended is mostly seen by its output. What else is seen says by itself why the connection is lost, or was
 /// seen with some delay already.
-fn waits(sighting: &Sighting) -> Waits {
+fn waits(sighting: &DisconnectCause) -> Waits {
     let (answers, report) = match sighting {
-        Sighting::OutputClosed => (ANSWER_WAIT, EXIT_STATUS_WAIT - ANSWER_WAIT),
-        Sighting::InputClosed => (Duration::ZERO, EXIT_STATUS_WAIT),
-        Sighting::Broken(_) | Sighting::SessionLost(_) | Sighting::Silent => {
+        DisconnectCause::OutputClosed => (ANSWER_WAIT, EXIT_STATUS_WAIT - ANSWER_WAIT),
+        DisconnectCause::InputClosed => (Duration::ZERO, EXIT_STATUS_WAIT),
+        DisconnectCause::Broken(_) | DisconnectCause::SessionLost(_) | DisconnectCause::Silent => {
             (Duration::ZERO, Duration::ZERO)
         }
     };
@@ -64,19 +67,19 @@ impl Inbound for Link {
         self.pulse.beat();
     }
 
-    fn take(&self, line: Line<'_>, via: Via) -> Result<()> {
+    fn take(&self, line: ServerLine<'_>, via: Via) -> Result<()> {
         self.take_line(line, via)
     }
 
-    fn take_last(&self, line: Line<'_>) -> Result<()> {
+    fn take_last(&self, line: ServerLine<'_>) -> Result<()> {
         match line {
             // A server that died while writing leaves half a frame; that is no fault of its own.
-            Line::Whole(text) if matches!(heard(text), Heard::Broken { .. }) => Ok(()),
+            ServerLine::Whole(text) if matches!(heard(text), Heard::Broken { .. }) => Ok(()),
             line => self.take_line(line, Via::Common),
         }
     }
 
-    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<Answer> {
+    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<UndeliveredAnswer> {
         let Heard::Message(message) = heard(frame) else { return None };
         match message {
             Message::Result { id, result } if id == request => {
@@ -85,11 +88,11 @@ impl Inbound for Link {
                     return None;
                 }
                 let (flight, reply) = (self.calls.take(id)?, self.judge(result, said));
-                Some(Answer::new(|| complete(flight.payload.done, reply)))
+                Some(UndeliveredAnswer::new(|| complete(flight.payload.done, reply)))
             }
             Message::Error { id: Some(id), error } if id == request => {
                 let (flight, error) = (self.calls.take(id)?, self.refused(error));
-                Some(Answer::new(|| fail(flight, error)))
+                Some(UndeliveredAnswer::new(|| fail(flight, error)))
             }
             _ => None,
         }
@@ -145,14 +148,14 @@ impl Inbound for Link {
         self.tell(|events| events.stderr(line));
     }
 
-    fn lost(self: Arc<Self>, sighting: Sighting) -> BoxFuture<'static, ()> {
+    fn lost(self: Arc<Self>, sighting: DisconnectCause) -> BoxFuture<'static, ()> {
         Box::pin(async move { self.lose(sighting).await })
     }
 }
 
 impl Link {
     /// Ends a connection that was lost: every call in flight first, then the report, then the process tree.
-    pub(in crate::client) async fn lose(self: &Arc<Self>, sighting: Sighting) {
+    pub(in crate::client) async fn lose(self: &Arc<Self>, sighting: DisconnectCause) {
         let before = self.advance(Life::Lost, |life| matches!(life, Life::Connecting | Life::Open));
         let is_first = matches!(before, Life::Connecting | Life::Open);
         let exited = async |limit: Duration| match self.wire.child() {
@@ -182,19 +185,19 @@ impl Link {
             None => errors::unconnected(&self.server, "the server closed the connection"),
         };
         let (reason, error) = match (sighting, exit) {
-            (Sighting::Broken(error), _) => (LossReason::TransportError, error),
-            (Sighting::SessionLost(error), _) => (LossReason::SessionLost, error),
-            (Sighting::Silent, None) => {
+            (DisconnectCause::Broken(error), _) => (LossReason::TransportError, error),
+            (DisconnectCause::SessionLost(error), _) => (LossReason::SessionLost, error),
+            (DisconnectCause::Silent, None) => {
                 (LossReason::Keepalive, errors::silent(&self.server, &self.options))
             }
             (_, Some(exit)) => {
                 let error = errors::exited(&self.server, exit, &self.stderr_lines());
                 (LossReason::TransportClosed, error)
             }
-            (Sighting::OutputClosed, None) => {
+            (DisconnectCause::OutputClosed, None) => {
                 (LossReason::TransportClosed, closed("its standard output"))
             }
-            (Sighting::InputClosed, None) => {
+            (DisconnectCause::InputClosed, None) => {
                 (LossReason::TransportError, closed("its standard input"))
             }
         };
@@ -224,10 +227,10 @@ impl Link {
 
     /// # Errors
     /// When the connection cannot go on.
-    fn take_line(&self, line: Line<'_>, via: Via) -> Result<()> {
+    fn take_line(&self, line: ServerLine<'_>, via: Via) -> Result<()> {
         match line {
-            Line::Whole(text) => self.take_text(text, via),
-            Line::Oversized(head) => match heard_of(head) {
+            ServerLine::Whole(text) => self.take_text(text, via),
+            ServerLine::Oversized(head) => match heard_of(head) {
                 Heard::Broken { id } => {
                     let error = errors::limit(&self.server, words::limit::FRAME_BYTES);
                     self.fail_by_id(id, error)
@@ -404,14 +407,14 @@ mod tests {
     /// SPEC 5.6: the calls are answered within 10 ms of the sight of a loss, whatever the exit of the process takes.
     #[test]
     fn calls_hardly_wait_for_the_exit_of_the_process() {
-        let broken = Sighting::Broken(errors::protocol(&"s".into(), "broken"));
-        for sighting in [broken, Sighting::Silent] {
+        let broken = DisconnectCause::Broken(errors::protocol(&"s".into(), "broken"));
+        for sighting in [broken, DisconnectCause::Silent] {
             let Waits { answers, report } = waits(&sighting);
             assert_eq!((answers, report), (Duration::ZERO, Duration::ZERO));
         }
         // Who sees a broken input has waited for the last answers before.
-        assert_eq!(waits(&Sighting::InputClosed).answers, Duration::ZERO);
-        let Waits { answers, report } = waits(&Sighting::OutputClosed);
+        assert_eq!(waits(&DisconnectCause::InputClosed).answers, Duration::ZERO);
+        let Waits { answers, report } = waits(&DisconnectCause::OutputClosed);
         assert!(answers <= Duration::from_millis(5) && answers + report == EXIT_STATUS_WAIT);
     }
 }

@@ -8,12 +8,15 @@
 
 use crate::client::connection::Link;
 use crate::client::state::outbox::Debt;
-use crate::transport::Sent;
+use crate::transport::WriteOutcome;
 
 impl Link {
     /// Tells the server something, or once there is room, where there is none now and the wire says when. Never waits.
     pub(in crate::client) fn pay(&self, debt: Debt) {
-        if self.try_pay(&debt) != Sent::Full || self.wire.room().is_none() || !self.owe(debt) {
+        if self.try_pay(&debt) != WriteOutcome::Full
+            || self.wire.room().is_none()
+            || !self.owe(debt)
+        {
             return;
         }
         let Some(link) = self.me.upgrade() else { return };
@@ -22,7 +25,7 @@ impl Link {
                 room.await;
                 loop {
                     let Some(next) = link.owed.next() else { return };
-                    if link.try_pay(&next) == Sent::Full {
+                    if link.try_pay(&next) == WriteOutcome::Full {
                         link.owed.put_back(next, link.cancelled_max());
                         break;
                     }
@@ -32,7 +35,7 @@ impl Link {
     }
 
     /// It is owed on where the wire is full; one that has ended has nobody to tell any more.
-    fn try_pay(&self, debt: &Debt) -> Sent {
+    fn try_pay(&self, debt: &Debt) -> WriteOutcome {
         let (frame, kind) = debt.frame();
         self.wire.send(frame.as_bytes(), kind)
     }

@@ -13,7 +13,7 @@ use crate::client::errors;
 use crate::client::state::next_round::Again;
 use crate::client::state::outbox::Debt;
 use crate::client::types::{Done, Reply, Request, RequestId};
-use crate::transport::{FrameKind, Sent};
+use crate::transport::{FrameKind, WriteOutcome};
 use crate::{Error, Outcome, Result};
 use trunkline_pool::interface::{Retry, words};
 
@@ -110,14 +110,14 @@ impl Link {
         // A thread that ends has none.
         let sent = FRAME.try_with(|frame| send(&mut frame.borrow_mut()));
         let error = match sent.unwrap_or_else(|_| send(&mut Vec::new())) {
-            Some(Sent::Written) => {
+            Some(WriteOutcome::Written) => {
                 self.wire.request_written(self);
                 None
             }
-            Some(Sent::Queued) => None,
-            Some(Sent::Full) => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
-            Some(Sent::Closed) => Some(errors::interrupted(&self.server, Outcome::NotSent)),
-            Some(Sent::Doubled) => Some(errors::doubled(&self.server)),
+            Some(WriteOutcome::Queued) => None,
+            Some(WriteOutcome::Full) => Some(self.limit_reached(words::limit::QUEUED_BYTES)),
+            Some(WriteOutcome::Closed) => Some(errors::interrupted(&self.server, Outcome::NotSent)),
+            Some(WriteOutcome::Doubled) => Some(errors::doubled(&self.server)),
             None => Some(self.too_long()),
         };
         std::mem::forget(unwritten);

@@ -9,7 +9,7 @@ use trunkline_pool::catalog::ListKind;
 use super::keepalive::{self, KeepAlive};
 use crate::client::calls::in_flight::Next;
 use crate::client::connection::Link;
-use crate::transport::Sighting;
+use crate::transport::DisconnectCause;
 
 /// Runs until the connection has ended. The body of one task.
 pub(in crate::client) async fn watch_deadlines(link: Arc<Link>) {
@@ -18,7 +18,7 @@ pub(in crate::client) async fn watch_deadlines(link: Arc<Link>) {
         let now = Instant::now();
         let look = match keepalive.watch(&link, now) {
             keepalive::Next::Look(at) => at,
-            keepalive::Next::Dead => return link.lose(Sighting::Silent).await,
+            keepalive::Next::Dead => return link.lose(DisconnectCause::Silent).await,
         };
         if link.freshness.take_due(now) {
             link.tell(|events| events.list_changed(ListKind::Tools));

@@ -12,7 +12,7 @@ use trunkline_pool::options::NothingListed;
 use super::paging::Pages;
 use crate::client::connection::{Life, Link};
 use crate::client::errors;
-use crate::transport::Sighting;
+use crate::transport::DisconnectCause;
 use crate::{Error, ErrorCode, Result};
 
 /// Which listing it is.
@@ -42,7 +42,7 @@ impl Link {
         if let Err(error) = &listed {
             if error.code() == ErrorCode::AuthRequired {
                 // Nothing of it can be used before somebody signs in (SPEC 8.4).
-                self.lose(Sighting::Broken(error.clone())).await;
+                self.lose(DisconnectCause::Broken(error.clone())).await;
             }
             self.freshness.missed(error, self.options.keepalive, Instant::now());
             self.calls.timer.notify_one();

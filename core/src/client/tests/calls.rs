@@ -1,7 +1,7 @@
 //! Requests and their answers.
 
 use super::*;
-use crate::transport::{Doubt, Inbound, Line, Via};
+use crate::transport::{Doubt, Inbound, ServerLine, Via};
 
 /// SPEC 4.1, 4.3.
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn a_call_that_was_given_up_is_in_doubt_until_the_server_ends_it() {
     let answered = |rest: &'static str| {
         move |id| {
             let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}");
-            link.take(Line::Whole(frame.as_bytes()), Via::Common).unwrap();
+            link.take(ServerLine::Whole(frame.as_bytes()), Via::Common).unwrap();
         }
     };
     let ways: [Way<'_>; 5] = [

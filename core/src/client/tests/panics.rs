@@ -10,7 +10,7 @@ use crate::Outcome;
 use crate::client::calls::in_flight::Purpose;
 use crate::client::connection::Link;
 use crate::net::redact::Redactor;
-use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
+use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Wire, WriteOutcome};
 
 /// It takes so many frames, and panics under the next.
 struct Broken {
@@ -20,11 +20,11 @@ struct Broken {
 impl Wire for Broken {
     fn run(self: Arc<Self>, _: Arc<dyn Inbound>) {}
 
-    fn send(&self, _: &[u8], _: FrameKind) -> Sent {
+    fn send(&self, _: &[u8], _: FrameKind) -> WriteOutcome {
         let left = self.frames.load(Ordering::SeqCst);
         assert!(left > 0, "the wire is broken");
         self.frames.store(left - 1, Ordering::SeqCst);
-        Sent::Written
+        WriteOutcome::Written
     }
 
     fn withdraw(&self, _: u64) -> bool {

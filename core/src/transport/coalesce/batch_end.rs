@@ -34,22 +34,22 @@ pub(in crate::transport) fn reads_on_this_thread() -> bool {
 /// As long as it lives, requests of this thread over pipes are held back.
 #[derive(Debug)]
 #[must_use = "it holds requests back for as long as it lives"]
-pub(in crate::transport) struct Turn {
+pub(in crate::transport) struct BatchGuard {
     watch: Arc<Watch>,
     fork_generation: u64,
 }
 
-impl Turn {
+impl BatchGuard {
     /// Begins one; nothing on threads that have none, and where nobody watches.
-    pub(in crate::transport) fn begin() -> Option<Turn> {
+    pub(in crate::transport) fn begin() -> Option<BatchGuard> {
         let watch = WATCH.try_with(|watch| watch.borrow().clone()).ok()??;
-        watch.begin(Instant::now).then(|| Turn::of(watch))
+        watch.begin(Instant::now).then(|| BatchGuard::of(watch))
     }
 
     /// One that the watch counts already.
-    pub(super) fn of(watch: Arc<Watch>) -> Turn {
+    pub(super) fn of(watch: Arc<Watch>) -> BatchGuard {
         super::begin(Duration::MAX, Some(watch.clone()));
-        Turn { watch, fork_generation: platform::fork_generation() }
+        BatchGuard { watch, fork_generation: platform::fork_generation() }
     }
 
     /// Ends it once the tasks that wait for the thread now had it. A dropped future ends it at once.
@@ -66,7 +66,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for BatchGuard {
     fn drop(&mut self) {
         // In a forked child nobody watches, and what was held is the parent's.
         if self.fork_generation != platform::fork_generation() {

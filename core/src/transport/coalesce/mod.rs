@@ -22,7 +22,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 pub(crate) use self::batch_end::take_turns;
-pub(super) use self::batch_end::{Turn, reads_on_this_thread};
+pub(super) use self::batch_end::{BatchGuard, reads_on_this_thread};
 pub(super) use self::flush::Flush;
 pub use self::handoff::{leaves_requests, took_results};
 use self::watchdog::Watch;

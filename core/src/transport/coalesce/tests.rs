@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 
 use super::*;
 use crate::platform::write_pair;
-use crate::transport::{FrameKind, FrameWriter, Sent};
+use crate::transport::{FrameKind, FrameWriter, WriteOutcome};
 
 const FOR_EVER: Duration = Duration::MAX;
 const HANG: Duration = Duration::from_secs(90);
@@ -15,7 +15,7 @@ fn pair() -> (Arc<FrameWriter>, File) {
     (Arc::new(FrameWriter::new(pipe)), read)
 }
 
-fn request(writer: &Arc<FrameWriter>, id: u64) -> Sent {
+fn request(writer: &Arc<FrameWriter>, id: u64) -> WriteOutcome {
     writer.send(format!("{id}\n").as_bytes(), FrameKind::Request(id))
 }
 
@@ -34,14 +34,14 @@ fn written(mut read: &File) -> String {
 async fn requests_are_written_at_the_end_in_order() {
     let ((writer, read), (other, other_read)) = (pair(), pair());
     let joined = JoinedRequests::begin_for(FOR_EVER);
-    assert_eq!(request(&writer, 1), Sent::Queued);
-    assert_eq!(request(&other, 2), Sent::Queued);
+    assert_eq!(request(&writer, 1), WriteOutcome::Queued);
+    assert_eq!(request(&other, 2), WriteOutcome::Queued);
     drop(JoinedRequests::begin_for(Duration::ZERO));
-    assert_eq!(request(&writer, 3), Sent::Queued);
+    assert_eq!(request(&writer, 3), WriteOutcome::Queued);
     assert_eq!((written(&read), written(&other_read)), (String::new(), String::new()));
     drop(joined);
     assert_eq!((written(&read).as_str(), written(&other_read).as_str()), ("1\n3\n", "2\n"));
-    assert_eq!(request(&writer, 4), Sent::Written);
+    assert_eq!(request(&writer, 4), WriteOutcome::Written);
     assert_eq!(written(&read), "4\n");
 }
 
@@ -53,7 +53,7 @@ async fn whatever_else_is_sent_writes_them_first() {
     request(&writer, 1);
     let elsewhere = writer.clone();
     let sent = std::thread::spawn(move || request(&elsewhere, 2)).join().unwrap();
-    assert_eq!((sent, written(&read).as_str()), (Sent::Written, "1\n2\n"));
+    assert_eq!((sent, written(&read).as_str()), (WriteOutcome::Written, "1\n2\n"));
     let elsewhere = writer.clone();
     let also_joined = move || {
         let _joined = JoinedRequests::begin_for(FOR_EVER);
@@ -61,12 +61,12 @@ async fn whatever_else_is_sent_writes_them_first() {
         request(&elsewhere, 3)
     };
     request(&writer, 1);
-    assert_eq!(std::thread::spawn(also_joined).join().unwrap(), Sent::Queued);
+    assert_eq!(std::thread::spawn(also_joined).join().unwrap(), WriteOutcome::Queued);
     assert_eq!(written(&read), "1\n2\n3\n", "two threads never hold back together");
     request(&writer, 3);
-    assert_eq!(writer.send(b"told\n", FrameKind::Notification), Sent::Written);
+    assert_eq!(writer.send(b"told\n", FrameKind::Notification), WriteOutcome::Written);
     request(&writer, 4);
-    assert_eq!(writer.send(b"reply\n", FrameKind::Reply), Sent::Written);
+    assert_eq!(writer.send(b"reply\n", FrameKind::Reply), WriteOutcome::Written);
     assert_eq!(written(&read), "3\ntold\n4\nreply\n");
     drop(joined);
     assert_eq!(written(&read), "");
@@ -77,7 +77,7 @@ async fn whatever_else_is_sent_writes_them_first() {
 async fn what_is_taken_back_is_never_written() {
     let (writer, read) = pair();
     let joined = JoinedRequests::begin_for(FOR_EVER);
-    (1..=3).for_each(|id| assert_eq!(request(&writer, id), Sent::Queued));
+    (1..=3).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     assert!(writer.withdraw(2));
     assert_eq!(writer.unsent(), [1, 3].into());
     drop(joined);
@@ -92,11 +92,11 @@ async fn no_more_is_held_than_a_pipe_takes_in_one_piece_and_no_longer_than_its_t
     let half = [b"x".repeat(BYTES / 2 - 1), b"\n".to_vec()].concat();
     for id in 1..=3 {
         assert_eq!(written(&read), "");
-        assert_eq!(writer.send(&half, FrameKind::Request(id)), Sent::Queued);
+        assert_eq!(writer.send(&half, FrameKind::Request(id)), WriteOutcome::Queued);
     }
     assert_eq!(written(&read).len(), BYTES, "the third wrote the first two");
     let large = [b"y".repeat(BYTES), b"\n".to_vec()].concat();
-    assert_eq!(writer.send(&large, FrameKind::Request(4)), Sent::Written);
+    assert_eq!(writer.send(&large, FrameKind::Request(4)), WriteOutcome::Written);
     assert_eq!(written(&read).len(), half.len() + large.len(), "one that is larger is not held");
     drop(joined);
     let joined = JoinedRequests::begin_for(Duration::ZERO);
@@ -114,7 +114,7 @@ async fn no_more_is_held_than_a_pipe_takes_in_one_piece_and_no_longer_than_its_t
 async fn a_full_pipe_leaves_the_rest_to_the_writer_task() {
     let (writer, read) = pair();
     let mut filled = 0;
-    while writer.send(&[b'.'; 512], FrameKind::Notification) == Sent::Written {
+    while writer.send(&[b'.'; 512], FrameKind::Notification) == WriteOutcome::Written {
         filled += 512;
     }
     // The one that did not fit waits; it goes out first.
@@ -125,7 +125,7 @@ async fn a_full_pipe_leaves_the_rest_to_the_writer_task() {
     });
     let mut text = String::new();
     let joined = JoinedRequests::begin_for(FOR_EVER);
-    (1..=3).for_each(|id| assert_eq!(request(&writer, id), Sent::Queued));
+    (1..=3).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     drop(joined);
     let all = async {
         while text.len() < filled + "1\n2\n3\n".len() {
@@ -136,7 +136,7 @@ async fn a_full_pipe_leaves_the_rest_to_the_writer_task() {
     tokio::time::timeout(HANG, all).await.unwrap();
     assert_eq!(&text[filled..], "1\n2\n3\n");
     let joined = JoinedRequests::begin_for(FOR_EVER);
-    (4..=5).for_each(|id| assert_eq!(request(&writer, id), Sent::Queued));
+    (4..=5).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     let mut rest = Vec::new();
     // Filled behind the back of the writer.
     writer.fill();
@@ -157,10 +157,10 @@ async fn a_full_pipe_leaves_the_rest_to_the_writer_task() {
 async fn a_pipe_that_nobody_reads_gives_back_what_was_held() {
     let (writer, read) = pair();
     let joined = JoinedRequests::begin_for(FOR_EVER);
-    (1..=2).for_each(|id| assert_eq!(request(&writer, id), Sent::Queued));
+    (1..=2).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     drop(read);
     drop(joined);
-    assert_eq!(request(&writer, 3), Sent::Closed);
+    assert_eq!(request(&writer, 3), WriteOutcome::Closed);
     let broken = tokio::time::timeout(HANG, writer.drain()).await.unwrap();
     assert_eq!(broken.unwrap_err().kind(), ErrorKind::BrokenPipe);
     assert_eq!(writer.stop(), [1, 2]);
@@ -171,9 +171,9 @@ async fn a_pipe_that_nobody_reads_gives_back_what_was_held() {
 async fn what_was_stopped_is_not_written() {
     let (writer, read) = pair();
     let joined = JoinedRequests::begin_for(FOR_EVER);
-    (1..=2).for_each(|id| assert_eq!(request(&writer, id), Sent::Queued));
+    (1..=2).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     assert_eq!(writer.stop(), [1, 2]);
-    assert_eq!(request(&writer, 3), Sent::Closed);
+    assert_eq!(request(&writer, 3), WriteOutcome::Closed);
     drop(joined);
     writer.close();
     assert_eq!(written(&read), "");
@@ -184,7 +184,7 @@ async fn what_was_stopped_is_not_written() {
 async fn a_thread_that_waits_writes_what_it_holds() {
     let (writer, read) = pair();
     let joined = JoinedRequests::begin_for(FOR_EVER);
-    (1..=2).for_each(|id| assert_eq!(request(&writer, id), Sent::Queued));
+    (1..=2).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     assert_eq!(written(&read), "");
     write_held();
     assert_eq!(written(&read), "1\n2\n");
@@ -195,11 +195,11 @@ async fn a_thread_that_waits_writes_what_it_holds() {
     write_held();
 }
 
-fn turn() -> Turn {
+fn turn() -> BatchGuard {
     let watch = Arc::new(Watch::default());
     watch.look();
     assert!(watch.begin(Instant::now));
-    Turn::of(watch)
+    BatchGuard::of(watch)
 }
 
 /// SPEC 5.11: what the tasks send that a batch of answers woke is written at the end of its turn, in order, once each had the thread.
@@ -222,9 +222,9 @@ async fn a_turn_ends_behind_the_tasks_that_its_answers_woke() {
     assert_eq!(written(&read), "1\n2\n3\n");
     assert_eq!(probe.await.unwrap(), "", "it was written before all had the thread");
     for task in tasks {
-        assert_eq!(task.await.unwrap(), Ok(Sent::Queued));
+        assert_eq!(task.await.unwrap(), Ok(WriteOutcome::Queued));
     }
-    assert_eq!(request(&writer, 4), Sent::Written);
+    assert_eq!(request(&writer, 4), WriteOutcome::Written);
 }
 
 /// Two connections that are read by one thread.
@@ -232,13 +232,13 @@ async fn a_turn_ends_behind_the_tasks_that_its_answers_woke() {
 async fn a_turn_amid_another_holds_nothing_beyond_the_first_end() {
     let (writer, read) = pair();
     let (first, second) = (turn(), turn());
-    assert_eq!(request(&writer, 1), Sent::Queued);
+    assert_eq!(request(&writer, 1), WriteOutcome::Queued);
     drop(first);
     assert_eq!(written(&read), "1\n");
-    assert_eq!(request(&writer, 2), Sent::Queued);
+    assert_eq!(request(&writer, 2), WriteOutcome::Queued);
     drop(second);
     assert_eq!(written(&read), "2\n");
-    assert_eq!(request(&writer, 3), Sent::Written);
+    assert_eq!(request(&writer, 3), WriteOutcome::Written);
 }
 
 /// SPEC 16.3: a child that was forked amid a turn holds nothing back, and writes nothing of its parent's.
@@ -246,16 +246,16 @@ async fn a_turn_amid_another_holds_nothing_beyond_the_first_end() {
 async fn a_forked_child_has_no_part_in_the_turn_of_its_parent() {
     let (writer, read) = pair();
     let turn = turn();
-    assert_eq!(request(&writer, 1), Sent::Queued);
+    assert_eq!(request(&writer, 1), WriteOutcome::Queued);
     let fork = |joining: &RefCell<Option<Joining>>| {
         joining.borrow_mut().as_mut().unwrap().fork_generation += 1;
     };
     JOINING.with(fork);
     let (of_child, read_of_child) = pair();
-    assert_eq!(request(&of_child, 2), Sent::Written);
+    assert_eq!(request(&of_child, 2), WriteOutcome::Written);
     assert_eq!((written(&read_of_child).as_str(), written(&read).as_str()), ("2\n", ""));
     drop(turn);
-    assert_eq!(request(&of_child, 3), Sent::Written);
+    assert_eq!(request(&of_child, 3), WriteOutcome::Written);
 }
 
 /// SPEC 5.11: after several results taken together requests are left to the writer task, which is told, and writes them in order; after
@@ -264,16 +264,16 @@ async fn a_forked_child_has_no_part_in_the_turn_of_its_parent() {
 async fn requests_that_follow_several_results_are_left_to_the_writer_task() {
     let ((writer, read), (other, other_read)) = (pair(), pair());
     took_results(1);
-    assert_eq!(request(&writer, 1), Sent::Written);
+    assert_eq!(request(&writer, 1), WriteOutcome::Written);
     took_results(2);
-    assert_eq!(request(&writer, 2), Sent::Queued);
-    assert_eq!(request(&writer, 3), Sent::Queued);
+    assert_eq!(request(&writer, 2), WriteOutcome::Queued);
+    assert_eq!(request(&writer, 3), WriteOutcome::Queued);
     assert_eq!(written(&read), "1\n");
     let elsewhere = move || (request(&other, 9), other);
     let (sent, _other) = std::thread::spawn(elsewhere).join().unwrap();
-    assert_eq!((sent, written(&other_read).as_str()), (Sent::Written, "9\n"));
+    assert_eq!((sent, written(&other_read).as_str()), (WriteOutcome::Written, "9\n"));
     took_results(0);
-    assert_eq!(request(&writer, 4), Sent::Queued, "nothing is written past them");
+    assert_eq!(request(&writer, 4), WriteOutcome::Queued, "nothing is written past them");
     let writing = tokio::spawn({
         let writer = writer.clone();
         async move { writer.drain().await }
@@ -287,7 +287,7 @@ async fn requests_that_follow_several_results_are_left_to_the_writer_task() {
         all
     };
     assert_eq!(tokio::time::timeout(HANG, all).await.unwrap(), "2\n3\n4\n");
-    assert_eq!(request(&writer, 5), Sent::Written);
+    assert_eq!(request(&writer, 5), WriteOutcome::Written);
     writer.close();
     writing.await.unwrap().unwrap();
 }
@@ -298,10 +298,10 @@ async fn what_is_left_can_be_taken_back() {
     let (writer, read) = pair();
     took_results(2);
     let large = [b"y".repeat(BYTES), b"\n".to_vec()].concat();
-    assert_eq!(writer.send(&large, FrameKind::Request(1)), Sent::Written);
-    assert_eq!(request(&writer, 2), Sent::Queued);
+    assert_eq!(writer.send(&large, FrameKind::Request(1)), WriteOutcome::Written);
+    assert_eq!(request(&writer, 2), WriteOutcome::Queued);
     assert!(writer.withdraw(2));
-    assert_eq!(request(&writer, 3), Sent::Queued);
+    assert_eq!(request(&writer, 3), WriteOutcome::Queued);
     assert_eq!(writer.stop(), [3]);
     assert_eq!(written(&read).len(), large.len());
     took_results(0);

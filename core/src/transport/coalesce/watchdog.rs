@@ -29,7 +29,7 @@ pub(super) struct Watch(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    looking: Looking,
+    looking: WatchdogState,
     /// Turns under way.
     turns: u32,
     /// Whether one began since the last look.
@@ -42,7 +42,7 @@ struct State {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Looking {
+enum WatchdogState {
     /// Nobody looks; so many turns could have begun in quick succession, the last of them then.
     No { turns: u32, last: Option<Instant> },
     /// A thread was started that is to look.
@@ -51,15 +51,15 @@ enum Looking {
     Yes,
 }
 
-impl Default for Looking {
+impl Default for WatchdogState {
     fn default() -> Self {
-        Looking::No { turns: 0, last: None }
+        WatchdogState::No { turns: 0, last: None }
     }
 }
 
 /// What comes of a look.
 #[derive(Debug)]
-pub(super) enum Look {
+pub(super) enum WatchdogStep {
     /// The next one, once these have written.
     Next(Vec<Arc<dyn Flush>>),
     /// It was the last.
@@ -71,13 +71,13 @@ impl Watch {
     pub(super) fn begin(self: &Arc<Self>, now: impl FnOnce() -> Instant) -> bool {
         let mut state = self.lock();
         match &mut state.looking {
-            Looking::Yes => {
+            WatchdogState::Yes => {
                 state.turns += 1;
                 state.had_turns = true;
                 return true;
             }
-            Looking::Soon => return false,
-            Looking::No { turns, last } => {
+            WatchdogState::Soon => return false,
+            WatchdogState::No { turns, last } => {
                 let now = now();
                 let is_quick = last.is_some_and(|last| now.duration_since(last) <= QUICK);
                 *turns = if is_quick { *turns + 1 } else { 0 };
@@ -87,10 +87,10 @@ impl Watch {
                 }
             }
         }
-        state.looking = Looking::Soon;
+        state.looking = WatchdogState::Soon;
         drop(state);
         if !look_on(Arc::downgrade(self)) {
-            self.lock().looking = Looking::default();
+            self.lock().looking = WatchdogState::default();
         }
         false
     }
@@ -112,20 +112,20 @@ impl Watch {
         state.held.clear();
     }
 
-    pub(super) fn look(&self) -> Look {
+    pub(super) fn look(&self) -> WatchdogStep {
         let mut state = self.lock();
-        state.looking = Looking::Yes;
+        state.looking = WatchdogState::Yes;
         let had_turns = std::mem::take(&mut state.had_turns) || state.turns > 0;
         state.quiet_looks = if had_turns { 0 } else { state.quiet_looks + 1 };
         if state.quiet_looks > QUIET_LOOKS {
             *state = State::default();
-            return Look::Over;
+            return WatchdogStep::Over;
         }
         if std::mem::take(&mut state.is_old) {
-            return Look::Next(std::mem::take(&mut state.held));
+            return WatchdogStep::Next(std::mem::take(&mut state.held));
         }
         state.is_old = !state.held.is_empty();
-        Look::Next(Vec::new())
+        WatchdogStep::Next(Vec::new())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -139,8 +139,8 @@ fn look_on(watch: Weak<Watch>) -> bool {
         platform::block_all_signals();
         while let Some(watch) = watch.upgrade() {
             match watch.look() {
-                Look::Next(held) => held.iter().for_each(|writer| writer.flush_held()),
-                Look::Over => return,
+                WatchdogStep::Next(held) => held.iter().for_each(|writer| writer.flush_held()),
+                WatchdogStep::Over => return,
             }
             drop(watch);
             thread::sleep(LOOK);

@@ -22,7 +22,7 @@ const REFUSAL_WAIT: Duration = Duration::from_secs(2);
 
 /// How far a message is on its way.
 #[derive(Debug, Default)]
-pub(super) struct Way(AtomicU8);
+pub(super) struct SendStage(AtomicU8);
 
 const WAITING: u8 = 0;
 const BEGUN: u8 = 1;
@@ -30,7 +30,7 @@ const WITHDRAWN: u8 = 2;
 /// Taken back when some of it may have been sent.
 const RECALLED: u8 = 3;
 
-impl Way {
+impl SendStage {
     /// Takes the message back, so that it is not sent again either; `false` when some of it may
     /// have been sent.
     pub(super) fn withdraw(&self) -> bool {
@@ -61,12 +61,12 @@ impl Way {
 }
 
 /// A message as a request's body. It is asked for only when there is a connection to write it to.
-pub(super) struct Message {
+pub(super) struct MessageBody {
     pub bytes: Option<Bytes>,
-    pub way: Arc<Way>,
+    pub way: Arc<SendStage>,
 }
 
-impl http_body::Body for Message {
+impl http_body::Body for MessageBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -159,9 +159,9 @@ mod tests {
     /// Some of it was sent all the same.
     #[test]
     fn a_message_that_was_taken_back_is_not_sent_again() {
-        let way = Arc::<Way>::default();
-        let message = || Message { bytes: Some("{}".into()), way: way.clone() };
-        let sent = |message: &mut Message| {
+        let way = Arc::<SendStage>::default();
+        let message = || MessageBody { bytes: Some("{}".into()), way: way.clone() };
+        let sent = |message: &mut MessageBody| {
             let mut context = Context::from_waker(Waker::noop());
             match Pin::new(message).poll_frame(&mut context) {
                 Poll::Ready(Some(frame)) => Some(frame.is_ok()),

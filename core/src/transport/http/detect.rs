@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::errors::access::Purpose;
+use super::errors::access::RequestPurpose;
 use super::errors::{self, Failure};
-use super::http_session::{Channel, Dialect};
+use super::http_session::{Dialect, HttpSession};
 use super::outgoing::Post;
-use super::status_errors::Refusal;
+use super::status_errors::HttpRefusal;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
 
@@ -18,14 +18,14 @@ use trunkline_pool::interface::words;
 const ENDPOINT_WAIT: Duration = Duration::from_secs(5);
 
 /// Whether the answer to this message says what the server speaks.
-pub(super) fn is_probe(channel: &Channel, post: &Post) -> bool {
+pub(super) fn is_probe(channel: &HttpSession, post: &Post) -> bool {
     let is_handshake = || post.method().is_some_and(|method| method == "initialize");
     channel.dialect() == Dialect::Unknown && is_handshake()
 }
 
 /// The handshake over Streamable HTTP was refused so; HTTP+SSE is tried from now on.
-pub(super) fn fall_back(channel: &Channel, refusal: &Refusal) {
-    let _ = channel.probed.set(refusal.failure(channel, Purpose::Opening).error().clone());
+pub(super) fn fall_back(channel: &HttpSession, refusal: &HttpRefusal) {
+    let _ = channel.probed.set(refusal.failure(channel, RequestPurpose::Opening).error().clone());
     channel.speaks(Dialect::Events);
 }
 
@@ -34,7 +34,7 @@ pub(super) fn fall_back(channel: &Channel, refusal: &Refusal) {
 /// # Errors
 /// With what both attempts met, when the stream of an address that was probed says nothing. Where the configuration names
 /// the transport the connect's own time bounds the wait.
-pub(super) async fn endpoint(channel: &Channel) -> Result<(), Failure> {
+pub(super) async fn endpoint(channel: &HttpSession) -> Result<(), Failure> {
     let mut listening = channel.listening.subscribe();
     let named = listening.wait_for(|listening| *listening);
     if channel.probed.get().is_none() {
@@ -60,7 +60,7 @@ pub(super) async fn endpoint(channel: &Channel) -> Result<(), Failure> {
 
 /// What failed before a stream of HTTP+SSE said where messages are posted: with what was tried before it, where that was what
 /// the address turned out not to speak. What is wrong with the network or the credentials stands for itself.
-pub(super) fn explained(channel: &Channel, error: Error) -> Error {
+pub(super) fn explained(channel: &HttpSession, error: Error) -> Error {
     let says_nothing_else = matches!(error.code(), ErrorCode::Protocol | ErrorCode::Timeout);
     match channel.probed.get() {
         Some(first) if says_nothing_else && !*channel.listening.borrow() => {
@@ -71,7 +71,7 @@ pub(super) fn explained(channel: &Channel, error: Error) -> Error {
 }
 
 /// The stream of an address that was probed ended before it said anything.
-pub(super) fn ended_early(channel: &Channel) -> Option<Error> {
+pub(super) fn ended_early(channel: &HttpSession) -> Option<Error> {
     let is_early = channel.probed.get().is_some() && !*channel.listening.borrow();
     let message = "its stream ended before it said where messages are posted";
     is_early.then(|| explained(channel, errors::protocol(&channel.server, message)))

@@ -8,12 +8,12 @@ use reqwest::header::{HeaderValue, LOCATION};
 use reqwest::{Method, RequestBuilder, Response};
 use tokio::time::Instant;
 
-use super::errors::access::Purpose;
+use super::errors::access::RequestPurpose;
 use super::errors::status_class::{is_about_credentials, is_busy, is_taken};
 use super::errors::{self, Failure, network_errors};
-use super::http_session::Channel;
+use super::http_session::HttpSession;
 use super::outgoing::Post;
-use super::status_errors::Refusal;
+use super::status_errors::HttpRefusal;
 use crate::auth::CredentialAttempt;
 use crate::net::headers::coding;
 use crate::net::http_date::retry_after;
@@ -32,7 +32,7 @@ const RETRIES_MAX: u32 = 3;
 /// Sends a request until the server has taken or refused it; `request` makes it anew each time. One
 /// that is no message opens the connection.
 pub(super) async fn send(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     method: Method,
     post: Option<&Post>,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
@@ -41,18 +41,18 @@ pub(super) async fn send(
     if is_taken(response.status()) {
         return Ok(response);
     }
-    let purpose = post.map_or(Purpose::Opening, |post| post.purpose(channel));
-    Err(Refusal::read(response, in_session).await.failure(channel, purpose))
+    let purpose = post.map_or(RequestPurpose::Opening, |post| post.purpose(channel));
+    Err(HttpRefusal::read(response, in_session).await.failure(channel, purpose))
 }
 
 /// The same, with a refusal as it came, and whether the request named a session.
 pub(super) async fn exchange(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     method: Method,
     post: Option<&Post>,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<(Response, bool), Failure> {
-    let (mut redirects, mut spent) = (0, Spent::default());
+    let (mut redirects, mut spent) = (0, ExchangeTries::default());
     loop {
         let (response, in_session) = attempt(channel, &method, post, &request, &mut spent).await?;
         if !response.status().is_redirection() {
@@ -73,10 +73,10 @@ pub(super) async fn exchange(
 /// Asks for a stream, after this event where there is one. It is not asked for anywhere else: where
 /// a web page is in its place, the address of messages stays.
 pub(super) async fn open_stream(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     after: Option<&HeaderValue>,
 ) -> Result<(Response, bool), Failure> {
-    let mut spent = Spent::default();
+    let mut spent = ExchangeTries::default();
     let asked = || channel.listen(after);
     let opened = attempt(channel, &Method::GET, None, asked, &mut spent).await?;
     if !opened.0.status().is_redirection() {
@@ -87,7 +87,7 @@ pub(super) async fn open_stream(
 
 /// What one message has had of what it may have.
 #[derive(Default)]
-struct Spent {
+struct ExchangeTries {
     retries: u32,
     turn: CredentialAttempt,
 }
@@ -95,11 +95,11 @@ struct Spent {
 /// Sends a request until the server neither wants other credentials for it that there are nor asks
 /// for a wait that it is given.
 async fn attempt(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     method: &Method,
     post: Option<&Post>,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
-    spent: &mut Spent,
+    spent: &mut ExchangeTries,
 ) -> Result<(Response, bool), Failure> {
     loop {
         if method == Method::GET {
@@ -143,7 +143,7 @@ async fn attempt(
 /// Sends a request once; once more, by a socket of its own, where the first was closed before an
 /// answer and a repetition changes nothing.
 async fn answered(
-    channel: &Channel,
+    channel: &HttpSession,
     post: Option<&Post>,
     request: impl Fn() -> Result<RequestBuilder, Failure>,
 ) -> Result<Response, Failure> {
@@ -161,12 +161,12 @@ async fn answered(
 
 /// Whether there is time for that wait. If not, the error of the connect names the wait and no
 /// time-out, so that the next attempt waits.
-fn is_in_time(channel: &Channel, wait: Duration) -> bool {
+fn is_in_time(channel: &HttpSession, wait: Duration) -> bool {
     channel.reported_at().is_none_or(|reported_at| Instant::now() + wait <= reported_at)
 }
 
 /// Whether the redirect stays within the origin; the next attempt goes there, by the same method.
-fn follow(channel: &Channel, method: &Method, response: &Response) -> bool {
+fn follow(channel: &HttpSession, method: &Method, response: &Response) -> bool {
     let repeats = match response.status().as_u16() {
         301 | 302 | 307 | 308 => true,
         303 => method == Method::GET,

@@ -7,11 +7,11 @@ use tokio_tungstenite::tungstenite::{Message, WebSocket};
 
 use super::sse::parser::{self, EventReader};
 use super::websocket;
-use crate::transport::Line;
+use crate::transport::ServerLine;
 
 /// What a stream said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum StreamEvent {
     /// The text of a message.
     Message(Vec<u8>),
     /// Where messages go.
@@ -29,28 +29,28 @@ pub enum Event {
 }
 
 /// The events of a stream that comes in pieces, and whether it could be followed to its end.
-pub fn events(pieces: &[&[u8]], limit: usize) -> (Vec<Event>, bool) {
+pub fn events(pieces: &[&[u8]], limit: usize) -> (Vec<StreamEvent>, bool) {
     let mut reader = EventReader::new(limit);
     let is_whole = pieces.iter().all(|piece| reader.feed(piece).is_ok());
-    let mut events: Vec<Event> = std::iter::from_fn(|| reader.next()).map(shown).collect();
-    events.extend(reader.unended().map(Event::Unended));
+    let mut events: Vec<StreamEvent> = std::iter::from_fn(|| reader.next()).map(shown).collect();
+    events.extend(reader.unended().map(StreamEvent::Unended));
     (events, is_whole)
 }
 
-fn shown(event: parser::Event) -> Event {
+fn shown(event: parser::SseEvent) -> StreamEvent {
     match event {
-        parser::Event::Message(text) => Event::Message(text),
-        parser::Event::Endpoint(text) => Event::Endpoint(text),
-        parser::Event::Other(text) => Event::Other(text),
-        parser::Event::Oversized(head) => Event::Oversized(head),
-        parser::Event::Id(id) => Event::Id(id.as_bytes().to_vec()),
-        parser::Event::Retry(wait) => Event::Retry(wait.as_millis() as u64),
+        parser::SseEvent::Message(text) => StreamEvent::Message(text),
+        parser::SseEvent::Endpoint(text) => StreamEvent::Endpoint(text),
+        parser::SseEvent::Other(text) => StreamEvent::Other(text),
+        parser::SseEvent::Oversized(head) => StreamEvent::Oversized(head),
+        parser::SseEvent::Id(id) => StreamEvent::Id(id.as_bytes().to_vec()),
+        parser::SseEvent::Retry(wait) => StreamEvent::Retry(wait.as_millis() as u64),
     }
 }
 
 /// What came over a websocket.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Socket {
+pub struct SocketTranscript {
     /// Texts, but blank ones.
     pub texts: Vec<Vec<u8>>,
     /// Why it ended.
@@ -87,7 +87,7 @@ impl Write for Pieces<'_> {
 }
 
 /// Reads a websocket whose bytes come in pieces.
-pub fn socket(pieces: &[&[u8]], limit: usize) -> Socket {
+pub fn socket(pieces: &[&[u8]], limit: usize) -> SocketTranscript {
     let stream = Pieces { left: pieces.iter(), piece: &[], answered: 0 };
     let mut socket =
         WebSocket::from_raw_socket(stream, Role::Client, Some(websocket::bounds(limit)));
@@ -100,9 +100,11 @@ pub fn socket(pieces: &[&[u8]], limit: usize) -> Socket {
             Err(error) => break error.to_string(),
         };
         match websocket::line(&bytes) {
-            Some(Line::Whole(text) | Line::Oversized(text)) => texts.push(text.to_vec()),
+            Some(ServerLine::Whole(text) | ServerLine::Oversized(text)) => {
+                texts.push(text.to_vec())
+            }
             None => {}
         }
     };
-    Socket { texts, end, answered: socket.get_ref().answered }
+    SocketTranscript { texts, end, answered: socket.get_ref().answered }
 }

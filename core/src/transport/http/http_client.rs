@@ -60,7 +60,7 @@ pub(super) struct Target {
     pub kind: RemoteKind,
     pub address: Url,
     pub headers: HeaderMap,
-    pub clients: Clients,
+    pub clients: HttpClients,
     pub cookies: Arc<Jar>,
     pub road: Road,
     /// How long whoever connects waits.
@@ -68,7 +68,7 @@ pub(super) struct Target {
 }
 
 /// The clients of one connection.
-pub(super) struct Clients {
+pub(super) struct HttpClients {
     /// Uses sockets again that were used just now.
     pub kept: reqwest::Client,
     /// Has a new one for each request.
@@ -77,7 +77,7 @@ pub(super) struct Clients {
     spends: AtomicBool,
 }
 
-impl Clients {
+impl HttpClients {
     /// The one that the next request is sent with.
     pub(super) fn next(&self) -> &reqwest::Client {
         if self.spends.load(Ordering::Relaxed) { &self.fresh } else { &self.kept }
@@ -129,7 +129,7 @@ impl Target {
             builder.build().map_err(|error| network_errors::internal(server, &error))
         };
         let (kept, fresh) = (client(SOCKETS_IDLE_MAX)?, client(0)?);
-        let clients = Clients { kept, fresh, spends: AtomicBool::new(false) };
+        let clients = HttpClients { kept, fresh, spends: AtomicBool::new(false) };
         Ok(Target { kind: spec.kind, address, headers, clients, road, patience, cookies })
     }
 }

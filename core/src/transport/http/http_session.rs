@@ -12,10 +12,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use trunkline_pool::config::RemoteKind;
 
-use super::errors::access::Standing;
+use super::errors::access::AccessState;
 use super::errors::error_context::ErrorContext;
 use super::errors::{self, Failure};
-use super::http_client::{Clients, Target, query_values, spends_sockets};
+use super::http_client::{HttpClients, Target, query_values, spends_sockets};
 use super::param_headers::Mirrors;
 use super::sse::backoff::Turns;
 use crate::auth::{CredentialAttempt, Credentials, Denial, Rejection};
@@ -23,7 +23,7 @@ use crate::net::cookies::Jar;
 use crate::net::http_client::Road;
 use crate::net::redact::Redactor;
 use crate::net::www_authenticate::Challenge;
-use crate::transport::{Inbound, Sighting, of_server};
+use crate::transport::{DisconnectCause, Inbound, of_server};
 use crate::{Error, Result};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -48,7 +48,7 @@ pub(super) enum Dialect {
 }
 
 /// One connection's.
-pub(super) struct Channel {
+pub(super) struct HttpSession {
     pub server: Arc<str>,
     /// Bytes of a body and of an event.
     pub frame_bytes: usize,
@@ -61,7 +61,7 @@ pub(super) struct Channel {
     /// When streams are asked for, over all of them.
     pub turns: Turns,
     /// Whether what is sent is still let in.
-    pub standing: Standing,
+    pub standing: AccessState,
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
     /// How long whoever connects waits.
@@ -81,7 +81,7 @@ pub(super) struct Channel {
 
 struct State {
     /// Absent after the end, so that its sockets close.
-    clients: Option<Clients>,
+    clients: Option<HttpClients>,
     url: Url,
     session: Option<HeaderValue>,
     /// What of the address to post to names the session, over HTTP+SSE.
@@ -90,14 +90,14 @@ struct State {
     inbound: Option<Arc<dyn Inbound>>,
 }
 
-impl Channel {
+impl HttpSession {
     pub(super) fn new(
         server: Arc<str>,
         frame_bytes: usize,
         redactor: Arc<Redactor>,
         target: Target,
         credentials: Option<Arc<Credentials>>,
-    ) -> Channel {
+    ) -> HttpSession {
         let Target { kind, address: url, headers, clients, road, patience, cookies } = target;
         let dialect = watch::Sender::new(match kind {
             RemoteKind::Http => Dialect::Streamable,
@@ -112,14 +112,14 @@ impl Channel {
         let (ready, listening) = (watch::Sender::new(false), watch::Sender::new(false));
         let state = Mutex::new(state);
         let mirrors = Mirrors::default();
-        Channel {
+        HttpSession {
             server,
             frame_bytes,
             redactor,
             ready,
             listening,
             turns: Turns::default(),
-            standing: Standing::default(),
+            standing: AccessState::default(),
             probed,
             patience,
             kind,
@@ -188,7 +188,7 @@ impl Channel {
     }
 
     /// The connection cannot go on. Told from a task of its own, since what follows ends the caller's.
-    pub(super) fn lose(&self, sighting: Sighting) {
+    pub(super) fn lose(&self, sighting: DisconnectCause) {
         if let Ok(inbound) = self.inbound() {
             tokio::spawn(inbound.lost(sighting));
         }
@@ -240,7 +240,7 @@ impl Channel {
     /// # Errors
     /// `protocol` when it is not what a session id can be.
     pub(super) fn keep_session(&self, response: &Response) -> Result<()> {
-        let Some(session) = Channel::session_of(response) else { return Ok(()) };
+        let Some(session) = HttpSession::session_of(response) else { return Ok(()) };
         let bytes = session.as_bytes();
         let visible = bytes.iter().all(u8::is_ascii_graphic);
         if bytes.is_empty() || bytes.len() > SESSION_BYTES_MAX || !visible {
@@ -372,7 +372,7 @@ impl Channel {
     /// Heeds what an answer says of its socket.
     pub(super) fn heed(&self, headers: &HeaderMap) {
         if spends_sockets(headers) {
-            self.state().clients.iter().for_each(Clients::spend);
+            self.state().clients.iter().for_each(HttpClients::spend);
         }
     }
 
@@ -416,7 +416,7 @@ impl Channel {
     }
 }
 
-impl ErrorContext for Channel {
+impl ErrorContext for HttpSession {
     fn server(&self) -> &Arc<str> {
         &self.server
     }
@@ -462,13 +462,13 @@ pub(super) mod tests {
     use super::*;
 
     /// That of a connection which leads nowhere.
-    pub(in super::super) fn channel() -> Channel {
+    pub(in super::super) fn channel() -> HttpSession {
         let spec = ServerSpec::from_value("s", &json!({ "type": "http", "url": "http://h/" }));
         let spec = spec.unwrap();
         let Transport::Remote(remote) = &spec.transport else { panic!("it is remote") };
         let server: Arc<str> = "s".into();
         let target = Target::of(&server, remote, Duration::ZERO, Arc::default()).unwrap();
         let redactor = Arc::new(Redactor::new(std::iter::empty(), 40));
-        Channel::new(server, 1 << 20, redactor, target, None)
+        HttpSession::new(server, 1 << 20, redactor, target, None)
     }
 }

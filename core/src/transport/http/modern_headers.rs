@@ -9,16 +9,16 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::body::Message;
+use super::body::MessageBody;
 use super::errors::Failure;
-use super::errors::access::Purpose;
+use super::errors::access::RequestPurpose;
 use super::errors::answer_words::media_type;
 use super::exchange::exchange;
-use super::http_session::{Channel, Dialect};
+use super::http_session::{Dialect, HttpSession};
 use super::outgoing::Post;
 use super::param_headers::{Doubled, Mirrors, encoded};
 use super::sse::response;
-use super::status_errors::{self, Refusal};
+use super::status_errors::{self, HttpRefusal};
 
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -38,7 +38,7 @@ pub(super) fn headers(frame: &[u8], mirrors: &Mirrors) -> Result<Option<HeaderMa
 
 /// The headers that every message has, and of a call its tool and its arguments.
 fn of_frame(frame: &[u8]) -> Option<(HeaderMap, Option<Called<'_>>)> {
-    let Frame { method, params } = serde_json::from_slice(frame).ok()?;
+    let ModernFrame { method, params } = serde_json::from_slice(frame).ok()?;
     let params = params?;
     let revision = params.meta?.revision?;
     let mut headers = HeaderMap::new();
@@ -58,7 +58,7 @@ fn of_frame(frame: &[u8]) -> Option<(HeaderMap, Option<Called<'_>>)> {
 type Called<'a> = (Cow<'a, str>, Option<&'a RawValue>);
 
 #[derive(Deserialize)]
-struct Frame<'a> {
+struct ModernFrame<'a> {
     #[serde(borrow)]
     method: Cow<'a, str>,
     #[serde(borrow)]
@@ -68,7 +68,7 @@ struct Frame<'a> {
 #[derive(Deserialize)]
 struct Params<'a> {
     #[serde(rename = "_meta", borrow)]
-    meta: Option<Meta<'a>>,
+    meta: Option<ModernFrameMeta<'a>>,
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -78,32 +78,32 @@ struct Params<'a> {
 }
 
 #[derive(Deserialize)]
-struct Meta<'a> {
+struct ModernFrameMeta<'a> {
     #[serde(rename = "io.modelcontextprotocol/protocolVersion", borrow)]
     revision: Option<Cow<'a, str>>,
 }
 
 /// Sends a request and takes its answer, in either form.
 pub(super) async fn ask(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     post: &Post,
     id: u64,
     headers: &HeaderMap,
 ) -> Result<(), Failure> {
     let request = || {
-        let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
+        let message = MessageBody { bytes: Some(post.bytes.clone()), way: post.way.clone() };
         let request = channel.request(Method::POST)?.headers(headers.clone());
         Ok(request.body(reqwest::Body::wrap(message)))
     };
     let (mut response, _) = exchange(channel, Method::POST, Some(post), request).await?;
     if !response.status().is_success() {
-        let refusal = Refusal::read(response, false).await;
+        let refusal = HttpRefusal::read(response, false).await;
         if refusal.is_of_the_protocol() {
             channel.inbound()?.heard();
         }
         let purpose = post.purpose(channel);
         // The error in the body is the answer, where there is one.
-        return match refusal.error().filter(|_| purpose != Purpose::Call) {
+        return match refusal.error().filter(|_| purpose != RequestPurpose::Call) {
             Some(error) => status_errors::answer(channel, id, error.get()),
             None => Err(refusal.failure(channel, purpose)),
         };

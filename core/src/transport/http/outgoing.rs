@@ -7,9 +7,9 @@ use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
-use super::body::Way;
-use super::errors::access::Purpose;
-use super::http_session::Channel;
+use super::body::SendStage;
+use super::errors::access::RequestPurpose;
+use super::http_session::HttpSession;
 use crate::transport::FrameKind;
 
 /// A message and how far it is.
@@ -18,7 +18,7 @@ pub(super) struct Post {
     pub headers: Option<HeaderMap>,
     pub bytes: Bytes,
     pub kind: FrameKind,
-    pub way: Arc<Way>,
+    pub way: Arc<SendStage>,
 }
 
 impl Post {
@@ -41,16 +41,16 @@ impl Post {
     }
 
     /// What it is for. It is read once more, since it was refused.
-    pub(super) fn purpose(&self, channel: &Channel) -> Purpose {
+    pub(super) fn purpose(&self, channel: &HttpSession) -> RequestPurpose {
         match self.method().as_deref() {
             Some("initialize" | "notifications/initialized" | "server/discover")
                 if channel.is_connecting() =>
             {
-                Purpose::Opening
+                RequestPurpose::Opening
             }
-            Some("tools/list") => Purpose::Tools,
-            Some(method) if method.ends_with("/list") => Purpose::List,
-            Some(_) | None => Purpose::Call,
+            Some("tools/list") => RequestPurpose::Tools,
+            Some(method) if method.ends_with("/list") => RequestPurpose::List,
+            Some(_) | None => RequestPurpose::Call,
         }
     }
 }

@@ -69,7 +69,7 @@ impl Mirrors {
     ) -> Result<(), Doubled> {
         let mirrors = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
         let (Some(mirrors), Some(arguments)) = (mirrors, arguments) else { return Ok(()) };
-        let mut read = Read::new();
+        let mut read = MemberIndex::new();
         for Mirror { header, path } in &*mirrors {
             let value = at(arguments.get(), path, &mut read)?.and_then(|value| plain(value).ok());
             if let Some(value) = value.as_ref().and_then(text).and_then(|text| encoded(&text)) {
@@ -82,13 +82,13 @@ impl Mirrors {
 
 /// The members of the objects on the way to arguments, by the path of each object: read once, however many lead through it. None for a
 /// member that is there twice.
-type Read<'a> = HashMap<&'a [String], HashMap<String, Option<&'a RawValue>>>;
+type MemberIndex<'a> = HashMap<&'a [String], HashMap<String, Option<&'a RawValue>>>;
 
 /// What a path leads to, if anything.
 fn at<'a>(
     arguments: &'a str,
     path: &'a [String],
-    read: &mut Read<'a>,
+    read: &mut MemberIndex<'a>,
 ) -> Result<Option<&'a str>, Doubled> {
     let mut value = arguments;
     for (depth, name) in path.iter().enumerate() {
@@ -137,19 +137,19 @@ fn read(definition: &str) -> Result<Vec<Mirror>, &'static str> {
         return Ok(Vec::new());
     }
     let definition = plain(definition).map_err(|_| "it cannot be read")?;
-    let mut reading = Reading::default();
+    let mut reading = MirrorSearch::default();
     reading.schema(&definition["inputSchema"], Some(&mut Vec::new()), 0)?;
     Ok(reading.found)
 }
 
 #[derive(Default)]
-struct Reading {
+struct MirrorSearch {
     found: Vec<Mirror>,
     /// Without regard to case, as headers are.
     names: BTreeSet<String>,
 }
 
-impl Reading {
+impl MirrorSearch {
     /// Reads a schema; `path` leads to it by `properties` alone, if anything does.
     fn schema(
         &mut self,

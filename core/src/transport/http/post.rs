@@ -6,17 +6,17 @@ use std::time::Duration;
 use reqwest::header::HeaderValue;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 
-use super::body::{self, Message, REFUSAL_BYTES_MAX};
+use super::body::{self, MessageBody, REFUSAL_BYTES_MAX};
 use super::errors::answer_words::media_type;
 use super::errors::status_class::is_taken;
 use super::errors::{self, Failure};
 use super::exchange::{exchange, send};
-use super::http_session::{Channel, Dialect};
+use super::http_session::{Dialect, HttpSession};
 use super::outgoing::Post;
 use super::sse::response;
-use super::status_errors::{self, Refusal};
+use super::status_errors::{self, HttpRefusal};
 use super::{detect, modern_headers};
-use crate::transport::{Doubt, FrameKind, Sighting};
+use crate::transport::{DisconnectCause, Doubt, FrameKind};
 use crate::{Error, ErrorCode, Outcome};
 
 /// How long a notification or reply may take; requests have their callers' deadlines.
@@ -30,7 +30,7 @@ const FAREWELL_WAIT_MAX: Duration = Duration::from_secs(1);
 const LISTENING_WAIT: Duration = Duration::from_millis(250);
 
 /// Carries a message, and its answer where it has one. The body of one task.
-pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
+pub(super) async fn carry(channel: Arc<HttpSession>, post: Post) {
     if let (Some(headers), FrameKind::Request(id)) = (&post.headers, post.kind) {
         if let Err(failed) = modern_headers::ask(&channel, &post, id, headers).await {
             settle(&channel, &post, failed, false);
@@ -75,7 +75,7 @@ pub(super) async fn carry(channel: Arc<Channel>, post: Post) {
 
 /// Waits until requests may be sent: they must not overtake the notification that opens the session, and the first of them
 /// are lists, which nothing should change unheard.
-async fn opened(channel: &Channel) {
+async fn opened(channel: &HttpSession) {
     let mut ready = channel.ready.subscribe();
     let _ = ready.wait_for(|ready| *ready).await;
     let mut listening = channel.listening.subscribe();
@@ -86,7 +86,7 @@ async fn opened(channel: &Channel) {
 }
 
 /// Answers who waits for a message that failed. What fails before the session is open ends the attempt.
-fn settle(channel: &Arc<Channel>, post: &Post, failed: Failure, unopened: bool) {
+fn settle(channel: &Arc<HttpSession>, post: &Post, failed: Failure, unopened: bool) {
     tracing::debug!(server = %channel.server, error = %failed.error(), "a message failed");
     let refuse = |error: Error, doubt: Doubt| {
         if let (FrameKind::Request(id), Ok(inbound)) = (post.kind, channel.inbound()) {
@@ -96,7 +96,7 @@ fn settle(channel: &Arc<Channel>, post: &Post, failed: Failure, unopened: bool) 
     let of_call = |error: Error| as_call(channel, error, post.way.outcome());
     match failed {
         Failure::Message(error) | Failure::Refused(error) if unopened => {
-            channel.lose(Sighting::Broken(error));
+            channel.lose(DisconnectCause::Broken(error));
         }
         Failure::Message(error) => refuse(of_call(error), Doubt::Open),
         Failure::Refused(error) => refuse(of_call(error), Doubt::Settled),
@@ -104,17 +104,17 @@ fn settle(channel: &Arc<Channel>, post: &Post, failed: Failure, unopened: bool) 
             // The server knows no such session, so that it did nothing in it.
             refuse(lost_session(channel, &error), Doubt::Settled);
             channel.drop_session();
-            channel.lose(Sighting::SessionLost(error));
+            channel.lose(DisconnectCause::SessionLost(error));
         }
         Failure::Connection(error) => {
             refuse(error.clone().with_outcome(Outcome::NotSent), Doubt::Settled);
-            channel.lose(Sighting::Broken(error));
+            channel.lose(DisconnectCause::Broken(error));
         }
     }
 }
 
 /// The error of one call. Where the way to the server failed it is interrupted, and nothing else (SPEC 5.6).
-fn as_call(channel: &Channel, error: Error, outcome: Outcome) -> Error {
+fn as_call(channel: &HttpSession, error: Error, outcome: Outcome) -> Error {
     if error.outcome().is_some() {
         return error;
     }
@@ -126,13 +126,18 @@ fn as_call(channel: &Channel, error: Error, outcome: Outcome) -> Error {
 }
 
 /// The error of a call that the server refused since it knows the session no more.
-fn lost_session(channel: &Channel, error: &Error) -> Error {
+fn lost_session(channel: &HttpSession, error: &Error) -> Error {
     let message = format!("the server no longer knows the session: {}", error.message());
     errors::interrupted_by(&channel.server, &message, Outcome::NotSent, error)
 }
 
 /// Sends a request and takes its answer, in either form; over HTTP+SSE the stream brings it.
-async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> Result<(), Failure> {
+async fn ask(
+    channel: &Arc<HttpSession>,
+    post: &Post,
+    id: u64,
+    handshake: bool,
+) -> Result<(), Failure> {
     if channel.dialect() == Dialect::Events {
         return give(channel, post).await;
     }
@@ -150,7 +155,7 @@ async fn ask(channel: &Arc<Channel>, post: &Post, id: u64, handshake: bool) -> R
 /// The same over Streamable HTTP. A handshake has sessions that nobody goes on with: an earlier one's, and its own where another answer
 /// came first.
 async fn ask_by_post(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     post: &Post,
     id: u64,
     left: Option<&mut Vec<HeaderValue>>,
@@ -158,7 +163,7 @@ async fn ask_by_post(
     let (mut response, in_session) =
         exchange(channel, Method::POST, Some(post), || message(channel, post)).await?;
     if !is_taken(response.status()) {
-        let refusal = Refusal::read(response, in_session).await;
+        let refusal = HttpRefusal::read(response, in_session).await;
         if refusal.is_of_the_protocol() {
             channel.inbound()?.heard();
         }
@@ -181,7 +186,7 @@ async fn ask_by_post(
     if let Some(left) = left {
         match channel.inbound()?.awaits(id) {
             true => channel.keep_session(&response).map_err(Failure::Message)?,
-            false => left.extend(Channel::session_of(&response)),
+            false => left.extend(HttpSession::session_of(&response)),
         }
     }
     match media_type(response.headers()).as_deref() {
@@ -196,14 +201,14 @@ async fn ask_by_post(
 }
 
 /// Tells the server that a session is over. Whatever it answers, it is: 405 means that it ends by itself.
-pub(super) async fn end_session(channel: &Channel, session: HeaderValue) {
+pub(super) async fn end_session(channel: &HttpSession, session: HeaderValue) {
     if let Ok(request) = channel.in_session(Method::DELETE, session) {
         let _ = tokio::time::timeout(FAREWELL_WAIT_MAX, request.send()).await;
     }
 }
 
 /// Sends a message whose answer, if there is one, comes over the stream of HTTP+SSE, which says where to.
-async fn give(channel: &Arc<Channel>, post: &Post) -> Result<(), Failure> {
+async fn give(channel: &Arc<HttpSession>, post: &Post) -> Result<(), Failure> {
     detect::endpoint(channel).await?;
     let mut response = deliver(channel, post).await?;
     // Read for the sake of the socket, which can be used again then.
@@ -213,11 +218,11 @@ async fn give(channel: &Arc<Channel>, post: &Post) -> Result<(), Failure> {
 }
 
 /// Posts a message until the server has taken or refused it.
-async fn deliver(channel: &Arc<Channel>, post: &Post) -> Result<Response, Failure> {
+async fn deliver(channel: &Arc<HttpSession>, post: &Post) -> Result<Response, Failure> {
     send(channel, Method::POST, Some(post), || message(channel, post)).await
 }
 
-fn message(channel: &Channel, post: &Post) -> Result<RequestBuilder, Failure> {
-    let message = Message { bytes: Some(post.bytes.clone()), way: post.way.clone() };
+fn message(channel: &HttpSession, post: &Post) -> Result<RequestBuilder, Failure> {
+    let message = MessageBody { bytes: Some(post.bytes.clone()), way: post.way.clone() };
     Ok(channel.request(Method::POST)?.body(reqwest::Body::wrap(message)))
 }

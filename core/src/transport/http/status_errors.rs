@@ -12,13 +12,13 @@ use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::revision;
 
 use super::body::{self, REFUSAL_BYTES_MAX, in_time};
-use super::errors::access::Purpose;
-use super::errors::answer_words::{self, Said};
+use super::errors::access::RequestPurpose;
+use super::errors::answer_words::{self, AnswerExcerpt};
 use super::errors::status_class::{is_about_credentials, is_busy};
 use super::errors::{self, Failure};
-use super::http_session::Channel;
+use super::http_session::HttpSession;
 use crate::net::http_date::retry_after;
-use crate::transport::{Line, Via};
+use crate::transport::{ServerLine, Via};
 use crate::{Error, ErrorCode, Outcome};
 
 /// The errors that only a server of the modern era gives: headers that do not match, a capability that it must have, a
@@ -35,7 +35,7 @@ const ERROR_BYTES_MAX: usize = 1 << 20;
 const REVISION_WORDS_MAX: usize = 500;
 
 /// A refusal as it came.
-pub(super) struct Refusal {
+pub(super) struct HttpRefusal {
     status: StatusCode,
     headers: HeaderMap,
     /// Its beginning.
@@ -44,20 +44,20 @@ pub(super) struct Refusal {
     in_session: bool,
 }
 
-impl Refusal {
+impl HttpRefusal {
     /// Reads what a refusal says; `in_session` says whether the request named a session.
-    pub(super) async fn read(mut response: Response, in_session: bool) -> Refusal {
+    pub(super) async fn read(mut response: Response, in_session: bool) -> HttpRefusal {
         let (status, headers) = (response.status(), response.headers().clone());
         let is_json = answer_words::media_type(&headers).as_deref() == Some("application/json");
         let bytes_max = if is_json { ERROR_BYTES_MAX } else { REFUSAL_BYTES_MAX };
         let body = in_time(body::read_head(&mut response, bytes_max)).await;
-        Refusal { status, headers, body, in_session }
+        HttpRefusal { status, headers, body, in_session }
     }
 
     /// What it means for a request with that purpose (SPEC 8.4, 18.4).
-    pub(super) fn failure(&self, channel: &Channel, purpose: Purpose) -> Failure {
-        let Refusal { status, headers, body, in_session } = self;
-        let said = Said { status: *status, headers, body };
+    pub(super) fn failure(&self, channel: &HttpSession, purpose: RequestPurpose) -> Failure {
+        let HttpRefusal { status, headers, body, in_session } = self;
+        let said = AnswerExcerpt { status: *status, headers, body };
         if is_about_credentials(*status) && !self.is_of_a_gateway(&said) {
             let error = self.with_answer(channel, errors::auth(channel, &said));
             return match channel.standing.refused(*status, purpose) {
@@ -82,14 +82,14 @@ impl Refusal {
     }
 
     /// The error of a status. Where the server speaks the protocol its address is right.
-    fn of_status(&self, channel: &Channel, said: &Said<'_>) -> Error {
+    fn of_status(&self, channel: &HttpSession, said: &AnswerExcerpt<'_>) -> Error {
         let error = errors::status(channel, said);
         let speaks = self.is_of_the_protocol() && errors::is_about_address(self.status);
         if speaks { error.with_hint(errors::SPOKEN) } else { error }
     }
 
     /// The error of a status, with the error of the protocol that came with it as its cause.
-    fn with_answer(&self, channel: &Channel, error: Error) -> Error {
+    fn with_answer(&self, channel: &HttpSession, error: Error) -> Error {
         match self.any_error().filter(|_| error.cause().is_none()) {
             Some((_, answer)) => error.with_cause(channel.error_of_server(answer.get())),
             None => error,
@@ -110,19 +110,19 @@ impl Refusal {
     }
 
     /// Whether a page says so in the place of the server, which a sign-in would not change: a 403 without a challenge.
-    fn is_of_a_gateway(&self, said: &Said<'_>) -> bool {
+    fn is_of_a_gateway(&self, said: &AnswerExcerpt<'_>) -> bool {
         let is_challenge = self.headers.contains_key(WWW_AUTHENTICATE);
         self.status == StatusCode::FORBIDDEN && !is_challenge && said.is_page()
     }
 
     /// The error of one call that lacks credentials. Who names what is missing has not begun; a bare 403 may be about what was done.
-    fn of_request(&self, error: Error, purpose: Purpose) -> Error {
+    fn of_request(&self, error: Error, purpose: RequestPurpose) -> Error {
         let is_proved =
             self.status == StatusCode::UNAUTHORIZED || self.headers.contains_key(WWW_AUTHENTICATE);
         match purpose {
-            Purpose::Call if is_proved => error.with_outcome(Outcome::NotSent),
-            Purpose::Call => error.with_outcome(Outcome::Unknown),
-            Purpose::Opening | Purpose::Tools | Purpose::List => error,
+            RequestPurpose::Call if is_proved => error.with_outcome(Outcome::NotSent),
+            RequestPurpose::Call => error.with_outcome(Outcome::Unknown),
+            RequestPurpose::Opening | RequestPurpose::Tools | RequestPurpose::List => error,
         }
     }
 
@@ -192,20 +192,20 @@ impl Refusal {
 
 /// Whether an error of the protocol that came with that error of a status is the answer to a request (SPEC 5.12). What opens a connection is
 /// told as what could not be opened, and a list that may be had another time is asked for again (SPEC 4.3).
-fn is_answered(of_status: &Error, purpose: Purpose) -> bool {
+fn is_answered(of_status: &Error, purpose: RequestPurpose) -> bool {
     match purpose {
-        Purpose::Opening => false,
-        Purpose::Tools | Purpose::List => of_status.code() == ErrorCode::Protocol,
-        Purpose::Call => true,
+        RequestPurpose::Opening => false,
+        RequestPurpose::Tools | RequestPurpose::List => of_status.code() == ErrorCode::Protocol,
+        RequestPurpose::Call => true,
     }
 }
 
 /// Takes an error for the answer to a request. Servers need not repeat the id when they refuse by the headers alone.
-pub(super) fn answer(channel: &Arc<Channel>, id: u64, error: &str) -> Result<(), Failure> {
+pub(super) fn answer(channel: &Arc<HttpSession>, id: u64, error: &str) -> Result<(), Failure> {
     let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}");
     let inbound = channel.inbound()?;
     inbound.heard();
-    inbound.take(Line::Whole(frame.as_bytes()), Via::Response(id)).map_err(Failure::Message)
+    inbound.take(ServerLine::Whole(frame.as_bytes()), Via::Response(id)).map_err(Failure::Message)
 }
 
 #[cfg(test)]
@@ -238,7 +238,7 @@ mod tests {
         ] {
             let seconds = HeaderValue::from_static("3600");
             let headers = waits.then_some((RETRY_AFTER, seconds)).into_iter().collect();
-            let refusal = Refusal { headers, ..refusal(status, body) };
+            let refusal = HttpRefusal { headers, ..refusal(status, body) };
             assert_eq!(refusal.ends_the_work(), expected, "{status} {waits} {body}");
         }
     }
@@ -273,7 +273,7 @@ mod tests {
     /// than it did. What the status says of sessions, credentials and time goes before it.
     #[test]
     fn an_error_of_the_protocol_is_the_servers_whatever_its_status() {
-        use Purpose::{Call, List, Opening};
+        use RequestPurpose::{Call, List, Opening};
         type Expected = (&'static str, &'static str, Option<i64>, Option<&'static str>);
         const CALL: Expected = ("refused", "server_error", Some(-32000), None);
         const SESSION: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found","data":[1]}}"#;
@@ -303,7 +303,7 @@ mod tests {
             (500, GATEWAY, Call, false, ("message", "protocol", None, None)),
             (500, "", Call, false, ("message", "protocol", None, None)),
         ] {
-            let refusal = Refusal { in_session, ..refusal(status, body) };
+            let refusal = HttpRefusal { in_session, ..refusal(status, body) };
             let failed = refusal.failure(&channel(), purpose);
             let found = match failed {
                 Failure::Message(_) => "message",
@@ -346,7 +346,7 @@ mod tests {
             (405, PAGE, true),
             (404, r#"{"error":{"code":404,"message":"no route"}}"#, true),
         ] {
-            let failed = refusal(status, body).failure(&channel(), Purpose::Opening);
+            let failed = refusal(status, body).failure(&channel(), RequestPurpose::Opening);
             let error = failed.error().clone();
             let is_told = |error: &Error| error.hint().is_some_and(|hint| hint.contains("`url`"));
             assert_eq!(is_told(&error), doubts, "{status} {body}: {error}");
@@ -357,8 +357,8 @@ mod tests {
         }
     }
 
-    fn refusal(status: u16, body: &str) -> Refusal {
+    fn refusal(status: u16, body: &str) -> HttpRefusal {
         let (status, headers) = (StatusCode::from_u16(status).unwrap(), HeaderMap::new());
-        Refusal { status, headers, body: body.into(), in_session: false }
+        HttpRefusal { status, headers, body: body.into(), in_session: false }
     }
 }

@@ -12,16 +12,16 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::RemoteSpec;
 use trunkline_pool::state::CloseExit;
 
-use super::body::Way;
+use super::body::SendStage;
 use super::http_client::Target;
-use super::http_session::{Channel, Dialect};
+use super::http_session::{Dialect, HttpSession};
 use super::outgoing::Post;
 use super::sse::get_stream;
 use super::{modern_headers, post};
 use crate::auth::Credentials;
 use crate::net::cookies::Jar;
 use crate::net::redact::Redactor;
-use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
+use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Wire, WriteOutcome};
 use crate::{Outcome, Result};
 
 /// Notifications and replies that may be on their way: each has a socket until the server takes it. A server that asks without
@@ -39,7 +39,7 @@ const SWEEP_MIN: usize = 64;
 
 /// A server that is spoken with over HTTP.
 pub(crate) struct HttpWire {
-    channel: Arc<Channel>,
+    channel: Arc<HttpSession>,
     tasks: Mutex<Tasks>,
 }
 
@@ -47,7 +47,7 @@ struct Tasks {
     /// Absent before `run`.
     runtime: Option<Handle>,
     running: JoinSet<()>,
-    requests: HashMap<u64, Request>,
+    requests: HashMap<u64, PostedRequest>,
     /// One less for each notification or reply on its way.
     unanswered: Arc<Semaphore>,
     /// One more for each request that was taken back.
@@ -59,8 +59,8 @@ struct Tasks {
 }
 
 /// A request on its way.
-struct Request {
-    way: Arc<Way>,
+struct PostedRequest {
+    way: Arc<SendStage>,
     recalled: oneshot::Sender<Arc<()>>,
     task: AbortHandle,
     /// The end of its response takes it back.
@@ -81,7 +81,7 @@ impl HttpWire {
         (credentials, cookies): (Option<Arc<Credentials>>, Arc<Jar>),
     ) -> Result<HttpWire> {
         let target = Target::of(server, spec, patience, cookies)?;
-        let channel = Channel::new(server.clone(), frame_bytes, redactor, target, credentials);
+        let channel = HttpSession::new(server.clone(), frame_bytes, redactor, target, credentials);
         let tasks = Tasks {
             runtime: None,
             running: JoinSet::new(),
@@ -110,28 +110,28 @@ impl Wire for HttpWire {
         tasks.runtime = Some(runtime);
     }
 
-    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+    fn send(&self, frame: &[u8], kind: FrameKind) -> WriteOutcome {
         let bytes = Bytes::copy_from_slice(frame.trim_ascii_end());
         // Arguments are read without the lock, which every message takes.
         let Ok(headers) = modern_headers::headers(&bytes, &self.channel.mirrors) else {
             // A lost connection is told as such, whatever the arguments.
-            return if self.tasks().stopped { Sent::Closed } else { Sent::Doubled };
+            return if self.tasks().stopped { WriteOutcome::Closed } else { WriteOutcome::Doubled };
         };
         let mut tasks = self.tasks();
         let Some(runtime) = tasks.runtime.clone().filter(|_| !tasks.stopped) else {
-            return Sent::Closed;
+            return WriteOutcome::Closed;
         };
         tasks.reap();
         let unanswered = match kind {
             FrameKind::Request(_) => None,
             FrameKind::Notification | FrameKind::Reply => {
                 match tasks.unanswered.clone().try_acquire_owned() {
-                    Err(_) => return Sent::Full,
+                    Err(_) => return WriteOutcome::Full,
                     Ok(counted) => Some(counted),
                 }
             }
         };
-        let way = Arc::<Way>::default();
+        let way = Arc::<SendStage>::default();
         let is_modern = headers.is_some();
         let post = Post { headers, bytes, kind, way: way.clone() };
         let carried = post::carry(self.channel.clone(), post);
@@ -140,7 +140,7 @@ impl Wire for HttpWire {
                 let (recalled, taken_back) = oneshot::channel();
                 let task = until_recalled(carried, taken_back);
                 let task = tasks.running.spawn_on(task, &runtime);
-                tasks.requests.insert(id, Request { way, recalled, task, is_modern });
+                tasks.requests.insert(id, PostedRequest { way, recalled, task, is_modern });
             }
             FrameKind::Notification | FrameKind::Reply => {
                 let counted = async move {
@@ -150,7 +150,7 @@ impl Wire for HttpWire {
                 tasks.running.spawn_on(counted, &runtime);
             }
         }
-        Sent::Queued
+        WriteOutcome::Queued
     }
 
     fn room(&self) -> Option<BoxFuture<'static, ()>> {
@@ -278,7 +278,7 @@ async fn until_recalled(carried: impl Future<Output = ()>, recalled: oneshot::Re
 }
 
 /// Ends the session that the server gave.
-async fn end_session(channel: &Channel) {
+async fn end_session(channel: &HttpSession) {
     if let Some(session) = channel.leave_session() {
         post::end_session(channel, session).await;
     }

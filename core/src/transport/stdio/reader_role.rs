@@ -16,7 +16,7 @@ use trunkline_pool::reader_role::{Lending, Role, Tell};
 
 use crate::platform::{LentPipe, ReadPipe, Room};
 use crate::transport::{
-    Ahead, Answer, Borrower, EventLoop, FrameReader, Inbound, LentOutput, ReadBy,
+    Ahead, AnswerReader, Borrower, EventLoop, FrameReader, Inbound, LentOutput, UndeliveredAnswer,
 };
 
 /// How long a waiter reads for one answer before it leaves that to the task. Until then it does not see that its call is cancelled, or
@@ -26,7 +26,7 @@ const WAIT_MAX: Duration = Duration::from_millis(8);
 /// Who reads.
 #[derive(Debug)]
 pub(super) struct Output {
-    role: Mutex<Role<Stream>>,
+    role: Mutex<Role<OutputStream>>,
     /// Whether a recall would change anything, for those who ask that at each call. Who is in the table before it looks here is seen
     /// by whoever sets this before it looks into the table: the lock of the table orders them.
     is_in_use: AtomicBool,
@@ -37,7 +37,7 @@ pub(super) struct Output {
 
 /// The pipe, and what was read of it and not taken.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct OutputStream {
     pub(super) pipe: LentPipe,
     pub(super) frames: FrameReader,
     /// The event loop that may read it.
@@ -80,7 +80,7 @@ impl Output {
         let Some(deadline) = inbound.deadline(request) else { return borrowed.rest(inbound) };
         let answer = borrowed.read(request, inbound, now, deadline.min(now + WAIT_MAX));
         // Whoever is told may call, and wait: the stream is for others by now.
-        answer.into_iter().for_each(Answer::tell);
+        answer.into_iter().for_each(UndeliveredAnswer::tell);
     }
 
     /// Lets an event loop read the answer to a request of its own, if the stream is offered and nothing else is in flight.
@@ -89,26 +89,26 @@ impl Output {
         event_loop: &EventLoop,
         request: u64,
         inbound: &dyn Inbound,
-    ) -> ReadBy {
+    ) -> AnswerReader {
         if inbound.awaited() > 1 {
             self.recall();
-            return ReadBy::Library;
+            return AnswerReader::Library;
         }
         // It was refused, or has ended: what is in flight is another's.
         if inbound.deadline(request).is_none() {
-            return ReadBy::Library;
+            return AnswerReader::Library;
         }
         let now = Instant::now();
-        let reserve = |role: &mut Role<Stream>| {
+        let reserve = |role: &mut Role<OutputStream>| {
             role.reserve(now).map(|stream| stream.reserve(event_loop, request))
         };
         match self.step(reserve) {
-            None => ReadBy::Library,
+            None => AnswerReader::Library,
             // What is told of the loan before must not be told under the lock.
             Some(Ok((read_by, _before))) => read_by,
             Some(Err(_)) => {
                 self.recall();
-                ReadBy::Library
+                AnswerReader::Library
             }
         }
     }
@@ -122,7 +122,7 @@ impl Output {
             return false;
         }
         let (answer, goes_on) = borrowed.read_once(request, inbound);
-        answer.into_iter().for_each(Answer::tell);
+        answer.into_iter().for_each(UndeliveredAnswer::tell);
         goes_on
     }
 
@@ -142,7 +142,7 @@ impl Output {
             Ok(pipe) => pipe,
             Err(pipe) => return Offered::Kept(pipe, frames),
         };
-        self.step(|role| role.lend(Stream { pipe, frames, borrower: None }));
+        self.step(|role| role.lend(OutputStream { pipe, frames, borrower: None }));
         // Who began a request before that found nothing to recall.
         if inbound.awaited() > 0 {
             self.recall();
@@ -151,7 +151,7 @@ impl Output {
     }
 
     /// Resolves when the task has what it lent again. A dropped future changes nothing.
-    pub(super) async fn returned(&self) -> Stream {
+    pub(super) async fn returned(&self) -> OutputStream {
         loop {
             let stream = tokio::select! {
                 biased;
@@ -165,7 +165,7 @@ impl Output {
     }
 
     /// The same as soon as no waiter reads any more: none begins to.
-    pub(super) async fn call_in(&self) -> Stream {
+    pub(super) async fn call_in(&self) -> OutputStream {
         match self.step(Role::call_in) {
             Some(stream) => stream,
             None => self.returned().await,
@@ -179,7 +179,7 @@ impl Output {
         }
     }
 
-    fn step<T>(&self, step: impl FnOnce(&mut Role<Stream>) -> T) -> T {
+    fn step<T>(&self, step: impl FnOnce(&mut Role<OutputStream>) -> T) -> T {
         let mut role = self.role.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = step(&mut role);
         self.is_in_use.store(role.is_in_use(), Ordering::Release);
@@ -187,19 +187,19 @@ impl Output {
     }
 }
 
-impl Stream {
+impl OutputStream {
     /// The loan to a loop, new or renewed, and the one that it takes the place of.
     fn reserve(
         &mut self,
         event_loop: &EventLoop,
         request: u64,
-    ) -> io::Result<(ReadBy, Option<Borrower>)> {
+    ) -> io::Result<(AnswerReader, Option<Borrower>)> {
         let renewed = self.borrower.as_ref().and_then(|it| it.renew(event_loop, request));
         if let Some(number) = renewed {
-            return Ok((ReadBy::Loan(number), None));
+            return Ok((AnswerReader::Loan(number), None));
         }
         let (output, borrower) = LentOutput::new(event_loop, request, self.pipe.copy()?);
-        Ok((ReadBy::NewLoan(output), self.borrower.replace(borrower)))
+        Ok((AnswerReader::NewLoan(output), self.borrower.replace(borrower)))
     }
 }
 
@@ -207,7 +207,7 @@ impl Stream {
 struct Borrowed<'a> {
     output: &'a Output,
     /// Absent at the end.
-    stream: Option<Stream>,
+    stream: Option<OutputStream>,
 }
 
 impl Borrowed<'_> {
@@ -218,10 +218,10 @@ impl Borrowed<'_> {
         inbound: &dyn Inbound,
         mut now: Instant,
         until: Instant,
-    ) -> Option<Answer> {
+    ) -> Option<UndeliveredAnswer> {
         // However slowly an answer drips, however long it is, and however many signals the thread has.
         while now <= until {
-            let Stream { pipe, frames, .. } = self.stream.as_mut()?;
+            let OutputStream { pipe, frames, .. } = self.stream.as_mut()?;
             match pipe.read_within(until.saturating_duration_since(now), frames.room()) {
                 Ok(1..) => inbound.heard(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -242,9 +242,13 @@ impl Borrowed<'_> {
 
     /// Reads what is there now. Lays the stream down for others only if that was the answer, or a part of it. The second value says
     /// which it was.
-    fn read_once(mut self, request: u64, inbound: &dyn Inbound) -> (Option<Answer>, bool) {
-        const LEFT: (Option<Answer>, bool) = (None, false);
-        let Some(Stream { pipe, frames, .. }) = self.stream.as_mut() else { return LEFT };
+    fn read_once(
+        mut self,
+        request: u64,
+        inbound: &dyn Inbound,
+    ) -> (Option<UndeliveredAnswer>, bool) {
+        const LEFT: (Option<UndeliveredAnswer>, bool) = (None, false);
+        let Some(OutputStream { pipe, frames, .. }) = self.stream.as_mut() else { return LEFT };
         match pipe.read_now(frames.room()) {
             Ok(1..) => inbound.heard(),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -265,7 +269,7 @@ impl Borrowed<'_> {
 
     /// Goes beyond the answer that was taken; whether the stream is for others then, and not for the task.
     fn pass_answer(mut self, inbound: &dyn Inbound) -> bool {
-        let Some(Stream { frames, .. }) = self.stream.as_mut() else { return false };
+        let Some(OutputStream { frames, .. }) = self.stream.as_mut() else { return false };
         frames.next_line();
         let is_all = frames.is_empty();
         if is_all {

@@ -10,16 +10,16 @@ use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::CloseExit;
 
 use super::eager_read::Early;
-use super::reader_role::{Offered, Output, Stream};
+use super::reader_role::{Offered, Output, OutputStream};
 use super::{shutdown, stderr};
 use crate::base::poll_on_wake::Seldom;
 use crate::net::redact::Redactor;
 use crate::platform::{Launched, ReadPipe, Room};
 use crate::transport::child::{Child, StderrTail};
-use crate::transport::coalesce::{self, Turn};
+use crate::transport::coalesce::{self, BatchGuard};
 use crate::transport::{
-    BoxFuture, EventLoop, FrameKind, FrameReader, FrameWriter, Graces, Inbound, ReadBy, Sent,
-    Sighting, Via, Wire,
+    AnswerReader, BoxFuture, DisconnectCause, EventLoop, FrameKind, FrameReader, FrameWriter,
+    Graces, Inbound, Via, Wire, WriteOutcome,
 };
 use crate::wakes::Batch;
 use crate::{Error, ErrorCode, Result};
@@ -91,7 +91,7 @@ impl Wire for StdioWire {
         tokio::spawn(read_stderr(self, stderr, inbound));
     }
 
-    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+    fn send(&self, frame: &[u8], kind: FrameKind) -> WriteOutcome {
         self.writer.send(frame, kind)
     }
 
@@ -114,7 +114,7 @@ impl Wire for StdioWire {
         self.output.read_here(request, inbound);
     }
 
-    fn lend_to(&self, event_loop: &EventLoop, request: u64, inbound: &dyn Inbound) -> ReadBy {
+    fn lend_to(&self, event_loop: &EventLoop, request: u64, inbound: &dyn Inbound) -> AnswerReader {
         self.output.lend_to(event_loop, request, inbound)
     }
 
@@ -166,7 +166,7 @@ impl Wire for StdioWire {
 /// Reads until the server's output ends or its process does. The body of one task.
 async fn read_frames(wire: Arc<StdioWire>, stdout: ReadPipe, inbound: Arc<dyn Inbound>) {
     let result = read_on(&wire, stdout, &*inbound).await;
-    inbound.lost(result.err().map_or(Sighting::OutputClosed, Sighting::Broken)).await;
+    inbound.lost(result.err().map_or(DisconnectCause::OutputClosed, DisconnectCause::Broken)).await;
 }
 
 /// Writes what callers had to queue, until the pipe is closed. The body of one task.
@@ -175,7 +175,7 @@ async fn write_frames(wire: Arc<StdioWire>, inbound: Arc<dyn Inbound>) {
         // Mostly the process has ended, and answers may still be in the pipe; a server that only closed its input is
         // lost too.
         tokio::time::sleep(LAST_ANSWERS_WAIT).await;
-        inbound.lost(Sighting::InputClosed).await;
+        inbound.lost(DisconnectCause::InputClosed).await;
     }
 }
 
@@ -252,10 +252,10 @@ fn look(
 /// What a waiter has read and not taken comes first: its call is answered, whatever becomes of the pipe.
 fn take_back(
     wire: &StdioWire,
-    lent: Stream,
+    lent: OutputStream,
     inbound: &dyn Inbound,
 ) -> Result<(ReadPipe, FrameReader)> {
-    let Stream { pipe, mut frames, borrower } = lent;
+    let OutputStream { pipe, mut frames, borrower } = lent;
     drop(borrower);
     drop(take_lines(&mut frames, inbound)?);
     let stdout = pipe.take_back().map_err(|error| unreadable(wire, &error))?;
@@ -285,13 +285,13 @@ fn read_rest(
 }
 
 /// Event loops are woken once, when all are taken. Several are a turn, of which the end is the caller's.
-fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<Option<Turn>> {
+fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<Option<BatchGuard>> {
     let _wakes = Batch::of_those_behind();
     let Some(line) = frames.next_line() else { return Ok(None) };
     inbound.take(line, Via::Common)?;
     let mut turn = None;
     while let Some(line) = frames.next_line() {
-        turn = turn.or_else(Turn::begin);
+        turn = turn.or_else(BatchGuard::begin);
         inbound.take(line, Via::Common)?;
     }
     Ok(turn)

@@ -1,6 +1,6 @@
 //! Event streams: the same by pieces as by the rule of the format, and never more kept than is allowed.
 
-use trunkline::fuzzing::{Event, HEAD_BYTES, events};
+use trunkline::fuzzing::{HEAD_BYTES, StreamEvent, events};
 
 use crate::input::{Input, pieces};
 
@@ -34,7 +34,7 @@ pub const WORDS: &[&str] = &[
 const ID_BYTES_MAX: usize = 4 << 10;
 
 /// The rule, for a stream in which nothing is too long.
-fn read(stream: &[u8]) -> Vec<Event> {
+fn read(stream: &[u8]) -> Vec<StreamEvent> {
     let (mut out, mut kind, mut id) = (Vec::new(), Vec::new(), None);
     let mut text: Option<Vec<u8>> = None;
     let mut rest = stream.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(stream);
@@ -45,12 +45,12 @@ fn read(stream: &[u8]) -> Vec<Event> {
         if line.is_empty() {
             let whole = text.take().filter(|text| !text.is_empty());
             match (whole, std::mem::take(&mut kind).as_slice()) {
-                (Some(text), b"" | b"message") => out.push(Event::Message(text)),
-                (Some(text), b"endpoint") => out.push(Event::Endpoint(text)),
-                (Some(text), _) => out.push(Event::Other(text)),
+                (Some(text), b"" | b"message") => out.push(StreamEvent::Message(text)),
+                (Some(text), b"endpoint") => out.push(StreamEvent::Endpoint(text)),
+                (Some(text), _) => out.push(StreamEvent::Other(text)),
                 (None, _) => {}
             }
-            out.extend(id.take().map(Event::Id));
+            out.extend(id.take().map(StreamEvent::Id));
             continue;
         }
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
@@ -67,7 +67,7 @@ fn read(stream: &[u8]) -> Vec<Event> {
             }
             b"retry" if value.iter().all(u8::is_ascii_digit) => {
                 let number = String::from_utf8_lossy(value).parse().ok();
-                out.extend(number.map(Event::Retry));
+                out.extend(number.map(StreamEvent::Retry));
             }
             _ => {}
         }
@@ -76,11 +76,11 @@ fn read(stream: &[u8]) -> Vec<Event> {
 }
 
 /// The same, and what the stream ended in: what a blank line would make an event of.
-fn read_to_the_end(stream: &[u8]) -> Vec<Event> {
+fn read_to_the_end(stream: &[u8]) -> Vec<StreamEvent> {
     let mut out = read(stream);
     let closed = read(&[stream, b"\n\n"].concat());
     let last = closed.into_iter().skip(out.len()).find_map(|event| match event {
-        Event::Message(text) | Event::Other(text) => Some(Event::Unended(text)),
+        StreamEvent::Message(text) | StreamEvent::Other(text) => Some(StreamEvent::Unended(text)),
         _ => None,
     });
     out.extend(last);
@@ -102,14 +102,18 @@ pub fn run(bytes: &[u8]) {
         let (given, _) = events(&pieces, SMALL);
         for event in &given {
             match event {
-                Event::Message(text) | Event::Endpoint(text) => assert!(text.len() <= SMALL),
-                Event::Other(text) | Event::Unended(text) => assert!(text.len() <= SMALL),
-                Event::Oversized(head) => assert!(head.len() <= HEAD_BYTES),
-                Event::Id(_) | Event::Retry(_) => {}
+                StreamEvent::Message(text) | StreamEvent::Endpoint(text) => {
+                    assert!(text.len() <= SMALL)
+                }
+                StreamEvent::Other(text) | StreamEvent::Unended(text) => {
+                    assert!(text.len() <= SMALL)
+                }
+                StreamEvent::Oversized(head) => assert!(head.len() <= HEAD_BYTES),
+                StreamEvent::Id(_) | StreamEvent::Retry(_) => {}
             }
         }
         // Up to what is too long, nothing is other than without a bound.
-        let before = given.iter().take_while(|event| !matches!(event, Event::Oversized(_)));
+        let before = given.iter().take_while(|event| !matches!(event, StreamEvent::Oversized(_)));
         let before: Vec<_> = before.collect();
         assert!(expected.iter().take(before.len()).eq(before));
     }

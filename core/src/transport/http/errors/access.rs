@@ -9,7 +9,7 @@ const REFUSED_MAX: u32 = 3;
 
 /// What a refused request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::transport::http) enum Purpose {
+pub(in crate::transport::http) enum RequestPurpose {
     /// To open the connection.
     Opening,
     /// The list of tools.
@@ -22,28 +22,32 @@ pub(in crate::transport::http) enum Purpose {
 
 /// Whether what the connection sends is still let in.
 #[derive(Debug, Default)]
-pub(in crate::transport::http) struct Standing {
+pub(in crate::transport::http) struct AccessState {
     /// Requests in a row that were refused with 401.
     refused: AtomicU32,
 }
 
-impl Standing {
+impl AccessState {
     /// A request succeeded.
     pub(in crate::transport::http) fn taken(&self) {
         self.refused.store(0, Ordering::Relaxed);
     }
 
     /// A request was refused for want of credentials; whether that ends the connection.
-    pub(in crate::transport::http) fn refused(&self, status: StatusCode, purpose: Purpose) -> bool {
+    pub(in crate::transport::http) fn refused(
+        &self,
+        status: StatusCode,
+        purpose: RequestPurpose,
+    ) -> bool {
         let is_unknown = status == StatusCode::UNAUTHORIZED;
         let in_a_row = match is_unknown {
             true => self.refused.fetch_add(1, Ordering::Relaxed).saturating_add(1),
             false => 0,
         };
         match purpose {
-            Purpose::Opening | Purpose::Tools => true,
-            Purpose::List => is_unknown,
-            Purpose::Call => in_a_row >= REFUSED_MAX,
+            RequestPurpose::Opening | RequestPurpose::Tools => true,
+            RequestPurpose::List => is_unknown,
+            RequestPurpose::Call => in_a_row >= REFUSED_MAX,
         }
     }
 }
@@ -56,17 +60,21 @@ mod tests {
     #[test]
     fn a_refusal_ends_the_connection_where_that_is_of_no_use_without_it() {
         for (purpose, status, ends) in [
-            (Purpose::Opening, 401, true),
-            (Purpose::Opening, 403, true),
-            (Purpose::Tools, 401, true),
-            (Purpose::Tools, 403, true),
-            (Purpose::List, 401, true),
-            (Purpose::List, 403, false),
-            (Purpose::Call, 401, false),
-            (Purpose::Call, 403, false),
+            (RequestPurpose::Opening, 401, true),
+            (RequestPurpose::Opening, 403, true),
+            (RequestPurpose::Tools, 401, true),
+            (RequestPurpose::Tools, 403, true),
+            (RequestPurpose::List, 401, true),
+            (RequestPurpose::List, 403, false),
+            (RequestPurpose::Call, 401, false),
+            (RequestPurpose::Call, 403, false),
         ] {
             let status = StatusCode::from_u16(status).unwrap();
-            assert_eq!(Standing::default().refused(status, purpose), ends, "{purpose:?} {status}");
+            assert_eq!(
+                AccessState::default().refused(status, purpose),
+                ends,
+                "{purpose:?} {status}"
+            );
         }
     }
 
@@ -74,8 +82,8 @@ mod tests {
     #[test]
     fn calls_in_a_row_that_are_refused_end_the_connection() {
         let (unknown, forbidden) = (StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN);
-        let standing = Standing::default();
-        let refused = |status| standing.refused(status, Purpose::Call);
+        let standing = AccessState::default();
+        let refused = |status| standing.refused(status, RequestPurpose::Call);
         assert!(!refused(unknown) && !refused(unknown));
         standing.taken();
         assert!(!refused(unknown) && !refused(unknown));

@@ -10,14 +10,14 @@ use crate::Error;
 use crate::net::headers::coding;
 
 /// What came in the place of an answer, as far as it is told.
-pub(in crate::transport::http) struct Said<'a> {
+pub(in crate::transport::http) struct AnswerExcerpt<'a> {
     pub status: StatusCode,
     pub headers: &'a HeaderMap,
     /// Its beginning.
     pub body: &'a [u8],
 }
 
-impl Said<'_> {
+impl AnswerExcerpt<'_> {
     /// The error with all three. The words stand in its message too where the caller put them there.
     pub(in crate::transport::http) fn told(
         &self,
@@ -118,7 +118,7 @@ mod tests {
     fn words(content_type: &'static str, body: &[u8]) -> Option<String> {
         let headers = [(CONTENT_TYPE, HeaderValue::from_static(content_type))];
         let headers = headers.into_iter().collect();
-        Said { status: StatusCode::OK, headers: &headers, body }.words(&channel())
+        AnswerExcerpt { status: StatusCode::OK, headers: &headers, body }.words(&channel())
     }
 
     /// SPEC 5.12: what a server says is repeated, whatever stands beside it that cannot be read.

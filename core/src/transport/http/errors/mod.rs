@@ -11,7 +11,7 @@ use std::sync::Arc;
 use reqwest::header::{HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode, Url};
 
-use self::answer_words::Said;
+use self::answer_words::AnswerExcerpt;
 use self::error_context::{ErrorContext, SHOWN_CHARS_MAX, shown};
 use super::body;
 use crate::net::http_date::retry_after;
@@ -103,11 +103,12 @@ pub(super) async fn no_answer_after(
     mut body: Vec<u8>,
 ) -> Error {
     body.extend(body::beginning(&mut response).await);
-    let said = Said { status: response.status(), headers: response.headers(), body: &body };
+    let said =
+        AnswerExcerpt { status: response.status(), headers: response.headers(), body: &body };
     no_mcp(context, &said)
 }
 
-pub(super) fn no_mcp(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
+pub(super) fn no_mcp(context: &dyn ErrorContext, said: &AnswerExcerpt<'_>) -> Error {
     let found = said.media_type().filter(|found| !found.is_empty());
     let what = match found {
         _ if said.is_page() => "the address answers with a web page, not with MCP".to_owned(),
@@ -125,7 +126,7 @@ pub(super) fn no_mcp(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
 }
 
 /// The server wants other credentials (SPEC 8.4, 15.3).
-pub(super) fn auth(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
+pub(super) fn auth(context: &dyn ErrorContext, said: &AnswerExcerpt<'_>) -> Error {
     let (address, status) = (context.shown_address(), said.status);
     let challenges = || said.headers.get_all(WWW_AUTHENTICATE).iter();
     let challenge = Challenge::of(challenges().filter_map(|value| value.to_str().ok()));
@@ -187,7 +188,7 @@ pub(super) fn signed_out(context: &dyn ErrorContext) -> Error {
 }
 
 /// An HTTP status that is no answer.
-pub(super) fn status(context: &dyn ErrorContext, said: &Said<'_>) -> Error {
+pub(super) fn status(context: &dyn ErrorContext, said: &AnswerExcerpt<'_>) -> Error {
     let status = said.status;
     let temporary = matches!(status.as_u16(), 429 | 502 | 503 | 504);
     let code = if temporary { ErrorCode::ConnectFailed } else { ErrorCode::Protocol };

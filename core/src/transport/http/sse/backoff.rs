@@ -43,7 +43,7 @@ impl Turns {
 
 /// The waits of one stream.
 #[derive(Debug, Default)]
-pub(in crate::transport::http) struct Pace {
+pub(in crate::transport::http) struct StreamBackoff {
     asked: Option<Duration>,
     /// Attempts in a row that brought nothing.
     failures: u32,
@@ -51,7 +51,7 @@ pub(in crate::transport::http) struct Pace {
     polls: u32,
 }
 
-impl Pace {
+impl StreamBackoff {
     /// The server asks for this wait.
     pub(in crate::transport::http) fn ask(&mut self, wait: Duration) {
         self.asked = Some(wait);
@@ -109,7 +109,7 @@ mod tests {
     /// SPEC 5.6: obeyed within bounds.
     #[test]
     fn a_server_is_asked_fewer_than_ten_times_a_second_whatever_it_wants() {
-        let mut pace = Pace::default();
+        let mut pace = StreamBackoff::default();
         assert_eq!(pace.wait(), WAIT_DEFAULT);
         pace.ask(Duration::ZERO);
         assert!(pace.wait() * 10 > Duration::from_secs(1));
@@ -125,7 +125,7 @@ mod tests {
     /// SPEC 5.6, 8.4: what brings nothing is given up.
     #[test]
     fn a_stream_that_brings_nothing_is_given_up() {
-        let mut pace = Pace::default();
+        let mut pace = StreamBackoff::default();
         for _ in 0..FAILURES_MAX {
             assert!(!pace.is_spent());
             pace.fail();
@@ -136,7 +136,7 @@ mod tests {
     /// SPEC 5.4, 5.6: a server that is polled says each time where to go on from; how long that is worth is for the call's clocks to say.
     #[test]
     fn a_stream_that_is_polled_is_given_up_by_no_count() {
-        let mut pace = Pace::default();
+        let mut pace = StreamBackoff::default();
         for _ in 0..100_000 {
             pace.fail();
             pace.placed();
@@ -155,7 +155,7 @@ mod tests {
             (1_000, [1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000, 5_000]),
             (7_000, [7_000; 8]),
         ] {
-            let mut pace = Pace::default();
+            let mut pace = StreamBackoff::default();
             for _ in 0..2 {
                 for (number, wait) in waits.into_iter().enumerate() {
                     pace.fail();
@@ -173,7 +173,7 @@ mod tests {
     /// SPEC 8.4: a stream that nothing was said on for long, and that something on the way cut then, is not one that fails.
     #[test]
     fn a_silent_stream_that_stood_for_long_is_asked_for_again_at_the_usual_pace() {
-        let mut pace = Pace::default();
+        let mut pace = StreamBackoff::default();
         for _ in 0..100 {
             pace.fail();
             pace.stood(HEALTHY_AFTER);

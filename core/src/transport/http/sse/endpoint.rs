@@ -4,7 +4,7 @@ use reqwest::Response;
 
 use crate::Result;
 use crate::transport::http::errors;
-use crate::transport::http::http_session::{Channel, Dialect};
+use crate::transport::http::http_session::{Dialect, HttpSession};
 
 /// A stream that does not say where to post is followed no longer than this many bytes of an
 /// address.
@@ -16,7 +16,7 @@ const ENDPOINT_BYTES_MAX: usize = 8 << 10;
 /// `protocol` when that is no address of the same origin: nothing of ours goes anywhere else
 /// (S-32).
 pub(in crate::transport::http) fn take_endpoint(
-    channel: &Channel,
+    channel: &HttpSession,
     from: &Response,
     text: &[u8],
 ) -> Result<()> {

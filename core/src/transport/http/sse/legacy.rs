@@ -5,29 +5,30 @@ use std::sync::Arc;
 
 use reqwest::Method;
 
-use super::response::{self, Place};
-use crate::transport::Sighting;
+use super::response::{self, StreamPosition};
+use crate::transport::DisconnectCause;
 use crate::transport::http::detect;
 use crate::transport::http::errors::{self, Failure};
 use crate::transport::http::exchange::send;
-use crate::transport::http::http_session::Channel;
+use crate::transport::http::http_session::HttpSession;
 
 /// Opens the stream and follows it to its end. The body of one task.
-pub(in crate::transport::http) async fn receive(channel: Arc<Channel>) {
+pub(in crate::transport::http) async fn receive(channel: Arc<HttpSession>) {
     let sighting = match follow(&channel).await {
-        Ok(()) => detect::ended_early(&channel).map_or(Sighting::OutputClosed, Sighting::Broken),
-        Err(Failure::Session(error)) => Sighting::SessionLost(error),
+        Ok(()) => detect::ended_early(&channel)
+            .map_or(DisconnectCause::OutputClosed, DisconnectCause::Broken),
+        Err(Failure::Session(error)) => DisconnectCause::SessionLost(error),
         Err(Failure::Message(error) | Failure::Refused(error) | Failure::Connection(error)) => {
-            Sighting::Broken(detect::explained(&channel, error))
+            DisconnectCause::Broken(detect::explained(&channel, error))
         }
     };
     channel.lose(sighting);
 }
 
-async fn follow(channel: &Arc<Channel>) -> std::result::Result<(), Failure> {
+async fn follow(channel: &Arc<HttpSession>) -> std::result::Result<(), Failure> {
     let mut response = send(channel, Method::GET, None, || channel.listen(None)).await?;
     if !response::is_stream(&response) {
         return Err(Failure::Message(errors::no_answer(channel, response).await));
     }
-    response::follow(channel, &mut response, &mut Place::default(), || true).await
+    response::follow(channel, &mut response, &mut StreamPosition::default(), || true).await
 }

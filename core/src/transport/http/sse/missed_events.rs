@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::transport::http::http_session::Channel;
+use crate::transport::http::http_session::HttpSession;
 
 /// Between two times that lists are read again for this reason. A server that ends its streams all the time must not be listed all the time.
 const RELIST_INTERVAL: Duration = Duration::from_secs(30);
@@ -24,7 +24,10 @@ impl Gaps {
     }
 
     /// Makes up for what was missed, when it is time. Meant to run beside what follows the stream; never ends.
-    pub(in crate::transport::http) async fn make_up(&mut self, channel: &Channel) -> Infallible {
+    pub(in crate::transport::http) async fn make_up(
+        &mut self,
+        channel: &HttpSession,
+    ) -> Infallible {
         if self.is_owed {
             if let Some(made_up) = self.made_up {
                 tokio::time::sleep_until(made_up + RELIST_INTERVAL).await;

@@ -18,7 +18,7 @@ const OVERSIZED_HEAD_BYTES: usize = 4 << 10;
 
 /// What a stream said.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::transport::http) enum Event {
+pub(in crate::transport::http) enum SseEvent {
     /// An event with data, of the type `message` or without one.
     Message(Vec<u8>),
     /// Where messages are to be posted: an event of the type `endpoint`.
@@ -35,7 +35,7 @@ pub(in crate::transport::http) enum Event {
 
 /// The types of events, as far as anybody here wants to know.
 #[derive(Clone, Copy, Debug, Default)]
-enum Kind {
+enum SseEventType {
     #[default]
     Message,
     Endpoint,
@@ -53,13 +53,13 @@ pub(in crate::transport::http) struct EventReader {
     line: Vec<u8>,
     data: Vec<u8>,
     has_text: bool,
-    kind: Kind,
+    kind: SseEventType,
     id: Option<HeaderValue>,
     /// An event above the limit is being passed over: so many bytes of it at most.
     passing: Option<usize>,
     after_return: bool,
     at_stream_start: bool,
-    ready: VecDeque<Event>,
+    ready: VecDeque<SseEvent>,
 }
 
 impl EventReader {
@@ -70,7 +70,7 @@ impl EventReader {
             line: Vec::new(),
             data: Vec::new(),
             has_text: false,
-            kind: Kind::Message,
+            kind: SseEventType::Message,
             id: None,
             passing: None,
             after_return: false,
@@ -107,7 +107,7 @@ impl EventReader {
     }
 
     /// The next thing that the stream said.
-    pub(in crate::transport::http) fn next(&mut self) -> Option<Event> {
+    pub(in crate::transport::http) fn next(&mut self) -> Option<SseEvent> {
         self.ready.pop_front()
     }
 
@@ -121,7 +121,7 @@ impl EventReader {
             self.take_line(&line);
         }
         let data = std::mem::take(&mut self.data);
-        Some(data).filter(|data| !data.is_empty() && !matches!(self.kind, Kind::Endpoint))
+        Some(data).filter(|data| !data.is_empty() && !matches!(self.kind, SseEventType::Endpoint))
     }
 
     /// Bounds what is kept of an event that has not ended yet.
@@ -141,7 +141,7 @@ impl EventReader {
         let line = self.line.strip_prefix(b"data:").unwrap_or(&self.line);
         let shown = if self.data.is_empty() { line } else { &self.data };
         let head = shown[..shown.len().min(OVERSIZED_HEAD_BYTES)].trim_ascii_start().to_vec();
-        self.ready.push_back(Event::Oversized(head));
+        self.ready.push_back(SseEvent::Oversized(head));
         self.passing = Some(self.limit);
         self.data = Vec::new();
         self.line = b"-".to_vec();
@@ -173,9 +173,9 @@ impl EventReader {
             }
             b"event" => {
                 self.kind = match value {
-                    b"" | b"message" => Kind::Message,
-                    b"endpoint" => Kind::Endpoint,
-                    _ => Kind::Other,
+                    b"" | b"message" => SseEventType::Message,
+                    b"endpoint" => SseEventType::Endpoint,
+                    _ => SseEventType::Other,
                 };
             }
             b"id" if value.len() <= ID_BYTES_MAX => {
@@ -187,7 +187,7 @@ impl EventReader {
                 let digits = value.iter().all(u8::is_ascii_digit).then_some(value);
                 let number =
                     digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-                let retry = number.map(|number| Event::Retry(Duration::from_millis(number)));
+                let retry = number.map(|number| SseEvent::Retry(Duration::from_millis(number)));
                 self.ready.extend(retry);
             }
             // A comment, or a field that nobody knows.
@@ -199,19 +199,19 @@ impl EventReader {
     fn finish(&mut self) {
         if self.passing.take().is_some() {
             self.has_text = false;
-            self.kind = Kind::Message;
+            self.kind = SseEventType::Message;
             self.id = None;
             return;
         }
         let data = std::mem::take(&mut self.data);
         let is_whole = std::mem::take(&mut self.has_text) && !data.is_empty();
         match std::mem::take(&mut self.kind) {
-            Kind::Message if is_whole => self.ready.push_back(Event::Message(data)),
-            Kind::Endpoint if is_whole => self.ready.push_back(Event::Endpoint(data)),
-            Kind::Other if is_whole => self.ready.push_back(Event::Other(data)),
-            Kind::Message | Kind::Endpoint | Kind::Other => {}
+            SseEventType::Message if is_whole => self.ready.push_back(SseEvent::Message(data)),
+            SseEventType::Endpoint if is_whole => self.ready.push_back(SseEvent::Endpoint(data)),
+            SseEventType::Other if is_whole => self.ready.push_back(SseEvent::Other(data)),
+            SseEventType::Message | SseEventType::Endpoint | SseEventType::Other => {}
         }
-        self.ready.extend(self.id.take().map(Event::Id));
+        self.ready.extend(self.id.take().map(SseEvent::Id));
     }
 }
 
@@ -226,12 +226,12 @@ mod tests {
         let text = format!("data: {}\n\n", "x".repeat(2 * LINE_KEPT_BYTES));
         reader.feed(text.as_bytes()).unwrap();
         assert!(
-            matches!(reader.next(), Some(Event::Message(data)) if data.len() == 2 * LINE_KEPT_BYTES)
+            matches!(reader.next(), Some(SseEvent::Message(data)) if data.len() == 2 * LINE_KEPT_BYTES)
         );
         assert!(reader.line.capacity() <= LINE_KEPT_BYTES, "{}", reader.line.capacity());
     }
 
-    fn read(chunks: &[&[u8]]) -> Vec<Event> {
+    fn read(chunks: &[&[u8]]) -> Vec<SseEvent> {
         let mut reader = EventReader::new(64);
         let mut events = Vec::new();
         for chunk in chunks {
@@ -241,12 +241,12 @@ mod tests {
         events
     }
 
-    fn message(text: &str) -> Event {
-        Event::Message(text.into())
+    fn message(text: &str) -> SseEvent {
+        SseEvent::Message(text.into())
     }
 
-    fn id(id: &str) -> Event {
-        Event::Id(HeaderValue::from_bytes(id.as_bytes()).unwrap())
+    fn id(id: &str) -> SseEvent {
+        SseEvent::Id(HeaderValue::from_bytes(id.as_bytes()).unwrap())
     }
 
     /// SPEC 5.10.
@@ -265,9 +265,9 @@ mod tests {
     #[test]
     fn ids_and_waits_are_told_apart_from_messages() {
         let events = read(&[b"id: 1\ndata:\n\nretry: 250\nretry: soon\nevent: ping\ndata: x\n\n"]);
-        let ping = Event::Other("x".into());
-        assert_eq!(events, [id("1"), Event::Retry(Duration::from_millis(250)), ping]);
-        let endpoint = Event::Endpoint("/post?s=1".into());
+        let ping = SseEvent::Other("x".into());
+        assert_eq!(events, [id("1"), SseEvent::Retry(Duration::from_millis(250)), ping]);
+        let endpoint = SseEvent::Endpoint("/post?s=1".into());
         assert_eq!(read(&[b"event: endpoint\ndata: /post?s=1\n\n"]), [endpoint]);
         assert_eq!(read(&[b"data: {} and then the end\n"]), []);
     }
@@ -328,7 +328,7 @@ mod tests {
                 assert!(fed <= 4 * 64);
                 assert!(reader.line.len() + reader.data.len() <= 64);
             }
-            assert!(matches!(reader.next(), Some(Event::Oversized(_))));
+            assert!(matches!(reader.next(), Some(SseEvent::Oversized(_))));
             assert_eq!(reader.next(), None);
         }
     }
@@ -337,7 +337,8 @@ mod tests {
     #[test]
     fn an_event_above_the_limit_is_passed_over() {
         let long = format!("event: other\ndata: {{\"id\":7,\"a\":\"{}\"}}\n\n", "x".repeat(70));
-        let [Event::Oversized(head), next] = &read(&[long.as_bytes(), b"data: {}\n\n"])[..] else {
+        let [SseEvent::Oversized(head), next] = &read(&[long.as_bytes(), b"data: {}\n\n"])[..]
+        else {
             panic!("two events")
         };
         assert!(head.starts_with(b"{\"id\":7,"));

@@ -7,19 +7,19 @@ use reqwest::header::HeaderValue;
 use tokio::time::Instant;
 use trunkline_pool::message::{Heard, heard};
 
-use super::backoff::Pace;
+use super::backoff::StreamBackoff;
 use super::endpoint::take_endpoint;
-use super::parser::{Event, EventReader};
+use super::parser::{EventReader, SseEvent};
 use crate::net::http_date::retry_after;
 use crate::transport::http::body::{self, Unread};
-use crate::transport::http::errors::access::Purpose;
-use crate::transport::http::errors::answer_words::{Said, media_type};
+use crate::transport::http::errors::access::RequestPurpose;
+use crate::transport::http::errors::answer_words::{AnswerExcerpt, media_type};
 use crate::transport::http::errors::status_class::is_busy;
 use crate::transport::http::errors::{self, Failure, network_errors};
 use crate::transport::http::exchange::open_stream;
-use crate::transport::http::http_session::Channel;
-use crate::transport::http::status_errors::Refusal;
-use crate::transport::{Inbound, Line, Via};
+use crate::transport::http::http_session::HttpSession;
+use crate::transport::http::status_errors::HttpRefusal;
+use crate::transport::{Inbound, ServerLine, Via};
 use crate::{ErrorCode, Outcome};
 
 /// How long a stream whose answer came may take to end, so that its socket can be used again.
@@ -28,24 +28,24 @@ pub(in crate::transport::http) const AFTER_ANSWER_WAIT: std::time::Duration =
 
 /// Where a stream stands, over all the responses that carry it.
 #[derive(Debug, Default)]
-pub(in crate::transport::http) struct Place {
+pub(in crate::transport::http) struct StreamPosition {
     /// What the stream is.
     via: Via,
     /// After this event it can be resumed.
     pub last: Option<HeaderValue>,
-    pub pace: Pace,
+    pub pace: StreamBackoff,
 }
 
-impl Place {
+impl StreamPosition {
     /// The beginning of the response to a request; the rest of it stays that, however often it is resumed.
-    fn of_response(id: u64) -> Place {
-        Place { via: Via::Response(id), ..Place::default() }
+    fn of_response(id: u64) -> StreamPosition {
+        StreamPosition { via: Via::Response(id), ..StreamPosition::default() }
     }
 }
 
 /// Takes an answer that is one JSON body.
 pub(in crate::transport::http) async fn take_body(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     response: &mut Response,
     id: u64,
 ) -> Result<(), Failure> {
@@ -55,7 +55,7 @@ pub(in crate::transport::http) async fn take_body(
 
 /// Takes an answer that does not say that it is JSON, or says something else: a message where it is one all the same.
 pub(in crate::transport::http) async fn take_untyped(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     mut response: Response,
     id: u64,
 ) -> Result<(), Failure> {
@@ -67,7 +67,7 @@ pub(in crate::transport::http) async fn take_untyped(
     let body = whole(channel, &mut response, first).await?;
     match heard(body.trim_ascii()) {
         Heard::Noise => {
-            let said = Said { status, headers: &headers, body: &body };
+            let said = AnswerExcerpt { status, headers: &headers, body: &body };
             Err(Failure::Message(errors::no_mcp(channel, &said)))
         }
         Heard::Message(_) | Heard::Broken { .. } => take_text(channel, &body, id),
@@ -76,7 +76,7 @@ pub(in crate::transport::http) async fn take_untyped(
 
 /// A whole body, of which this was read already.
 async fn whole(
-    channel: &Channel,
+    channel: &HttpSession,
     response: &mut Response,
     begun: Vec<u8>,
 ) -> Result<Vec<u8>, Failure> {
@@ -90,12 +90,12 @@ async fn whole(
     })
 }
 
-fn take_text(channel: &Channel, body: &[u8], id: u64) -> Result<(), Failure> {
+fn take_text(channel: &HttpSession, body: &[u8], id: u64) -> Result<(), Failure> {
     let inbound = channel.inbound()?;
     let refused = |message: &str| Failure::Message(errors::protocol(&channel.server, message));
     let text = body.trim_ascii();
     if !text.is_empty() {
-        inbound.take(Line::Whole(text), Via::Response(id)).map_err(Failure::Message)?;
+        inbound.take(ServerLine::Whole(text), Via::Response(id)).map_err(Failure::Message)?;
     }
     if !inbound.awaits(id) {
         return Ok(());
@@ -110,12 +110,12 @@ fn take_text(channel: &Channel, body: &[u8], id: u64) -> Result<(), Failure> {
 
 /// Takes an answer that is a stream of events, and resumes the stream where that is possible (SPEC 5.6).
 pub(in crate::transport::http) async fn take_answer(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     response: Response,
     id: u64,
 ) -> Result<(), Failure> {
     let inbound = channel.inbound()?;
-    let mut place = Place::of_response(id);
+    let mut place = StreamPosition::of_response(id);
     let mut response = Some(response);
     loop {
         if let Some(mut stream) = response.take() {
@@ -135,7 +135,10 @@ pub(in crate::transport::http) async fn take_answer(
 }
 
 /// Asks for the rest of an answer; nothing when it may be asked for again.
-async fn resume(channel: &Arc<Channel>, last: &HeaderValue) -> Result<Option<Response>, Failure> {
+async fn resume(
+    channel: &Arc<HttpSession>,
+    last: &HeaderValue,
+) -> Result<Option<Response>, Failure> {
     let (response, in_session) = match open_stream(channel, Some(last)).await {
         Ok(opened) => opened,
         Err(Failure::Message(error)) if error.code() == ErrorCode::ConnectFailed => {
@@ -155,12 +158,12 @@ async fn resume(channel: &Arc<Channel>, last: &HeaderValue) -> Result<Option<Res
 
 /// Takes an answer that is a stream of events which nothing can resume.
 pub(in crate::transport::http) async fn take_once(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     mut response: Response,
     id: u64,
 ) -> Result<(), Failure> {
     let inbound = channel.inbound()?;
-    let mut place = Place::of_response(id);
+    let mut place = StreamPosition::of_response(id);
     follow(channel, &mut response, &mut place, || inbound.awaits(id)).await?;
     if inbound.awaits(id) {
         return Err(closed(channel));
@@ -175,22 +178,24 @@ async fn read_out(mut stream: Response) {
     let _ = tokio::time::timeout(AFTER_ANSWER_WAIT, rest).await;
 }
 
-fn closed(channel: &Channel) -> Failure {
+fn closed(channel: &HttpSession) -> Failure {
     let message = "the server closed the stream before the call's answer";
     Failure::Message(errors::interrupted(&channel.server, message, Outcome::Unknown))
 }
 
 /// A resume that was refused: the call is interrupted, unless more is lost.
-async fn not_resumed(channel: &Channel, response: Response, in_session: bool) -> Failure {
+async fn not_resumed(channel: &HttpSession, response: Response, in_session: bool) -> Failure {
     let failed = match response.status().is_success() {
         true => Failure::Message(errors::no_answer(channel, response).await),
-        false => Refusal::read(response, in_session).await.failure(channel, Purpose::Call),
+        false => {
+            HttpRefusal::read(response, in_session).await.failure(channel, RequestPurpose::Call)
+        }
     };
     interrupted(channel, failed)
 }
 
 /// What fails on the way to the rest of an answer fails its call.
-fn interrupted(channel: &Channel, failed: Failure) -> Failure {
+fn interrupted(channel: &HttpSession, failed: Failure) -> Failure {
     match failed {
         Failure::Message(error) | Failure::Refused(error) => {
             let message = "the server closed the stream before the call's answer";
@@ -212,9 +217,9 @@ pub(in crate::transport::http) fn is_stream(response: &Response) -> bool {
 /// # Errors
 /// When the stream cannot be followed any more.
 pub(in crate::transport::http) async fn follow(
-    channel: &Channel,
+    channel: &HttpSession,
     stream: &mut Response,
-    place: &mut Place,
+    place: &mut StreamPosition,
     goes_on: impl Fn() -> bool,
 ) -> Result<(), Failure> {
     let mut events = EventReader::new(channel.frame_bytes);
@@ -225,7 +230,7 @@ pub(in crate::transport::http) async fn follow(
         inbound.heard();
         events.feed(&chunk).map_err(|_| Failure::Message(errors::too_long(&channel.server)))?;
         while let Some(event) = events.next() {
-            if let Event::Endpoint(text) = &event {
+            if let SseEvent::Endpoint(text) = &event {
                 take_endpoint(channel, stream, text).map_err(Failure::Message)?;
             }
             take_event(&*inbound, event, place)?;
@@ -237,7 +242,7 @@ pub(in crate::transport::http) async fn follow(
     place.pace.stood(begun.elapsed());
     // The last event of some servers is not ended: it counts where it is a message, which none is that was cut.
     if let Some(text) = events.unended().filter(|text| is_message(text)) {
-        take_event(&*channel.inbound()?, Event::Message(text), place)?;
+        take_event(&*channel.inbound()?, SseEvent::Message(text), place)?;
     }
     Ok(())
 }
@@ -246,28 +251,34 @@ fn is_message(text: &[u8]) -> bool {
     matches!(heard(text.trim_ascii()), Heard::Message(_))
 }
 
-fn take_event(inbound: &dyn Inbound, event: Event, place: &mut Place) -> Result<(), Failure> {
+fn take_event(
+    inbound: &dyn Inbound,
+    event: SseEvent,
+    place: &mut StreamPosition,
+) -> Result<(), Failure> {
     let via = place.via;
     // Some servers send answers in events of types of their own.
     let event = match event {
-        Event::Other(text) if is_message(&text) => Event::Message(text),
+        SseEvent::Other(text) if is_message(&text) => SseEvent::Message(text),
         event => event,
     };
     match &event {
-        Event::Id(_) => place.pace.placed(),
-        Event::Retry(_) | Event::Other(_) => {}
-        Event::Endpoint(_) | Event::Oversized(_) | Event::Message(_) => place.pace.forgive(),
+        SseEvent::Id(_) => place.pace.placed(),
+        SseEvent::Retry(_) | SseEvent::Other(_) => {}
+        SseEvent::Endpoint(_) | SseEvent::Oversized(_) | SseEvent::Message(_) => {
+            place.pace.forgive()
+        }
     }
-    let take = |line: Line<'_>| inbound.take(line, via).map_err(Failure::Message);
+    let take = |line: ServerLine<'_>| inbound.take(line, via).map_err(Failure::Message);
     match event {
-        Event::Id(id) => place.last = Some(id).filter(|id| !id.is_empty()),
-        Event::Endpoint(_) | Event::Other(_) => {}
-        Event::Oversized(head) => take(Line::Oversized(&head))?,
-        Event::Retry(wait) => place.pace.ask(wait),
-        Event::Message(text) => {
+        SseEvent::Id(id) => place.last = Some(id).filter(|id| !id.is_empty()),
+        SseEvent::Endpoint(_) | SseEvent::Other(_) => {}
+        SseEvent::Oversized(head) => take(ServerLine::Oversized(&head))?,
+        SseEvent::Retry(wait) => place.pace.ask(wait),
+        SseEvent::Message(text) => {
             let text = text.trim_ascii();
             if !text.is_empty() {
-                take(Line::Whole(text))?;
+                take(ServerLine::Whole(text))?;
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::transport::Inbound;
 const PIECE_BYTES: usize = 16 << 10;
 
 /// The connection under a websocket.
-pub(super) struct Heard {
+pub(super) struct WatchedStream {
     stream: Upgraded,
     inbound: Arc<dyn Inbound>,
     skim: Skim,
@@ -24,9 +24,9 @@ pub(super) struct Heard {
     taken: usize,
 }
 
-impl Heard {
-    pub(super) fn new(stream: Upgraded, inbound: Arc<dyn Inbound>, skim: Skim) -> Heard {
-        Heard { stream, inbound, skim, ready: Vec::new(), taken: 0 }
+impl WatchedStream {
+    pub(super) fn new(stream: Upgraded, inbound: Arc<dyn Inbound>, skim: Skim) -> WatchedStream {
+        WatchedStream { stream, inbound, skim, ready: Vec::new(), taken: 0 }
     }
 
     fn stream(&mut self) -> Pin<&mut Upgraded> {
@@ -34,7 +34,7 @@ impl Heard {
     }
 }
 
-impl AsyncRead for Heard {
+impl AsyncRead for WatchedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -61,7 +61,7 @@ impl AsyncRead for Heard {
     }
 }
 
-impl AsyncWrite for Heard {
+impl AsyncWrite for WatchedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -14,13 +14,13 @@ use crate::Error;
 use crate::transport::http::errors::answer_words::media_type;
 use crate::transport::http::errors::{self, Failure, network_errors};
 use crate::transport::http::exchange::send;
-use crate::transport::http::http_session::Channel;
+use crate::transport::http::http_session::HttpSession;
 
 /// What is spoken over the websocket.
 const SUBPROTOCOL: HeaderValue = HeaderValue::from_static("mcp");
 
 /// Opens a websocket to the server.
-pub(super) async fn open(channel: &Arc<Channel>) -> Result<Upgraded, Failure> {
+pub(super) async fn open(channel: &Arc<HttpSession>) -> Result<Upgraded, Failure> {
     let key = generate_key();
     let request = || {
         let mut headers = HeaderMap::new();
@@ -41,7 +41,7 @@ pub(super) async fn open(channel: &Arc<Channel>) -> Result<Upgraded, Failure> {
 }
 
 /// The server answered as if nobody had asked for an upgrade.
-async fn no_upgrade(channel: &Channel, response: Response) -> Error {
+async fn no_upgrade(channel: &HttpSession, response: Response) -> Error {
     match media_type(response.headers()) {
         Some(_) => errors::no_answer(channel, response).await,
         None => errors::protocol(&channel.server, "the address does not speak websocket"),
@@ -49,7 +49,7 @@ async fn no_upgrade(channel: &Channel, response: Response) -> Error {
 }
 
 /// Whether an upgrade is to a websocket, and nothing that was not offered.
-fn check(channel: &Channel, response: &Response, key: &str) -> crate::Result<()> {
+fn check(channel: &HttpSession, response: &Response, key: &str) -> crate::Result<()> {
     let refused = |message: &str| Err(errors::protocol(&channel.server, message));
     let header = |name: &HeaderName| response.headers().get(name).map(HeaderValue::as_bytes);
     let is_websocket = header(&UPGRADE).is_some_and(|to| to.eq_ignore_ascii_case(b"websocket"));

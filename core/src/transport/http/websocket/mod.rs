@@ -22,16 +22,16 @@ use self::outbox::Outbox;
 #[cfg(feature = "fuzzing")]
 pub(in crate::transport::http) use self::pump::{bounds, line};
 use super::http_client::Target;
-use super::http_session::Channel;
+use super::http_session::HttpSession;
 use crate::Result;
 use crate::auth::Credentials;
 use crate::net::cookies::Jar;
 use crate::net::redact::Redactor;
-use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Sent, Wire};
+use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Wire, WriteOutcome};
 
 /// A server that is spoken with over a websocket.
 pub(crate) struct SocketWire {
-    channel: Arc<Channel>,
+    channel: Arc<HttpSession>,
     outbox: Arc<Outbox>,
     /// The server ended what was open, and gave no reason that is about itself.
     ended_by_word: Arc<AtomicBool>,
@@ -53,7 +53,7 @@ impl SocketWire {
         (credentials, cookies): (Option<Arc<Credentials>>, Arc<Jar>),
     ) -> Result<SocketWire> {
         let target = Target::of(server, spec, patience, cookies)?;
-        let channel = Channel::new(server.clone(), frame_bytes, redactor, target, credentials);
+        let channel = HttpSession::new(server.clone(), frame_bytes, redactor, target, credentials);
         Ok(SocketWire {
             channel: Arc::new(channel),
             outbox: Arc::default(),
@@ -74,7 +74,7 @@ impl Wire for SocketWire {
         self.tasks().spawn(pump::carry(channel, outbox, self.ended_by_word.clone()));
     }
 
-    fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+    fn send(&self, frame: &[u8], kind: FrameKind) -> WriteOutcome {
         self.outbox.send(frame.trim_ascii_end(), kind)
     }
 

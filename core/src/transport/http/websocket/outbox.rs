@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use crate::transport::frame_queue::FrameQueue;
-use crate::transport::{FrameKind, Sent};
+use crate::transport::{FrameKind, WriteOutcome};
 
 /// The frames of one connection, and the word that there will be no more.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct State {
 }
 
 /// What the writer does next.
-pub(super) enum Next {
+pub(super) enum WriterStep {
     /// Writes this.
     Frame(Box<[u8]>),
     /// Nothing, until it is woken.
@@ -36,18 +36,18 @@ pub(super) enum Next {
 
 impl Outbox {
     /// Queues a frame. Never waits.
-    pub(super) fn send(&self, frame: &[u8], kind: FrameKind) -> Sent {
+    pub(super) fn send(&self, frame: &[u8], kind: FrameKind) -> WriteOutcome {
         let mut state = self.state();
         if state.stopped {
-            return Sent::Closed;
+            return WriteOutcome::Closed;
         }
         if !state.frames.has_room(frame.len(), kind) {
-            return Sent::Full;
+            return WriteOutcome::Full;
         }
         state.frames.push(frame, kind);
         drop(state);
         self.wake.notify_one();
-        Sent::Queued
+        WriteOutcome::Queued
     }
 
     /// Takes a request back; `true` means that nothing of it was written, and nothing will be.
@@ -77,12 +77,12 @@ impl Outbox {
     }
 
     /// What is to be written now. A frame that is given out counts as written.
-    pub(super) fn next(&self) -> Next {
+    pub(super) fn next(&self) -> WriterStep {
         let mut state = self.state();
         match state.frames.pop() {
-            Some(frame) => Next::Frame(frame),
-            None if state.closed => Next::Close,
-            None => Next::Wait,
+            Some(frame) => WriterStep::Frame(frame),
+            None if state.closed => WriterStep::Close,
+            None => WriterStep::Wait,
         }
     }
 

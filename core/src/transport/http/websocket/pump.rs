@@ -13,14 +13,14 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 
-use super::activity::Heard;
+use super::activity::WatchedStream;
 use super::handshake;
-use super::outbox::{Next, Outbox};
+use super::outbox::{Outbox, WriterStep};
 use super::skim::{Cut, Skim};
 use crate::transport::frame_reader::OVERSIZED_HEAD_BYTES;
 use crate::transport::http::errors::{self, Failure};
-use crate::transport::http::http_session::Channel;
-use crate::transport::{Inbound, Line, Sighting, Via};
+use crate::transport::http::http_session::HttpSession;
+use crate::transport::{DisconnectCause, Inbound, ServerLine, Via};
 
 /// Bytes of the buffer at rest: messages that are longer are read into one of their own.
 const READ_BUFFER_BYTES: usize = 16 << 10;
@@ -34,22 +34,22 @@ const PONGS_BYTES: usize = 64 << 10;
 /// How long the answer to a farewell may take to be written, and the server to end the connection first.
 const FAREWELL_WAIT: Duration = Duration::from_millis(100);
 
-type Socket = WebSocketStream<Heard>;
+type WatchedSocket = WebSocketStream<WatchedStream>;
 
 /// Opens the websocket and carries what comes and goes. The body of the connection's one task.
 pub(super) async fn carry(
-    channel: Arc<Channel>,
+    channel: Arc<HttpSession>,
     outbox: Arc<Outbox>,
     ended_by_word: Arc<AtomicBool>,
 ) {
     if let Err(failed) = connected(&channel, &outbox, &ended_by_word).await {
-        channel.lose(Sighting::Broken(failed.error().clone()));
+        channel.lose(DisconnectCause::Broken(failed.error().clone()));
     }
 }
 
 /// Opens it, and sees it through to its end, which is told.
 async fn connected(
-    channel: &Arc<Channel>,
+    channel: &Arc<HttpSession>,
     outbox: &Outbox,
     ended_by_word: &AtomicBool,
 ) -> Result<(), Failure> {
@@ -64,22 +64,22 @@ async fn connected(
     let inbound = channel.inbound()?;
     let skim = Skim::new(channel.frame_bytes);
     let cut = skim.cut.clone();
-    let stream = Heard::new(stream, inbound.clone(), skim);
+    let stream = WatchedStream::new(stream, inbound.clone(), skim);
     let bounds = Some(bounds(channel.frame_bytes));
     let socket = WebSocketStream::from_raw_socket(stream, Role::Client, bounds).await;
     let (sink, mut stream) = socket.split();
     let ended = tokio::select! {
         biased;
         ended = read(channel, &*inbound, &mut stream, &cut) => ended,
-        sighting = write(outbox, sink) => Ended::Seen(sighting),
+        sighting = write(outbox, sink) => ReadEnd::Seen(sighting),
         // Nothing of it is sent with the messages, so that the server would not ask.
-        () = signed_out => Ended::Seen(Sighting::Broken(errors::signed_out(channel))),
+        () = signed_out => ReadEnd::Seen(DisconnectCause::Broken(errors::signed_out(channel))),
     };
     // Before the loss is told: whoever hears of it asks.
     ended_by_word.store(ended.may_be_by_word(), Ordering::SeqCst);
     match ended {
-        Ended::Seen(sighting) => channel.lose(sighting),
-        Ended::Farewell(farewell) => {
+        ReadEnd::Seen(sighting) => channel.lose(sighting),
+        ReadEnd::Farewell(farewell) => {
             channel.lose(parted(channel, farewell));
             // Nothing is written any more but the answer to the farewell, by the next look. Nothing that comes of that says more, so that
             // the loss does not wait for it; the end of the connection does, since the socket goes with it.
@@ -90,20 +90,20 @@ async fn connected(
 }
 
 /// How reading ends.
-enum Ended {
-    Seen(Sighting),
+enum ReadEnd {
+    Seen(DisconnectCause),
     /// The server said farewell; it may leave the connection open.
     Farewell(Option<CloseFrame>),
 }
 
-impl Ended {
+impl ReadEnd {
     /// Whether the server may have ended it for what it was sent: it does not say that it goes, starts anew or has no time, and the
     /// end is not one of ours.
     fn may_be_by_word(&self) -> bool {
         match self {
-            Ended::Seen(sighting) => matches!(sighting, Sighting::OutputClosed),
-            Ended::Farewell(None) => true,
-            Ended::Farewell(Some(CloseFrame { code, .. })) => {
+            ReadEnd::Seen(sighting) => matches!(sighting, DisconnectCause::OutputClosed),
+            ReadEnd::Farewell(None) => true,
+            ReadEnd::Farewell(Some(CloseFrame { code, .. })) => {
                 !matches!(code, CloseCode::Away | CloseCode::Restart | CloseCode::Again)
             }
         }
@@ -122,11 +122,11 @@ pub(in crate::transport::http) fn bounds(frame_bytes: usize) -> WebSocketConfig 
 
 /// Takes what the server sends, until the websocket ends.
 async fn read(
-    channel: &Channel,
+    channel: &HttpSession,
     inbound: &dyn Inbound,
-    stream: &mut SplitStream<Socket>,
+    stream: &mut SplitStream<WatchedSocket>,
     cut: &Cut,
-) -> Ended {
+) -> ReadEnd {
     let mut messages = 0..;
     let mut take = |bytes: &[u8]| {
         let is_cut = messages.next().is_some_and(|number| cut.has(number));
@@ -136,70 +136,70 @@ async fn read(
         let taken = match &read {
             Ok(Message::Text(text)) => take(text.as_bytes()),
             Ok(Message::Binary(bytes)) => take(bytes),
-            Ok(Message::Close(frame)) => return Ended::Farewell(frame.clone()),
+            Ok(Message::Close(frame)) => return ReadEnd::Farewell(frame.clone()),
             // Pings are answered beneath.
             Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => Ok(()),
-            Err(error) => return Ended::Seen(seen(channel, error)),
+            Err(error) => return ReadEnd::Seen(seen(channel, error)),
         };
         if let Err(error) = taken {
-            return Ended::Seen(Sighting::Broken(error));
+            return ReadEnd::Seen(DisconnectCause::Broken(error));
         }
     }
-    Ended::Seen(Sighting::OutputClosed)
+    ReadEnd::Seen(DisconnectCause::OutputClosed)
 }
 
 fn take(inbound: &dyn Inbound, bytes: &[u8], is_cut: bool) -> crate::Result<()> {
     let line = match is_cut {
-        true => Some(Line::Oversized(&bytes[..bytes.len().min(OVERSIZED_HEAD_BYTES)])),
+        true => Some(ServerLine::Oversized(&bytes[..bytes.len().min(OVERSIZED_HEAD_BYTES)])),
         false => line(bytes),
     };
     line.map_or(Ok(()), |line| inbound.take(line, Via::Common))
 }
 
 /// What a message holds; none where it is blank.
-pub(in crate::transport::http) fn line(bytes: &[u8]) -> Option<Line<'_>> {
+pub(in crate::transport::http) fn line(bytes: &[u8]) -> Option<ServerLine<'_>> {
     let text = bytes.trim_ascii();
-    (!text.is_empty()).then_some(Line::Whole(text))
+    (!text.is_empty()).then_some(ServerLine::Whole(text))
 }
 
 /// Writes what waits, and in the end the farewell.
-async fn write(outbox: &Outbox, mut sink: SplitSink<Socket, Message>) -> Sighting {
+async fn write(outbox: &Outbox, mut sink: SplitSink<WatchedSocket, Message>) -> DisconnectCause {
     loop {
         let written = match outbox.next() {
-            Next::Frame(frame) => match Utf8Bytes::try_from(Bytes::from(frame)) {
+            WriterStep::Frame(frame) => match Utf8Bytes::try_from(Bytes::from(frame)) {
                 Ok(text) => sink.feed(Message::Text(text)).await,
                 // JSON of ours is UTF-8.
                 Err(_) => Ok(()),
             },
-            Next::Wait => {
+            WriterStep::Wait => {
                 let flushed = sink.flush().await;
                 if flushed.is_ok() {
                     outbox.woken().await;
                 }
                 flushed
             }
-            Next::Close => {
+            WriterStep::Close => {
                 let _ = sink.send(Message::Close(None)).await;
                 // The server's farewell is the reader's to see.
                 return std::future::pending().await;
             }
         };
         if written.is_err() {
-            return Sighting::OutputClosed;
+            return DisconnectCause::OutputClosed;
         }
     }
 }
 
 /// How an error of the websocket is seen.
-fn seen(channel: &Channel, error: &tungstenite::Error) -> Sighting {
+fn seen(channel: &HttpSession, error: &tungstenite::Error) -> DisconnectCause {
     use tungstenite::Error;
     let protocol = |what: &str| errors::protocol(&channel.server, what);
-    Sighting::Broken(match error {
+    DisconnectCause::Broken(match error {
         Error::ConnectionClosed
         | Error::AlreadyClosed
         | Error::Io(_)
         | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-            return Sighting::OutputClosed;
+            return DisconnectCause::OutputClosed;
         }
         Error::Capacity(_) => errors::too_long(&channel.server),
         Error::Protocol(broken) => {
@@ -211,15 +211,15 @@ fn seen(channel: &Channel, error: &tungstenite::Error) -> Sighting {
 }
 
 /// How a farewell of the server is seen. Most codes say that something is wrong, and some what.
-fn parted(channel: &Channel, farewell: Option<CloseFrame>) -> Sighting {
+fn parted(channel: &HttpSession, farewell: Option<CloseFrame>) -> DisconnectCause {
     match farewell {
         Some(CloseFrame { code, .. }) if code == CloseCode::Normal || code == CloseCode::Away => {
-            Sighting::OutputClosed
+            DisconnectCause::OutputClosed
         }
         Some(CloseFrame { code, reason }) => {
-            Sighting::Broken(errors::farewell(channel, u16::from(code), &reason))
+            DisconnectCause::Broken(errors::farewell(channel, u16::from(code), &reason))
         }
-        None => Sighting::OutputClosed,
+        None => DisconnectCause::OutputClosed,
     }
 }
 

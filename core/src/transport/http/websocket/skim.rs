@@ -48,7 +48,7 @@ impl Cut {
 
 pub(super) struct Skim {
     limit: u64,
-    at: At,
+    at: SkimState,
     /// What there is of the head of a frame.
     head: Vec<u8>,
     /// The bytes so far of a message in parts.
@@ -61,7 +61,7 @@ pub(super) struct Skim {
 }
 
 #[derive(Clone, Copy)]
-enum At {
+enum SkimState {
     Head,
     Payload {
         passes: u64,
@@ -75,15 +75,23 @@ impl Skim {
     pub(super) fn new(limit: usize) -> Skim {
         let limit = limit as u64;
         let cut = Arc::default();
-        Skim { limit, at: At::Head, head: Vec::new(), begun: None, is_cut: false, number: 0, cut }
+        Skim {
+            limit,
+            at: SkimState::Head,
+            head: Vec::new(),
+            begun: None,
+            is_cut: false,
+            number: 0,
+            cut,
+        }
     }
 
     /// Takes what comes, and gives what of it is to be read.
     pub(super) fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
         while let Some(first) = bytes.first() {
             match self.at {
-                At::Rest => return out.extend_from_slice(bytes),
-                At::Head => {
+                SkimState::Rest => return out.extend_from_slice(bytes),
+                SkimState::Head => {
                     self.head.push(*first);
                     bytes = &bytes[1..];
                     if let Some(length) = self.length() {
@@ -91,7 +99,7 @@ impl Skim {
                         self.head.clear();
                     }
                 }
-                At::Payload { passes, is_dropped } => {
+                SkimState::Payload { passes, is_dropped } => {
                     let passed = fitting(passes, bytes);
                     out.extend_from_slice(&bytes[..passed]);
                     bytes = &bytes[passed..];
@@ -129,7 +137,7 @@ impl Skim {
         };
         if is_odd || !is_in_order {
             out.extend_from_slice(&self.head);
-            self.at = At::Rest;
+            self.at = SkimState::Rest;
             return;
         }
         self.begin_part((kind, is_last), length, out);
@@ -141,7 +149,7 @@ impl Skim {
         if bytes > self.limit.saturating_mul(PASSED_OVER_MAX) {
             // The reader refuses what says so.
             write_head(LAST | BYTES, self.limit.saturating_add(1), out);
-            self.at = At::Rest;
+            self.at = SkimState::Rest;
             return;
         }
         self.begun = (!is_last).then_some(bytes);
@@ -169,8 +177,8 @@ impl Skim {
 
     fn go_to(&mut self, passes: u64, is_dropped: u64) {
         self.at = match (passes, is_dropped) {
-            (0, 0) => At::Head,
-            _ => At::Payload { passes, is_dropped },
+            (0, 0) => SkimState::Head,
+            _ => SkimState::Payload { passes, is_dropped },
         };
     }
 }

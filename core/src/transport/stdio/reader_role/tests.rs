@@ -9,7 +9,7 @@ use tokio::task::{JoinHandle, yield_now};
 
 use super::*;
 use crate::platform::read_pair;
-use crate::transport::{BoxFuture, Doubt, Line, Sighting, Via};
+use crate::transport::{BoxFuture, DisconnectCause, Doubt, ServerLine, Via};
 use crate::{Error, Result};
 
 const REQUEST: u64 = 7;
@@ -46,19 +46,19 @@ impl Inbound for Waiting {
         self.on_heard.iter().for_each(|on_heard| on_heard(self));
     }
     fn busy(&self, _: Duration) {}
-    fn take(&self, _: Line<'_>, _: Via) -> Result<()> {
+    fn take(&self, _: ServerLine<'_>, _: Via) -> Result<()> {
         unreachable!("a waiter takes its answer alone")
     }
-    fn take_last(&self, _: Line<'_>) -> Result<()> {
+    fn take_last(&self, _: ServerLine<'_>) -> Result<()> {
         unreachable!("a waiter leaves the end to the task")
     }
-    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<Answer> {
+    fn take_answer(&self, request: u64, frame: &[u8]) -> Option<UndeliveredAnswer> {
         let mut in_flight = self.in_flight.lock().unwrap();
         let is_its = frame == ANSWER.as_bytes() && in_flight.contains(&request);
         is_its.then(|| {
             in_flight.retain(|id| *id != request);
             let (answers, on_answer) = (self.answers.clone(), self.on_answer.clone());
-            Answer::new(move || {
+            UndeliveredAnswer::new(move || {
                 on_answer.iter().for_each(|on_answer| on_answer());
                 answers.fetch_add(1, Ordering::SeqCst);
             })
@@ -85,7 +85,7 @@ impl Inbound for Waiting {
     fn gap(&self) {}
     fn deaf(&self) {}
     fn stderr(&self, _: &str) {}
-    fn lost(self: Arc<Self>, _: Sighting) -> BoxFuture<'static, ()> {
+    fn lost(self: Arc<Self>, _: DisconnectCause) -> BoxFuture<'static, ()> {
         unreachable!("a waiter tells of no loss")
     }
 }
@@ -107,7 +107,7 @@ async fn lend(
     match output.offer(pipe, frames, inbound) {
         Offered::Kept(pipe, frames) => Ok((pipe, frames)),
         Offered::Lent => {
-            let Stream { pipe, frames, .. } = output.returned().await;
+            let OutputStream { pipe, frames, .. } = output.returned().await;
             Ok((pipe.take_back()?, frames))
         }
     }
@@ -336,10 +336,10 @@ fn event_loop() -> (EventLoop, std::sync::mpsc::Receiver<u64>) {
     (EventLoop::new(tell), over)
 }
 
-fn new_loan(read_by: ReadBy) -> LentOutput {
+fn new_loan(read_by: AnswerReader) -> LentOutput {
     match read_by {
-        ReadBy::NewLoan(loan) => loan,
-        ReadBy::Loan(_) | ReadBy::Library => panic!("no new loan"),
+        AnswerReader::NewLoan(loan) => loan,
+        AnswerReader::Loan(_) | AnswerReader::Library => panic!("no new loan"),
     }
 }
 
@@ -351,7 +351,7 @@ async fn a_loop_reads_one_answer_after_another_without_waiting() {
     for _ in 0..3 {
         let inbound = Waiting::of(&[REQUEST]);
         let again = lent.output.lend_to(&its, REQUEST, &inbound);
-        assert!(matches!(again, ReadBy::Loan(number) if number == loan.number()));
+        assert!(matches!(again, AnswerReader::Loan(number) if number == loan.number()));
         assert!(lent.output.read_ready(REQUEST, &inbound), "there is nothing yet");
         lent.write(ANSWER.as_bytes());
         assert!(lent.output.read_ready(REQUEST, &inbound), "half of it");
@@ -408,7 +408,7 @@ async fn a_second_call_in_flight_takes_the_stream_from_a_loop() {
     let ((its, _over), lent) = (event_loop(), Lent::new().await);
     let _loan = new_loan(lent.output.lend_to(&its, REQUEST, &Waiting::of(&[REQUEST])));
     let both = Waiting::of(&[REQUEST, REQUEST + 1]);
-    assert!(matches!(lent.output.lend_to(&its, REQUEST + 1, &both), ReadBy::Library));
+    assert!(matches!(lent.output.lend_to(&its, REQUEST + 1, &both), AnswerReader::Library));
     assert!(lent.is_back().await);
     assert!(!lent.output.read_ready(REQUEST + 1, &both));
 }
@@ -419,7 +419,7 @@ async fn a_call_that_is_over_takes_no_loan_from_the_one_in_flight() {
     let ((its, _over), mut lent) = (event_loop(), Lent::new().await);
     let inbound = Waiting::of(&[REQUEST]);
     let _loan = new_loan(lent.output.lend_to(&its, REQUEST, &inbound));
-    assert!(matches!(lent.output.lend_to(&its, REQUEST + 1, &inbound), ReadBy::Library));
+    assert!(matches!(lent.output.lend_to(&its, REQUEST + 1, &inbound), AnswerReader::Library));
     lent.write(format!("{ANSWER}\n").as_bytes());
     assert!(lent.output.read_ready(REQUEST, &inbound));
     assert_eq!(inbound.answers(), 1);
