@@ -1,6 +1,6 @@
 //! What reads what servers send, for tests that hand it anything: no part of the interface, and in no library that is given away.
 
-pub use crate::client::fuzzing::{Given, Message, message};
+pub use crate::client::fuzzing::{MessageParts, MessageReadings, message};
 use crate::platform::Room;
 use crate::transport::FrameReader;
 pub use crate::transport::fuzzing::{SocketTranscript, StreamEvent, events, socket};

@@ -22,7 +22,7 @@ use super::retry;
 use super::session_core::SessionCore;
 use super::times::timeouts;
 use super::unlisted::{self, Owed};
-use crate::client::{Attempts, CallResult, Callee, Connection, OnProgress, Reply, Request};
+use crate::client::{Attempts, CallResult, Callee, Connection, OnProgress, OutgoingRequest, Reply};
 use crate::driver::{EntryCell, Published};
 use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
@@ -263,11 +263,11 @@ impl Call {
     }
 
     /// The request of the only attempt, or of one of several.
-    pub(super) fn request(&self, attempts: Option<Attempts>) -> Request<'_> {
+    pub(super) fn request(&self, attempts: Option<Attempts>) -> OutgoingRequest<'_> {
         let method = self.method();
         // Progress is for other threads, and so is all that is read with it; who sends a call again is another thread.
         let is_plain = matches!(self.progress, Progress::Off) && attempts.is_none();
-        Request {
+        OutgoingRequest {
             reads_here: self.reads_here && is_plain,
             method,
             params: &self.params,

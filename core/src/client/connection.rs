@@ -14,10 +14,10 @@ use super::era::Introduced;
 use super::lists::freshness::Freshness;
 use super::state::handshake::Handshake;
 use super::state::ignored_counts::Ignored;
-use super::state::list_capabilities::Lists;
+use super::state::list_capabilities::ListCapabilities;
 use super::state::liveness::Pulse;
 use super::state::open_requests::ServerRequests;
-use super::state::outbox::Owed;
+use super::state::outbox::NoticeOutbox;
 use super::state::streams::Listens;
 use super::types::{ConnectOptions, ConnectionEvents, ServerFacts};
 use crate::Error;
@@ -41,14 +41,14 @@ pub(crate) struct Link {
     pub(super) listens: Listens,
     pub(super) facts: OnceLock<ServerFacts>,
     /// Which lists the server declared.
-    pub(super) declared: OnceLock<Lists>,
+    pub(super) declared: OnceLock<ListCapabilities>,
     /// Whether calls of its tools can be tasks.
     pub(super) has_tasks: AtomicBool,
     pub(super) handshake: Handshake,
     pub(super) pulse: Pulse,
     pub(super) freshness: Freshness,
     /// What the server is told once there is room.
-    pub(super) owed: Owed,
+    pub(super) owed: NoticeOutbox,
     /// What nobody asked for, by kind.
     pub(super) ignored: Ignored,
     pub(super) runtime: Handle,
@@ -114,7 +114,7 @@ impl Link {
             handshake: Handshake::default(),
             pulse: Pulse::new(),
             freshness: Freshness::default(),
-            owed: Owed::default(),
+            owed: NoticeOutbox::default(),
             ignored: Ignored::default(),
             runtime: Handle::current(),
             ending: Ending {

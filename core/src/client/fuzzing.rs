@@ -4,16 +4,16 @@ use trunkline_pool::message::{Heard, heard, heard_in_general};
 
 /// What is said of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct MessageReadings {
     /// As texts are read.
-    pub by_form: Option<Given>,
+    pub by_form: Option<MessageParts>,
     /// As those that are in no common form.
-    pub in_general: Option<Given>,
+    pub in_general: Option<MessageParts>,
 }
 
 /// What a message is.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct MessageParts {
     /// Which of them.
     pub kind: &'static str,
     /// The number of a reply.
@@ -25,17 +25,17 @@ pub struct Given {
 }
 
 /// Reads a text; noise is nothing.
-pub fn message(text: &[u8]) -> Message {
-    Message { by_form: given(heard(text)), in_general: given(heard_in_general(text)) }
+pub fn message(text: &[u8]) -> MessageReadings {
+    MessageReadings { by_form: given(heard(text)), in_general: given(heard_in_general(text)) }
 }
 
-fn given(heard: Heard<'_>) -> Option<Given> {
+fn given(heard: Heard<'_>) -> Option<MessageParts> {
     use trunkline_pool::message::Message;
     let text = |name, text: &str| (name, text.to_owned());
     let message = match heard {
         Heard::Message(message) => message,
         Heard::Broken { id } => {
-            return Some(Given { kind: "broken", id, method: None, texts: Vec::new() });
+            return Some(MessageParts { kind: "broken", id, method: None, texts: Vec::new() });
         }
         Heard::Noise => return None,
     };
@@ -52,5 +52,5 @@ fn given(heard: Heard<'_>) -> Option<Given> {
         }
         Message::Stray => ("stray", None, None, Vec::new()),
     };
-    Some(Given { kind, id, method: method.map(Into::into), texts })
+    Some(MessageParts { kind, id, method: method.map(Into::into), texts })
 }

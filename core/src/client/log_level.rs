@@ -3,7 +3,7 @@
 use trunkline_pool::options::LogLevel;
 
 use super::Connection;
-use super::types::{Reply, Request};
+use super::types::{OutgoingRequest, Reply};
 
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -40,7 +40,7 @@ impl Connection {
         }
         let (server, timeout) = (self.0.server.clone(), self.0.options.timeout);
         let params = format!(r#"{{"level":"{}"}}"#, level.as_str());
-        let request = Request::of_connection("logging/setLevel", &params, timeout);
+        let request = OutgoingRequest::of_connection("logging/setLevel", &params, timeout);
         let done = Box::new(move |result: Result<Reply>| match result {
             Ok(_) => answered(LevelAnswer::Taken),
             Err(error) => {

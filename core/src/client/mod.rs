@@ -38,12 +38,12 @@ use self::connection::{Life, Link};
 pub(crate) use self::era::Opening;
 pub(crate) use self::errors::out_of_reach;
 pub use self::introduction::Introduction;
-pub(crate) use self::lists::list_all::Listed;
+pub(crate) use self::lists::list_all::ServerListing;
 pub(crate) use self::log_level::LevelAnswer;
 use self::state::ignored_counts::Ignored;
 pub(crate) use self::types::{
-    ConnectOptions, ConnectionEvents, Done, GivenUp, Kill, OnProgress, Provided, Question, Reply,
-    Request, RequestId, ServerFacts, Unconnected,
+    ConnectOptions, ConnectionEvents, GivenUp, Kill, OnProgress, OutgoingRequest, Provided, Reply,
+    ReplyCallback, RequestId, ServerFacts, ServerQuestion, Unconnected,
 };
 use crate::Result;
 use crate::transport::{AnswerReader, EventLoop};
@@ -63,19 +63,23 @@ impl Connection {
         options: ConnectOptions,
         events: Arc<dyn ConnectionEvents>,
         given_up: GivenUp,
-    ) -> std::result::Result<(Connection, Listed), Unconnected> {
+    ) -> std::result::Result<(Connection, ServerListing), Unconnected> {
         let connected = lifecycle::connect::connect(spec, options, events, given_up).await;
         connected.map(|(link, listed)| (Connection(link), listed))
     }
 
     /// Writes a request; `done` is called exactly once, whatever happens. Never blocks: a full pipe queues, and a full
     /// queue fails the request with `limit`, `not_sent`.
-    pub(crate) fn start(&self, request: Request<'_>, done: Done) -> RequestId {
+    pub(crate) fn start(&self, request: OutgoingRequest<'_>, done: ReplyCallback) -> RequestId {
         self.0.start(request, done, Purpose::Call)
     }
 
     /// The same for what no call of a host waits for: it is not limited like those, and the end of the connection does not wait for it.
-    pub(crate) fn start_apart(&self, request: Request<'_>, done: Done) -> RequestId {
+    pub(crate) fn start_apart(
+        &self,
+        request: OutgoingRequest<'_>,
+        done: ReplyCallback,
+    ) -> RequestId {
         self.0.start(request, done, Purpose::Own)
     }
 
@@ -101,7 +105,7 @@ impl Connection {
     }
 
     /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
-    pub(crate) async fn list(&self) -> Result<Listed> {
+    pub(crate) async fn list(&self) -> Result<ServerListing> {
         self.0.relist().await.map_err(errors::kept)
     }
 

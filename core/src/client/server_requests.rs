@@ -18,7 +18,7 @@ use super::connection::Link;
 use super::state::ignored_counts::count;
 use super::state::open_requests::{Ticket, refused};
 use super::state::outbox::Debt;
-use super::types::Question;
+use super::types::ServerQuestion;
 use crate::handling::{contained, failed};
 use crate::transport::Via;
 
@@ -97,7 +97,7 @@ impl Link {
         };
         let (callers, hold) = self.calls.hold_callers(via, Instant::now());
         let mut begun = Err(failed());
-        self.tell(|events| begun = events.ask(Question { kind, method, params, callers }));
+        self.tell(|events| begun = events.ask(ServerQuestion { kind, method, params, callers }));
         let (handling, link) = match (begun, self.me.upgrade()) {
             (Ok(handling), Some(link)) => (handling, link),
             (Ok(_), None) => return,

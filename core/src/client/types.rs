@@ -117,14 +117,14 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
     ///
     /// # Errors
     /// When nobody is to be asked.
-    fn ask(&self, question: Question<'_>) -> std::result::Result<Handling, Refusal>;
+    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<Handling, Refusal>;
     /// A line that the server wrote to stderr, escaped.
     fn stderr(&self, line: &str);
 }
 
 /// What a server asks of a host.
 #[derive(Clone, Copy)]
-pub(crate) struct Question<'a> {
+pub(crate) struct ServerQuestion<'a> {
     /// Which handler it is for.
     pub kind: HandlerKind,
     /// The protocol's method.
@@ -138,7 +138,7 @@ pub(crate) struct Question<'a> {
 /// How a request ends: exactly once, on an I/O thread, on the thread that cancelled, or inside
 /// `start` itself when nothing could be sent. Must not block. A panic in it is contained and
 /// logged.
-pub(crate) type Done = Box<dyn FnOnce(Result<Reply>) + Send>;
+pub(crate) type ReplyCallback = Box<dyn FnOnce(Result<Reply>) + Send>;
 
 /// Receives the params of progress notifications. Must not block. A panic in it is contained and
 /// logged.
@@ -152,7 +152,7 @@ pub(crate) struct Reply {
 }
 
 /// A request of ours.
-pub(crate) struct Request<'a> {
+pub(crate) struct OutgoingRequest<'a> {
     /// The method.
     pub method: &'a str,
     /// The text of a JSON object.
@@ -173,14 +173,14 @@ pub(crate) struct Request<'a> {
     pub reads_here: bool,
 }
 
-impl<'a> Request<'a> {
+impl<'a> OutgoingRequest<'a> {
     /// One of the connection's own: no session makes it, and nobody wants its progress.
     pub(super) fn of_connection(
         method: &'a str,
         params: &'a str,
         timeout: Duration,
-    ) -> Request<'a> {
-        Request {
+    ) -> OutgoingRequest<'a> {
+        OutgoingRequest {
             method,
             params,
             caller: None,

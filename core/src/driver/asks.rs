@@ -8,7 +8,7 @@ use trunkline_pool::options::{HandlerKind, Handling, Refusal, ServerRequest};
 use trunkline_pool::state::{ConnectionId, SessionId};
 
 use super::{Driver, EntryCell, SessionPort};
-use crate::client::{Callers, Question};
+use crate::client::{Callers, ServerQuestion};
 use crate::events::About;
 
 impl Driver {
@@ -20,7 +20,7 @@ impl Driver {
         &self,
         cell: &EntryCell,
         id: ConnectionId,
-        question: Question<'_>,
+        question: ServerQuestion<'_>,
     ) -> Result<Handling, Refusal> {
         let session = match (cell.owner, question.callers) {
             (Some(owner), _) => self.live_session(owner),

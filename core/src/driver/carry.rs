@@ -13,7 +13,7 @@ use super::entry::Control;
 use super::executor::{self, Queued};
 use super::listings::ListingEnd;
 use super::{Answered, Core, Driver, EntryCell, ListChange, SessionPort, Wait, Work, incarnation};
-use crate::client::Listed;
+use crate::client::ServerListing;
 use crate::wakes::Batch;
 use crate::{Error, ErrorCode};
 
@@ -106,7 +106,7 @@ impl Driver {
         self.spawn(async move {
             let listing = listing;
             let listed = live.list().await;
-            let keep = |mut listed: Listed| {
+            let keep = |mut listed: ServerListing| {
                 let before = cell.load().slot.catalog.clone();
                 listed.catalog.keep_unlisted(&before);
                 let catalog = listing.driver.keep_listed(&cell, &live, listed);

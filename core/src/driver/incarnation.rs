@@ -21,7 +21,7 @@ use self::events::Events;
 use super::entry::{Control, EntryCell};
 use super::starts::Place;
 use super::{Driver, Warrant};
-use crate::client::{ConnectOptions, Connection, Kill, Listed, Unconnected};
+use crate::client::{ConnectOptions, Connection, Kill, ServerListing, Unconnected};
 use crate::otlp::Connected;
 
 /// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
@@ -206,7 +206,7 @@ async fn turn(
 
 /// An attempt that is over.
 struct Attempted {
-    outcome: Result<(Connection, Listed), Unconnected>,
+    outcome: Result<(Connection, ServerListing), Unconnected>,
     /// How it was told to end meanwhile.
     given_up: Option<Kill>,
     warrant: Option<Arc<dyn Warrant>>,

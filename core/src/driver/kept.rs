@@ -9,7 +9,7 @@ use trunkline_pool::options::Offered;
 
 use super::{Driver, EntryCell};
 use crate::auth::Context;
-use crate::client::{Connection, Listed};
+use crate::client::{Connection, ServerListing};
 use crate::storage::catalogs::now_ms;
 
 /// Forms in which one configuration is written that its lists are kept under at a time. Of more the one goes that came first.
@@ -51,9 +51,9 @@ impl Driver {
         &self,
         cell: &EntryCell,
         connection: &Connection,
-        listed: Listed,
+        listed: ServerListing,
     ) -> Arc<Catalog> {
-        let Listed { catalog, fresh_for, scope } = listed;
+        let ServerListing { catalog, fresh_for, scope } = listed;
         let catalog = cell.kept.shared(catalog);
         let usable = without_secrets(connection, self.usable(cell, &catalog));
         let written = self.core().interner.keyed(cell.key).and_then(|keyed| keyed.written);

@@ -21,7 +21,7 @@ use trunkline_pool::text::escaped;
 pub(crate) use self::wanted::Asking;
 use self::wanted::Wanted;
 use super::{Driver, EntryCell};
-use crate::client::{Connection, Done, Request, RequestId};
+use crate::client::{Connection, OutgoingRequest, ReplyCallback, RequestId};
 use crate::events::About;
 use crate::platform;
 use crate::runtime::Runtime;
@@ -211,7 +211,7 @@ async fn request(
 ) -> Result<()> {
     let params = json!({ "uri": uri }).to_string();
     let (send, receive) = oneshot::channel();
-    let request = Request {
+    let request = OutgoingRequest {
         method,
         params: &params,
         // What a subscription leads to is no session's in particular.
@@ -222,7 +222,7 @@ async fn request(
         progress: None,
         reads_here: false,
     };
-    let done: Done = Box::new(move |result| drop(send.send(result.map(drop))));
+    let done: ReplyCallback = Box::new(move |result| drop(send.send(result.map(drop))));
     let _taken_back = match is_host {
         true => Some(CancelOnDrop::new(connection, connection.start(request, done))),
         false => {

@@ -19,7 +19,7 @@ use crate::client::era::ResultType;
 use crate::client::errors;
 use crate::client::lists::subscriptions::Id;
 use crate::client::state::ignored_counts::count;
-use crate::client::state::list_capabilities::Lists;
+use crate::client::state::list_capabilities::ListCapabilities;
 use crate::platform::Exit;
 use crate::transport::{
     BoxFuture, Child, DisconnectCause, Doubt, Inbound, ServerLine, UndeliveredAnswer, Via,
@@ -135,7 +135,7 @@ impl Inbound for Link {
 
     fn gap(&self) {
         self.tell(|events| events.resources_missed());
-        if self.declared.get().is_some_and(Lists::change) {
+        if self.declared.get().is_some_and(ListCapabilities::change) {
             self.tell(|events| events.list_changed(ListKind::Tools));
         }
     }

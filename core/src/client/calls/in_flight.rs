@@ -15,8 +15,8 @@ pub(in crate::client) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpo
 use trunkline_pool::state::SessionId;
 
 use super::time_budget::Attempts;
-use crate::client::state::next_round::Again;
-use crate::client::types::{Done, OnProgress, RequestId};
+use crate::client::state::next_round::NextRound;
+use crate::client::types::{OnProgress, ReplyCallback, RequestId};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify};
 use crate::transport::Via;
@@ -28,19 +28,19 @@ const FIRST_ID: u64 = 1 << 32;
 pub(in crate::client) type Flight = in_flight::Flight<Waiter>;
 
 /// Why a request was not taken in.
-pub(in crate::client) type Refused = in_flight::Refused<Waiter>;
+pub(in crate::client) type RefusedRequest = in_flight::Refused<Waiter>;
 
 /// A request that missed a deadline.
 pub(in crate::client) type Overdue = in_flight::Overdue<Waiter>;
 
 /// Who waits for a request, and what it needs on its way.
 pub(in crate::client) struct Waiter {
-    pub done: Done,
+    pub done: ReplyCallback,
     pub progress: Option<OnProgress>,
     /// The attempts that it is one of.
     pub attempts: Option<Attempts>,
     /// What it needs for another round (SPEC 15.4).
-    pub again: Option<Arc<Again>>,
+    pub again: Option<Arc<NextRound>>,
     /// Ends with the flight: whoever works for it sees that.
     pub under_way: Vec<mpsc::Sender<Infallible>>,
 }
@@ -87,7 +87,11 @@ impl InFlight {
     }
 
     /// Takes a request in. It must be in the table before its first byte is written.
-    pub(in crate::client) fn register(&self, id: u64, flight: Flight) -> Result<(), Refused> {
+    pub(in crate::client) fn register(
+        &self,
+        id: u64,
+        flight: Flight,
+    ) -> Result<(), RefusedRequest> {
         let mut table = self.lock();
         let timer = table.register(id, flight)?;
         self.heed(table, timer);
@@ -136,7 +140,7 @@ impl InFlight {
     }
 
     /// Gives a call another id for its next round, with its clock held. It never leaves the table in between.
-    pub(in crate::client) fn turn(&self, id: u64, next: u64, rounds_max: u32) -> Turn {
+    pub(in crate::client) fn turn(&self, id: u64, next: u64, rounds_max: u32) -> InputOutcome {
         let (under_way, over) = mpsc::channel(1);
         let with = |waiter: &mut Waiter, rounds| {
             let again = waiter.again.clone().filter(|_| rounds < rounds_max)?;
@@ -144,10 +148,10 @@ impl InFlight {
             Some(again)
         };
         match self.take_out(|table| table.turn(id, next, Instant::now(), with)) {
-            in_flight::Turn::Gone => Turn::Gone,
-            in_flight::Turn::Refused(flight) => Turn::Refused(flight),
+            in_flight::Turn::Gone => InputOutcome::Gone,
+            in_flight::Turn::Refused(flight) => InputOutcome::Refused(flight),
             in_flight::Turn::Next { with: again, caller, held } => {
-                Turn::Next { again, caller, hold: Hold { calls: vec![held], over } }
+                InputOutcome::Next { again, caller, hold: Hold { calls: vec![held], over } }
             }
         }
     }
@@ -308,13 +312,13 @@ fn hold(table: &mut Table<Waiter>, whose: Whose, now: Instant) -> Option<Hold> {
 }
 
 /// What becomes of a call whose server asks for input.
-pub(in crate::client) enum Turn {
+pub(in crate::client) enum InputOutcome {
     /// There is no such call.
     Gone,
     /// It can have no further round, and is out of the table.
     Refused(Flight),
     /// It has one.
-    Next { again: Arc<Again>, caller: Option<SessionId>, hold: Hold },
+    Next { again: Arc<NextRound>, caller: Option<SessionId>, hold: Hold },
 }
 
 /// Calls whose clocks stand still.

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::in_flight::{Clock, Flight, Overdue, Purpose, Refused, Waiter};
+use super::in_flight::{Clock, Flight, Overdue, Purpose, RefusedRequest, Waiter};
 use crate::client::connection::Link;
 use crate::client::era::{Metadata, write_params};
 use crate::client::errors;
-use crate::client::state::next_round::Again;
+use crate::client::state::next_round::NextRound;
 use crate::client::state::outbox::Debt;
-use crate::client::types::{Done, Reply, Request, RequestId};
+use crate::client::types::{OutgoingRequest, Reply, ReplyCallback, RequestId};
 use crate::transport::{FrameKind, WriteOutcome};
 use crate::{Error, Outcome, Result};
 use trunkline_pool::interface::{Retry, words};
@@ -29,32 +29,38 @@ impl Link {
     /// Writes a request; `done` is called exactly once.
     pub(in crate::client) fn start(
         &self,
-        request: Request<'_>,
-        done: Done,
+        request: OutgoingRequest<'_>,
+        done: ReplyCallback,
         purpose: Purpose,
     ) -> RequestId {
         self.start_as(self.calls.new_id(), request, done, purpose)
     }
 
     /// The same, under an id that was taken before.
-    fn start_as(&self, id: u64, request: Request<'_>, done: Done, purpose: Purpose) -> RequestId {
-        let Request { method, params, caller, attempts, .. } = request;
-        let Request { timeout, idle_timeout, progress, reads_here, .. } = request;
+    fn start_as(
+        &self,
+        id: u64,
+        request: OutgoingRequest<'_>,
+        done: ReplyCallback,
+        purpose: Purpose,
+    ) -> RequestId {
+        let OutgoingRequest { method, params, caller, attempts, .. } = request;
+        let OutgoingRequest { timeout, idle_timeout, progress, reads_here, .. } = request;
         let token = progress.as_ref().map(|_| id);
         let begun = attempts.as_ref().map(|attempts| *attempts.begun());
         let clock = Clock::new(timeout, idle_timeout, begun, Instant::now());
         let metadata = self.metadata.load();
         let modern = metadata.is_some() && purpose == Purpose::Call;
-        let again = if modern { Again::of(method, params) } else { None };
+        let again = if modern { NextRound::of(method, params) } else { None };
         let waiter = Waiter { done, progress, attempts, again, under_way: Vec::new() };
         let flight = Flight::new(purpose, caller, clock, waiter);
         match self.calls.register(id, flight) {
             Ok(()) => {}
-            Err(Refused::Limit(waiter)) => {
+            Err(RefusedRequest::Limit(waiter)) => {
                 complete(waiter.done, Err(self.limit_reached(words::limit::IN_FLIGHT_PER_ENTRY)));
                 return RequestId(id);
             }
-            Err(Refused::Ended(waiter)) => {
+            Err(RefusedRequest::Ended(waiter)) => {
                 complete(waiter.done, Err(errors::interrupted(&self.server, Outcome::NotSent)));
                 return RequestId(id);
             }
@@ -143,7 +149,7 @@ impl Link {
         answer: oneshot::Sender<Result<Reply>>,
     ) -> RequestId {
         const NEVER: Duration = Duration::MAX;
-        let request = Request {
+        let request = OutgoingRequest {
             method,
             params,
             caller: None,
@@ -233,7 +239,7 @@ pub(in crate::client) fn fail(flight: Flight, error: Error) {
 }
 
 /// Answers a request. The closure is a host's: a panic in it stays here.
-pub(in crate::client) fn complete(done: Done, result: Result<Reply>) {
+pub(in crate::client) fn complete(done: ReplyCallback, result: Result<Reply>) {
     if catch_unwind(AssertUnwindSafe(|| done(result))).is_err() {
         tracing::error!("a completion panicked");
     }

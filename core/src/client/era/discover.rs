@@ -13,7 +13,7 @@ use trunkline_pool::lenient::{kinds, lenient};
 use super::{Metadata, REVISIONS};
 use crate::client::connection::Link;
 use crate::client::lifecycle::rmcp_handshake;
-use crate::client::state::list_capabilities::Lists;
+use crate::client::state::list_capabilities::ListCapabilities;
 use crate::client::types::{Reply, RequestId, ServerFacts};
 use crate::client::{Introduction, errors};
 use crate::transport::http::MODERN_ERRORS;
@@ -35,11 +35,11 @@ struct DiscoverResult {
     #[serde(default)]
     capabilities: ServerCapabilities,
     #[serde(rename = "_meta", default)]
-    meta: Meta,
+    meta: DiscoverMeta,
 }
 
 #[derive(Deserialize, Default)]
-struct Meta {
+struct DiscoverMeta {
     #[serde(rename = "io.modelcontextprotocol/serverInfo")]
     server: Option<Implementation>,
 }
@@ -112,7 +112,7 @@ impl Link {
         let (era, introduction) = (Some(Era::Modern), Some(introduction));
         let has_logging = result.capabilities.logging.is_some();
         let facts = ServerFacts { era, protocol_version, name, version, introduction, has_logging };
-        let lists = Lists::declared_by(&result.capabilities);
+        let lists = ListCapabilities::declared_by(&result.capabilities);
         // A connection finds out once.
         let _ = (self.facts.set(facts), self.declared.set(lists));
     }

@@ -12,13 +12,13 @@ use serde_json::value::RawValue;
 use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::Refusal;
 
-use crate::client::calls::in_flight::{Hold, Turn};
+use crate::client::calls::in_flight::{Hold, InputOutcome};
 use crate::client::calls::requests::{complete, fail};
 use crate::client::connection::Link;
 use crate::client::server_requests::one_object;
-use crate::client::state::next_round::Again;
+use crate::client::state::next_round::NextRound;
 use crate::client::state::open_requests::refused;
-use crate::client::types::Question;
+use crate::client::types::ServerQuestion;
 use crate::client::{Callers, errors};
 use crate::handling::contained;
 use crate::{Error, ErrorCode, Outcome};
@@ -31,7 +31,7 @@ const REQUESTS_MAX: usize = 16;
 
 /// What a server asks for.
 #[derive(Deserialize)]
-struct Wanted<'a> {
+struct InputRequests<'a> {
     #[serde(borrow, default, rename = "inputRequests")]
     requests: Option<BTreeMap<String, Input<'a>>>,
     #[serde(borrow, default, rename = "requestState")]
@@ -46,22 +46,22 @@ struct Input<'a> {
 }
 
 /// What is to be answered, and what goes back with the answers.
-struct Round {
+struct InputRound {
     /// Keys, methods and the texts of their params.
-    requests: Option<Vec<Request>>,
+    requests: Option<Vec<RoundRequest>>,
     state: Option<String>,
     callers: Callers,
 }
 
-type Request = (String, String, String);
+type RoundRequest = (String, String, String);
 
 impl Link {
     /// Takes a result that asks for input; whether it is that of a call in flight.
     pub(in crate::client) fn take_round(&self, id: u64, result: &str) -> bool {
         let result = lenient(result, &kinds::INPUT_REQUIRED);
-        let wanted = serde_json::from_str::<Wanted<'_>>(&result).ok();
+        let wanted = serde_json::from_str::<InputRequests<'_>>(&result).ok();
         // Without a question and without a state the same request would go again for no reason.
-        let few = |wanted: &Wanted<'_>| match &wanted.requests {
+        let few = |wanted: &InputRequests<'_>| match &wanted.requests {
             Some(requests) if !requests.is_empty() => requests.len() <= REQUESTS_MAX,
             Some(_) | None => wanted.state.is_some(),
         };
@@ -72,8 +72,8 @@ impl Link {
         };
         let next = self.calls.new_id();
         let (again, caller, hold) = match self.calls.turn(id, next, ROUNDS_MAX) {
-            Turn::Gone => return false,
-            Turn::Refused(flight) => {
+            InputOutcome::Gone => return false,
+            InputOutcome::Refused(flight) => {
                 let error = match flight.payload.again {
                     Some(_) => self.declined("the server asks for input too often"),
                     None => self.misplaced_input(),
@@ -81,7 +81,7 @@ impl Link {
                 complete(flight.payload.done, Err(error));
                 return true;
             }
-            Turn::Next { again, caller, hold } => (again, caller, hold),
+            InputOutcome::Next { again, caller, hold } => (again, caller, hold),
         };
         let callers = caller.map_or(Callers::Nobody, Callers::One);
         let state = wanted.state.map(|state| state.get().to_owned());
@@ -92,7 +92,7 @@ impl Link {
             };
             requests.into_iter().map(owned).collect::<Vec<_>>()
         });
-        let round = Round { requests, state, callers };
+        let round = InputRound { requests, state, callers };
         let Some(link) = self.me.upgrade() else { return true };
         self.runtime.spawn(async move {
             link.answer_round(next, &again, round, hold).await;
@@ -103,8 +103,8 @@ impl Link {
     async fn answer_round(
         &self,
         id: u64,
-        again: &Again,
-        Round { requests, state, callers }: Round,
+        again: &NextRound,
+        InputRound { requests, state, callers }: InputRound,
         mut hold: Hold,
     ) {
         let answers = tokio::select! {
@@ -133,7 +133,7 @@ impl Link {
     /// together, and each has the whole deadline of a handler.
     async fn inputs(
         &self,
-        requests: Option<&[Request]>,
+        requests: Option<&[RoundRequest]>,
         callers: Callers,
     ) -> std::result::Result<Option<Vec<(String, String)>>, Refusal> {
         let Some(requests) = requests else { return Ok(None) };
@@ -156,7 +156,7 @@ impl Link {
         let kind = self.kind_of(method, params)?;
         let _open = self.asked.begin_input(Instant::now())?;
         let mut begun = Err(refused("the handler failed"));
-        self.tell(|events| begun = events.ask(Question { kind, method, params, callers }));
+        self.tell(|events| begun = events.ask(ServerQuestion { kind, method, params, callers }));
         let answer = tokio::time::timeout(self.options.handler_timeout, contained(begun?)).await;
         let late = |_| Err(refused("nobody answered in time"));
         answer.unwrap_or_else(late).and_then(one_object)

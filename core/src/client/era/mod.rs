@@ -10,7 +10,7 @@ mod negotiate;
 mod request_meta;
 mod result_type;
 
-pub(super) use self::negotiate::Refused;
+pub(super) use self::negotiate::GreetingFailure;
 pub(super) use self::request_meta::{Introduced, Metadata, write_params};
 pub(super) use self::result_type::ResultType;
 

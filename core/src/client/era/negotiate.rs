@@ -23,17 +23,17 @@ const ANSWER_WAIT: Duration = Duration::from_secs(1);
 const READ_LOOK: Duration = Duration::from_millis(50);
 
 /// A greeting that came to nothing.
-pub(in crate::client) struct Refused {
+pub(in crate::client) struct GreetingFailure {
     /// Why.
     pub error: Error,
     /// How a new connection to the same server may do better.
     pub anew: Option<Opening>,
 }
 
-impl Refused {
+impl GreetingFailure {
     /// There is nothing to be done about it.
-    pub(in crate::client) fn for_good(error: Error) -> Refused {
-        Refused { error, anew: None }
+    pub(in crate::client) fn for_good(error: Error) -> GreetingFailure {
+        GreetingFailure { error, anew: None }
     }
 }
 
@@ -46,20 +46,20 @@ impl Link {
         self: &Arc<Self>,
         opening: Opening,
         patience: Instant,
-    ) -> std::result::Result<(), Refused> {
+    ) -> std::result::Result<(), GreetingFailure> {
         match opening {
             Opening::Probe => self.probe(patience).await,
             Opening::Known(Era::Modern) => match self.discover().await {
                 Ok(Era::Modern) => Ok(()),
                 Ok(Era::Legacy) => self.shake_hands_after(Opening::Probe).await,
-                Err(error) => Err(Refused::for_good(error)),
+                Err(error) => Err(GreetingFailure::for_good(error)),
             },
             Opening::Known(Era::Legacy) => self.shake_hands_alone(Some(Opening::Probe)).await,
             Opening::Only(Era::Legacy) => self.shake_hands_alone(None).await,
             Opening::Only(Era::Modern) => match self.discover().await {
                 Ok(Era::Modern) => Ok(()),
-                Ok(Era::Legacy) => Err(Refused::for_good(self.not_modern())),
-                Err(error) => Err(Refused::for_good(error)),
+                Ok(Era::Legacy) => Err(GreetingFailure::for_good(self.not_modern())),
+                Err(error) => Err(GreetingFailure::for_good(error)),
             },
         }
     }
@@ -72,7 +72,10 @@ impl Link {
         is_blamed.then_some(Opening::Known(Era::Legacy))
     }
 
-    async fn probe(self: &Arc<Self>, patience: Instant) -> std::result::Result<(), Refused> {
+    async fn probe(
+        self: &Arc<Self>,
+        patience: Instant,
+    ) -> std::result::Result<(), GreetingFailure> {
         let mut discovering = std::pin::pin!(self.discover());
         let answer = tokio::select! {
             biased;
@@ -84,7 +87,7 @@ impl Link {
             Some(Ok(Era::Legacy)) => {
                 return self.shake_hands_after(Opening::Known(Era::Legacy)).await;
             }
-            Some(Err(error)) => return Err(Refused::for_good(error)),
+            Some(Err(error)) => return Err(GreetingFailure::for_good(error)),
             None => {}
         }
         // Beside the open question: whichever answer comes first settles it.
@@ -116,7 +119,7 @@ impl Link {
                 }
                 () = self.confused(patience) => {
                     let error = errors::slow(&self.server, words::deadline::CONNECT, self.options.timeout);
-                    return Err(Refused { error, anew: Some(Opening::Known(Era::Legacy)) });
+                    return Err(GreetingFailure { error, anew: Some(Opening::Known(Era::Legacy)) });
                 }
             }
             // A process that refuses what it is sent beside the question may answer that still.
@@ -128,7 +131,7 @@ impl Link {
     }
 
     /// After the question was answered with something that only a legacy server says.
-    async fn shake_hands_after(&self, anew: Opening) -> std::result::Result<(), Refused> {
+    async fn shake_hands_after(&self, anew: Opening) -> std::result::Result<(), GreetingFailure> {
         self.metadata.clear();
         match self.shake_hands().await {
             Ok(()) => Ok(()),
@@ -136,27 +139,30 @@ impl Link {
         }
     }
 
-    async fn shake_hands_alone(&self, anew: Option<Opening>) -> std::result::Result<(), Refused> {
+    async fn shake_hands_alone(
+        &self,
+        anew: Option<Opening>,
+    ) -> std::result::Result<(), GreetingFailure> {
         self.shake_hands().await.map_err(|error| match anew {
             Some(anew) => self.refused_handshake(error, anew),
-            None => Refused::for_good(error),
+            None => GreetingFailure::for_good(error),
         })
     }
 
     /// A process that refuses the handshake may do so for what came before, or because it no longer is what it was; one that
     /// speaks an unknown revision does not. A remote server has nothing before it, so that its own word counts: that of the
     /// modern era.
-    fn refused_handshake(&self, error: Error, anew: Opening) -> Refused {
+    fn refused_handshake(&self, error: Error, anew: Opening) -> GreetingFailure {
         let refusal = error.cause().filter(|it| it.code() == ErrorCode::ServerError);
         let may_help = |refusal: &Error| {
             let is_modern = modern_code(refusal).is_some() && anew == Opening::Probe;
             self.wire.child().is_some() || is_modern
         };
         let anew = Some(anew).filter(|_| refusal.is_some_and(may_help));
-        Refused { error, anew }
+        GreetingFailure { error, anew }
     }
 
-    fn is_legacy(&self) -> std::result::Result<(), Refused> {
+    fn is_legacy(&self) -> std::result::Result<(), GreetingFailure> {
         self.metadata.clear();
         Ok(())
     }

@@ -20,11 +20,11 @@ pub(in crate::client) enum ResultType {
 }
 
 /// What a result says that it is, or the unknown word in its place.
-pub(in crate::client) type Said = std::result::Result<ResultType, String>;
+pub(in crate::client) type ParsedResultType = std::result::Result<ResultType, String>;
 
 impl Link {
     /// What a result says that it is. In the legacy era each is the answer itself.
-    pub(in crate::client) fn said_by(&self, result: &str) -> Said {
+    pub(in crate::client) fn said_by(&self, result: &str) -> ParsedResultType {
         match self.metadata.is_modern() {
             true => ResultType::of(result),
             false => Ok(ResultType::Complete),
@@ -32,7 +32,7 @@ impl Link {
     }
 
     /// The end of a request by this result.
-    pub(in crate::client) fn judge(&self, result: &str, said: Said) -> Result<Reply> {
+    pub(in crate::client) fn judge(&self, result: &str, said: ParsedResultType) -> Result<Reply> {
         match said {
             Ok(ResultType::Complete) => Ok(Reply { json: result.into() }),
             // Of a request that can have no further rounds.
@@ -60,7 +60,7 @@ const TYPE_SHOWN_CHARS: usize = 80;
 
 impl ResultType {
     /// The type of a result, or the unknown word in its place.
-    fn of(result: &str) -> Said {
+    fn of(result: &str) -> ParsedResultType {
         #[derive(Deserialize)]
         struct Typed<'a> {
             #[serde(rename = "resultType", borrow, default)]

@@ -10,9 +10,9 @@ use trunkline_pool::state::{CloseExit, LossReason};
 
 use super::timer;
 use crate::client::connection::{Life, Link};
-use crate::client::era::{Opening, Refused};
+use crate::client::era::{GreetingFailure, Opening};
 use crate::client::errors;
-use crate::client::lists::list_all::{Listed, When};
+use crate::client::lists::list_all::{ServerListing, When};
 use crate::client::types::{
     ConnectOptions, ConnectionEvents, GivenUp, Kill, Provided, Unconnected,
 };
@@ -33,7 +33,7 @@ pub(in crate::client) async fn connect(
     options: ConnectOptions,
     events: Arc<dyn ConnectionEvents>,
     mut given_up: GivenUp,
-) -> std::result::Result<(Arc<Link>, Listed), Unconnected> {
+) -> std::result::Result<(Arc<Link>, ServerListing), Unconnected> {
     let now = Instant::now();
     let begun = now.checked_sub(options.spent).unwrap_or(now);
     let opening = options.opening;
@@ -103,7 +103,7 @@ async fn attempt(
     begun: Instant,
     mut opening: Opening,
     given_up: &mut GivenUp,
-) -> std::result::Result<(Arc<Link>, Listed), Unopened> {
+) -> std::result::Result<(Arc<Link>, ServerListing), Unopened> {
     let server = &options.server;
     let (wire, redactor) = match &spec.transport {
         Transport::Stdio(program) => spawn(program, options, begun, given_up).await?,
@@ -121,10 +121,10 @@ async fn attempt(
     if let Some(child) = link.wire.child() {
         link.tell(|events| events.started(child.pid()));
     }
-    let attempt = Attempt { link: Some(link.clone()) };
+    let attempt = ConnectAttempt { link: Some(link.clone()) };
     let negotiated = tokio::select! {
         biased;
-        _ = given_up.wait_for(Option::is_some) => Err(Refused::for_good(cancelled(server))),
+        _ = given_up.wait_for(Option::is_some) => Err(GreetingFailure::for_good(cancelled(server))),
         negotiated = negotiate(&link, opening) => negotiated,
     };
     match negotiated {
@@ -132,7 +132,7 @@ async fn attempt(
             attempt.over();
             Ok((link, catalog))
         }
-        Err(Refused { error, anew }) => {
+        Err(GreetingFailure { error, anew }) => {
             let failed = failed(&link, error, given_up.clone()).await;
             attempt.over();
             Err(Unopened { failed, anew })
@@ -141,7 +141,7 @@ async fn attempt(
 }
 
 /// A wire, and what must not be shown of what comes over it.
-type Way = (Arc<dyn Wire>, Arc<Redactor>);
+type RedactedWire = (Arc<dyn Wire>, Arc<Redactor>);
 
 /// The pipes of a program that was started.
 async fn spawn(
@@ -149,7 +149,7 @@ async fn spawn(
     options: &ConnectOptions,
     begun: Instant,
     given_up: &mut GivenUp,
-) -> std::result::Result<Way, Unconnected> {
+) -> std::result::Result<RedactedWire, Unconnected> {
     let environment = Environment::of_child(program, &options.inherit_env);
     let redactor = Arc::new(Redactor::new(environment.secrets(), stdio::LINE_BYTES_MAX));
     let launched = start(program, environment, options, begun, given_up).await?;
@@ -166,7 +166,7 @@ async fn spawn(
 ///
 /// # Errors
 /// For a configuration that cannot be sent, and for a protocol that is not spoken here.
-fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
+fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<RedactedWire> {
     match remote.kind {
         RemoteKind::Auto | RemoteKind::Http | RemoteKind::Sse | RemoteKind::Websocket => {}
         _ => return Err(unsupported(&options.server, "unknown").error),
@@ -192,7 +192,7 @@ fn reach(remote: &RemoteSpec, options: &ConnectOptions) -> Result<Way> {
 }
 
 /// The way to a server of the host's own.
-fn provided(options: &ConnectOptions) -> std::result::Result<Way, Unconnected> {
+fn provided(options: &ConnectOptions) -> std::result::Result<RedactedWire, Unconnected> {
     let Some(Provided(host)) = options.host.clone() else {
         return Err(unsupported(&options.server, "host"));
     };
@@ -257,17 +257,21 @@ async fn start(
 }
 
 /// Greeting and lists, each within what is left of the time; an end of the connection ends it with the reason.
-async fn negotiate(link: &Arc<Link>, opening: Opening) -> std::result::Result<Listed, Refused> {
+async fn negotiate(
+    link: &Arc<Link>,
+    opening: Opening,
+) -> std::result::Result<ServerListing, GreetingFailure> {
     let (limit, deadline) = (link.options.timeout, link.given_up_at);
     let patience = deadline - limit / 2;
     let slow = |which| move |_| errors::slow(&link.server, which, limit);
     let greeted = tokio::time::timeout_at(deadline, link.greet(opening, patience)).await;
-    let greeted =
-        greeted.unwrap_or_else(|late| Err(Refused::for_good(slow(words::deadline::CONNECT)(late))));
-    if let Err(Refused { error, anew }) = greeted {
+    let greeted = greeted.unwrap_or_else(|late| {
+        Err(GreetingFailure::for_good(slow(words::deadline::CONNECT)(late)))
+    });
+    if let Err(GreetingFailure { error, anew }) = greeted {
         let error = explained(link, error).await;
         let anew = anew.or_else(|| link.ended_by_question(opening).filter(|_| is_lost(link)));
-        return Err(Refused { error, anew });
+        return Err(GreetingFailure { error, anew });
     }
     let listed = async {
         link.listen_to_lists().await;
@@ -279,7 +283,7 @@ async fn negotiate(link: &Arc<Link>, opening: Opening) -> std::result::Result<Li
     };
     match listed.await {
         Ok(listed) => Ok(listed),
-        Err(error) => Err(Refused::for_good(explained(link, error).await)),
+        Err(error) => Err(GreetingFailure::for_good(explained(link, error).await)),
     }
 }
 
@@ -361,18 +365,18 @@ async fn failed(link: &Arc<Link>, error: Error, mut given_up: GivenUp) -> Unconn
 }
 
 /// An attempt under way: dropped before its end, it leaves the ending to the runtime.
-struct Attempt {
+struct ConnectAttempt {
     link: Option<Arc<Link>>,
 }
 
-impl Attempt {
+impl ConnectAttempt {
     /// Its result is known, and whoever has it ends the connection.
     fn over(mut self) {
         self.link = None;
     }
 }
 
-impl Drop for Attempt {
+impl Drop for ConnectAttempt {
     fn drop(&mut self) {
         if let Some(link) = self.link.take() {
             link.advance(Life::Closing, |_| true);

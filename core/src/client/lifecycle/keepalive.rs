@@ -12,8 +12,8 @@ use trunkline_pool::in_flight::later;
 
 use crate::client::calls::in_flight::Purpose;
 use crate::client::connection::{Life, Link};
-use crate::client::state::list_capabilities::Lists;
-use crate::client::types::{ConnectOptions, Request, RequestId};
+use crate::client::state::list_capabilities::ListCapabilities;
+use crate::client::types::{ConnectOptions, OutgoingRequest, RequestId};
 
 /// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -36,7 +36,7 @@ pub(in crate::client) struct KeepAlive {
 
 /// What a look at the connection calls for.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum KeepaliveVerdict {
     /// Nothing before this moment; `None`: nothing, ever.
     Wait(Option<Instant>),
     /// A question; its answer is missed at this moment.
@@ -47,7 +47,7 @@ enum Verdict {
 
 /// What the timer does next.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::client) enum Next {
+pub(in crate::client) enum KeepaliveStep {
     /// Looks again at this moment, if there is one.
     Look(Option<Instant>),
     /// Gives the connection up.
@@ -67,30 +67,32 @@ impl KeepAlive {
     }
 
     /// Looks at the connection, and asks the server if it is time.
-    pub(in crate::client) fn watch(&mut self, link: &Arc<Link>, now: Instant) -> Next {
+    pub(in crate::client) fn watch(&mut self, link: &Arc<Link>, now: Instant) -> KeepaliveStep {
         if link.stands() != Life::Open {
             // Until then the connect's own deadline holds.
-            return Next::Look((!self.interval.is_zero()).then(|| later(now, self.interval)));
+            return KeepaliveStep::Look(
+                (!self.interval.is_zero()).then(|| later(now, self.interval)),
+            );
         }
         if link.asked.is_any_open() && !self.interval.is_zero() {
             // It waits for an answer of the host's, and may be silent for as long as that takes.
             (self.asked, self.misses) = (None, 0);
-            return Next::Look(Some(now + self.interval.min(ANSWER_WAIT_MAX)));
+            return KeepaliveStep::Look(Some(now + self.interval.min(ANSWER_WAIT_MAX)));
         }
         let heard = link.pulse.heard_at();
         let first = self.begin(heard, link.calls.next_id());
         let since = self.silent_since;
         let works = || link.calls.has_call_before(since, &link.wire.unsent());
         match self.look(now, heard, works) {
-            Verdict::Wait(until) => Next::Look(until),
-            Verdict::Ask(until) => {
+            KeepaliveVerdict::Wait(until) => KeepaliveStep::Look(until),
+            KeepaliveVerdict::Ask(until) => {
                 link.ping(until - now);
                 if first {
                     link.list_if_mute();
                 }
-                Next::Look(Some(until))
+                KeepaliveStep::Look(Some(until))
             }
-            Verdict::Dead => Next::Dead,
+            KeepaliveVerdict::Dead => KeepaliveStep::Dead,
         }
     }
 
@@ -109,37 +111,42 @@ impl KeepAlive {
 
     /// Decides by the clock and by when something was heard last. `works` says whether a call that may be the reason of the
     /// silence is still in flight; no call is the reason of more of it than `work_max`, whatever time its caller gave it.
-    fn look(&mut self, now: Instant, heard: Instant, works: impl FnOnce() -> bool) -> Verdict {
+    fn look(
+        &mut self,
+        now: Instant,
+        heard: Instant,
+        works: impl FnOnce() -> bool,
+    ) -> KeepaliveVerdict {
         if self.interval.is_zero() {
-            return Verdict::Wait(None);
+            return KeepaliveVerdict::Wait(None);
         }
         let answer_wait = self.interval.min(ANSWER_WAIT_MAX);
         match self.asked {
             Some(asked) if now < asked + answer_wait => {
-                return Verdict::Wait(Some(asked + answer_wait));
+                return KeepaliveVerdict::Wait(Some(asked + answer_wait));
             }
             Some(_) => {
                 self.misses = self.misses.saturating_add(1);
                 if self.misses < self.misses_max {
                     self.asked = Some(now);
-                    return Verdict::Ask(now + answer_wait);
+                    return KeepaliveVerdict::Ask(now + answer_wait);
                 }
                 // More questions would only pile up in its input.
                 let works_until = later(heard, self.work_max);
                 return if now < works_until && works() {
-                    Verdict::Wait(Some(works_until.min(now + answer_wait)))
+                    KeepaliveVerdict::Wait(Some(works_until.min(now + answer_wait)))
                 } else {
-                    Verdict::Dead
+                    KeepaliveVerdict::Dead
                 };
             }
             None => {}
         }
         let asks_at = later(heard, self.interval);
         if now < asks_at {
-            return Verdict::Wait(Some(asks_at));
+            return KeepaliveVerdict::Wait(Some(asks_at));
         }
         self.asked = Some(now);
-        Verdict::Ask(now + answer_wait)
+        KeepaliveVerdict::Ask(now + answer_wait)
     }
 }
 
@@ -149,14 +156,14 @@ impl Link {
         // The modern era has no question that is only a question; this one is the cheapest.
         let is_modern = self.metadata.is_modern();
         let method = if is_modern { "server/discover" } else { "ping" };
-        let request = Request::of_connection(method, "{}", timeout);
+        let request = OutgoingRequest::of_connection(method, "{}", timeout);
         self.start(request, Box::new(drop), Purpose::Own);
     }
 
     /// Lists again what may have changed unannounced: a server that says that its lists change and never said so of one may be one that
     /// forgets to (SPEC 7.8), unless it holds them for fresh, or asked with them to be left alone.
     fn list_if_mute(&self) {
-        let changes = self.declared.get().is_some_and(Lists::change);
+        let changes = self.declared.get().is_some_and(ListCapabilities::change);
         let is_heard = self.pulse.announces.load(Ordering::Relaxed)
             && !self.pulse.leaves_out.load(Ordering::Relaxed)
             && !self.pulse.is_deaf.load(Ordering::Relaxed);
@@ -192,7 +199,7 @@ mod tests {
         now: Instant,
         heard: Instant,
         works: impl FnOnce() -> bool,
-    ) -> Verdict {
+    ) -> KeepaliveVerdict {
         keepalive.begin(heard, RequestId(0));
         keepalive.look(now, heard, works)
     }
@@ -209,12 +216,12 @@ mod tests {
         let mut keepalive = watching(INTERVAL, 3);
         let look =
             |keepalive: &mut KeepAlive, seconds| looked(keepalive, at(start, seconds), start, idle);
-        assert_eq!(look(&mut keepalive, 5), Verdict::Wait(Some(at(start, 20))));
-        assert_eq!(look(&mut keepalive, 20), Verdict::Ask(at(start, 40)));
-        assert_eq!(look(&mut keepalive, 39), Verdict::Wait(Some(at(start, 40))));
-        assert_eq!(look(&mut keepalive, 40), Verdict::Ask(at(start, 60)));
-        assert_eq!(look(&mut keepalive, 60), Verdict::Ask(at(start, 80)));
-        assert_eq!(look(&mut keepalive, 80), Verdict::Dead);
+        assert_eq!(look(&mut keepalive, 5), KeepaliveVerdict::Wait(Some(at(start, 20))));
+        assert_eq!(look(&mut keepalive, 20), KeepaliveVerdict::Ask(at(start, 40)));
+        assert_eq!(look(&mut keepalive, 39), KeepaliveVerdict::Wait(Some(at(start, 40))));
+        assert_eq!(look(&mut keepalive, 40), KeepaliveVerdict::Ask(at(start, 60)));
+        assert_eq!(look(&mut keepalive, 60), KeepaliveVerdict::Ask(at(start, 80)));
+        assert_eq!(look(&mut keepalive, 80), KeepaliveVerdict::Dead);
     }
 
     /// SPEC 8.3: a busy server that still sends anything is alive.
@@ -225,21 +232,21 @@ mod tests {
         for seconds in [20, 40, 60] {
             assert!(matches!(
                 looked(&mut keepalive, at(start, seconds), start, idle),
-                Verdict::Ask(_)
+                KeepaliveVerdict::Ask(_)
             ));
         }
         let heard = at(start, 79);
         assert_eq!(
             looked(&mut keepalive, at(start, 80), heard, idle),
-            Verdict::Wait(Some(at(start, 99)))
+            KeepaliveVerdict::Wait(Some(at(start, 99)))
         );
         for seconds in [99, 119, 139] {
             assert!(matches!(
                 looked(&mut keepalive, at(start, seconds), heard, idle),
-                Verdict::Ask(_)
+                KeepaliveVerdict::Ask(_)
             ));
         }
-        assert_eq!(looked(&mut keepalive, at(start, 159), heard, idle), Verdict::Dead);
+        assert_eq!(looked(&mut keepalive, at(start, 159), heard, idle), KeepaliveVerdict::Dead);
     }
 
     /// SPEC 5.4, 8.3: an answered question is over before the next one is asked, and what was called between the two may be its silence's
@@ -249,12 +256,12 @@ mod tests {
         let start = Instant::now();
         let mut keepalive = watching(INTERVAL, 3);
         assert!(keepalive.begin(start, RequestId(5)));
-        assert!(matches!(keepalive.look(at(start, 20), start, idle), Verdict::Ask(_)));
+        assert!(matches!(keepalive.look(at(start, 20), start, idle), KeepaliveVerdict::Ask(_)));
         let answered = at(start, 20) + Duration::from_micros(100);
         assert!(keepalive.begin(answered, RequestId(9)));
         assert_eq!(keepalive.silent_since, RequestId(9));
         let late = at(start, 40) + Duration::from_millis(1);
-        assert!(matches!(keepalive.look(late, answered, idle), Verdict::Ask(_)));
+        assert!(matches!(keepalive.look(late, answered, idle), KeepaliveVerdict::Ask(_)));
         assert!(!keepalive.begin(answered, RequestId(12)), "the second question of a silence");
         assert_eq!(keepalive.silent_since, RequestId(9));
     }
@@ -267,19 +274,25 @@ mod tests {
         for seconds in [20, 40, 60] {
             assert!(matches!(
                 looked(&mut keepalive, at(start, seconds), start, || true),
-                Verdict::Ask(_)
+                KeepaliveVerdict::Ask(_)
             ));
         }
         for seconds in [80, 100] {
-            let wait = Verdict::Wait(Some(at(start, seconds + 20)));
+            let wait = KeepaliveVerdict::Wait(Some(at(start, seconds + 20)));
             assert_eq!(looked(&mut keepalive, at(start, seconds), start, || true), wait);
         }
-        assert_eq!(looked(&mut keepalive, at(start, 120), start, idle), Verdict::Dead);
+        assert_eq!(looked(&mut keepalive, at(start, 120), start, idle), KeepaliveVerdict::Dead);
         let heard = at(start, 139);
-        let wait = Verdict::Wait(Some(at(start, 159)));
+        let wait = KeepaliveVerdict::Wait(Some(at(start, 159)));
         assert_eq!(looked(&mut keepalive, at(start, 140), heard, idle), wait);
-        assert!(matches!(looked(&mut keepalive, at(start, 159), heard, idle), Verdict::Ask(_)));
-        assert!(matches!(looked(&mut keepalive, at(start, 179), heard, idle), Verdict::Ask(_)));
+        assert!(matches!(
+            looked(&mut keepalive, at(start, 159), heard, idle),
+            KeepaliveVerdict::Ask(_)
+        ));
+        assert!(matches!(
+            looked(&mut keepalive, at(start, 179), heard, idle),
+            KeepaliveVerdict::Ask(_)
+        ));
     }
 
     /// SPEC 5.4, 8.3: a call of a day does not keep a dead connection for a day.
@@ -290,14 +303,14 @@ mod tests {
         for seconds in [20, 40, 60] {
             assert!(matches!(
                 looked(&mut keepalive, at(start, seconds), start, || true),
-                Verdict::Ask(_)
+                KeepaliveVerdict::Ask(_)
             ));
         }
         for (seconds, next) in [(80, 100), (100, 120), (120, 130)] {
-            let wait = Verdict::Wait(Some(at(start, next)));
+            let wait = KeepaliveVerdict::Wait(Some(at(start, next)));
             assert_eq!(looked(&mut keepalive, at(start, seconds), start, || true), wait);
         }
-        assert_eq!(looked(&mut keepalive, at(start, 130), start, || true), Verdict::Dead);
+        assert_eq!(looked(&mut keepalive, at(start, 130), start, || true), KeepaliveVerdict::Dead);
     }
 
     /// SPEC 8.3: the deadline of an answer is bounded, however long silence may last.
@@ -307,9 +320,9 @@ mod tests {
         let mut keepalive = watching(Duration::from_secs(3600), 1);
         assert_eq!(
             looked(&mut keepalive, at(start, 3600), start, idle),
-            Verdict::Ask(at(start, 3630))
+            KeepaliveVerdict::Ask(at(start, 3630))
         );
-        assert_eq!(looked(&mut keepalive, at(start, 3630), start, idle), Verdict::Dead);
+        assert_eq!(looked(&mut keepalive, at(start, 3630), start, idle), KeepaliveVerdict::Dead);
     }
 
     /// SPEC 8.3.
@@ -317,6 +330,9 @@ mod tests {
     fn an_interval_of_zero_never_asks() {
         let start = Instant::now();
         let mut keepalive = watching(Duration::ZERO, 3);
-        assert_eq!(looked(&mut keepalive, at(start, 1_000_000), start, idle), Verdict::Wait(None));
+        assert_eq!(
+            looked(&mut keepalive, at(start, 1_000_000), start, idle),
+            KeepaliveVerdict::Wait(None)
+        );
     }
 }

@@ -25,9 +25,9 @@ use trunkline_pool::revision;
 use crate::client::connection::Link;
 use crate::client::errors;
 use crate::client::introduction::Introduction;
-use crate::client::state::handshake::{Inner, lock};
+use crate::client::state::handshake::{HandshakeState, lock};
 use crate::client::state::ignored_counts::count;
-use crate::client::state::list_capabilities::Lists;
+use crate::client::state::list_capabilities::ListCapabilities;
 use crate::client::types::ServerFacts;
 use crate::transport::{FrameKind, Wire};
 use crate::{Error, ErrorCode, Result};
@@ -99,7 +99,7 @@ impl Link {
         let Some(peer) = service.peer().peer_info() else {
             return Err(errors::protocol(&self.server, "the server's handshake is incomplete"));
         };
-        let lists = Lists::declared_by(&peer.capabilities);
+        let lists = ListCapabilities::declared_by(&peer.capabilities);
         let (name, version) = match &peer.server_info {
             Some(server) => (self.redactor.text(&server.name), self.redactor.text(&server.version)),
             None => Default::default(),
@@ -208,7 +208,7 @@ fn offered(capabilities: &Value) -> Value {
 struct FrameTransport {
     server: Arc<str>,
     wire: Arc<dyn Wire>,
-    handshake: Arc<Mutex<Inner>>,
+    handshake: Arc<Mutex<HandshakeState>>,
     from_server: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
 }
 

@@ -17,8 +17,8 @@ pub(in crate::client) async fn watch_deadlines(link: Arc<Link>) {
     loop {
         let now = Instant::now();
         let look = match keepalive.watch(&link, now) {
-            keepalive::Next::Look(at) => at,
-            keepalive::Next::Dead => return link.lose(DisconnectCause::Silent).await,
+            keepalive::KeepaliveStep::Look(at) => at,
+            keepalive::KeepaliveStep::Dead => return link.lose(DisconnectCause::Silent).await,
         };
         if link.freshness.take_due(now) {
             link.tell(|events| events.list_changed(ListKind::Tools));

@@ -26,7 +26,7 @@ pub(in crate::client) enum When {
 
 /// What a server listed, whole, and what it says of how that may be kept.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct ServerListing {
     /// The lists.
     pub catalog: Catalog,
     /// How long the first of them to go stale is fresh, as a server of the modern era says.
@@ -37,7 +37,7 @@ pub(crate) struct Listed {
 
 impl Link {
     /// Lists everything once more; what fails is made up for by another listing later. A dropped future cancels the requests under way.
-    pub(in crate::client) async fn relist(self: &Arc<Self>) -> Result<Listed> {
+    pub(in crate::client) async fn relist(self: &Arc<Self>) -> Result<ServerListing> {
         let listed = self.list(When::Later).await;
         if let Err(error) = &listed {
             if error.code() == ErrorCode::AuthRequired {
@@ -56,7 +56,7 @@ impl Link {
     ///
     /// # Errors
     /// When no list could be had, and for what ends more than a list: a lost connection, and credentials that are missing.
-    pub(in crate::client) async fn list(self: &Arc<Self>, when: When) -> Result<Listed> {
+    pub(in crate::client) async fn list(self: &Arc<Self>, when: When) -> Result<ServerListing> {
         let declared = self.declared.get().copied();
         let declared = declared.ok_or_else(|| errors::protocol(&self.server, "no handshake"))?;
         let until = match when {
@@ -124,8 +124,8 @@ impl Link {
     ///
     /// # Errors
     /// When none of those that were asked for could be had, and for what ends more than a list.
-    fn all_of(&self, asked: [bool; 4], lists: [Result<Pages>; 4]) -> Result<Listed> {
-        let mut listed = Listed {
+    fn all_of(&self, asked: [bool; 4], lists: [Result<Pages>; 4]) -> Result<ServerListing> {
+        let mut listed = ServerListing {
             catalog: Catalog { tasks: BTreeSet::new(), ..Catalog::default() },
             fresh_for: None,
             scope: CacheScope::default(),
@@ -151,7 +151,7 @@ impl Link {
     }
 }
 
-impl Listed {
+impl ServerListing {
     fn add(&mut self, list: ListKind, pages: Pages) {
         self.scope = self.scope.max(pages.scope);
         self.fresh_for = self.fresh_for.into_iter().chain(pages.fresh_for).min();

@@ -45,7 +45,7 @@ pub(in crate::client) struct Pages {
 }
 
 /// How the reading of a list ended.
-enum End {
+enum PagingEnd {
     Whole,
     /// The server no longer takes a cursor that it gave.
     Refused(Error),
@@ -64,13 +64,13 @@ impl Link {
         if !offered {
             return Ok(pages);
         }
-        if let End::Whole = self.read_pages(&mut pages, list, method).await? {
+        if let PagingEnd::Whole = self.read_pages(&mut pages, list, method).await? {
             return Ok(pages);
         }
         pages = Pages { is_known: true, ..Pages::default() };
         match self.read_pages(&mut pages, list, method).await? {
-            End::Refused(error) if !pages.cursors.contains("") => Err(error),
-            End::Whole | End::Refused(_) => Ok(pages),
+            PagingEnd::Refused(error) if !pages.cursors.contains("") => Err(error),
+            PagingEnd::Whole | PagingEnd::Refused(_) => Ok(pages),
         }
     }
 
@@ -79,15 +79,17 @@ impl Link {
         pages: &mut Pages,
         list: ListKind,
         method: &'static str,
-    ) -> Result<End> {
+    ) -> Result<PagingEnd> {
         let mut params = "{}".to_owned();
         for _ in 0..PAGES_MAX {
             let is_first = pages.cursors.is_empty();
             let page = match self.request_again(method, &params).await {
                 Err(error) if !pages.is_known && errors::is_method_not_found(&error) => {
-                    return Ok(End::Whole);
+                    return Ok(PagingEnd::Whole);
                 }
-                Err(error) if !is_first && is_refusal(&error) => return Ok(End::Refused(error)),
+                Err(error) if !is_first && is_refusal(&error) => {
+                    return Ok(PagingEnd::Refused(error));
+                }
                 page => page?.json,
             };
             pages.is_known = true;
@@ -99,11 +101,11 @@ impl Link {
             let end = end.map_err(|error| error.with_server(self.server.as_ref()))?;
             pages.fresh_for = pages.fresh_for.into_iter().chain(end.fresh_for).min();
             pages.scope = pages.scope.max(end.scope);
-            let Some(cursor) = end.next else { return Ok(End::Whole) };
+            let Some(cursor) = end.next else { return Ok(PagingEnd::Whole) };
             params = serde_json::json!({ "cursor": cursor }).to_string();
             if !pages.cursors.insert(cursor) {
                 if pages.cursors.contains("") {
-                    return Ok(End::Whole);
+                    return Ok(PagingEnd::Whole);
                 }
                 let message = format!("{method} gave the same cursor twice");
                 return Err(errors::protocol(&self.server, message));
@@ -139,7 +141,7 @@ impl Link {
         // The listing as a whole has a deadline, and ends its requests with it.
         let (answer, reply) = oneshot::channel();
         let id = self.start_own(method, params, answer);
-        let _guard = CancelOnDrop { link: self, id };
+        let _guard = PageRequestGuard { link: self, id };
         reply.await.unwrap_or_else(|_| {
             Err(Error::new(ErrorCode::Internal, "a request was dropped without an answer"))
         })
@@ -162,12 +164,12 @@ fn is_refusal(error: &Error) -> bool {
 }
 
 /// Cancels a request that nobody waits for; one that was answered is not touched.
-struct CancelOnDrop<'a> {
+struct PageRequestGuard<'a> {
     link: &'a Arc<Link>,
     id: RequestId,
 }
 
-impl Drop for CancelOnDrop<'_> {
+impl Drop for PageRequestGuard<'_> {
     fn drop(&mut self) {
         self.link.cancel(self.id);
     }

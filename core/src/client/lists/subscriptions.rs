@@ -21,8 +21,8 @@ use super::freshness::BUSY_MAX;
 use crate::client::calls::in_flight::Purpose;
 use crate::client::connection::{Life, Link};
 use crate::client::state::ignored_counts::count;
-use crate::client::state::list_capabilities::Lists;
-use crate::client::state::streams::{Grant, Listening, Topic};
+use crate::client::state::list_capabilities::ListCapabilities;
+use crate::client::state::streams::{AnnouncedShare, Listening, Topic};
 use crate::client::types::{Reply, RequestId};
 use crate::client::{Connection, errors};
 use crate::{Error, ErrorCode, Outcome, Result};
@@ -49,7 +49,7 @@ const RESOURCES_MAX: usize = 256;
 #[derive(Deserialize)]
 struct Tagged {
     #[serde(rename = "_meta", default)]
-    meta: Meta,
+    meta: SubscriptionMeta,
     #[serde(default)]
     notifications: Plain,
     #[serde(rename = "requestId")]
@@ -57,7 +57,7 @@ struct Tagged {
 }
 
 #[derive(Deserialize, Default)]
-struct Meta {
+struct SubscriptionMeta {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
     subscription: Option<Id>,
 }
@@ -84,7 +84,9 @@ impl Link {
     /// Opens the stream of the lists, and waits for its acknowledgement for a moment. A server that has none is listed at the
     /// keep-alive.
     pub(in crate::client) async fn listen_to_lists(self: &Arc<Self>) {
-        let Some(lists) = self.declared.get().copied().filter(Lists::change) else { return };
+        let Some(lists) = self.declared.get().copied().filter(ListCapabilities::change) else {
+            return;
+        };
         if !self.metadata.is_modern() {
             return;
         }
@@ -160,7 +162,7 @@ impl Link {
     }
 
     /// Opens a stream once.
-    fn open_stream(self: &Arc<Self>, topic: &Topic) -> Stream {
+    fn open_stream(self: &Arc<Self>, topic: &Topic) -> SubscriptionStream {
         let (acknowledge, acknowledged) = oneshot::channel();
         let (end, ended) = oneshot::channel();
         let id = self.calls.new_id();
@@ -169,7 +171,7 @@ impl Link {
         self.listens.streams().insert(id, listening);
         let params = json!({ "notifications": topic.filter() }).to_string();
         self.start_own_as(id, Purpose::Stream, ("subscriptions/listen", &params), end);
-        Stream { link: self.clone(), id: RequestId(id), acknowledged, ended }
+        SubscriptionStream { link: self.clone(), id: RequestId(id), acknowledged, ended }
     }
 
     /// Something may have been missed.
@@ -227,14 +229,14 @@ impl Connection {
 }
 
 /// One opening of a stream; dropped, it is taken back.
-struct Stream {
+struct SubscriptionStream {
     link: Arc<Link>,
     id: RequestId,
     acknowledged: oneshot::Receiver<Value>,
     ended: oneshot::Receiver<Result<Reply>>,
 }
 
-impl Stream {
+impl SubscriptionStream {
     /// What was granted.
     ///
     /// # Errors
@@ -265,7 +267,7 @@ fn unacknowledged() -> Error {
         .with_hint("see whether the server acknowledges what is subscribed: it may be given up, or be too busy")
 }
 
-impl Drop for Stream {
+impl Drop for SubscriptionStream {
     fn drop(&mut self) {
         self.link.cancel(self.id);
         self.link.listens.streams().remove(&self.id.0);
@@ -282,10 +284,10 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
         let mut stream = link.open_stream(&topic);
         let granted = stream.granted().await.map(|granted| topic.grant(&granted));
         let refused = match granted {
-            Ok(grant @ (Grant::Part | Grant::Whole)) => {
+            Ok(grant @ (AnnouncedShare::Part | AnnouncedShare::Whole)) => {
                 was_granted = true;
                 if matches!(topic, Topic::Lists(_)) {
-                    link.pulse.leaves_out.store(grant == Grant::Part, Ordering::Relaxed);
+                    link.pulse.leaves_out.store(grant == AnnouncedShare::Part, Ordering::Relaxed);
                 }
                 let told = opened.take().map(|opened| opened.send(Ok(())).is_ok());
                 if told != Some(true) {
@@ -294,7 +296,7 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
                 let _ = (&mut stream.ended).await;
                 None
             }
-            Ok(Grant::Nothing) => {
+            Ok(AnnouncedShare::Nothing) => {
                 let message = "the server does not announce what it was asked to";
                 Some(errors::protocol(&link.server, message))
             }

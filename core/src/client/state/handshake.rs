@@ -11,13 +11,13 @@ use crate::client::introduction::Introduction;
 /// The link between the reader and rmcp.
 #[derive(Default)]
 pub(in crate::client) struct Handshake {
-    pub inner: Arc<Mutex<Inner>>,
+    pub inner: Arc<Mutex<HandshakeState>>,
     /// Whether a question is open beside it, whose answer may make it needless.
     question: watch::Sender<bool>,
 }
 
 #[derive(Default)]
-pub(in crate::client) struct Inner {
+pub(in crate::client) struct HandshakeState {
     /// The id of the request whose answer rmcp waits for.
     pub expected: Option<u64>,
     pub to_rmcp: Option<mpsc::Sender<RxJsonRpcMessage<RoleClient>>>,
@@ -60,6 +60,6 @@ impl Handshake {
     }
 }
 
-pub(in crate::client) fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+pub(in crate::client) fn lock(inner: &Mutex<HandshakeState>) -> MutexGuard<'_, HandshakeState> {
     inner.lock().unwrap_or_else(PoisonError::into_inner)
 }

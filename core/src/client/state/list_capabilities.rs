@@ -4,7 +4,7 @@ use rmcp::model::ServerCapabilities;
 
 /// What a server declared about its lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::client) struct Lists {
+pub(in crate::client) struct ListCapabilities {
     pub tools: bool,
     pub prompts: bool,
     pub resources: bool,
@@ -14,15 +14,15 @@ pub(in crate::client) struct Lists {
     pub resources_change: bool,
 }
 
-impl Lists {
+impl ListCapabilities {
     /// Only what is declared is asked for, since the protocol wants it so and a server may not
     /// answer what it never offered. One that declares nothing at all is asked for its tools: some
     /// serve tools without saying so.
-    pub(in crate::client) fn declared_by(server: &ServerCapabilities) -> Lists {
+    pub(in crate::client) fn declared_by(server: &ServerCapabilities) -> ListCapabilities {
         let prompts = server.prompts.is_some();
         let resources = server.resources.is_some();
         let changes = |declared: Option<bool>| declared == Some(true);
-        Lists {
+        ListCapabilities {
             tools: server.tools.is_some() || !(prompts || resources),
             prompts,
             resources,

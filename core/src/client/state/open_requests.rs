@@ -18,23 +18,29 @@ const BURST_MAX: u32 = 60;
 const PACE: Duration = Duration::from_secs(1);
 
 /// The requests of one server that handlers work on.
-pub(in crate::client) struct ServerRequests(Mutex<Open>);
+pub(in crate::client) struct ServerRequests(Mutex<OpenRequestTable>);
 
-struct Open {
+struct OpenRequestTable {
     /// By the text of the id: its number, and what takes it back when it is dropped.
     requests: HashMap<Box<str>, (u64, oneshot::Sender<()>)>,
     /// What calls of the modern era ask for meanwhile, which has no ids of its own.
     inputs: usize,
     last: u64,
-    pace: Pace,
+    pace: RequestPace,
     ended: bool,
 }
 
 impl ServerRequests {
     pub(in crate::client) fn new(now: Instant) -> Self {
-        let pace = Pace { left: BURST_MAX, counted: now };
+        let pace = RequestPace { left: BURST_MAX, counted: now };
         let requests = HashMap::new();
-        ServerRequests(Mutex::new(Open { requests, inputs: 0, last: 0, pace, ended: false }))
+        ServerRequests(Mutex::new(OpenRequestTable {
+            requests,
+            inputs: 0,
+            last: 0,
+            pace,
+            ended: false,
+        }))
     }
 
     /// Whether a handler works on a request.
@@ -93,12 +99,12 @@ impl ServerRequests {
         self.open().requests.remove(id).is_some()
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenRequestTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Open {
+impl OpenRequestTable {
     /// Whether a handler may work on one more.
     fn admit(&mut self, now: Instant) -> Result<(), Refusal> {
         if self.requests.len() + self.inputs >= OPEN_MAX {
@@ -129,12 +135,12 @@ pub(in crate::client) struct Ticket {
 }
 
 /// How often a server may ask: a burst, then at a pace.
-struct Pace {
+struct RequestPace {
     left: u32,
     counted: Instant,
 }
 
-impl Pace {
+impl RequestPace {
     fn allows(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.counted).as_nanos() / PACE.as_nanos();
         let passed = u32::try_from(passed).unwrap_or(u32::MAX);
@@ -162,7 +168,7 @@ mod tests {
     #[test]
     fn a_server_asks_in_a_burst_and_then_at_a_pace() {
         let start = Instant::now();
-        let mut pace = Pace { left: BURST_MAX, counted: start };
+        let mut pace = RequestPace { left: BURST_MAX, counted: start };
         assert!((0..BURST_MAX).all(|_| pace.allows(start)));
         assert!(!pace.allows(start + PACE / 2));
         assert!(pace.allows(start + PACE));

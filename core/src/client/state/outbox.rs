@@ -44,7 +44,7 @@ impl Debt {
 
 /// What one server is still to be told.
 #[derive(Default)]
-pub(in crate::client) struct Owed(Mutex<Debts>);
+pub(in crate::client) struct NoticeOutbox(Mutex<Debts>);
 
 #[derive(Default)]
 struct Debts {
@@ -56,7 +56,7 @@ struct Debts {
     is_awaited: bool,
 }
 
-impl Owed {
+impl NoticeOutbox {
     /// Adds something, as far as its bounds go: of `most` cancellations the oldest are left out.
     /// Whether a task has to begin to wait.
     pub(in crate::client) fn add(&self, debt: Debt, most: usize) -> bool {
@@ -133,7 +133,7 @@ mod tests {
         Debt::Cancelled { id, reason: "enough" }
     }
 
-    fn paid(owed: &Owed) -> Vec<Debt> {
+    fn paid(owed: &NoticeOutbox) -> Vec<Debt> {
         std::iter::from_fn(|| owed.next()).collect()
     }
 
@@ -141,7 +141,7 @@ mod tests {
     /// calls.
     #[test]
     fn what_is_owed_is_owed_once_and_bounded() {
-        let owed = Owed::default();
+        let owed = NoticeOutbox::default();
         assert!(owed.add(cancelled(1), 3), "the first has a task begin");
         for debt in [2, 2, 3, 4].map(cancelled) {
             assert!(!owed.add(debt, 3));
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn replies_that_are_owed_are_bounded_in_number_and_bytes() {
         let reply = |bytes: usize| Debt::Reply("x".repeat(bytes).into());
-        let owed = Owed::default();
+        let owed = NoticeOutbox::default();
         owed.add(cancelled(1), 3);
         for _ in 0..2 * QUEUE_REPLIES_MAX {
             owed.add(reply(1), 3);
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_reply_that_found_no_room_is_the_next_again() {
         let numbered = |number: usize| Debt::Reply(number.to_string().into());
-        let owed = Owed::default();
+        let owed = NoticeOutbox::default();
         for number in 0..QUEUE_REPLIES_MAX {
             owed.add(numbered(number), 3);
         }
@@ -196,7 +196,7 @@ mod tests {
     /// SPEC 5.5: of the cancellations the oldest are left out, one that was tried among them.
     #[test]
     fn a_notification_that_found_no_room_is_owed_as_before() {
-        let owed = Owed::default();
+        let owed = NoticeOutbox::default();
         for debt in [Debt::RootsChanged, cancelled(1)] {
             owed.add(debt.clone(), 2);
             let tried = owed.next().unwrap();

@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::list_capabilities::Lists;
+use super::list_capabilities::ListCapabilities;
 
 /// What a stream is about.
 #[derive(Clone, Debug)]
 pub(in crate::client) enum Topic {
-    Lists(Lists),
+    Lists(ListCapabilities),
     Resource(Box<str>),
 }
 
 /// How much of what was asked for a server announces.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::client) enum Grant {
+pub(in crate::client) enum AnnouncedShare {
     Nothing,
     /// Some of the lists: the others are looked at by the keep-alive.
     Part,
@@ -59,23 +59,23 @@ impl Topic {
     }
 
     /// How much of it the server granted.
-    pub(in crate::client) fn grant(&self, granted: &Value) -> Grant {
+    pub(in crate::client) fn grant(&self, granted: &Value) -> AnnouncedShare {
         match self {
             Topic::Lists(_) => {
                 let filter = self.filter();
                 let mut asked = filter.as_object().into_iter().flatten();
                 let is_granted = |(name, _): (&String, &Value)| granted[name] == true;
                 match (asked.clone().any(is_granted), asked.all(is_granted)) {
-                    (false, _) => Grant::Nothing,
-                    (true, false) => Grant::Part,
-                    (true, true) => Grant::Whole,
+                    (false, _) => AnnouncedShare::Nothing,
+                    (true, false) => AnnouncedShare::Part,
+                    (true, true) => AnnouncedShare::Whole,
                 }
             }
             Topic::Resource(uri) => {
                 let uris = granted["resourceSubscriptions"].as_array();
                 match uris.is_some_and(|uris| uris.iter().any(|granted| *granted == **uri)) {
-                    true => Grant::Whole,
-                    false => Grant::Nothing,
+                    true => AnnouncedShare::Whole,
+                    false => AnnouncedShare::Nothing,
                 }
             }
         }

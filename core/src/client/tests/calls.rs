@@ -111,7 +111,8 @@ async fn a_call_that_was_given_up_is_in_doubt_until_the_server_ends_it() {
     ];
     for (what, said, expected) in ways {
         let params = r#"{"name":"sleep","arguments":{"ms":60000}}"#;
-        let (id, answer) = open.request(Request { params, caller: Some(session), ..request() });
+        let (id, answer) =
+            open.request(OutgoingRequest { params, caller: Some(session), ..request() });
         open.connection.cancel(id);
         ended(answer).await.unwrap_err();
         said(id.0);
@@ -130,7 +131,7 @@ async fn a_deadline_ends_the_call_and_tells_the_server() {
     let cases = [(short, HANG, "total"), (HANG, short, "idle")];
     for (timeout, idle_timeout, which) in cases {
         let (_, answer) =
-            open.request(Request { params: &params, timeout, idle_timeout, ..request() });
+            open.request(OutgoingRequest { params: &params, timeout, idle_timeout, ..request() });
         let error = ended(answer).await.unwrap_err();
         // SPEC 18.12: it may have run.
         assert_eq!((error.code(), error.is_retryable()), (ErrorCode::Timeout, false));
@@ -152,7 +153,7 @@ async fn progress_comes_in_order_before_the_result_and_holds_off_the_idle_deadli
     let (answer, receiver) = oneshot::channel();
     let at_end = seen.clone();
     open.connection.start(
-        Request {
+        OutgoingRequest {
             params: &params,
             idle_timeout: Duration::from_secs(3),
             progress: Some(Box::new(move |params| {
@@ -181,7 +182,7 @@ async fn a_panic_in_a_completion_or_a_progress_receiver_harms_nobody() {
     let fail = || -> () { panic!("on purpose") };
     let progress: Option<OnProgress> = Some(Box::new(move |_| fail()));
     let panics = Box::new(move |_| fail());
-    open.connection.start(Request { params: &params, progress, ..request() }, panics);
+    open.connection.start(OutgoingRequest { params: &params, progress, ..request() }, panics);
     open.call("echo", json!({ "message": "x" })).await.unwrap();
     assert_eq!(open.connection.in_flight(), 0);
     open.close().await;
@@ -206,7 +207,7 @@ async fn what_a_server_announces_reaches_the_driver_in_order() {
     let open = test_server(&["--list-changes"]).connect().await;
     open.call("change_list", json!({ "add": ["new"] })).await.unwrap();
     let (method, params) = ("resources/subscribe", r#"{"uri":"test://a"}"#);
-    ended(open.request(Request { method, params, ..request() }).1).await.unwrap();
+    ended(open.request(OutgoingRequest { method, params, ..request() }).1).await.unwrap();
     open.call("touch_resource", json!({ "uri": "test://a" })).await.unwrap();
     open.call("log", json!({ "level": "info", "text": "hi" })).await.unwrap();
     let told = open.recorder.told();
@@ -229,7 +230,7 @@ async fn progress_whose_token_comes_back_as_a_text_is_heard() {
         Box::new(move |params| steps.lock().unwrap().push(params.to_owned()));
     let params = json!({ "name": "any" }).to_string();
     let (_, answer) =
-        open.request(Request { params: &params, progress: Some(progress), ..request() });
+        open.request(OutgoingRequest { params: &params, progress: Some(progress), ..request() });
     ended(answer).await.unwrap();
     assert_eq!(seen.lock().unwrap().len(), 1);
     open.close().await;
@@ -279,7 +280,7 @@ async fn a_server_that_stops_reading_holds_up_no_deadline_no_cancel_and_no_close
         (0..3).map(|_| open.start("echo", json!({ "message": text })).1).collect();
     let params = json!({ "name": "echo", "arguments": { "message": "late" } }).to_string();
     let timeout = Duration::from_millis(50);
-    let (_, late) = open.request(Request { params: &params, timeout, ..request() });
+    let (_, late) = open.request(OutgoingRequest { params: &params, timeout, ..request() });
     let error = ended(late).await.unwrap_err();
     assert_eq!(
         (error.code(), error.outcome()),

@@ -158,7 +158,7 @@ async fn a_broken_pipe_is_a_loss_at_once() {
     loop {
         // One that is written before the server closes its end is never answered.
         let timeout = Duration::from_millis(50);
-        let (_, answer) = open.request(Request { timeout, ..request() });
+        let (_, answer) = open.request(OutgoingRequest { timeout, ..request() });
         let is_lost = open.connection.is_lost();
         match ended(answer).await {
             Err(error) if error.code() == ErrorCode::CallInterrupted => {

@@ -31,7 +31,7 @@ fn a_write_to_a_closed_pipe_does_not_end_a_host_with_the_default_sigpipe() {
             let error = loop {
                 // One that is written before the server closes its end is never answered.
                 let timeout = Duration::from_millis(50);
-                let (_, answer) = open.request(Request { timeout, ..request() });
+                let (_, answer) = open.request(OutgoingRequest { timeout, ..request() });
                 match ended(answer).await {
                     Err(error) if error.code() == ErrorCode::CallInterrupted => break error,
                     _ => {}

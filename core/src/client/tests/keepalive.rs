@@ -44,7 +44,7 @@ async fn an_interval_that_no_clock_reaches_holds_up_no_deadline() {
     let open = server.connect().await;
     let params = r#"{"name":"sleep","arguments":{"ms":20000}}"#;
     let timeout = Duration::from_millis(50);
-    let (_, answer) = open.request(Request { params, timeout, ..request() });
+    let (_, answer) = open.request(OutgoingRequest { params, timeout, ..request() });
     assert_eq!(ended(answer).await.unwrap_err().code(), ErrorCode::Timeout);
     open.close().await;
 }
@@ -70,7 +70,7 @@ async fn a_silent_server_is_lost_when_the_calls_that_met_its_silence_are_over() 
     open.call("stop_reading", json!({ "ms": 60000 })).await.unwrap();
     let timeout = INTERVAL * 24;
     let params = r#"{"name":"echo","arguments":{"message":"x"}}"#;
-    let (_, first) = open.request(Request { params, timeout, ..request() });
+    let (_, first) = open.request(OutgoingRequest { params, timeout, ..request() });
     tokio::time::sleep(INTERVAL * 6).await;
     assert_eq!(open.recorder.told(), [""; 0]);
     let (_, later) = open.start("echo", json!({ "message": "y" }));

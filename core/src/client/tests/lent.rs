@@ -27,7 +27,7 @@ impl Waited {
     fn start(connection: &Connection, tool: &str, arguments: Value, timeout: Duration) -> Waited {
         let (sender, end) = channel();
         let params = json!({ "name": tool, "arguments": arguments }).to_string();
-        let request = Request { params: &params, timeout, reads_here: true, ..request() };
+        let request = OutgoingRequest { params: &params, timeout, reads_here: true, ..request() };
         let done = Box::new(move |result: Result<Reply>| {
             let result = result.map(|reply| reply.json.to_string());
             let _ = sender.send((result, std::thread::current().id()));
@@ -388,7 +388,7 @@ async fn progress_beside_threads_that_read_comes_before_its_answer() {
         let (send, told) = channel();
         let progress = send.clone();
         let params = json!({ "name": "progress", "arguments": { "steps": 3 } }).to_string();
-        let request = Request {
+        let request = OutgoingRequest {
             params: &params,
             progress: Some(Box::new(move |_: &str| progress.send("progress").unwrap())),
             ..request()

@@ -109,7 +109,7 @@ impl ConnectionEvents for Recorder {
     fn roots(&self) -> String {
         r#"{"roots":[]}"#.into()
     }
-    fn ask(&self, question: Question<'_>) -> std::result::Result<Handling, Refusal> {
+    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<Handling, Refusal> {
         self.tell(format!("ask {:?} {:?}", question.kind, question.callers));
         Err(Refusal::new(-1, "nobody"))
     }
@@ -178,7 +178,7 @@ impl Server {
         self
     }
 
-    async fn try_connect(&self) -> (Result<(Connection, Listed)>, Arc<Recorder>) {
+    async fn try_connect(&self) -> (Result<(Connection, ServerListing)>, Arc<Recorder>) {
         let recorder = Arc::new(Recorder { forgets: self.forgets, ..Recorder::default() });
         let spec = ServerSpec::from_value("s", &self.value).unwrap();
         let (_wanted, cancel) = watch::channel(None);
@@ -213,7 +213,7 @@ struct Open {
 type Answer = oneshot::Receiver<Result<Reply>>;
 
 impl Open {
-    fn request(&self, request: Request<'_>) -> (RequestId, Answer) {
+    fn request(&self, request: OutgoingRequest<'_>) -> (RequestId, Answer) {
         let (answer, receiver) = oneshot::channel();
         let id = self.connection.start(
             request,
@@ -226,7 +226,7 @@ impl Open {
 
     fn start(&self, tool: &str, arguments: Value) -> (RequestId, Answer) {
         let params = json!({ "name": tool, "arguments": arguments }).to_string();
-        self.request(Request { params: &params, ..request() })
+        self.request(OutgoingRequest { params: &params, ..request() })
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<String> {
@@ -240,8 +240,8 @@ impl Open {
     }
 }
 
-fn request() -> Request<'static> {
-    Request {
+fn request() -> OutgoingRequest<'static> {
+    OutgoingRequest {
         method: "tools/call",
         params: "{}",
         caller: None,

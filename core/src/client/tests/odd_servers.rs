@@ -178,7 +178,7 @@ async fn of_progress_what_has_another_type_is_dropped() {
     });
     let params = json!({ "name": "any", "arguments": {} }).to_string();
     let (_, answer) =
-        open.request(Request { params: &params, progress: Some(progress), ..request() });
+        open.request(OutgoingRequest { params: &params, progress: Some(progress), ..request() });
     ended(answer).await.unwrap();
     assert_eq!(*heard.lock().unwrap(), [r#"{"progress":0.5}"#, r#"{"progress":1.5}"#]);
     assert_eq!(open.connection.ignored()[2], ("notifications", 2));

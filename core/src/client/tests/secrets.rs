@@ -71,7 +71,7 @@ async fn a_secret_is_not_in_what_a_server_notifies() {
     let into = told.clone();
     let params = json!({ "name": "progress", "arguments": { "steps": 1, "canary": CANARY } });
     let progress: OnProgress = Box::new(move |params| *into.lock().unwrap() += params);
-    let (_, answer) = open.request(Request {
+    let (_, answer) = open.request(OutgoingRequest {
         params: &params.to_string(),
         progress: Some(progress),
         ..request()

@@ -10,7 +10,7 @@ use trunkline_pool::state::{ConnectionId, Input, LossReason};
 
 use super::Ended;
 use crate::Error;
-use crate::client::{Callers, ConnectionEvents, Question};
+use crate::client::{Callers, ConnectionEvents, ServerQuestion};
 use crate::driver::Driver;
 use crate::driver::entry::{Control, EntryCell};
 use crate::events::About;
@@ -160,7 +160,7 @@ impl ConnectionEvents for Events {
         self.driver.upgrade().map_or_else(|| NO_ROOTS.into(), |driver| driver.roots_for(&self.cell))
     }
 
-    fn ask(&self, question: Question<'_>) -> std::result::Result<Handling, Refusal> {
+    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<Handling, Refusal> {
         let driver = self.driver.upgrade();
         let driver = driver.ok_or_else(|| crate::driver::asks::declined("the pool is gone"))?;
         driver.ask_session(&self.cell, self.id, question)

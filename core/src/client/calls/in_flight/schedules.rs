@@ -9,8 +9,8 @@ use shuttle::thread;
 use trunkline_pool::in_flight::Flight;
 use trunkline_pool::state::SessionId;
 
-use super::{Clock, InFlight, Purpose, Refused, Turn, Waiter};
-use crate::client::state::next_round::Again;
+use super::{Clock, InFlight, InputOutcome, Purpose, RefusedRequest, Waiter};
+use crate::client::state::next_round::NextRound;
 use crate::schedules::check;
 use crate::{Error, ErrorCode};
 
@@ -19,7 +19,7 @@ type Answers = Arc<AtomicUsize>;
 fn waiter(answers: &Answers) -> Waiter {
     let answers = answers.clone();
     let done = move |_| _ = answers.fetch_add(1, Ordering::SeqCst);
-    let again = Again::of("tools/call", "{}");
+    let again = NextRound::of("tools/call", "{}");
     Waiter { done: Box::new(done), progress: None, attempts: None, again, under_way: Vec::new() }
 }
 
@@ -32,7 +32,9 @@ fn register(calls: &InFlight, answers: &Answers) -> u64 {
     let id = calls.new_id();
     let clock = Clock::new(Duration::ZERO, Duration::ZERO, None, Instant::now());
     let flight = Flight::new(Purpose::Call, Some(SessionId(1)), clock, waiter(answers));
-    if let Err(Refused::Limit(waiter) | Refused::Ended(waiter)) = calls.register(id, flight) {
+    if let Err(RefusedRequest::Limit(waiter) | RefusedRequest::Ended(waiter)) =
+        calls.register(id, flight)
+    {
         answer(waiter);
     }
     id
@@ -79,9 +81,9 @@ fn a_cancel_finds_a_call_in_its_next_round() {
         let asking = thread::spawn(move || {
             let next = server.new_id();
             match server.turn(id, next, 3) {
-                Turn::Gone => {}
-                Turn::Refused(_) => panic!("it may have another round"),
-                Turn::Next { hold, .. } => server.go_on(hold),
+                InputOutcome::Gone => {}
+                InputOutcome::Refused(_) => panic!("it may have another round"),
+                InputOutcome::Next { hold, .. } => server.go_on(hold),
             }
         });
         let cancelled = calls.give_up_call(id);
