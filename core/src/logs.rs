@@ -40,12 +40,12 @@ pub struct LogFeed(Arc<Feed>);
 struct Feed {
     level: LevelFilter,
     forks: u64,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<LogQueue>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct LogQueue {
     records: VecDeque<String>,
     dropped: u64,
     ended: bool,
@@ -169,7 +169,7 @@ impl Feed {
         (self.wake)();
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, LogQueue> {
         self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -16,7 +16,7 @@ pub(super) type Status = Box<dyn Fn() -> Option<Value> + Send>;
 #[derive(Default)]
 pub(super) struct Pools {
     pools: Mutex<Vec<Status>>,
-    seen: Mutex<Option<(Instant, Arc<Seen>)>>,
+    seen: Mutex<Option<(Instant, Arc<GaugeFamilies>)>>,
 }
 
 /// The sum of the samples with these labels.
@@ -24,7 +24,7 @@ type Family = BTreeMap<Vec<(String, String)>, f64>;
 
 /// What was seen.
 #[derive(Default)]
-struct Seen {
+struct GaugeFamilies {
     families: BTreeMap<&'static str, Family>,
     /// The family that is told; nothing of one that is no gauge.
     told: Option<&'static str>,
@@ -36,21 +36,21 @@ impl Pools {
     }
 
     /// What is there now, or was a moment ago: all gauges of a collection look once.
-    fn seen(&self) -> Arc<Seen> {
+    fn seen(&self) -> Arc<GaugeFamilies> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((when, seen)) = &*seen
             && when.elapsed() < SEEN_FOR
         {
             return seen.clone();
         }
-        let mut sum = Seen::default();
+        let mut sum = GaugeFamilies::default();
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
         pools.retain(|status| status().map(|status| metrics::tell(&status, &mut sum)).is_some());
         seen.insert((Instant::now(), Arc::new(sum))).1.clone()
     }
 }
 
-impl Sink for Seen {
+impl Sink for GaugeFamilies {
     fn family(&mut self, name: &'static str, kind: Kind, _help: &'static str) {
         self.told = Some(name).filter(|_| kind == Kind::Gauge);
     }

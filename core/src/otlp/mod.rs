@@ -75,9 +75,9 @@ use crate::{Result, platform};
 /// Usable from any thread. Pools keep it, so that it ends with the last of them and of its clones; what an exporter has not sent
 /// by then is lost, unless [`shutdown`](Self::shutdown) came before.
 #[derive(Clone)]
-pub struct Telemetry(Arc<Inner>);
+pub struct Telemetry(Arc<TelemetryState>);
 
-struct Inner {
+struct TelemetryState {
     tracer: BoxedTracer,
     operations: Histogram<f64>,
     sessions: Histogram<f64>,
@@ -128,7 +128,7 @@ impl Telemetry {
         let counter = |name: &'static str, unit: &'static str, what: &'static str| {
             meter.u64_counter(name).with_unit(unit).with_description(what).build()
         };
-        Telemetry(Arc::new(Inner {
+        Telemetry(Arc::new(TelemetryState {
             tracer: BoxedTracer::new(Box::new(tracers.tracer_with_scope(scope))),
             operations: seconds(&meter, OPERATIONS),
             sessions: seconds(&meter, SESSIONS),
@@ -172,15 +172,15 @@ impl Telemetry {
 pub(crate) struct Observer(Option<Telemetry>);
 
 /// A connection while it lasts.
-pub(crate) struct Connected(Option<Open>);
+pub(crate) struct Connected(Option<OpenConnection>);
 
-struct Open {
+struct OpenConnection {
     telemetry: Telemetry,
     began: Instant,
     counted: Vec<KeyValue>,
 }
 
-impl Inner {
+impl TelemetryState {
     fn count(&self, server: &str, ended: CallEnd) {
         let server = KeyValue::new("server", server.to_owned());
         match ended.came {
@@ -240,7 +240,7 @@ impl Observer {
         Connected(self.telemetry().cloned().map(|telemetry| {
             let mut counted: Vec<KeyValue> = transport(spec).into_iter().take(1).collect();
             counted.push(KeyValue::new(REVISION, context::cut(&version()).to_owned()));
-            Open { telemetry, began: Instant::now(), counted }
+            OpenConnection { telemetry, began: Instant::now(), counted }
         }))
     }
 }
@@ -256,7 +256,7 @@ impl Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        if let Some(Open { telemetry, began, counted }) = &self.0 {
+        if let Some(OpenConnection { telemetry, began, counted }) = &self.0 {
             guarded(|| telemetry.0.sessions.record(began.elapsed().as_secs_f64(), counted));
         }
     }

@@ -22,9 +22,9 @@ use crate::{Error, ErrorCode, Result};
 
 /// A request under way; nothing of one that nobody watches.
 #[derive(Default)]
-pub(crate) struct Request(Option<Box<Watched>>);
+pub(crate) struct Request(Option<Box<RequestSpan>>);
 
-struct Watched {
+struct RequestSpan {
     telemetry: Telemetry,
     span: BoxedSpan,
     began: Instant,
@@ -40,7 +40,7 @@ impl Request {
         options: &'a CallOptions,
         spec: Option<&ServerSpec>,
     ) -> (Cow<'a, str>, Cow<'a, CallOptions>, Request) {
-        let said = Said::of(callee, params);
+        let said = SpanDescription::of(callee, params);
         let transport = spec.map(transport).unwrap_or_default();
         let mut counted = vec![KeyValue::new(METHOD, counted_method(said.method))];
         counted.extend(transport.first().cloned());
@@ -63,7 +63,7 @@ impl Request {
         }
         let (telemetry, began) = (telemetry.clone(), Instant::now());
         let is_tool = matches!(callee, Callee::Tool(_));
-        let watched = Watched { telemetry, span, began, is_tool, counted };
+        let watched = RequestSpan { telemetry, span, began, is_tool, counted };
         (params, options, Request(Some(Box::new(watched))))
     }
 
@@ -81,7 +81,7 @@ impl Request {
     }
 }
 
-impl Watched {
+impl RequestSpan {
     fn end(mut self, result: &Result<CallResult>) {
         let failed = match result {
             Ok(result) if self.is_tool && result.is_error() => Some((TOOL_ERROR, None)),
@@ -110,7 +110,7 @@ fn code_of_server(error: &Error) -> Option<String> {
 }
 
 /// What a span says of its request from the beginning.
-struct Said<'a> {
+struct SpanDescription<'a> {
     method: &'a str,
     name: String,
     attributes: Vec<KeyValue>,
@@ -118,8 +118,8 @@ struct Said<'a> {
     meta: Option<Range<usize>>,
 }
 
-impl<'a> Said<'a> {
-    fn of(callee: Callee<'a>, params: &str) -> Said<'a> {
+impl<'a> SpanDescription<'a> {
+    fn of(callee: Callee<'a>, params: &str) -> SpanDescription<'a> {
         let (method, tool) = match callee {
             Callee::Tool(tool) => ("tools/call", Some(tool)),
             Callee::Method(method) => (method, None),
@@ -131,7 +131,7 @@ impl<'a> Said<'a> {
         };
         if let Some((told, tool)) = tool.map(of_tool) {
             attributes.extend(told);
-            return Said { method, name: named(method, tool), attributes, meta: None };
+            return SpanDescription { method, name: named(method, tool), attributes, meta: None };
         }
         let members = members(params).unwrap_or_default();
         let text = |name| {
@@ -152,7 +152,7 @@ impl<'a> Said<'a> {
             let from = meta.get().as_ptr().addr() - params.as_ptr().addr();
             from..from + meta.get().len()
         });
-        Said { method, name, attributes, meta }
+        SpanDescription { method, name, attributes, meta }
     }
 }
 

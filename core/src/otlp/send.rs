@@ -17,7 +17,7 @@ use crate::net::proxies::proxy_of;
 use crate::net::tls::tls;
 use crate::{Error, ErrorCode, Result};
 
-type Sent = std::result::Result<Response<Bytes>, HttpError>;
+type ExportResponse = std::result::Result<Response<Bytes>, HttpError>;
 
 /// What both exporters send with.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl Sending {
         Ok(Sending { client, runtime, timeout: to.timeout, deadline, losses })
     }
 
-    fn send(&self, request: Request<Bytes>) -> Sent {
+    fn send(&self, request: Request<Bytes>) -> ExportResponse {
         let runtime = self.runtime.as_ref().ok_or("the exporter has ended")?;
         let sent = runtime.block_on(async {
             tokio::select! {
@@ -88,7 +88,7 @@ impl Sending {
         sent
     }
 
-    async fn exchange(&self, request: Request<Bytes>) -> Sent {
+    async fn exchange(&self, request: Request<Bytes>) -> ExportResponse {
         let mut answer =
             self.client.execute(request.try_into()?).await.map_err(reqwest::Error::without_url)?;
         let (status, headers) = (answer.status(), std::mem::take(answer.headers_mut()));
@@ -122,7 +122,7 @@ impl HttpClient for Sender {
     fn send_bytes<'life0, 'async_trait>(
         &'life0 self,
         request: Request<Bytes>,
-    ) -> Pin<Box<dyn Future<Output = Sent> + Send + 'async_trait>>
+    ) -> Pin<Box<dyn Future<Output = ExportResponse> + Send + 'async_trait>>
     where
         'life0: 'async_trait,
         Self: 'async_trait,
