@@ -11,18 +11,18 @@ use super::recipient::Recipient;
 use super::subject::About;
 
 /// What an event says to all who are told of it.
-pub(crate) struct Said {
+pub(crate) struct EventBody {
     kind: EventKind,
     /// What it is about, then the fields.
     members: Members,
 }
 
-impl Said {
+impl EventBody {
     pub(crate) fn new(
         kind: EventKind,
         about: &About,
         fields: impl FnOnce(&mut Members),
-    ) -> Arc<Said> {
+    ) -> Arc<EventBody> {
         let mut members = Members::default();
         if let Some(named) = &about.named {
             members.add_written(named);
@@ -31,7 +31,7 @@ impl Said {
             members.add_number("generation", generation.0.into());
         }
         fields(&mut members);
-        Arc::new(Said { kind, members })
+        Arc::new(EventBody { kind, members })
     }
 }
 
@@ -41,13 +41,13 @@ impl Said {
 pub(super) struct Untaken {
     pub(super) seq: u64,
     pub(super) session: Option<Arc<str>>,
-    pub(super) said: Arc<Said>,
+    pub(super) said: Arc<EventBody>,
     /// The number of the list that is another, where one is.
     pub(super) revision: Option<NonZeroU64>,
 }
 
 impl Untaken {
-    pub(super) fn new(seq: u64, session: Option<&Recipient>, said: Arc<Said>) -> Untaken {
+    pub(super) fn new(seq: u64, session: Option<&Recipient>, said: Arc<EventBody>) -> Untaken {
         let session = session.map(|session| session.id.clone());
         Untaken { seq, session, said, revision: None }
     }
@@ -111,7 +111,7 @@ mod tests {
             let about =
                 About { named: Some(named(value, Some(7))), generation: Some(Generation(3)) };
             let kind = EventKind::ToolsChanged;
-            let said = Said::new(kind, &about, |json| {
+            let said = EventBody::new(kind, &about, |json| {
                 json.add_written(r#""list":[],"more":{}"#);
                 members_of(&[("value", value.into())])(json);
             });
@@ -132,8 +132,9 @@ mod tests {
     #[test]
     fn an_event_says_no_more_than_there_is() {
         let about = About::server("s");
-        let server = Untaken::new(1, None, Said::new(EventKind::Lagged, &about, |_| ())).take();
-        let nothing = Said::new(EventKind::Lagged, &About::default(), |_| ());
+        let server =
+            Untaken::new(1, None, EventBody::new(EventKind::Lagged, &about, |_| ())).take();
+        let nothing = EventBody::new(EventKind::Lagged, &About::default(), |_| ());
         let nothing = Untaken::new(2, None, nothing).take();
         let [mut one, two] = [1, 2]
             .map(|seq| json!({ "v": 1, "seq": seq, "type": "lagged", "scope": "subscriber" }));

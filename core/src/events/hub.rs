@@ -13,7 +13,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
 use super::event::{Event, EventMask};
-use super::event_text::{Said, Untaken};
+use super::event_text::{EventBody, Untaken};
 use super::json_members::members_of;
 use super::recipient::Recipient;
 use super::subject::About;
@@ -29,11 +29,11 @@ pub(crate) struct Hub {
     /// Set under the lock, and read without: a status that is taken between two events asks for it
     /// too.
     ended: AtomicBool,
-    inner: Mutex<Inner>,
+    inner: Mutex<HubState>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct HubState {
     seq: u64,
     pool: Vec<Arc<Subscriber>>,
     sessions: IdMap<SessionId, Own>,
@@ -170,7 +170,7 @@ impl Hub {
         stands: impl FnOnce() -> bool,
     ) {
         self.tell(kind, session, stands, |seq| {
-            Untaken::new(seq, session, Said::new(kind, about, members_of(fields)))
+            Untaken::new(seq, session, EventBody::new(kind, about, members_of(fields)))
         });
     }
 
@@ -180,7 +180,7 @@ impl Hub {
         &self,
         kind: EventKind,
         (session, revision): (&Recipient, u64),
-        said: impl FnOnce() -> Arc<Said>,
+        said: impl FnOnce() -> Arc<EventBody>,
         stands: impl FnOnce() -> bool,
     ) {
         let revision = NonZeroU64::new(revision);
@@ -200,7 +200,7 @@ impl Hub {
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) -> Option<Event> {
-        let said = Said::new(kind, about, members_of(fields));
+        let said = EventBody::new(kind, about, members_of(fields));
         let event = |seq| Untaken::new(seq, session, said.clone());
         let seq = self.tell(kind, session, stands, event)?;
         Some(event(seq).take())
@@ -238,13 +238,13 @@ impl Hub {
         let seq = inner.seq;
         let subscribers = inner.pool.iter().chain(inner.sessions.values().flat_map(Own::iter));
         let woken = put(kind, subscribers, || {
-            Untaken::new(seq, None, Said::new(kind, &About::default(), members_of(fields)))
+            Untaken::new(seq, None, EventBody::new(kind, &About::default(), members_of(fields)))
         });
         drop(guard);
         woken.wake();
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, HubState> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -256,9 +256,9 @@ fn put<'a>(
     kind: EventKind,
     subscribers: impl Iterator<Item = &'a Arc<Subscriber>>,
     event: impl FnOnce() -> Untaken,
-) -> Woken {
+) -> WakeList {
     let mut interested = subscribers.filter(|subscriber| subscriber.mask.contains(kind));
-    let mut woken = Woken::default();
+    let mut woken = WakeList::default();
     let Some(mut last) = interested.next() else {
         return woken;
     };
@@ -273,14 +273,14 @@ fn put<'a>(
 
 /// The subscribers that are to be woken once no lock is held.
 #[derive(Default)]
-struct Woken {
+struct WakeList {
     first: Option<Arc<Subscriber>>,
     others: Vec<Arc<Subscriber>>,
     /// Somebody cannot wait for the end of a batch.
     hurries: bool,
 }
 
-impl Woken {
+impl WakeList {
     fn push(&mut self, subscriber: &Arc<Subscriber>, event: Untaken) {
         let pushed = subscriber.push(event);
         self.hurries |= pushed.is_half;

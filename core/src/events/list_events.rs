@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use trunkline_pool::catalog::{Change, Difference, ListKind};
 use trunkline_pool::interface::EventKind;
 
-use super::event_text::Said;
+use super::event_text::EventBody;
 use super::hub::Hub;
 use super::recipient::Recipient;
 use super::subject::About;
@@ -15,12 +15,12 @@ use super::subject::About;
 pub(crate) struct ListEvents {
     about: About,
     difference: Arc<Difference>,
-    tools: OnceLock<Arc<Said>>,
-    prompts: OnceLock<Arc<Said>>,
-    resources: OnceLock<Arc<Said>>,
+    tools: OnceLock<Arc<EventBody>>,
+    prompts: OnceLock<Arc<EventBody>>,
+    resources: OnceLock<Arc<EventBody>>,
 }
 
-type OfList<'a> = (EventKind, ListKind, &'a Change, &'a OnceLock<Arc<Said>>);
+type OfList<'a> = (EventKind, ListKind, &'a Change, &'a OnceLock<Arc<EventBody>>);
 
 impl ListEvents {
     pub(crate) fn new(about: About, difference: Arc<Difference>) -> ListEvents {
@@ -42,7 +42,8 @@ impl ListEvents {
         stands: impl Fn() -> bool,
     ) {
         for (kind, list, change, said) in self.lists() {
-            let write = || Said::new(kind, &self.about, |json| json.add_written(&change.members()));
+            let write =
+                || EventBody::new(kind, &self.about, |json| json.add_written(&change.members()));
             let said = || said.get_or_init(write).clone();
             hub.publish_list(kind, (session, next_revision(list)), said, &stands);
         }

@@ -7,7 +7,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
 use super::event::{Event, EventMask};
-use super::event_text::{Said, Untaken};
+use super::event_text::{EventBody, Untaken};
 use super::json_members::members_of;
 use super::subject::About;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -20,12 +20,12 @@ use crate::wakes;
 pub(crate) struct Subscriber {
     pub(super) mask: EventMask,
     backlog: usize,
-    queue: Mutex<Queue>,
+    queue: Mutex<EventQueue>,
     /// The thread that is to wake it and has not done so, by its number, or [`NOBODY`]; kept where
     /// the wake is in order.
     owed_by: AtomicU64,
     arrived: Notify,
-    wake: Mutex<Option<Wake>>,
+    wake: Mutex<Option<WakeFn>>,
     /// The thread that runs the wake function now, by its number, or [`NOBODY`].
     waking: AtomicU64,
     /// Held while the wake function runs.
@@ -44,12 +44,12 @@ pub(super) struct Pushed {
     pub(super) is_half: bool,
 }
 
-type Wake = Arc<dyn Fn() + Send + Sync>;
+type WakeFn = Arc<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
 #[repr(C)]
-struct Queue {
-    events: Events,
+struct EventQueue {
+    events: QueuedEvents,
     /// Events that did not fit since the queue was last emptied.
     missed: u64,
     last_missed_seq: u64,
@@ -65,7 +65,7 @@ struct Queue {
 
 /// Events in the order in which they came. The first lies in the queue itself: mostly there is one.
 #[derive(Default)]
-struct Events {
+struct QueuedEvents {
     /// There is one while there are others.
     first: Option<Untaken>,
     others: VecDeque<Untaken>,
@@ -73,7 +73,7 @@ struct Events {
     bytes: usize,
 }
 
-impl Events {
+impl QueuedEvents {
     fn len(&self) -> usize {
         self.first.as_ref().map_or(0, |_| 1 + self.others.len())
     }
@@ -94,12 +94,12 @@ impl Events {
 }
 
 /// One that may wait in [`Subscriber::next`], counted from when it found nothing until it ends.
-struct Waiting<'a> {
+struct NextWaiter<'a> {
     subscriber: &'a Subscriber,
     is_counted: bool,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for NextWaiter<'_> {
     fn drop(&mut self) {
         if self.is_counted {
             self.subscriber.queue().waiting -= 1;
@@ -152,7 +152,7 @@ impl Subscriber {
 
     /// Whether this thread is to wake it, after it had so many events. Asked under the lock of the
     /// queue.
-    fn is_to_wake(&self, queue: &Queue, before: usize) -> bool {
+    fn is_to_wake(&self, queue: &EventQueue, before: usize) -> bool {
         if !queue.in_order {
             return before == 0;
         }
@@ -172,7 +172,7 @@ impl Subscriber {
 
     /// The next event, or `None` at the end of the stream.
     pub(crate) async fn next(&self) -> Option<Event> {
-        let mut waiting = Waiting { subscriber: self, is_counted: false };
+        let mut waiting = NextWaiter { subscriber: self, is_counted: false };
         loop {
             if let Some(taken) = self.take_or_wait(&mut waiting) {
                 return taken;
@@ -184,7 +184,7 @@ impl Subscriber {
 
     /// What [`next`](Self::next) returns; nothing when it has to wait. The wait is counted under
     /// the same lock, so that the next event wakes it.
-    fn take_or_wait(&self, waiting: &mut Waiting<'_>) -> Option<Option<Event>> {
+    fn take_or_wait(&self, waiting: &mut NextWaiter<'_>) -> Option<Option<Event>> {
         let mut queue = self.queue();
         let event = queue.take();
         if event.is_none() && !queue.ended {
@@ -212,7 +212,7 @@ impl Subscriber {
     }
 
     /// Sets the wake function; `in_order` for one that never waits for anything.
-    pub(crate) fn set_wake(&self, wake: Wake, in_order: bool) {
+    pub(crate) fn set_wake(&self, wake: WakeFn, in_order: bool) {
         let before = lock(&self.wake).replace(wake);
         drop(before);
         let waits = {
@@ -275,12 +275,12 @@ impl Subscriber {
         self.waking.load(Ordering::Relaxed) == thread_number()
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, EventQueue> {
         lock(&self.queue)
     }
 }
 
-impl Queue {
+impl EventQueue {
     /// The next event that waits.
     fn take(&mut self) -> Option<Untaken> {
         if let Some(event) = self.events.pop() {
@@ -290,7 +290,7 @@ impl Queue {
         let seq = self.last_missed_seq;
         (missed > 0).then(|| {
             let fields = [("missed", missed.into())];
-            let said = Said::new(EventKind::Lagged, &About::default(), members_of(&fields));
+            let said = EventBody::new(EventKind::Lagged, &About::default(), members_of(&fields));
             Untaken::new(seq, None, said)
         })
     }
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     fn event(kind: EventKind, seq: u64) -> Untaken {
-        Untaken::new(seq, None, Said::new(kind, &About::default(), |_| ()))
+        Untaken::new(seq, None, EventBody::new(kind, &About::default(), |_| ()))
     }
 
     /// SPEC 16.2: what was missed waits as events do, for whoever is woken from now on, too.
@@ -372,8 +372,8 @@ mod tests {
     }
 
     /// An event whose text has some MiB.
-    fn large(mib: usize) -> Arc<Said> {
-        Said::new(EventKind::Log, &About::default(), |json| {
+    fn large(mib: usize) -> Arc<EventBody> {
+        EventBody::new(EventKind::Log, &About::default(), |json| {
             json.add_written(&format!(r#""data":"{}""#, "x".repeat(mib << 20)));
         })
     }
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn what_waits_is_bounded_in_bytes_too() {
         let subscriber = Subscriber::new(EventMask::ALL, None, 1024, String::new());
-        let tell = |said: &Arc<Said>| subscriber.push(Untaken::new(1, None, said.clone()));
+        let tell = |said: &Arc<EventBody>| subscriber.push(Untaken::new(1, None, said.clone()));
         let (one, most, small) = (large(1), large(20), large(0));
         for _ in 0..100 {
             let _ = tell(&one);
