@@ -5,7 +5,7 @@ use trunkline_pool::state::Input;
 use trunkline_pool::text::digest_from_hex;
 
 use super::pool::{KEEPING_WAIT_MAX, Pool};
-use crate::driver::Answered;
+use crate::driver::TicketReply;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
@@ -40,11 +40,11 @@ impl Pool {
             };
             driver.ask(question, Box::new(move |answered| drop(send.send(answered))));
             match receive.await {
-                Ok(Answered::ToolAccepted) => {
+                Ok(TicketReply::ToolAccepted) => {
                     self.0.config.accepted_is_kept(KEEPING_WAIT_MAX).await;
                     Ok(())
                 }
-                Ok(Answered::Refused(error)) => Err(error),
+                Ok(TicketReply::Refused(error)) => Err(error),
                 Ok(_) | Err(_) => Err(Error::new(ErrorCode::Internal, "the pool gave no answer")),
             }
         };

@@ -7,10 +7,12 @@ use trunkline_pool::cached::CacheKey;
 use trunkline_pool::config::Share;
 use trunkline_pool::state::{Ask, Family, Input, Ticket};
 
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::deadline::Deadline;
 use super::session_core::SessionCore;
-use crate::driver::{Acquired, Answer, Answered, Driver, Interner, LeaseHold, Turn, Wanted};
+use crate::driver::{
+    Acquired, Driver, Interner, KeyRequest, LeaseHold, StartPriority, TicketCallback, TicketReply,
+};
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
@@ -18,7 +20,7 @@ impl SessionCore {
     pub(super) fn ask_for(
         &self,
         name: &str,
-        (origin, configured): (Origin, &Arc<Configured>),
+        (origin, configured): (ConfigOwner, &Arc<Configured>),
         answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
     ) -> Ticket {
         let question = self.question(name, configured);
@@ -47,7 +49,7 @@ impl SessionCore {
         let fingerprint = configured.fingerprint(offered, context);
         let judged_as = configured.authority.judged_as(fingerprint);
         move |ticket, interner| {
-            let wanted = Wanted {
+            let wanted = KeyRequest {
                 spec: &configured.spec,
                 host: configured.host.as_ref(),
                 fingerprint,
@@ -82,9 +84,9 @@ impl SessionCore {
     }
 
     /// When the server has its turn to connect, as far as this session has a say.
-    pub(super) fn turn(&self, name: &str, configured: &Configured) -> Turn {
+    pub(super) fn turn(&self, name: &str, configured: &Configured) -> StartPriority {
         let options = self.options_mut();
-        Turn::of(options.always_load.get(name).unwrap_or(&configured.spec().always_load))
+        StartPriority::of(options.always_load.get(name).unwrap_or(&configured.spec().always_load))
     }
 
     /// A host that gives credentials may have some now for a server that was left without: what it is asked for by name, it is
@@ -104,7 +106,7 @@ impl SessionCore {
     pub(super) async fn acquire(
         self: &Arc<Self>,
         name: &str,
-        asked: (Origin, &Arc<Configured>),
+        asked: (ConfigOwner, &Arc<Configured>),
         deadline: Deadline,
     ) -> Result<LeaseHold> {
         self.note_new_credentials(name, asked.1);
@@ -122,7 +124,7 @@ impl SessionCore {
     async fn granted(
         self: &Arc<Self>,
         name: &str,
-        (origin, configured): (Origin, &Arc<Configured>),
+        (origin, configured): (ConfigOwner, &Arc<Configured>),
         deadline: Deadline,
     ) -> Result<LeaseHold> {
         let acquired = self.driver.acquire(self.question(name, configured), || {
@@ -159,12 +161,12 @@ impl SessionCore {
 pub(super) fn answer_with(
     name: &str,
     answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
-) -> Answer {
+) -> TicketCallback {
     let server = Box::<str>::from(name);
     Box::new(move |answered| match answered {
-        Answered::Granted(hold) => answer(Ok(hold)),
-        Answered::Refused(error) => answer(Err(error.with_server(&*server))),
-        Answered::Restarted(_) | Answered::ToolAccepted | Answered::Drained(_) => {
+        TicketReply::Granted(hold) => answer(Ok(hold)),
+        TicketReply::Refused(error) => answer(Err(error.with_server(&*server))),
+        TicketReply::Restarted(_) | TicketReply::ToolAccepted | TicketReply::Drained(_) => {
             answer(Err(Error::new(ErrorCode::Internal, "the answer to another question")));
         }
     })

@@ -26,7 +26,7 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::explain::Reason;
 use trunkline_pool::state::Input;
 
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::deferred::{Deferred, FirstSight, Kept};
 use super::follow::ask_for_all;
 use super::held::Held;
@@ -220,7 +220,7 @@ impl SessionCore {
         let Added { server, configured, want } = added;
         let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);
         let asked = configured.clone();
-        let ticket = self.ask_for(server, (Origin::Pool, configured), move |result| {
+        let ticket = self.ask_for(server, (ConfigOwner::Pool, configured), move |result| {
             if let Some(session) = session.upgrade() {
                 session.settle(&name, (id, &asked), result);
             }

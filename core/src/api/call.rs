@@ -23,7 +23,7 @@ use super::session_core::SessionCore;
 use super::times::timeouts;
 use super::unlisted::{self, Owed};
 use crate::client::{Attempts, CallResult, Callee, Connection, OnProgress, OutgoingRequest, Reply};
-use crate::driver::{EntryCell, Published};
+use crate::driver::{EntryCell, EntrySnapshot};
 use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -108,7 +108,7 @@ pub(super) fn go_on(
 /// Lets a call go that has its number.
 fn send(
     call: Call,
-    published: &Published,
+    published: &EntrySnapshot,
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
 ) -> Started {
@@ -183,7 +183,7 @@ impl Call {
     fn prepare(
         session: &Arc<SessionCore>,
         (held, seen): (&Arc<Held>, &Arc<Seen>),
-        published: &Published,
+        published: &EntrySnapshot,
         (callee, arguments): (Callee<'_>, &str),
         options: &CallOptions,
         begin: impl FnOnce() -> Result<(u64, Instant)>,
@@ -232,7 +232,7 @@ impl Call {
     }
 
     /// Whether the session may call the tool by what is published now.
-    pub(super) fn check_listed(&self, published: &Published) -> Result<()> {
+    pub(super) fn check_listed(&self, published: &EntrySnapshot) -> Result<()> {
         match &self.what {
             What::Tool { name, unlisted, .. } => {
                 let asks = || *unlisted && may_ask(&self.session, self.cell(), published);
@@ -343,7 +343,7 @@ impl Call {
 
 /// Arguments under the server's own names, of a model that was given the tool in a shape (SPEC 18.8).
 fn own_arguments<'a>(
-    published: &Published,
+    published: &EntrySnapshot,
     tool: &str,
     arguments: &'a str,
     shape: Shape,
@@ -357,7 +357,7 @@ fn own_arguments<'a>(
 /// The name of a tool that the session sees; or, where a call `asks`, of one that nothing but the server's list lacks.
 fn callable(
     (held, view): (&Held, &View),
-    published: &Published,
+    published: &EntrySnapshot,
     tool: &str,
     asks: impl FnOnce() -> bool,
 ) -> Result<Arc<str>> {
@@ -377,12 +377,12 @@ fn callable(
 }
 
 /// Whether a server may be asked for what it does not list: a list that is owed may have it, and it may be held back then (SPEC 7.9).
-fn may_ask(session: &SessionCore, cell: &EntryCell, published: &Published) -> bool {
+fn may_ask(session: &SessionCore, cell: &EntryCell, published: &EntrySnapshot) -> bool {
     !session.driver.owes_lists(cell, published.slot.generation)
 }
 
 /// Why an entry takes no calls (SPEC 5.8).
-pub(super) fn not_connected(published: &Published) -> Error {
+pub(super) fn not_connected(published: &EntrySnapshot) -> Error {
     let slot = &published.slot;
     let error = match slot.state {
         EntryState::Closed => Error::new(ErrorCode::Closed, "the server is closed"),

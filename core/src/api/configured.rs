@@ -15,7 +15,7 @@ use crate::driver::{Authority, Candidate, Keyed};
 
 /// Whose configuration of a server a hold goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum ConfigOwner {
     /// The pool's, which it follows.
     Pool,
     /// The session's own.

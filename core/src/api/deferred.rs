@@ -14,7 +14,7 @@ use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::view::View;
 
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::held::Held;
 use super::session_core::SessionCore;
 use super::told::Sight;
@@ -123,7 +123,8 @@ impl AllDeferred {
     pub(super) fn review(&mut self, session: &SessionCore) {
         let options = session.options();
         for deferred in self.0.values_mut() {
-            let configured = session.newest(&deferred.server, Origin::Pool, &deferred.configured);
+            let configured =
+                session.newest(&deferred.server, ConfigOwner::Pool, &deferred.configured);
             let of = (&*deferred.server, deferred.want);
             let catalog = (deferred.catalog.clone(), deferred.held_back.clone());
             let newest =

@@ -8,14 +8,14 @@ use trunkline_pool::options::DrainOptions;
 use trunkline_pool::state::{DrainMode, DrainReport, Input};
 
 use super::pool::PoolCore;
-use crate::driver::{Answered, Driver};
+use crate::driver::{Driver, TicketReply};
 
 impl PoolCore {
     pub(super) async fn drain(&self, options: &DrainOptions) -> Value {
         let (send, receive) = oneshot::channel();
         self.ask_drain(options.mode, options.timeout, move |answered| drop(send.send(answered)));
         match receive.await {
-            Ok(Answered::Drained(report)) => report_of(&self.driver, &report),
+            Ok(TicketReply::Drained(report)) => report_of(&self.driver, &report),
             _ => json!({ "v": 1, "drained": 0, "forced": 0, "errors": [] }),
         }
     }
@@ -24,7 +24,7 @@ impl PoolCore {
         &self,
         how: DrainMode,
         timeout: Duration,
-        answer: impl FnOnce(Answered) + Send + 'static,
+        answer: impl FnOnce(TicketReply) + Send + 'static,
     ) {
         let deadline = self.driver.moment_after(timeout);
         self.driver.ask(|ticket, _| Input::Drain { ticket, how, deadline }, Box::new(answer));

@@ -12,7 +12,7 @@ use trunkline_pool::plan::{Holding, plan};
 use trunkline_pool::state::Input;
 use trunkline_pool::view::Viewed;
 
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::holds::HoldId;
 use super::session_core::SessionCore;
 use super::wanted::{Added, Want};
@@ -59,7 +59,7 @@ pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, Added)]) {
     let tickets = first.driver.want(wishes);
     for ((session, added), ticket) in added.iter().zip(tickets) {
         session.wished(added, ticket);
-        session.note_age(&added.server, (Origin::Pool, &added.configured));
+        session.note_age(&added.server, (ConfigOwner::Pool, &added.configured));
     }
 }
 

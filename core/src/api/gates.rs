@@ -11,7 +11,7 @@ use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::state::Gate;
 
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::pool::{Pool, PoolCore};
 use super::session_core::SessionCore;
 use super::sources::Named;
@@ -83,7 +83,7 @@ impl SessionCore {
 
     /// What keeps a server of the pool's out of this session: the lists, and what is decided of the configuration that it has of it.
     pub(super) fn gate_of(&self, name: &str) -> Gate {
-        self.gate_by(name, self.spec(name, Origin::Pool).ok().as_deref())
+        self.gate_by(name, self.spec(name, ConfigOwner::Pool).ok().as_deref())
     }
 
     /// The same, by the configuration that it has of it.

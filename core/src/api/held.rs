@@ -11,19 +11,19 @@ use trunkline_pool::interface::words;
 use trunkline_pool::state::EntryId;
 use trunkline_pool::view::{Hidden, View};
 
-use super::configured::Origin;
+use super::configured::ConfigOwner;
 use super::holds::Kind;
 use super::no_tool::{
     tool_left_out, tool_malformed, tool_not_found, tool_quarantined, tools_unlisted, why_unlisted,
 };
-use crate::driver::{EntryCell, Published};
+use crate::driver::{EntryCell, EntrySnapshot};
 use crate::{Error, ErrorCode, Result};
 
 /// What is shared by a hold and by whoever uses it. What is seen may be replaced under it, as a whole.
 pub(crate) struct Held {
     /// The server's name.
     pub server: Arc<str>,
-    pub(super) origin: Origin,
+    pub(super) origin: ConfigOwner,
     /// Whether it is held for as long only as calls of it run.
     pub(super) for_calls: bool,
     standing: AtomicU8,
@@ -75,7 +75,7 @@ impl Standing {
 }
 
 impl Held {
-    pub(super) fn new(seen: Arc<Seen>, (origin, kind): (Origin, Kind)) -> Arc<Held> {
+    pub(super) fn new(seen: Arc<Seen>, (origin, kind): (ConfigOwner, Kind)) -> Arc<Held> {
         Arc::new(Held {
             server: seen.cell.server.clone(),
             origin,
@@ -184,7 +184,7 @@ impl Held {
     ///
     /// # Errors
     /// `tool_not_found` with the reason.
-    pub(super) fn tool<'a>(&self, published: &'a Published, name: &str) -> Result<&'a Item> {
+    pub(super) fn tool<'a>(&self, published: &'a EntrySnapshot, name: &str) -> Result<&'a Item> {
         self.tool_seen(&self.seen().view, published, name)
     }
 
@@ -195,7 +195,7 @@ impl Held {
     pub(super) fn tool_seen<'a>(
         &self,
         view: &View,
-        published: &'a Published,
+        published: &'a EntrySnapshot,
         name: &str,
     ) -> Result<&'a Item> {
         if self.standing() == Standing::Disabled {

@@ -14,7 +14,7 @@ use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
 use trunkline_pool::view::View;
 
 use self::rows::Rows;
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
 use super::held::{Held, Seen};
 use super::session_core::SessionCore;
@@ -97,7 +97,7 @@ impl Holds {
         &self,
         session: &SessionCore,
         hold: LeaseHold,
-        (kind, origin): (Kind, Origin),
+        (kind, origin): (Kind, ConfigOwner),
         configured: &Arc<Configured>,
     ) -> std::result::Result<Added, LeaseHold> {
         let server = hold.cell.server.clone();
@@ -114,7 +114,7 @@ impl Holds {
         let newest = session.same_now(&server, origin, configured);
         // What a lease was asked for by is over. A change that comes later finds the hold.
         let stands = newest.as_ref().is_some_and(|newest| !newest.spec.disabled);
-        if (kind, origin) == (Kind::Lease, Origin::Pool) && !stands {
+        if (kind, origin) == (Kind::Lease, ConfigOwner::Pool) && !stands {
             return Err(hold);
         }
         let configured = newest.unwrap_or_else(|| configured.clone());
@@ -144,7 +144,7 @@ impl Holds {
     }
 
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
-    pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<(LeaseHold, Origin)>) {
+    pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<(LeaseHold, ConfigOwner)>) {
         let holder: Weak<dyn SessionPort> = Arc::<SessionCore>::downgrade(session);
         for (mut hold, origin) in holds {
             hold.held_by(session.recipient.number, &holder);
@@ -168,7 +168,7 @@ impl Holds {
             let gone = inner.holds.remove(id);
             if let Some(row) = gone.as_ref().filter(|row| row.is_had()) {
                 let server = &row.held.server;
-                if row.held.origin == Origin::Pool {
+                if row.held.origin == ConfigOwner::Pool {
                     inner.deferred.renew(server, || Sight::of_held(&row.held));
                 }
                 let seen = inner.seen_of(server);
@@ -238,7 +238,7 @@ impl Holds {
     }
 
     /// The session is closed: everything that it held, for who may resume it.
-    pub(super) fn close(&self) -> Vec<(LeaseHold, Origin)> {
+    pub(super) fn close(&self) -> Vec<(LeaseHold, ConfigOwner)> {
         let (holds, told) = {
             let mut inner = self.inner();
             inner.closed = true;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::session_core::SessionCore;
 use super::sources::Config;
 use crate::{Error, ErrorCode, Result};
@@ -58,8 +58,8 @@ impl SessionCore {
 
     /// Says of what it asked the pool for just now whether that has another configuration of it by now: what a session keeps is old
     /// from the first, and any other configuration may have become so since it was looked up.
-    pub(super) fn note_age(&self, name: &str, (origin, asked): (Origin, &Arc<Configured>)) {
-        if origin == Origin::Pool {
+    pub(super) fn note_age(&self, name: &str, (origin, asked): (ConfigOwner, &Arc<Configured>)) {
+        if origin == ConfigOwner::Pool {
             self.config.judge_asked(name, asked);
         }
     }

@@ -14,7 +14,7 @@ use trunkline_pool::state::EntryState;
 use trunkline_pool::text::escaped;
 
 use super::call;
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::held::{DISABLED, Held, Standing};
 use super::holds::{HoldId, Kind};
 use super::no_tool::tool_not_found;
@@ -43,7 +43,7 @@ impl Lease {
     pub(super) fn new(
         open: Session,
         hold: LeaseHold,
-        origin: Origin,
+        origin: ConfigOwner,
         configured: &Arc<Configured>,
     ) -> Result<Option<Lease>> {
         let session = open.core();

@@ -15,7 +15,7 @@ use trunkline_pool::options::LogLevel;
 
 use super::session_core::SessionCore;
 use crate::client::{CallResult, Callee, LevelAnswer};
-use crate::driver::{EntryCell, Published, TakenOver};
+use crate::driver::{EntryCell, EntrySnapshot, TakenOver};
 use crate::{Error, ErrorCode, Result};
 
 const SET_LEVEL: &str = "logging/setLevel";
@@ -92,7 +92,7 @@ fn named(params: &str) -> Option<LogLevel> {
 }
 
 /// Whether a request sets the level of a server that has no request for it.
-pub(super) fn is_kept(callee: Callee<'_>, published: &Published) -> bool {
+pub(super) fn is_kept(callee: Callee<'_>, published: &EntrySnapshot) -> bool {
     let is_it = matches!(callee, Callee::Method(method) if method == SET_LEVEL);
     is_it && published.connection.as_ref().is_some_and(|connection| connection.is_modern())
 }
@@ -101,7 +101,7 @@ pub(super) fn is_kept(callee: Callee<'_>, published: &Published) -> bool {
 pub(super) fn said_by_requests(
     session: &SessionCore,
     cell: &EntryCell,
-    published: &Published,
+    published: &EntrySnapshot,
 ) -> Option<&'static str> {
     let level = cell.log_levels.of(session.recipient.number)?;
     let connection = published.connection.as_ref();
@@ -135,7 +135,7 @@ impl Setting {
     pub(super) fn of(
         (session, callee): (&SessionCore, Callee<'_>),
         cell: &Arc<EntryCell>,
-        published: &Published,
+        published: &EntrySnapshot,
         params: &str,
     ) -> Option<Setting> {
         // Nothing of any other is looked at.

@@ -17,7 +17,7 @@ use trunkline_pool::state::SessionId;
 
 use super::calls::Calls;
 use super::configure::Disabled;
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::follow::follow_together;
 use super::session_core::{OwnServers, SessionCore, SessionHandle};
 use super::sources::Config;
@@ -65,7 +65,7 @@ pub(super) struct Kept {
     context: Arc<Context>,
     /// Whether it follows what is configured.
     follows: bool,
-    holds: Vec<(LeaseHold, Origin)>,
+    holds: Vec<(LeaseHold, ConfigOwner)>,
     /// When it is given up: tells it from what an earlier session of the same number left.
     until: Instant,
     timer: AbortHandle,
@@ -75,14 +75,15 @@ pub(super) struct Kept {
 impl Kept {
     /// Takes what a session that follows holds no more, since the pool has no such configuration of
     /// it.
-    fn take_old(&mut self, sessions: &SessionRegistry) -> Vec<(LeaseHold, Origin)> {
-        let is_old =
-            |hold: &mut (LeaseHold, Origin)| hold.1 == Origin::Pool && !sessions.has(&hold.0);
+    fn take_old(&mut self, sessions: &SessionRegistry) -> Vec<(LeaseHold, ConfigOwner)> {
+        let is_old = |hold: &mut (LeaseHold, ConfigOwner)| {
+            hold.1 == ConfigOwner::Pool && !sessions.has(&hold.0)
+        };
         if self.follows { self.holds.extract_if(.., is_old).collect() } else { Vec::new() }
     }
 
     /// Takes the holds, for the session that resumes it.
-    pub(super) fn take(mut self) -> Vec<(LeaseHold, Origin)> {
+    pub(super) fn take(mut self) -> Vec<(LeaseHold, ConfigOwner)> {
         std::mem::take(&mut self.holds)
     }
 }
@@ -168,7 +169,7 @@ impl SessionRegistry {
         self: &Arc<Self>,
         session: &SessionCore,
         keep_for: Duration,
-        holds: Vec<(LeaseHold, Origin)>,
+        holds: Vec<(LeaseHold, ConfigOwner)>,
     ) {
         let (id, number) = (session.recipient.id.clone(), session.recipient.number);
         let context = session.context.clone();

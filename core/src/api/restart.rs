@@ -6,7 +6,7 @@ use trunkline_pool::state::{Input, RestartRefusal, RestartReport};
 
 use super::held::DISABLED;
 use super::pool::PoolCore;
-use crate::driver::Answered;
+use crate::driver::TicketReply;
 use crate::{Error, ErrorCode, Result};
 
 impl PoolCore {
@@ -27,14 +27,14 @@ impl PoolCore {
         let answer = move |answered| drop(send.send(answered));
         self.driver.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(answer));
         match receive.await {
-            Ok(Answered::Restarted(reports)) => {
+            Ok(TicketReply::Restarted(reports)) => {
                 let mut rows: Vec<Value> = reports.iter().map(report_of).collect();
                 if rows.is_empty() {
                     rows.extend(gate);
                 }
                 Ok(json!({ "v": 1, "entries": rows }))
             }
-            Ok(Answered::Refused(error)) => Err(error),
+            Ok(TicketReply::Refused(error)) => Err(error),
             Ok(_) | Err(_) => Err(Error::new(ErrorCode::Internal, "the pool gave no answer")),
         }
     }

@@ -25,7 +25,7 @@ use self::attempt::{Cancel, UnderWay};
 use super::call::{self, Call};
 use super::session_core::SessionCore;
 use crate::client::{Attempts, CallResult, Connection, Reply, RequestId};
-use crate::driver::{EntryCell, Published};
+use crate::driver::{EntryCell, EntrySnapshot};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// How long a call waits before it goes once more through the connection that interrupted it: longer than a connection that
@@ -78,7 +78,7 @@ struct State {
 /// Begins a call that passed every check. It may end before this returns.
 pub(super) fn begin(
     call: Call,
-    published: &Published,
+    published: &EntrySnapshot,
     options: &CallOptions,
     done: Done,
 ) -> Arc<LastingCall> {
@@ -247,7 +247,11 @@ impl LastingCall {
     }
 
     /// What the entry has for this call now; nothing yet: `None`. With `again` its pause is over.
-    fn look(&self, published: &Published, again: bool) -> Option<Result<(Connection, Generation)>> {
+    fn look(
+        &self,
+        published: &EntrySnapshot,
+        again: bool,
+    ) -> Option<Result<(Connection, Generation)>> {
         let generation = published.slot.generation;
         let (before, sent) = {
             let state = self.state();
@@ -345,7 +349,7 @@ fn cancelled() -> Error {
 }
 
 /// Whether the definition of a call's tool says that a repetition changes nothing.
-pub(super) fn is_declared_safe(call: &Call, published: &Published) -> bool {
+pub(super) fn is_declared_safe(call: &Call, published: &EntrySnapshot) -> bool {
     let tool = call.tool();
     let definition = tool.and_then(|tool| published.slot.catalog.tool(tool));
     definition.is_some_and(|item| declares_safe(&item.definition))

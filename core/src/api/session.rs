@@ -317,7 +317,7 @@ mod tests {
     use trunkline_pool::options::PoolOptions;
 
     use super::*;
-    use crate::api::configured::{Configured, Origin};
+    use crate::api::configured::{ConfigOwner, Configured};
     use crate::{ErrorCode, Pool};
 
     /// SPEC 3.5.
@@ -328,11 +328,11 @@ mod tests {
         let spec = ServerSpec::from_value("s", &json!({ "command": "true" })).unwrap();
         let configured = Configured::new(Arc::new(spec), &pool.driver().options);
         session.core().put_own("s", configured);
-        assert!(session.core().spec("s", Origin::Session).is_ok());
+        assert!(session.core().spec("s", ConfigOwner::Session).is_ok());
         let unknown = session.core().either_spec("t").err().unwrap();
         assert_eq!(unknown.code(), ErrorCode::NotAdmitted);
         session.close(None);
-        let error = session.core().spec("s", Origin::Session).err().unwrap();
+        let error = session.core().spec("s", ConfigOwner::Session).err().unwrap();
         assert_eq!((error.code(), error.session()), (ErrorCode::Closed, Some("a")));
     }
 }

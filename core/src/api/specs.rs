@@ -6,26 +6,28 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::Scope;
 
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::deadline::Deadline;
 use super::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
     /// The configuration of a server by one of the two sources.
-    pub(super) fn spec(&self, server: &str, origin: Origin) -> Result<Arc<Configured>> {
+    pub(super) fn spec(&self, server: &str, origin: ConfigOwner) -> Result<Arc<Configured>> {
         let found = match (origin, &self.kept) {
             // What the session brought stays with it to its end.
-            (Origin::Session, _) => return self.own_server(server).ok_or_else(|| self.closed()),
-            (Origin::Pool, Some(kept)) => kept.server(&self.config, server),
-            (Origin::Pool, None) => self.config.configured(server),
+            (ConfigOwner::Session, _) => {
+                return self.own_server(server).ok_or_else(|| self.closed());
+            }
+            (ConfigOwner::Pool, Some(kept)) => kept.server(&self.config, server),
+            (ConfigOwner::Pool, None) => self.config.configured(server),
         };
         found.map_err(|error| error.with_session(&*self.recipient.id))
     }
 
     /// The configuration of a server by its own source, else by the pool's.
     pub(super) fn either_spec(&self, server: &str) -> Result<Arc<Configured>> {
-        self.own_server(server).map_or_else(|| self.spec(server, Origin::Pool), Ok)
+        self.own_server(server).map_or_else(|| self.spec(server, ConfigOwner::Pool), Ok)
     }
 
     /// Puts what is brought of a server into the session's own source. By which of the two sources
@@ -35,11 +37,11 @@ impl SessionCore {
         server: &str,
         spec: Option<&ServerSpec>,
         of: Option<Scope>,
-    ) -> Result<Origin> {
+    ) -> Result<ConfigOwner> {
         let Some(spec) = spec else { return self.bring_again(server).await };
         self.check_enabled(server)?;
         self.put_own(server, self.brought(server, spec, of).await?);
-        Ok(Origin::Session)
+        Ok(ConfigOwner::Session)
     }
 
     /// The configuration that counts for an acquire by one of the two sources: once it is known
@@ -50,7 +52,7 @@ impl SessionCore {
     pub(super) async fn resolve(
         &self,
         server: &str,
-        origin: Origin,
+        origin: ConfigOwner,
         deadline: Deadline,
     ) -> Result<Arc<Configured>> {
         self.check_enabled(server)?;
@@ -59,7 +61,7 @@ impl SessionCore {
         let configured = match known {
             Some(known) => known,
             None => {
-                if origin == Origin::Pool {
+                if origin == ConfigOwner::Pool {
                     let known = self.config.until_known(server, deadline).await;
                     known.map_err(|error| self.named(server, error))?;
                 }
@@ -82,7 +84,7 @@ impl SessionCore {
 
     /// Whether a lease on the pool's own configuration of a server still stands for it.
     pub(super) fn stands(&self, server: &str, configured: &Configured) -> bool {
-        let now = self.same_now(server, Origin::Pool, configured);
+        let now = self.same_now(server, ConfigOwner::Pool, configured);
         now.is_some_and(|now| !now.spec.disabled)
     }
 
@@ -90,7 +92,7 @@ impl SessionCore {
     pub(super) fn newest(
         &self,
         server: &str,
-        origin: Origin,
+        origin: ConfigOwner,
         configured: &Arc<Configured>,
     ) -> Arc<Configured> {
         self.same_now(server, origin, configured).unwrap_or_else(|| configured.clone())
@@ -100,7 +102,7 @@ impl SessionCore {
     pub(super) fn same_now(
         &self,
         server: &str,
-        origin: Origin,
+        origin: ConfigOwner,
         configured: &Configured,
     ) -> Option<Arc<Configured>> {
         let now = self.spec(server, origin).ok();
@@ -137,12 +139,12 @@ impl SessionCore {
     ///
     /// # Errors
     /// `internal` when the process ends.
-    async fn bring_again(&self, name: &str) -> Result<Origin> {
-        let Some(own) = self.own_server(name) else { return Ok(Origin::Pool) };
+    async fn bring_again(&self, name: &str) -> Result<ConfigOwner> {
+        let Some(own) = self.own_server(name) else { return Ok(ConfigOwner::Pool) };
         if let Some((spec, scope)) = self.config.claimed_elsewhere(&own) {
             self.put_own(name, self.config.claimed(name, &spec, scope).await?);
         }
-        Ok(Origin::Session)
+        Ok(ConfigOwner::Session)
     }
 }
 

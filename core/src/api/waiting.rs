@@ -22,7 +22,7 @@ use trunkline_pool::view::Hidden;
 use super::asleep::{Look, Need};
 use super::call;
 use super::calls::Started;
-use super::configured::Origin;
+use super::configured::ConfigOwner;
 use super::deferred::Seeing;
 use super::held::Held;
 use super::no_tool::{tool_not_found, tool_vanished};
@@ -109,7 +109,7 @@ impl WaitingCall {
         (arguments, options): (&str, &CallOptions),
         done: Done,
     ) -> Arc<WaitingCall> {
-        let configured = session.spec(&tool.server, Origin::Pool).ok();
+        let configured = session.spec(&tool.server, ConfigOwner::Pool).ok();
         let of_server = configured.and_then(|configured| configured.spec.call_timeout);
         let timeout = options.timeout.or(of_server).unwrap_or(session.driver.options.call_timeout);
         Arc::new(WaitingCall {

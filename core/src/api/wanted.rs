@@ -16,7 +16,7 @@ use trunkline_pool::state::{Input, Ticket};
 use trunkline_pool::view::Viewed;
 
 use super::acquire::answer_with;
-use super::configured::{Configured, Origin};
+use super::configured::{ConfigOwner, Configured};
 use super::follow::ToWant;
 use super::holds::{HoldId, Kind};
 use super::session_core::SessionCore;
@@ -180,7 +180,7 @@ impl SessionCore {
         };
         let had_failed = want.has_failed();
         let (mut added, mut rests, mut over) = (None, None, None);
-        let held_for = (want.hold_kind(), Origin::Pool);
+        let held_for = (want.hold_kind(), ConfigOwner::Pool);
         let news = match result {
             Ok(hold) => match self.holds.add(self, hold, held_for, asked) {
                 Ok(new) => {

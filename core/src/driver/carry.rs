@@ -12,7 +12,9 @@ use trunkline_pool::state::{
 use super::entry::Control;
 use super::executor::{self, Queued};
 use super::listings::ListingEnd;
-use super::{Answered, Core, Driver, EntryCell, ListChange, SessionPort, Wait, Work, incarnation};
+use super::{
+    Core, Driver, DriverWork, EntryCell, ListChange, SessionPort, TicketReply, Wait, incarnation,
+};
 use crate::client::ServerListing;
 use crate::wakes::Batch;
 use crate::{Error, ErrorCode};
@@ -36,9 +38,9 @@ impl Driver {
             || self.core(),
             core,
             |next| match next {
-                Next::Work(Work::Effect(effect)) => safely(|| self.perform(effect)),
-                Next::Work(Work::Listed(end)) => safely(move || end.tell()),
-                Next::News(news) => self.tell_all(news),
+                DriverStep::Work(DriverWork::Effect(effect)) => safely(|| self.perform(effect)),
+                DriverStep::Work(DriverWork::Listed(end)) => safely(move || end.tell()),
+                DriverStep::News(news) => self.tell_all(news),
             },
         );
         CARRYING_OUT.set(before);
@@ -70,15 +72,15 @@ impl Driver {
             Effect::Grant { ticket, lease, entry } => self.grant(ticket, lease, entry),
             Effect::Defer { ticket, error } => self.defer(ticket, Wait::Room, error),
             Effect::Postpone { ticket, error } => self.defer(ticket, Wait::Server, error),
-            Effect::Refuse { ticket, error } => self.answer(ticket, Answered::Refused(error)),
+            Effect::Refuse { ticket, error } => self.answer(ticket, TicketReply::Refused(error)),
             Effect::Restarted { ticket, reports } => {
-                self.answer(ticket, Answered::Restarted(reports));
+                self.answer(ticket, TicketReply::Restarted(reports));
             }
             Effect::KeepAccepted { configuration, accepted, tool } => {
                 self.keep_accepted(configuration, &accepted, tool.as_ref());
             }
-            Effect::ToolAccepted { ticket } => self.answer(ticket, Answered::ToolAccepted),
-            Effect::Drained { ticket, report } => self.answer(ticket, Answered::Drained(report)),
+            Effect::ToolAccepted { ticket } => self.answer(ticket, TicketReply::ToolAccepted),
+            Effect::Drained { ticket, report } => self.answer(ticket, TicketReply::Drained(report)),
             Effect::Notify { audience, notice } => self.notify(audience, notice),
             other => tracing::error!(?other, "an effect that this version does not know"),
         }
@@ -143,9 +145,9 @@ impl Driver {
     }
 
     /// Delivers one after the other, and wakes those who were told when all were.
-    fn tell_all(&self, news: Vec<News>) {
+    fn tell_all(&self, news: Vec<SessionNotices>) {
         let _batch = Batch::begin();
-        for News { sessions, cell, notice } in news {
+        for SessionNotices { sessions, cell, notice } in news {
             let change = ListChange::of(&cell, &notice);
             for session in sessions {
                 // It may be the last that holds the session, whose handlers are the host's.
@@ -195,28 +197,28 @@ impl Driver {
 }
 
 /// What is carried out next.
-pub(super) enum Next {
-    Work(Work),
+pub(super) enum DriverStep {
+    Work(DriverWork),
     /// What sessions are told.
-    News(Vec<News>),
+    News(Vec<SessionNotices>),
 }
 
 /// What sessions are told of an entry, one after the other.
-pub(super) struct News {
+pub(super) struct SessionNotices {
     sessions: Vec<Arc<dyn SessionPort>>,
     cell: Arc<EntryCell>,
     notice: Notice,
 }
 
 impl Queued for Core {
-    type Next = Next;
+    type Next = DriverStep;
 
     fn executing(&mut self) -> &mut bool {
         &mut self.executing
     }
 
     /// All that sessions are told at one time is one.
-    fn next(&mut self) -> Option<Next> {
+    fn next(&mut self) -> Option<DriverStep> {
         let (mut news, mut room) = (Vec::new(), NEWS_MAX);
         while let Some((sessions, notice)) = self.take_notice(room) {
             if let Some(addressed) = self.addressed(&sessions, notice) {
@@ -225,8 +227,8 @@ impl Queued for Core {
             }
         }
         match news.is_empty() {
-            true => self.work.pop_front().map(Next::Work),
-            false => Some(Next::News(news)),
+            true => self.work.pop_front().map(DriverStep::Work),
+            false => Some(DriverStep::News(news)),
         }
     }
 }
@@ -234,7 +236,7 @@ impl Queued for Core {
 impl Core {
     /// Takes the next work if it tells sessions something: so many of them, while others wait for their turn.
     fn take_notice(&mut self, room: usize) -> Option<(Vec<SessionId>, Notice)> {
-        let Work::Effect(Effect::Notify { audience: Audience::Sessions(ids), notice }) =
+        let DriverWork::Effect(Effect::Notify { audience: Audience::Sessions(ids), notice }) =
             self.work.front_mut()?
         else {
             return None;
@@ -244,7 +246,7 @@ impl Core {
             *ids = now.split_off(room).into();
             return (room > 0).then(|| (now, notice.clone()));
         }
-        let Some(Work::Effect(Effect::Notify { audience: Audience::Sessions(ids), notice })) =
+        let Some(DriverWork::Effect(Effect::Notify { audience: Audience::Sessions(ids), notice })) =
             self.work.pop_front()
         else {
             return None;
@@ -253,11 +255,11 @@ impl Core {
     }
 
     /// What those of these sessions are told that are there, if the entry is.
-    fn addressed(&self, sessions: &[SessionId], notice: Notice) -> Option<News> {
+    fn addressed(&self, sessions: &[SessionId], notice: Notice) -> Option<SessionNotices> {
         let cell = self.entries.get(&notice.entry()?)?.clone();
         // The last, since to drop a session takes the lock that is held here.
         let core = |id| self.sessions.get(id).and_then(Weak::upgrade);
-        Some(News { sessions: sessions.iter().filter_map(core).collect(), cell, notice })
+        Some(SessionNotices { sessions: sessions.iter().filter_map(core).collect(), cell, notice })
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct EntryCell {
     pub cookies: Arc<Jar>,
     /// Whoever reads the files that its values are taken from.
     pub reads_values: OneByOne,
-    published: ArcSwap<Published>,
+    published: ArcSwap<EntrySnapshot>,
     /// Wakes the calls that wait for another state.
     pub changed: Notify,
     incarnation: Mutex<Incarnation>,
@@ -99,7 +99,7 @@ struct Holder {
 }
 
 /// What a caller sees at one moment.
-pub(crate) struct Published {
+pub(crate) struct EntrySnapshot {
     /// The reducer's part.
     pub slot: Slot,
     /// The connection of that generation, while it is connected.
@@ -175,7 +175,7 @@ impl EntryCell {
             context: keyed.context,
             cookies: Arc::default(),
             reads_values: OneByOne::default(),
-            published: ArcSwap::from_pointee(Published { slot, connection: None }),
+            published: ArcSwap::from_pointee(EntrySnapshot { slot, connection: None }),
             changed: Notify::new(),
             incarnation: Mutex::default(),
             holders: Mutex::default(),
@@ -224,7 +224,7 @@ impl EntryCell {
         let fingerprint = spec.fingerprint("pool", &[]);
         let (owner, host, spec) = (None, None, Arc::new(spec));
         let context = Context::default_of_tests();
-        let (authority, written, turn) = (Authority::Host, None, super::Turn::default());
+        let (authority, written, turn) = (Authority::Host, None, super::StartPriority::default());
         let keyed = Keyed {
             name,
             spec,
@@ -244,12 +244,12 @@ impl EntryCell {
     }
 
     /// What callers see now.
-    pub(crate) fn load(&self) -> Guard<Arc<Published>> {
+    pub(crate) fn load(&self) -> Guard<Arc<EntrySnapshot>> {
         self.published.load()
     }
 
     /// What callers see now, to keep.
-    pub(crate) fn load_full(&self) -> Arc<Published> {
+    pub(crate) fn load_full(&self) -> Arc<EntrySnapshot> {
         self.published.load_full()
     }
 
@@ -260,7 +260,7 @@ impl EntryCell {
         if let Some(connection) = &connection {
             connection.hide_in(&slot.held);
         }
-        self.published.store(Arc::new(Published { slot, connection }));
+        self.published.store(Arc::new(EntrySnapshot { slot, connection }));
         self.changed.notify_waiters();
     }
 

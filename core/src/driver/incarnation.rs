@@ -17,9 +17,9 @@ use trunkline_pool::options::{PoolOptions, longest};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, Moment};
 
-use self::events::Events;
+use self::events::EventRelay;
 use super::entry::{Control, EntryCell};
-use super::starts::Place;
+use super::starts::StartPermit;
 use super::{Driver, Warrant};
 use crate::client::{ConnectOptions, Connection, Kill, ServerListing, Unconnected};
 use crate::otlp::Connected;
@@ -31,13 +31,13 @@ pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId)
     driver.begin_roots(&cell);
     let asks_first = driver.warrant(cell.key).is_some_and(|warrant| warrant.rechecks().is_some());
     let place = match asks_first {
-        true => Wants::OnceAdmitted,
+        true => PermitNeed::OnceAdmitted,
         // What the host provides takes none: nothing is started for it, and its code may itself wait for a server.
-        false if cell.host.is_some() => Wants::None,
-        false => Wants::Now(driver.place(&cell)),
+        false if cell.host.is_some() => PermitNeed::None,
+        false => PermitNeed::Now(driver.place(&cell)),
     };
     let runtime = driver.runtime.clone();
-    let ended = Ended { driver, cell, id, connection: None, last: None };
+    let ended = EndReport { driver, cell, id, connection: None, last: None };
     #[cfg(test)]
     let cell = ended.cell.clone();
     let _task = runtime.handle().spawn(run(ended, place, orders));
@@ -46,15 +46,15 @@ pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId)
 }
 
 /// Whether an incarnation wants a place among those that connect at one time.
-enum Wants {
+enum PermitNeed {
     None,
-    Now(Place),
+    Now(StartPermit),
     /// It has to wait for files to hear whether it is admitted still, and keeps nobody out meanwhile.
     OnceAdmitted,
 }
 
 /// Reports the end of the incarnation when it is dropped, so that even a task that dies leaves an answer, and no server.
-struct Ended {
+struct EndReport {
     driver: Arc<Driver>,
     cell: Arc<EntryCell>,
     id: ConnectionId,
@@ -63,14 +63,14 @@ struct Ended {
     last: Option<Input>,
 }
 
-impl Ended {
+impl EndReport {
     /// Closes what a task that died left open: the report comes when nothing of it is left.
     fn clean_up(&self, connection: Connection) {
-        let Ended { driver, cell, id, .. } = self;
+        let EndReport { driver, cell, id, .. } = self;
         let (driver, cell, id) = (driver.clone(), cell.clone(), *id);
         tracing::error!(connection = %id, "the task of a connection died");
         let runtime = driver.runtime.clone();
-        let ended = Ended { driver, cell, id, connection: None, last: None };
+        let ended = EndReport { driver, cell, id, connection: None, last: None };
         runtime.handle().spawn(async move {
             // The whole of it, so that it reports even if this task ends before it has begun.
             let mut ended = ended;
@@ -80,7 +80,7 @@ impl Ended {
     }
 }
 
-impl Drop for Ended {
+impl Drop for EndReport {
     fn drop(&mut self) {
         let is_forked = self.driver.runtime.is_forked();
         match (self.last.take(), self.connection.take()) {
@@ -96,7 +96,7 @@ impl Drop for Ended {
     }
 }
 
-async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>) {
+async fn run(mut ended: EndReport, place: PermitNeed, mut orders: mpsc::Receiver<Control>) {
     let id = ended.id;
     // On its own: what an attempt needs goes with its end, and a task keeps its size.
     let begun = Box::pin(begin(&ended, place, &mut orders)).await;
@@ -159,8 +159,8 @@ async fn run(mut ended: Ended, place: Wants, mut orders: mpsc::Receiver<Control>
 /// # Errors
 /// How it ends before it has begun.
 async fn begin(
-    ended: &Ended,
-    place: Wants,
+    ended: &EndReport,
+    place: PermitNeed,
     orders: &mut mpsc::Receiver<Control>,
 ) -> Result<Attempted, Input> {
     if ended.cell.host.is_none() {
@@ -181,14 +181,14 @@ async fn begin(
 /// # Errors
 /// How it ends before it has begun.
 async fn turn(
-    ended: &Ended,
-    wants: Wants,
+    ended: &EndReport,
+    wants: PermitNeed,
     orders: &mut mpsc::Receiver<Control>,
-) -> Result<(Option<Place>, Option<Arc<dyn Warrant>>), Input> {
+) -> Result<(Option<StartPermit>, Option<Arc<dyn Warrant>>), Input> {
     let mut place = match wants {
-        Wants::None => return Ok((None, None)),
-        Wants::Now(place) => place,
-        Wants::OnceAdmitted => {
+        PermitNeed::None => return Ok((None, None)),
+        PermitNeed::Now(place) => place,
+        PermitNeed::OnceAdmitted => {
             let warrant = recheck::before_connecting(ended, orders, Instant::now()).await?;
             let place = ended.driver.place(&ended.cell);
             if place.is_given() {
@@ -210,7 +210,7 @@ struct Attempted {
     /// How it was told to end meanwhile.
     given_up: Option<Kill>,
     warrant: Option<Arc<dyn Warrant>>,
-    events: Arc<Events>,
+    events: Arc<EventRelay>,
 }
 
 /// Connects and lists, by the warrant that was `asked` about just now, or else is asked about now.
@@ -218,7 +218,7 @@ struct Attempted {
 /// # Errors
 /// How it ends before it has begun.
 async fn attempt(
-    ended: &Ended,
+    ended: &EndReport,
     asked: Option<Arc<dyn Warrant>>,
     orders: &mut mpsc::Receiver<Control>,
 ) -> Result<Attempted, Input> {
@@ -227,7 +227,7 @@ async fn attempt(
         Some(warrant) => Some(warrant),
         None => recheck::before_connecting(ended, orders, begun).await?,
     };
-    let events = Arc::new(Events::new(ended));
+    let events = Arc::new(EventRelay::new(ended));
     let spec = values::in_place(ended, orders, begun).await?;
     let mut options = connect_options(&ended.driver, &ended.cell);
     options.spent = begun.elapsed();
@@ -252,7 +252,7 @@ async fn attempt(
 
 /// Waits for the order to close or for the loss, and ends the connection.
 async fn until_closed(
-    ended: &Ended,
+    ended: &EndReport,
     connection: &Connection,
     (orders, lasts): (&mut mpsc::Receiver<Control>, &mut Connected),
 ) -> CloseExit {

@@ -11,7 +11,7 @@ use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
 use super::authority::Authority;
-use super::starts::Turn;
+use super::starts::StartPriority;
 use crate::auth::Context;
 use crate::client::Provided;
 use crate::usage::ServerUsage;
@@ -38,13 +38,13 @@ pub(crate) struct Keyed {
     /// The configuration as who asked last has it written; absent for a server that the host provides.
     pub written: Option<Written>,
     /// When it has its turn to connect: the earliest of those asked for since it was connected last.
-    pub turn: Turn,
+    pub turn: StartPriority,
     /// Where its calls are counted, with those of every key of the name.
     pub usage: Arc<ServerUsage>,
 }
 
 /// What a key is asked for with, beside the server's name.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct KeyRequest<'a> {
     /// The configuration.
     pub spec: &'a Arc<ServerSpec>,
     /// The server itself, when the host provides it.
@@ -62,7 +62,7 @@ pub(crate) struct Wanted<'a> {
     /// The configuration as it is written; absent for a server that the host provides.
     pub written: Option<Written>,
     /// When it has its turn to connect.
-    pub turn: Turn,
+    pub turn: StartPriority,
 }
 
 /// The numbers of a pool's names and keys.
@@ -78,9 +78,9 @@ pub(crate) struct Interner {
     /// What the calls of each name came to.
     usages: Vec<Arc<ServerUsage>>,
     servers: HashMap<Arc<str>, ServerId>,
-    keys: IdMap<Identity, KeyId>,
+    keys: IdMap<KeyIdentity, KeyId>,
     /// By number.
-    keyed: Vec<Option<Row>>,
+    keyed: Vec<Option<KeyRow>>,
     free: Vec<KeyId>,
     /// Keys that are new and run by a warrant: their gates are to be set.
     unjudged: Vec<KeyId>,
@@ -89,11 +89,11 @@ pub(crate) struct Interner {
 }
 
 /// A warrant is known by its place as long as its key is kept, which has it.
-type Identity = (ServerId, Fingerprint, Option<SessionId>, Option<WarrantId>);
+type KeyIdentity = (ServerId, Fingerprint, Option<SessionId>, Option<WarrantId>);
 
-struct Row {
+struct KeyRow {
     keyed: Keyed,
-    identity: Identity,
+    identity: KeyIdentity,
     uses: u32,
 }
 
@@ -134,7 +134,7 @@ impl Interner {
     }
 
     /// The numbers of a server's name and of a pool key, which is kept once more.
-    pub(crate) fn key(&mut self, name: &str, wanted: &Wanted<'_>) -> (ServerId, KeyId) {
+    pub(crate) fn key(&mut self, name: &str, wanted: &KeyRequest<'_>) -> (ServerId, KeyId) {
         let server = self.server(name);
         self.transports[server.0 as usize] = wanted.spec.transport_name();
         let identity = (server, wanted.fingerprint, wanted.owner, wanted.authority.id());
@@ -156,7 +156,7 @@ impl Interner {
             turn: wanted.turn,
             usage: self.usage(server),
         };
-        let row = Some(Row { keyed, identity, uses: 1 });
+        let row = Some(KeyRow { keyed, identity, uses: 1 });
         let key = self.free.pop().unwrap_or_else(|| {
             self.keyed.push(None);
             KeyId(self.keyed.len() as u32 - 1)
@@ -170,7 +170,7 @@ impl Interner {
     }
 
     /// Another asks for a connection that there is.
-    fn heed(&mut self, key: KeyId, wanted: &Wanted<'_>) {
+    fn heed(&mut self, key: KeyId, wanted: &KeyRequest<'_>) {
         let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) else { return };
         row.keyed.written = wanted.written;
         row.keyed.spec = wanted.spec.clone();
@@ -192,7 +192,7 @@ impl Interner {
     /// A key is connected: its turn is that of whoever asks from now on.
     pub(super) fn has_connected(&mut self, key: KeyId) {
         if let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) {
-            row.keyed.turn = Turn::default();
+            row.keyed.turn = StartPriority::default();
         }
     }
 
@@ -281,8 +281,8 @@ mod tests {
         let words = [Authority::Host, word(), word()];
         let mut interner = Interner::default();
         let mut key = |authority| {
-            let (host, owner, written, turn) = (None, None, None, Turn::default());
-            let wanted = Wanted {
+            let (host, owner, written, turn) = (None, None, None, StartPriority::default());
+            let wanted = KeyRequest {
                 spec,
                 host,
                 fingerprint,
@@ -308,7 +308,7 @@ mod tests {
         let context = &Context::default_of_tests();
         let fingerprint = spec.fingerprint("pool", &[]);
         let spec = &Arc::new(spec);
-        let wanted = |owner| Wanted {
+        let wanted = |owner| KeyRequest {
             spec,
             host: None,
             fingerprint,
@@ -317,7 +317,7 @@ mod tests {
             context,
             authority: &Authority::Host,
             written: None,
-            turn: Turn::default(),
+            turn: StartPriority::default(),
         };
         let mut interner = Interner::default();
         let (_, shared) = interner.key("s", &wanted(None));

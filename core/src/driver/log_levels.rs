@@ -17,14 +17,14 @@ use crate::client::LevelAnswer;
 pub(crate) struct LogLevels {
     /// Whether there ever was one: nearly no call has to look further.
     is_any: AtomicBool,
-    standing: Arc<Standing>,
-    inner: Mutex<Inner>,
+    standing: Arc<AnswerState>,
+    inner: Mutex<LevelTable>,
 }
 
 /// What answers change.
 #[derive(Default)]
-struct Standing {
-    /// How often in a row the server was told the level of `Inner::told` and no answer came.
+struct AnswerState {
+    /// How often in a row the server was told the level of `LevelTable::told` and no answer came.
     unanswered: AtomicU32,
     /// The connection whose server says by now what it was told, and no longer what it began with.
     told_to: Mutex<Option<Generation>>,
@@ -37,13 +37,13 @@ const UNANSWERED_MAX: u32 = 2;
 const UNASKED: LogLevel = LogLevel::Info;
 
 /// Says that a server answered, whatever it answered.
-pub(crate) struct Answered {
-    standing: Arc<Standing>,
+pub(crate) struct AnswerReport {
+    standing: Arc<AnswerState>,
     /// The connection, where it was told a level for the first time.
     first: Option<Generation>,
 }
 
-impl Answered {
+impl AnswerReport {
     pub(crate) fn tell(self, answer: LevelAnswer) {
         if answer != LevelAnswer::Unknown {
             self.standing.unanswered.store(0, Ordering::Relaxed);
@@ -63,11 +63,11 @@ pub(crate) struct TakenOver {
     generation: Generation,
     /// The decision that it carries out.
     decision: u64,
-    answered: Answered,
+    answered: AnswerReport,
 }
 
 #[derive(Default)]
-struct Inner {
+struct LevelTable {
     levels: BTreeMap<SessionId, LogLevel>,
     /// What it was told last, and by which connection, if it was told for all.
     told: Option<(Option<Generation>, LogLevel)>,
@@ -77,7 +77,7 @@ struct Inner {
     unasked: Option<LogLevel>,
 }
 
-impl Inner {
+impl LevelTable {
     /// What those hear who name no level, once the server was told one.
     fn unasked(&self) -> LogLevel {
         self.unasked.map_or(UNASKED, |heard| heard.min(UNASKED))
@@ -175,7 +175,7 @@ impl LogLevels {
         &self,
         generation: Generation,
         has_silent: impl FnOnce(&BTreeMap<SessionId, LogLevel>) -> bool,
-        tell: impl FnOnce(LogLevel, Answered),
+        tell: impl FnOnce(LogLevel, AnswerReport),
     ) {
         if !self.is_any() {
             return;
@@ -200,13 +200,13 @@ impl LogLevels {
     }
 
     /// The server of that connection is told a level from now on.
-    fn telling(&self, generation: Generation) -> Answered {
+    fn telling(&self, generation: Generation) -> AnswerReport {
         let before = lock(&self.standing.told_to).replace(generation);
         let first = (before != Some(generation)).then_some(generation);
-        Answered { standing: self.standing.clone(), first }
+        AnswerReport { standing: self.standing.clone(), first }
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, LevelTable> {
         lock(&self.inner)
     }
 }

@@ -46,16 +46,16 @@ use trunkline_pool::view::Unmatched;
 
 pub(crate) use authority::{Authority, Candidate, Warrant, recheck};
 pub(crate) use carry::carries_out;
-pub(crate) use entry::{EntryCell, Published};
+pub(crate) use entry::{EntryCell, EntrySnapshot};
 pub(crate) use hold::LeaseHold;
-pub(crate) use intern::{Interner, Keyed, Wanted};
+pub(crate) use intern::{Interner, KeyRequest, Keyed};
 pub(crate) use list_change::ListChange;
 pub(crate) use log_levels::TakenOver;
 pub(crate) use notices::auth_need;
-pub(crate) use questions::{Acquired, Answer, Answered, Wait, Wish};
+pub(crate) use questions::{Acquired, TicketCallback, TicketReply, Wait, Wish};
 pub(crate) use resources::{Asker, Asking};
 pub(crate) use session_port::{CloseFuture, SessionPort, SessionSet};
-pub(crate) use starts::Turn;
+pub(crate) use starts::StartPriority;
 
 use self::accepted::Approvers;
 use self::eras::Eras;
@@ -125,7 +125,7 @@ struct Core {
     interner: Interner,
     gated: Gated,
     approvers: Approvers,
-    work: VecDeque<Work>,
+    work: VecDeque<DriverWork>,
     /// Nothing, with room for what the next step wants.
     effects: Vec<Effect>,
     /// Whether somebody is at work on `work`.
@@ -246,7 +246,7 @@ impl Driver {
     fn step_listed(self: &Arc<Self>, input: Input, end: ListingEnd) {
         let mut core = self.core();
         self.run_only(&mut core, input);
-        core.work.push_back(Work::Listed(end));
+        core.work.push_back(DriverWork::Listed(end));
         self.carry_out(core);
     }
 
@@ -330,11 +330,11 @@ impl Driver {
     }
 
     /// A place among those that connect at one time, or a turn to get one.
-    fn place(&self, cell: &EntryCell) -> starts::Place {
+    fn place(&self, cell: &EntryCell) -> starts::StartPermit {
         // Nobody can hasten it between the look and the queue.
         let core = self.core();
         let turn = match cell.is_held() {
-            true => Turn::Early,
+            true => StartPriority::Early,
             false => core.interner.keyed(cell.key).map(|keyed| keyed.turn).unwrap_or_default(),
         };
         self.starts.queue(turn, cell.key)
@@ -422,7 +422,7 @@ impl Core {
     fn run(&mut self, step: impl FnOnce(&mut PoolState, &mut Vec<Effect>)) {
         let mut effects = std::mem::take(&mut self.effects);
         step(&mut self.state, &mut effects);
-        self.work.extend(effects.drain(..).map(Work::Effect));
+        self.work.extend(effects.drain(..).map(DriverWork::Effect));
         if effects.capacity() <= EFFECTS_KEPT {
             self.effects = effects;
         }
@@ -433,7 +433,7 @@ impl Core {
 const EFFECTS_KEPT: usize = 16;
 
 /// What is to be done without the mutex, in order.
-enum Work {
+enum DriverWork {
     /// What a step wants.
     Effect(Effect),
     /// What came of a listing is carried out; this is its end.

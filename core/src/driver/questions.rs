@@ -8,14 +8,14 @@ use trunkline_pool::state::{
     Ask, DrainReport, Effect, EntryId, Input, KeyId, LeaseId, RestartReport, SessionId, Ticket,
 };
 
-use super::{Core, Driver, Interner, Keyed, LeaseHold, Work};
+use super::{Core, Driver, DriverWork, Interner, Keyed, LeaseHold};
 use crate::{Error, ErrorCode};
 
 /// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
-pub(crate) type Answer = Box<dyn FnOnce(Answered) + Send>;
+pub(crate) type TicketCallback = Box<dyn FnOnce(TicketReply) + Send>;
 
 /// The answer to a ticket.
-pub(crate) enum Answered {
+pub(crate) enum TicketReply {
     /// A lease. Dropping it releases it.
     Granted(LeaseHold),
     /// No.
@@ -41,16 +41,16 @@ pub(crate) struct Wish<'a> {
     /// Makes it, under the mutex.
     pub ask: AskWith<'a>,
     /// Gets the answer.
-    pub answer: Answer,
+    pub answer: TicketCallback,
     /// Is told before the answer when it has to wait: at most once for room, and each time that its server failed.
-    pub deferred: Deferred,
+    pub deferred: WaitListener,
 }
 
 /// Makes a question of a ticket.
 pub(crate) type AskWith<'a> = Box<dyn FnOnce(Ticket, &mut Interner) -> Ask + 'a>;
 
 /// Hears that a wish has to wait, and why.
-pub(crate) type Deferred = Arc<dyn Fn(Wait, Error) + Send + Sync>;
+pub(crate) type WaitListener = Arc<dyn Fn(Wait, Error) + Send + Sync>;
 
 /// What a wish waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,16 +64,16 @@ pub(crate) enum Wait {
 /// The open questions.
 #[derive(Default)]
 pub(super) struct Questions {
-    open: IdMap<Ticket, Asked>,
+    open: IdMap<Ticket, PendingTicket>,
     /// Wishes that wait. They are not bounded by a limit of their own: each stands in the list of wants of its session.
-    waiting: IdMap<Ticket, Asked>,
+    waiting: IdMap<Ticket, PendingTicket>,
     last_ticket: u64,
 }
 
 /// An open question.
-struct Asked {
-    answer: Answer,
-    deferred: Option<Deferred>,
+struct PendingTicket {
+    answer: TicketCallback,
+    deferred: Option<WaitListener>,
     /// Of an acquire or a wish: who asks, and the key, which stays interned until the answer.
     acquire: Option<(SessionId, KeyId)>,
 }
@@ -88,7 +88,7 @@ impl Questions {
         self.open.len() >= QUESTIONS_MAX
     }
 
-    fn remove(&mut self, ticket: Ticket) -> Option<Asked> {
+    fn remove(&mut self, ticket: Ticket) -> Option<PendingTicket> {
         self.open.remove(&ticket).or_else(|| self.waiting.remove(&ticket))
     }
 }
@@ -98,7 +98,7 @@ impl Driver {
     pub(crate) fn ask(
         self: &Arc<Self>,
         question: impl FnOnce(Ticket, &mut Interner) -> Input,
-        answer: Answer,
+        answer: TicketCallback,
     ) -> Ticket {
         let mut core = self.core();
         let ticket = core.questions.ticket();
@@ -111,7 +111,7 @@ impl Driver {
             self.refuse_question(core, acquire, answer);
             return ticket;
         }
-        core.questions.open.insert(ticket, Asked { answer, deferred: None, acquire });
+        core.questions.open.insert(ticket, PendingTicket { answer, deferred: None, acquire });
         self.run(core, input);
         ticket
     }
@@ -121,7 +121,7 @@ impl Driver {
     pub(crate) fn acquire<W>(
         self: &Arc<Self>,
         question: impl FnOnce(Ticket, &mut Interner) -> Ask,
-        answer: impl FnOnce() -> (Answer, W),
+        answer: impl FnOnce() -> (TicketCallback, W),
     ) -> Acquired<W> {
         let mut core = self.core();
         let ticket = core.questions.ticket();
@@ -143,7 +143,9 @@ impl Driver {
             }
             None => {
                 let (answer, wait) = answer();
-                core.questions.open.insert(ticket, Asked { answer, deferred: None, acquire });
+                core.questions
+                    .open
+                    .insert(ticket, PendingTicket { answer, deferred: None, acquire });
                 self.carry_out(core);
                 Acquired::Asked(ticket, wait)
             }
@@ -157,7 +159,8 @@ impl Driver {
         asked: Ticket,
         session: SessionId,
     ) -> Option<LeaseHold> {
-        let Some(&Work::Effect(Effect::Grant { ticket, lease, entry })) = core.work.front() else {
+        let Some(&DriverWork::Effect(Effect::Grant { ticket, lease, entry })) = core.work.front()
+        else {
             return None;
         };
         if core.executing || core.work.len() > 1 || ticket != asked {
@@ -179,12 +182,12 @@ impl Driver {
         &self,
         mut core: MutexGuard<'_, Core>,
         acquire: Option<(SessionId, KeyId)>,
-        answer: Answer,
+        answer: TicketCallback,
     ) {
         let keyed = acquire.and_then(|(_, key)| core.release_key(|| self.now(), key));
         drop(core);
         drop(keyed);
-        answer(Answered::Refused(too_many_questions()));
+        answer(TicketReply::Refused(too_many_questions()));
     }
 
     /// Asks for everything that one pass wants, in one step. A ticket for each wish, in their order.
@@ -200,13 +203,13 @@ impl Driver {
             }
             let ask = ask(ticket, &mut core.interner);
             let acquire = Some((ask.session, ask.key));
-            let asked = Asked { answer, deferred: Some(deferred), acquire };
+            let asked = PendingTicket { answer, deferred: Some(deferred), acquire };
             core.questions.open.insert(ticket, asked);
             asks.push(ask);
         }
         self.run(core, Input::Want { asks });
         for answer in refused {
-            answer(Answered::Refused(too_many_questions()));
+            answer(TicketReply::Refused(too_many_questions()));
         }
         tickets
     }
@@ -225,7 +228,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn answer(&self, ticket: Ticket, answered: Answered) {
+    pub(super) fn answer(&self, ticket: Ticket, answered: TicketReply) {
         let (asked, keyed) = self.take_question(&mut self.core(), ticket);
         drop(keyed);
         give(ticket, asked, answered);
@@ -243,18 +246,22 @@ impl Driver {
         drop(core);
         drop(keyed);
         let Some(cell) = cell else {
-            give(ticket, asked, Answered::Refused(missing_entry()));
+            give(ticket, asked, TicketReply::Refused(missing_entry()));
             return self.step(Input::Release { lease });
         };
         let mut hold = LeaseHold::new(self.clone(), cell, lease);
         if let Some((number, session)) = holder {
             hold.held_by(number, &session);
         }
-        give(ticket, asked, Answered::Granted(hold));
+        give(ticket, asked, TicketReply::Granted(hold));
     }
 
     /// A question that has its answer, and what its key stood for if nobody else keeps that: to be dropped once no lock is held.
-    fn take_question(&self, core: &mut Core, ticket: Ticket) -> (Option<Asked>, Option<Keyed>) {
+    fn take_question(
+        &self,
+        core: &mut Core,
+        ticket: Ticket,
+    ) -> (Option<PendingTicket>, Option<Keyed>) {
         let asked = core.questions.remove(ticket);
         let acquire = asked.as_ref().and_then(|asked| asked.acquire);
         (asked, acquire.and_then(|(_, key)| core.release_key(|| self.now(), key)))
@@ -262,7 +269,7 @@ impl Driver {
 }
 
 /// Gives an answer. No lock is held.
-fn give(ticket: Ticket, asked: Option<Asked>, answered: Answered) {
+fn give(ticket: Ticket, asked: Option<PendingTicket>, answered: TicketReply) {
     match asked {
         Some(asked) => (asked.answer)(answered),
         None => tracing::error!(?ticket, "an answer to no question"),
@@ -290,12 +297,12 @@ mod tests {
     use trunkline_pool::state::{DrainMode, Family, ServerId};
 
     use super::*;
-    use crate::driver::{Authority, Turn, Wanted};
+    use crate::driver::{Authority, KeyRequest, StartPriority};
     use crate::otlp::Observer;
 
-    fn code_of(answered: &Answered) -> Option<ErrorCode> {
+    fn code_of(answered: &TicketReply) -> Option<ErrorCode> {
         match answered {
-            Answered::Refused(error) => Some(error.code()),
+            TicketReply::Refused(error) => Some(error.code()),
             _ => None,
         }
     }
@@ -304,7 +311,7 @@ mod tests {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
         let (fingerprint, offered) = (spec.fingerprint("pool", &[]), Offered::default());
         let context = &crate::auth::Context::default_of_tests();
-        let wanted = Wanted {
+        let wanted = KeyRequest {
             spec: &Arc::new(spec),
             host: None,
             fingerprint,
@@ -313,7 +320,7 @@ mod tests {
             context,
             authority: &Authority::Host,
             written: None,
-            turn: Turn::default(),
+            turn: StartPriority::default(),
         };
         let (server, key) = interner.key("s", &wanted);
         let (family, share) = (Family::Local, Share::Pool);
@@ -327,17 +334,17 @@ mod tests {
     fn a_question_too_many_is_refused_at_once_and_a_drain_never_is() {
         let driver = Driver::new(PoolOptions::default(), Observer::none()).unwrap();
         for number in 0..QUESTIONS_MAX {
-            let asked = Asked { answer: Box::new(drop), deferred: None, acquire: None };
+            let asked = PendingTicket { answer: Box::new(drop), deferred: None, acquire: None };
             driver.core().questions.open.insert(Ticket(u64::MAX - number as u64), asked);
         }
         let (send, answers) = mpsc::channel();
-        let answer = || -> Answer {
+        let answer = || -> TicketCallback {
             let send = send.clone();
             Box::new(move |answered| send.send(answered).unwrap())
         };
         let session = SessionId(1);
         driver.ask(|ticket, interner| Input::Acquire(ask_of(session, ticket, interner)), answer());
-        let Ok(Answered::Refused(error)) = answers.try_recv() else { panic!("no refusal") };
+        let Ok(TicketReply::Refused(error)) = answers.try_recv() else { panic!("no refusal") };
         assert_eq!(error.code(), ErrorCode::Limit);
         assert_eq!(error.detail()["limit"], "queued_commands");
         assert!(driver.core().interner.keyed(KeyId(0)).is_none(), "its key is kept");
@@ -355,6 +362,6 @@ mod tests {
 
         let (how, deadline) = (DrainMode::Finish, driver.now());
         driver.ask(|ticket, _| Input::Drain { ticket, how, deadline }, answer());
-        assert!(matches!(answers.try_recv().unwrap(), Answered::Drained(_)));
+        assert!(matches!(answers.try_recv().unwrap(), TicketReply::Drained(_)));
     }
 }

@@ -19,7 +19,7 @@ use trunkline_pool::state::Generation;
 use trunkline_pool::text::escaped;
 
 pub(crate) use self::wanted::Asking;
-use self::wanted::Wanted;
+use self::wanted::ResourceDemands;
 use super::{Driver, EntryCell};
 use crate::client::{Connection, OutgoingRequest, ReplyCallback, RequestId};
 use crate::events::About;
@@ -31,23 +31,23 @@ use crate::{Error, ErrorCode, Outcome, Result};
 #[derive(Default)]
 pub(crate) struct Resources {
     /// By URI. No map is empty.
-    wanted: Mutex<Wanted>,
+    wanted: Mutex<ResourceDemands>,
     /// By URI. Each is held while the server is told of that resource, so that nobody overtakes; what it does not answer for one holds
     /// up no other.
-    told: Mutex<HashMap<Box<str>, Line>>,
+    told: Mutex<HashMap<Box<str>, ResourceSlot>>,
 }
 
 /// What the server was told of one resource.
 #[derive(Default)]
-struct Line {
-    told: Arc<tokio::sync::Mutex<Told>>,
+struct ResourceSlot {
+    told: Arc<tokio::sync::Mutex<ServerKnowledge>>,
     /// Who has it in their hands.
     users: usize,
 }
 
 /// What the server of one incarnation was told of a resource.
 #[derive(Default)]
-struct Told {
+struct ServerKnowledge {
     generation: Generation,
     knows: Knows,
 }
@@ -83,7 +83,7 @@ impl Resources {
         InHand { resources: self, uri: uri.into(), told: line.told.clone() }
     }
 
-    fn lines(&self) -> MutexGuard<'_, HashMap<Box<str>, Line>> {
+    fn lines(&self) -> MutexGuard<'_, HashMap<Box<str>, ResourceSlot>> {
         self.told.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -92,7 +92,7 @@ impl Resources {
 struct InHand<'a> {
     resources: &'a Resources,
     uri: Box<str>,
-    told: Arc<tokio::sync::Mutex<Told>>,
+    told: Arc<tokio::sync::Mutex<ServerKnowledge>>,
 }
 
 impl Drop for InHand<'_> {
@@ -141,17 +141,17 @@ impl EntryCell {
 
     async fn tell_demand_by(
         &self,
-        told: &mut Told,
+        told: &mut ServerKnowledge,
         (options, timeout, asker): (&PoolOptions, Duration, Asker<'_>),
         uri: &str,
     ) -> Result<()> {
         let wanted = self.resources.is_wanted(uri);
         let Some((generation, connection)) = self.live_connection() else {
-            *told = Told::default();
+            *told = ServerKnowledge::default();
             return if wanted { Err(not_connected()) } else { Ok(()) };
         };
         if told.generation != generation {
-            *told = Told { generation, knows: Knows::Nothing };
+            *told = ServerKnowledge { generation, knows: Knows::Nothing };
         }
         let times = (timeout, self.spec.call_idle_timeout.unwrap_or(options.call_idle_timeout));
         match (wanted, told.knows) {
@@ -224,7 +224,7 @@ async fn request(
     };
     let done: ReplyCallback = Box::new(move |result| drop(send.send(result.map(drop))));
     let _taken_back = match is_host {
-        true => Some(CancelOnDrop::new(connection, connection.start(request, done))),
+        true => Some(ResourceRequestGuard::new(connection, connection.start(request, done))),
         false => {
             connection.start_apart(request, done);
             None
@@ -259,19 +259,19 @@ async fn in_time<T>(
 }
 
 /// Takes a request back, unless it has ended; in a forked child it is the parent's.
-struct CancelOnDrop<'a> {
+struct ResourceRequestGuard<'a> {
     connection: &'a Connection,
     id: RequestId,
     fork_generation: u64,
 }
 
-impl CancelOnDrop<'_> {
-    fn new(connection: &Connection, id: RequestId) -> CancelOnDrop<'_> {
-        CancelOnDrop { connection, id, fork_generation: platform::fork_generation() }
+impl ResourceRequestGuard<'_> {
+    fn new(connection: &Connection, id: RequestId) -> ResourceRequestGuard<'_> {
+        ResourceRequestGuard { connection, id, fork_generation: platform::fork_generation() }
     }
 }
 
-impl Drop for CancelOnDrop<'_> {
+impl Drop for ResourceRequestGuard<'_> {
     fn drop(&mut self) {
         if self.fork_generation == platform::fork_generation() {
             self.connection.cancel(self.id);

@@ -19,7 +19,7 @@ use trunkline_pool::state::KeyId;
 
 /// Who goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Turn {
+pub(crate) enum StartPriority {
     /// Somebody wants tools of the server loaded whatever else is deferred, or uses it already.
     Early,
     /// Everybody else.
@@ -27,10 +27,10 @@ pub(crate) enum Turn {
     Late,
 }
 
-impl Turn {
+impl StartPriority {
     /// Of a server with these patterns of tools that are always loaded.
-    pub(crate) fn of(always_load: &[String]) -> Turn {
-        if always_load.is_empty() { Turn::Late } else { Turn::Early }
+    pub(crate) fn of(always_load: &[String]) -> StartPriority {
+        if always_load.is_empty() { StartPriority::Late } else { StartPriority::Early }
     }
 }
 
@@ -45,17 +45,17 @@ struct State {
     taken: usize,
     last: u64,
     /// Who waits, in order. There are no more of them than there are entries.
-    waiting: BTreeMap<(Turn, u64), Waiting>,
+    waiting: BTreeMap<(StartPriority, u64), StartWaiter>,
 }
 
 /// Somebody who waits.
-struct Waiting {
+struct StartWaiter {
     key: KeyId,
     give: oneshot::Sender<()>,
 }
 
 /// A place, or a turn to get one. Dropping it gives either back.
-pub(super) struct Place {
+pub(super) struct StartPermit {
     starts: Arc<Starts>,
     /// Nobody else's, whatever the turn is.
     number: u64,
@@ -71,7 +71,7 @@ impl Starts {
     }
 
     /// Takes a place for a connection of that key, or a turn to get one.
-    pub(super) fn queue(self: &Arc<Self>, turn: Turn, key: KeyId) -> Place {
+    pub(super) fn queue(self: &Arc<Self>, turn: StartPriority, key: KeyId) -> StartPermit {
         let mut state = self.state();
         state.last += 1;
         let number = state.last;
@@ -80,11 +80,11 @@ impl Starts {
             None
         } else {
             let (give, given) = oneshot::channel();
-            state.waiting.insert((turn, number), Waiting { key, give });
+            state.waiting.insert((turn, number), StartWaiter { key, give });
             Some(given)
         };
         drop(state);
-        Place { starts: self.clone(), number, given }
+        StartPermit { starts: self.clone(), number, given }
     }
 
     /// Whoever waits for a connection of that key is early from now on.
@@ -93,11 +93,11 @@ impl Starts {
         let are_late = state
             .waiting
             .iter()
-            .filter(|((turn, _), waiting)| *turn != Turn::Early && waiting.key == key);
+            .filter(|((turn, _), waiting)| *turn != StartPriority::Early && waiting.key == key);
         let numbers: Vec<_> = are_late.map(|(number, _)| *number).collect();
         for (turn, number) in numbers {
             if let Some(waiting) = state.waiting.remove(&(turn, number)) {
-                state.waiting.insert((Turn::Early, number), waiting);
+                state.waiting.insert((StartPriority::Early, number), waiting);
             }
         }
     }
@@ -119,7 +119,7 @@ impl Starts {
     }
 }
 
-impl Place {
+impl StartPermit {
     /// Whether it was one at once, or somebody has waited for it.
     pub(super) fn is_given(&self) -> bool {
         self.given.is_none()
@@ -146,10 +146,10 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StartPermit {
     fn drop(&mut self) {
         let mut state = self.starts.state();
-        let turns = [Turn::Early, Turn::Late];
+        let turns = [StartPriority::Early, StartPriority::Late];
         if turns.iter().any(|turn| state.waiting.remove(&(*turn, self.number)).is_some()) {
             return;
         }
@@ -185,7 +185,7 @@ mod tests {
     /// Of whatever it is.
     const KEY: KeyId = KeyId(0);
 
-    fn has(place: &mut Place) -> bool {
+    fn has(place: &mut StartPermit) -> bool {
         place.given().now_or_never().is_some()
     }
 
@@ -198,8 +198,9 @@ mod tests {
     #[test]
     fn so_many_have_a_place_and_the_next_is_given_to_who_came_first() {
         let starts = Starts::new(Some(2));
-        let mut all: Vec<Place> = (0..5).map(|_| starts.queue(Turn::Late, KEY)).collect();
-        let given = |all: &mut [Place]| all.iter_mut().map(has).collect::<Vec<_>>();
+        let mut all: Vec<StartPermit> =
+            (0..5).map(|_| starts.queue(StartPriority::Late, KEY)).collect();
+        let given = |all: &mut [StartPermit]| all.iter_mut().map(has).collect::<Vec<_>>();
         assert_eq!(given(&mut all), [true, true, false, false, false]);
         drop(all.remove(1));
         assert_eq!(given(&mut all), [true, true, false, false]);
@@ -213,10 +214,10 @@ mod tests {
     #[test]
     fn who_is_early_goes_before_who_came_first() {
         let starts = Starts::new(Some(1));
-        let first = starts.queue(Turn::Late, KEY);
+        let first = starts.queue(StartPriority::Late, KEY);
         let (mut second, mut early) =
-            (starts.queue(Turn::Late, KEY), starts.queue(Turn::Early, KEY));
-        let mut earlier_still = starts.queue(Turn::Early, KEY);
+            (starts.queue(StartPriority::Late, KEY), starts.queue(StartPriority::Early, KEY));
+        let mut earlier_still = starts.queue(StartPriority::Early, KEY);
         drop(first);
         assert!(has(&mut early) && !has(&mut second) && !has(&mut earlier_still));
         drop(early);
@@ -229,9 +230,9 @@ mod tests {
     #[test]
     fn who_is_hastened_is_early_from_then_on() {
         let starts = Starts::new(Some(1));
-        let first = starts.queue(Turn::Late, KEY);
-        let mut late = starts.queue(Turn::Late, KEY);
-        let [mut one, mut other] = [1, 1].map(|key| starts.queue(Turn::Late, KeyId(key)));
+        let first = starts.queue(StartPriority::Late, KEY);
+        let mut late = starts.queue(StartPriority::Late, KEY);
+        let [mut one, mut other] = [1, 1].map(|key| starts.queue(StartPriority::Late, KeyId(key)));
         starts.hasten(KeyId(1));
         starts.hasten(KeyId(2));
         drop(first);
@@ -247,9 +248,9 @@ mod tests {
     #[test]
     fn who_keeps_its_place_for_long_holds_up_nobody_else() {
         let starts = Starts::new(Some(2));
-        let _slow = starts.queue(Turn::Late, KEY);
+        let _slow = starts.queue(StartPriority::Late, KEY);
         for _ in 0..100 {
-            assert!(has(&mut starts.queue(Turn::Late, KEY)));
+            assert!(has(&mut starts.queue(StartPriority::Late, KEY)));
         }
         assert_eq!(waiting(&starts), (1, 0));
     }
@@ -258,9 +259,10 @@ mod tests {
     #[test]
     fn who_goes_gives_up_its_turn_or_its_place() {
         let starts = Starts::new(Some(1));
-        let first = starts.queue(Turn::Late, KEY);
-        let (gone, unseen) = (starts.queue(Turn::Late, KEY), starts.queue(Turn::Late, KEY));
-        let mut last = starts.queue(Turn::Late, KEY);
+        let first = starts.queue(StartPriority::Late, KEY);
+        let (gone, unseen) =
+            (starts.queue(StartPriority::Late, KEY), starts.queue(StartPriority::Late, KEY));
+        let mut last = starts.queue(StartPriority::Late, KEY);
         drop(gone);
         assert_eq!(waiting(&starts), (1, 2));
         drop(first);
@@ -279,8 +281,11 @@ mod tests {
         let take = |thread: usize| {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             for round in 0..2000 {
-                let turn =
-                    if (thread + round).is_multiple_of(5) { Turn::Early } else { Turn::Late };
+                let turn = if (thread + round).is_multiple_of(5) {
+                    StartPriority::Early
+                } else {
+                    StartPriority::Late
+                };
                 let mut place = starts.queue(turn, KEY);
                 if (thread + round).is_multiple_of(3) {
                     continue;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trunkline_pool::state::{Gate, GateReason, Input};
 
-use super::super::configured::Origin;
+use super::super::configured::ConfigOwner;
 use super::super::deadline::Deadline;
 use super::super::scripted::{self, SERVER, reconcile, server};
 use super::*;
@@ -53,10 +53,10 @@ async fn what_is_begun_of_an_old_configuration_is_known_to_be_old() {
     let pool = pool_with(json!({}), server("")).await;
     let session = session(&pool);
     let core = session.core();
-    let old = core.spec("s", Origin::Pool).unwrap();
+    let old = core.spec("s", ConfigOwner::Pool).unwrap();
     reconcile(&pool, json!({ "s": server("new") })).await;
     let deadline = Deadline::after(Some(HANG));
-    drop(core.acquire("s", (Origin::Pool, &old), deadline).await.unwrap());
+    drop(core.acquire("s", (ConfigOwner::Pool, &old), deadline).await.unwrap());
     let report = pool.restart("s", None).await.unwrap();
     assert_eq!(report["entries"][0]["reason"], "superseded", "{report}");
     pool.close().await.unwrap();

@@ -31,7 +31,7 @@ fn a_tool_that_is_left_out_and_held_back_is_filtered() {
     for (exclude, reason) in [(vec![], "quarantined"), (vec!["x".into()], "filtered")] {
         let view = View { by_session: Filter { include: None, exclude }, ..View::default() };
         let seen = Seen::new(cell.clone(), Arc::new(view));
-        let held = Held::new(seen, (Origin::Pool, Kind::Lease));
+        let held = Held::new(seen, (ConfigOwner::Pool, Kind::Lease));
         let error = held.tool(&cell.load_full(), "x").unwrap_err();
         assert_eq!(error.detail()["reason"], reason, "{error}");
     }

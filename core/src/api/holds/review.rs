@@ -10,7 +10,7 @@ use trunkline_pool::view::Viewed;
 
 use super::{Having, HoldId, Holds, Inner, Kind, Row};
 use crate::Result;
-use crate::api::configured::{Configured, Origin};
+use crate::api::configured::{ConfigOwner, Configured};
 use crate::api::held::{Held, Standing};
 use crate::api::session_core::SessionCore;
 use crate::driver::{EntryCell, LeaseHold};
@@ -151,7 +151,7 @@ impl Inner {
         let server = row.held.server.clone();
         let disabled = session.has_disabled(&server);
         let stands = matches!(row.kind, Kind::Want | Kind::Calls)
-            || row.held.origin == Origin::Session
+            || row.held.origin == ConfigOwner::Session
             || session.stands(&server, &row.configured);
         let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;
         if over {

@@ -15,7 +15,7 @@ use super::parts::Parts;
 use super::said::{Said, own_word};
 use crate::api::configured::Configured;
 use crate::api::sources::{Named, Origin, Over, Standing};
-use crate::driver::{self, EntryCell, Published};
+use crate::driver::{self, EntryCell, EntrySnapshot};
 use crate::platform::Taken;
 use crate::{Error, ErrorCode};
 
@@ -82,7 +82,7 @@ impl Server {
         let newest = self.entries.last().map(|(_, cell)| cell.load_full());
         let catalog = newest.as_ref().map(|published| published.slot.catalog.clone());
         let catalog = catalog.unwrap_or_default();
-        let is_connected = |published: &Arc<Published>| published.slot.state.is_connected();
+        let is_connected = |published: &Arc<EntrySnapshot>| published.slot.state.is_connected();
         let held = match newest.filter(is_connected) {
             Some(published) => published.slot.held.clone(),
             // It is remembered while nothing is connected.

@@ -3,7 +3,7 @@
 use trunkline_pool::catalog::{Filter, ListKind};
 use trunkline_pool::state::{Notice, Slot};
 
-use super::super::configured::Origin;
+use super::super::configured::ConfigOwner;
 use super::super::held::Seen;
 use super::super::holds::Kind;
 use super::gone::GONE_MAX;
@@ -25,7 +25,7 @@ fn publish(cell: &EntryCell, catalog: &Arc<Catalog>) {
 
 /// What a session that wants the server sees of it.
 fn wanted(cell: Arc<EntryCell>, view: View) -> Seeing {
-    Seeing::Held(Held::new(Seen::new(cell, Arc::new(view)), (Origin::Pool, Kind::Want)))
+    Seeing::Held(Held::new(Seen::new(cell, Arc::new(view)), (ConfigOwner::Pool, Kind::Want)))
 }
 
 /// The notice of a change.

@@ -7,7 +7,7 @@ use trunkline_pool::config::Share;
 use trunkline_pool::state::{EntryState, Input};
 
 use super::{Want, WantState};
-use crate::api::configured::{Configured, Origin};
+use crate::api::configured::{ConfigOwner, Configured};
 use crate::api::deadline::Deadline;
 use crate::api::follow::follow_together;
 use crate::api::held::Held;
@@ -95,7 +95,7 @@ impl SessionCore {
     }
 
     /// By what a server would be asked for that the session has, or wants, and that has failed.
-    fn failed_now(&self, name: &str) -> Option<(Origin, Arc<Configured>)> {
+    fn failed_now(&self, name: &str) -> Option<(ConfigOwner, Arc<Configured>)> {
         let is_down = |held: &Held| {
             let state = held.cell().load().slot.state;
             matches!(state, EntryState::Failed | EntryState::AuthRequired)
@@ -105,7 +105,7 @@ impl SessionCore {
             let held = want.hold().and_then(|hold| self.holds.held(hold));
             let has_failed = want.has_failed() || held.is_some_and(|held| is_down(&held));
             let is_asked_for = has_failed && want.lazy.is_none();
-            return is_asked_for.then(|| (Origin::Pool, want.configured.clone()));
+            return is_asked_for.then(|| (ConfigOwner::Pool, want.configured.clone()));
         }
         drop(wants);
         let held =

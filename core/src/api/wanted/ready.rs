@@ -7,7 +7,7 @@ use trunkline_pool::state::EntryState;
 
 use super::{Want, WantState, Wants};
 use crate::api::call::not_connected;
-use crate::api::configured::Origin;
+use crate::api::configured::ConfigOwner;
 use crate::api::deadline::Deadline;
 use crate::api::held::{Held, Standing, disabled};
 use crate::api::session_core::SessionCore;
@@ -68,7 +68,7 @@ impl SessionCore {
                 _ if self.has_disabled(name) => Err(self.named(name, disabled())),
                 None if self.config.awaits_the_host(name) => Ok(Some(vec![name.to_owned()])),
                 None => {
-                    let configured = self.spec(name, Origin::Pool);
+                    let configured = self.spec(name, ConfigOwner::Pool);
                     let gate = self.gate_by(name, configured.as_deref().ok());
                     gate.check().map_err(|error| self.named(name, error))?;
                     match configured {

@@ -8,7 +8,7 @@ use trunkline_pool::interface::words::warning_code;
 use trunkline_pool::options::{Handling, Refusal};
 use trunkline_pool::state::{ConnectionId, Input, LossReason};
 
-use super::Ended;
+use super::EndReport;
 use crate::Error;
 use crate::client::{Callers, ConnectionEvents, ServerQuestion};
 use crate::driver::Driver;
@@ -21,7 +21,7 @@ const NO_ROOTS: &str = r#"{"roots":[]}"#;
 /// What a connection tells, carried to the reducer and to the subscribers.
 ///
 /// What it tells before the reducer knows that it is connected waits here, so that nothing of it overtakes `Connected`.
-pub(super) struct Events {
+pub(super) struct EventRelay {
     pub(super) driver: Weak<Driver>,
     pub(super) cell: Arc<EntryCell>,
     pub(super) id: ConnectionId,
@@ -30,33 +30,33 @@ pub(super) struct Events {
 
 pub(super) enum Gate {
     /// Not announced; what came meanwhile.
-    Waiting(Held),
+    Waiting(EarlyInputs),
     Announced,
 }
 
 /// What waits until a connection is announced.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct EarlyInputs {
     /// At most one loss and one stale mark.
     inputs: Vec<Input>,
     /// Resources may have been updated: whoever wants one is told, whichever it was.
     resources: bool,
 }
 
-impl Events {
-    pub(super) fn new(ended: &Ended) -> Self {
-        Events {
+impl EventRelay {
+    pub(super) fn new(ended: &EndReport) -> Self {
+        EventRelay {
             driver: Arc::downgrade(&ended.driver),
             cell: ended.cell.clone(),
             id: ended.id,
-            gate: Mutex::new(Gate::Waiting(Held::default())),
+            gate: Mutex::new(Gate::Waiting(EarlyInputs::default())),
         }
     }
 
     /// The reducer knows of the connection: what waited goes to it.
     pub(super) fn announce(&self) {
         loop {
-            let Held { inputs, resources } = match &mut *self.gate() {
+            let EarlyInputs { inputs, resources } = match &mut *self.gate() {
                 Gate::Waiting(held) if held.resources || !held.inputs.is_empty() => {
                     std::mem::take(held)
                 }
@@ -76,7 +76,7 @@ impl Events {
     }
 
     fn tell(&self, input: Input) {
-        if let Gate::Waiting(Held { inputs, .. }) = &mut *self.gate() {
+        if let Gate::Waiting(EarlyInputs { inputs, .. }) = &mut *self.gate() {
             if !inputs.contains(&input) {
                 inputs.push(input);
             }
@@ -113,7 +113,7 @@ impl Events {
     }
 }
 
-impl ConnectionEvents for Events {
+impl ConnectionEvents for EventRelay {
     fn started(&self, pid: u32) {
         self.cell.started(self.id.generation, pid);
     }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use trunkline_pool::state::{CloseExit, Gate, GateReason, Input};
 
-use super::{Control, Ended};
+use super::{Control, EndReport};
 use crate::client::{Unconnected, out_of_reach};
 use crate::driver::{Warrant, recheck};
 use crate::platform::Expected;
@@ -22,7 +22,7 @@ use crate::{Error, ErrorCode};
 /// # Errors
 /// How it ends before it has begun.
 pub(super) async fn before_connecting(
-    ended: &Ended,
+    ended: &EndReport,
     orders: &mut mpsc::Receiver<Control>,
     begun: Instant,
 ) -> Result<Option<Arc<dyn Warrant>>, Input> {
@@ -54,7 +54,7 @@ pub(super) async fn before_connecting(
 }
 
 /// What ends an attempt of which nothing has begun.
-pub(super) fn over(ended: &Ended, order: Option<Control>) -> Input {
+pub(super) fn over(ended: &EndReport, order: Option<Control>) -> Input {
     let exit = order.map_or(CloseExit::Clean, |order| order.exit_of_unbegun());
     Input::Closed { connection: ended.id, exit }
 }
@@ -71,7 +71,7 @@ pub(super) fn of_program(warrant: &Arc<dyn Warrant>) -> ProgramCheck {
 /// Whether the attempt ended because its program is not the one that was approved, which it is not now either: nothing else in it says
 /// `not_admitted`.
 pub(super) async fn is_refused(
-    ended: &Ended,
+    ended: &EndReport,
     by: Option<&Arc<dyn Warrant>>,
     failed: &Unconnected,
     orders: &mut mpsc::Receiver<Control>,
@@ -82,7 +82,7 @@ pub(super) async fn is_refused(
 
 /// Shuts the gate of the key, which ends the entry, unless it was decided otherwise meanwhile. The order to end the connection is waited
 /// for, so that it finds somebody.
-async fn is_shut(ended: &Ended, orders: &mut mpsc::Receiver<Control>) -> bool {
+async fn is_shut(ended: &EndReport, orders: &mut mpsc::Receiver<Control>) -> bool {
     let is_shut = ended.driver.shut_key(ended.cell.key);
     while is_shut && matches!(orders.recv().await, Some(Control::Forgo)) {}
     is_shut

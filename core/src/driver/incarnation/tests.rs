@@ -7,10 +7,10 @@ use futures_util::FutureExt;
 use serde_json::{Value, json};
 use trunkline_pool::state::{ConnectionId, EntryState, Generation, KeyId};
 
-use super::events::{Events, Gate, Held};
+use super::events::{EarlyInputs, EventRelay, Gate};
 use crate::api::scripted::speaking;
 use crate::client::ConnectionEvents;
-use crate::driver::{EntryCell, Turn};
+use crate::driver::{EntryCell, StartPriority};
 use crate::{
     AcquireOptions, CallOptions, DrainOptions, ErrorCode, EventKind, EventMask, Lease, Outcome,
     Pool, PoolOptions, Servers, Session, SessionOptions,
@@ -124,8 +124,8 @@ async fn a_connection_whose_task_dies_is_lost_as_any_other() {
 async fn a_server_that_waits_goes_first_once_somebody_always_loads_it() {
     let (pool, late) = pool_with(SERVER, json!({ "start_parallel": 1 })).await;
     let starts = &pool.driver().starts;
-    let first = starts.queue(Turn::Late, NOBODY);
-    let before = starts.queue(Turn::Late, NOBODY);
+    let first = starts.queue(StartPriority::Late, NOBODY);
+    let before = starts.queue(StartPriority::Late, NOBODY);
     let early = json!({ "id": "b", "servers": [], "always_load": { "s": ["*"] } });
     let early = pool.session(SessionOptions::from_json(&early.to_string()).unwrap()).unwrap();
     let waits = AcquireOptions::default();
@@ -151,8 +151,8 @@ async fn a_server_in_use_connects_again_before_what_is_new() {
     let (pool, session) = pool_with(SERVER, options).await;
     let _lease = session.acquire("s", None, &AcquireOptions::default()).await.unwrap();
     let starts = &pool.driver().starts;
-    let first = starts.queue(Turn::Late, NOBODY);
-    let new = starts.queue(Turn::Late, NOBODY);
+    let first = starts.queue(StartPriority::Late, NOBODY);
+    let new = starts.queue(StartPriority::Late, NOBODY);
     cell_when(&pool, |cell| cell.load().slot.state == EntryState::Active).await.kill_task();
     until_waiting(&pool, 2).await;
     drop(first);
@@ -211,14 +211,14 @@ async fn what_is_said_of_resources_waits_until_the_connection_is_announced() {
         let told = std::iter::from_fn(|| events.try_next());
         told.filter(|event| event.kind() == EventKind::ResourceUpdated).count()
     };
-    let says: [fn(&Events); 2] =
+    let says: [fn(&EventRelay); 2] =
         [|events| events.resource_updated("test://one"), |events| events.resources_missed()];
     for say in says {
-        let events = Events {
+        let events = EventRelay {
             driver: Arc::downgrade(pool.driver()),
             cell: cell.clone(),
             id: ConnectionId { entry: cell.entry, generation: Generation(2) },
-            gate: Mutex::new(Gate::Waiting(Held::default())),
+            gate: Mutex::new(Gate::Waiting(EarlyInputs::default())),
         };
         (0..2).for_each(|_| say(&events));
         assert_eq!(told(), 0);
@@ -234,7 +234,7 @@ async fn what_is_said_of_resources_waits_until_the_connection_is_announced() {
 #[tokio::test]
 async fn what_waits_for_its_turn_goes_with_who_wanted_it() {
     let (pool, session) = pool_with(SERVER, json!({ "start_parallel": 1 })).await;
-    let first = pool.driver().starts.queue(Turn::Late, NOBODY);
+    let first = pool.driver().starts.queue(StartPriority::Late, NOBODY);
     let wants = |server: &str| {
         let wants = json!({ "id": server, "servers": [server] }).to_string();
         pool.session(SessionOptions::from_json(&wants).unwrap()).unwrap()

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::Input;
 
-use super::{Control, Ended, recheck};
+use super::{Control, EndReport, recheck};
 use crate::client::out_of_reach;
 use crate::host_env::with_values;
 use crate::{Error, ErrorCode};
@@ -17,7 +17,7 @@ use crate::{Error, ErrorCode};
 /// # Errors
 /// How it ends before it has begun.
 pub(super) async fn in_place(
-    ended: &Ended,
+    ended: &EndReport,
     orders: &mut mpsc::Receiver<Control>,
     begun: Instant,
 ) -> Result<Arc<ServerSpec>, Input> {

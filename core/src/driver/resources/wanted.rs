@@ -9,7 +9,7 @@ use super::Resources;
 use crate::driver::SessionPort;
 
 /// By URI and session.
-pub(super) type Wanted = HashMap<Box<str>, BTreeMap<SessionId, Demand>>;
+pub(super) type ResourceDemands = HashMap<Box<str>, BTreeMap<SessionId, Demand>>;
 
 /// What a session wants of a resource.
 pub(super) struct Demand {
@@ -104,7 +104,7 @@ impl Resources {
         self.wanted().contains_key(uri)
     }
 
-    fn wanted(&self) -> MutexGuard<'_, Wanted> {
+    fn wanted(&self) -> MutexGuard<'_, ResourceDemands> {
         self.wanted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
