@@ -14,7 +14,7 @@ use trunkline_pool::state::Gate;
 use super::configured::{ConfigOwner, Configured};
 use super::pool::{Pool, PoolCore};
 use super::session_core::SessionCore;
-use super::sources::Named;
+use super::sources::ServerRecord;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
@@ -48,7 +48,7 @@ impl PoolCore {
         let running = self.config.running();
         let row = |name: &str| {
             let by_name = gates.decide(&Facts::of_name(name));
-            match running.named(name).map(Named::gate).unwrap_or_default().and(by_name) {
+            match running.named(name).map(ServerRecord::gate).unwrap_or_default().and(by_name) {
                 Gate::Open => json!({ "admitted": true }),
                 Gate::Shut(reason) => json!({ "admitted": false, "reason": reason.as_str() }),
             }
@@ -90,7 +90,7 @@ impl SessionCore {
     pub(super) fn gate_by(&self, name: &str, configured: Option<&Configured>) -> Gate {
         let decided = match configured {
             Some(configured) => configured.authority.gate(),
-            None => self.config.running().named(name).map(Named::gate).unwrap_or_default(),
+            None => self.config.running().named(name).map(ServerRecord::gate).unwrap_or_default(),
         };
         self.driver.gates().decide(&Facts::of_name(name)).and(decided)
     }

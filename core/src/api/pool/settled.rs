@@ -8,7 +8,7 @@ use trunkline_pool::interface::words::gate;
 use super::{KEEPING_WAIT_MAX, Pool, PoolCore};
 use crate::api::deadline::Deadline;
 use crate::api::session::Session;
-use crate::api::sources::Standing;
+use crate::api::sources::ConfigStatus;
 use crate::{ErrorCode, Result};
 
 impl Pool {
@@ -60,19 +60,21 @@ impl PoolCore {
             let named = running.named(name)?;
             // What is wrong with an entry is what it says now, whatever goes on of an earlier one.
             let (reason, error) = match &named.standing {
-                Standing::Invalid(error) => (Some(gate::INVALID_CONFIG), error.to_json()),
+                ConfigStatus::Invalid(error) => (Some(gate::INVALID_CONFIG), error.to_json()),
                 _ => (row["reason"].as_str(), row["last_error"].clone()),
             };
             let state = match (&named.standing, row["state"].as_str(), reason) {
-                (Standing::Invalid(_), ..) => "failed",
-                (Standing::Waiting(_), ..) => "waiting",
-                (Standing::Shut(_), _, Some("disabled")) => "off",
-                (Standing::Shut(_), ..) => "refused",
-                (Standing::Runs, _, Some("disabled" | "unused" | "asleep")) => "off",
-                (Standing::Runs, Some("connected"), _) if row["admitted"] == true => "ready",
-                (Standing::Runs, _, _) if row["admitted"] == false => "refused",
-                (Standing::Runs, _, Some("budget" | "connecting" | "reconnecting")) => "waiting",
-                (Standing::Runs, ..) => "failed",
+                (ConfigStatus::Invalid(_), ..) => "failed",
+                (ConfigStatus::Waiting(_), ..) => "waiting",
+                (ConfigStatus::Shut(_), _, Some("disabled")) => "off",
+                (ConfigStatus::Shut(_), ..) => "refused",
+                (ConfigStatus::Runs, _, Some("disabled" | "unused" | "asleep")) => "off",
+                (ConfigStatus::Runs, Some("connected"), _) if row["admitted"] == true => "ready",
+                (ConfigStatus::Runs, _, _) if row["admitted"] == false => "refused",
+                (ConfigStatus::Runs, _, Some("budget" | "connecting" | "reconnecting")) => {
+                    "waiting"
+                }
+                (ConfigStatus::Runs, ..) => "failed",
             };
             let mut out = json!({ "state": state, "source": named.origin.source.to_string() });
             for (member, value) in [

@@ -13,9 +13,9 @@ use trunkline_pool::state::{Gate, GateReason};
 use super::Config;
 use super::desired::Desired;
 use super::entry::Fresh;
-use super::looked::{At, Look};
+use super::looked::{LookupJob, LookupState};
 use super::pass::also;
-use super::running::Origin;
+use super::running::EntryOrigin;
 use super::sighted::{Sighted, request};
 use super::warrant::Approved;
 use crate::Result;
@@ -29,8 +29,8 @@ pub(super) struct Claim {
     spec: Arc<ServerSpec>,
     sighted: Sighted,
     /// Whether it is looked up again.
-    at: At,
-    origin: Origin,
+    at: LookupState,
+    origin: EntryOrigin,
     pub(super) warrant: Weak<Approved>,
     /// Whether it waits for a decision.
     is_pending: bool,
@@ -68,7 +68,7 @@ impl Config {
         let warrant = self.warrants.of(self, name, (&sighted, &command));
         let weak = Arc::downgrade(&warrant);
         if let Some(claim) = desired.claims.iter_mut().find(|claim| claim.warrant.ptr_eq(&weak)) {
-            (claim.sighted, claim.at) = (sighted, At::Done);
+            (claim.sighted, claim.at) = (sighted, LookupState::Done);
             return warrant;
         }
         let source = Arc::new(SourceName::of_scope(scope));
@@ -76,8 +76,8 @@ impl Config {
             name: name.into(),
             spec: Arc::new(spec.clone()),
             sighted,
-            at: At::Done,
-            origin: Origin { source, file: None, line: None },
+            at: LookupState::Done,
+            origin: EntryOrigin { source, file: None, line: None },
             warrant: weak,
             is_pending: false,
         });
@@ -126,24 +126,29 @@ impl Desired {
     }
 
     /// Finds out what has to be asked about claims; those that nobody has any more are forgotten.
-    pub(super) fn judge_claims(&mut self, config: &Config, fresh: Fresh, book: &Book) -> Vec<Look> {
+    pub(super) fn judge_claims(
+        &mut self,
+        config: &Config,
+        fresh: Fresh,
+        book: &Book,
+    ) -> Vec<LookupJob> {
         let (trusted, gates, mut looks) = (self.trusted, &self.gates, Vec::new());
         self.claims.retain_mut(|claim| {
             if claim.warrant.strong_count() == 0 {
                 return false;
             }
             if fresh != Fresh::No {
-                claim.at = At::Wanted;
+                claim.at = LookupState::Wanted;
             }
             if let Some(number) = claim.at.begin(&mut self.last_look, false) {
                 let of = (&*claim.name, &claim.origin.source);
-                looks.push(Look::of_claim(number, of, &claim.spec));
+                looks.push(LookupJob::of_claim(number, of, &claim.spec));
             }
             let hash = claim.sighted.identity.hash;
             let standing = book.standing(&config.root, &claim.name, hash);
             let waits = waits(gates, &claim.name) && claim.sighted.is_whole;
             // While it is looked up nobody is asked anew: what it was need not be what it is.
-            let is_known = claim.at == At::Done || claim.is_pending;
+            let is_known = claim.at == LookupState::Done || claim.is_pending;
             claim.is_pending = trusted && standing.is_none() && waits && is_known;
             true
         });

@@ -12,7 +12,7 @@ use super::accepted::Accepted;
 use super::desired::Desired;
 use super::looks::Looks;
 use super::questions;
-use super::running::{Named, Running, Standing};
+use super::running::{ConfigStatus, Running, ServerRecord};
 use super::warrants::Warrants;
 use super::watching::Watching;
 use crate::Result;
@@ -114,7 +114,7 @@ impl Config {
     /// `not_admitted` with the reason.
     pub(crate) fn check_admitted(&self, server: &str) -> Result<()> {
         let by_name = self.driver.gates().decide(&Facts::of_name(server));
-        let decided = self.running().named(server).map(Named::gate).unwrap_or_default();
+        let decided = self.running().named(server).map(ServerRecord::gate).unwrap_or_default();
         decided.and(by_name).check().map_err(|error| error.with_server(server))
     }
 
@@ -122,7 +122,7 @@ impl Config {
     pub(crate) fn is_switched_off(&self, server: &str) -> bool {
         let running = self.running();
         let standing = running.named(server).map(|named| &named.standing);
-        matches!(standing, Some(Standing::Shut(GateReason::Disabled)))
+        matches!(standing, Some(ConfigStatus::Shut(GateReason::Disabled)))
             || running.server(server).is_ok_and(|configured| configured.spec().disabled)
     }
 
@@ -131,7 +131,7 @@ impl Config {
     pub(crate) fn awaits_the_host(&self, server: &str) -> bool {
         let running = self.running();
         let standing = running.named(server).map(|named| &named.standing);
-        matches!(standing, Some(Standing::Waiting(_))) && running.server(server).is_err()
+        matches!(standing, Some(ConfigStatus::Waiting(_))) && running.server(server).is_err()
     }
 
     /// Waits until the host is asked for nothing.
@@ -140,7 +140,7 @@ impl Config {
             let running = self.running();
             let waiting = running
                 .all_named()
-                .filter(|(_, named)| matches!(named.standing, Standing::Waiting(_)));
+                .filter(|(_, named)| matches!(named.standing, ConfigStatus::Waiting(_)));
             let names: Vec<&str> = waiting.map(|(name, _)| name).collect();
             error.with_detail("servers", names)
         })

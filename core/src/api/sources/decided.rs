@@ -5,13 +5,13 @@ use trunkline_pool::expand;
 use trunkline_pool::gates::Approval;
 use trunkline_pool::layers::Entry;
 
-use super::entry::{Known, Sight};
+use super::entry::{ResolvedEntry, Resolver};
 use super::sighted::Sighted;
 use crate::host_env::runners;
 
-impl Sight<'_> {
+impl Resolver<'_> {
     /// By what would run, where that was looked up; else as far as nobody has to be asked for it. Nothing runs by this word.
-    pub(super) fn decided(&self, name: &str, known: &Known) -> Approval {
+    pub(super) fn decided(&self, name: &str, known: &ResolvedEntry) -> Approval {
         if !known.winner().source.scope().is_gated() {
             return Approval::NotNeeded;
         }
@@ -38,7 +38,7 @@ impl Sight<'_> {
         self.book.was_approved(&self.config.root, name)
     }
 
-    fn decided_unseen(&self, name: &str, known: &Known) -> Option<Decision> {
+    fn decided_unseen(&self, name: &str, known: &ResolvedEntry) -> Option<Decision> {
         let Entry::Template(template) = &known.entry else { return None };
         let commands = self.commands(known.winner().source.scope());
         let mut looked_up = expand::look_up(template, &self.variables, commands).ok()?;

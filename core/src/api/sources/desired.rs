@@ -11,11 +11,11 @@ use trunkline_pool::options::PoolOptions;
 use trunkline_pool::settings::Format;
 
 use super::claims::Claim;
-use super::entry::Known;
-use super::findings::{Findings, Said};
-use super::looked::At;
+use super::entry::ResolvedEntry;
+use super::findings::{Findings, ParsedSource};
+use super::looked::LookupState;
 use super::questions::Answers;
-use super::telling::{News, Telling};
+use super::telling::{SourceEvent, Telling};
 use crate::Error;
 
 /// Everything that configures the pool. Each change is written down here first; a pass makes of it what runs.
@@ -39,7 +39,7 @@ pub(super) struct Desired {
     /// The gates of the last pass.
     pub(super) gates: Gates,
     /// What the last pass found out of the entries of each name, from the highest that it looked at.
-    pub(super) known: BTreeMap<Box<str>, Vec<Known>>,
+    pub(super) known: BTreeMap<Box<str>, Vec<ResolvedEntry>>,
     /// What the host answered.
     pub(super) answers: Answers,
     /// What was decided, by the last pass that could know, once something needs a decision. What runs goes on by it while decisions
@@ -48,7 +48,7 @@ pub(super) struct Desired {
     /// How often decisions could not be read since they are tried again; zero while they are not.
     pub(super) unread: u64,
     /// Whether somebody reads what was decided for the first time.
-    pub(super) reading: At,
+    pub(super) reading: LookupState,
     /// The last number of a read of a file.
     pub(super) last_read: u64,
     /// The last number of a look.
@@ -56,7 +56,7 @@ pub(super) struct Desired {
     /// What waited for approval when that was told last.
     pub(super) pending_told: BTreeSet<(Box<str>, ApprovalHash)>,
     /// What became of sources since the last pass, to be told with the one that comes.
-    pub(super) news: VecDeque<News>,
+    pub(super) news: VecDeque<SourceEvent>,
     /// What passes have to tell.
     pub(super) telling: Telling,
     /// Whether answers that come are gathered, for one pass.
@@ -65,7 +65,7 @@ pub(super) struct Desired {
 
 /// A word about the trust in the workspace.
 #[derive(Clone, Copy)]
-pub(crate) struct Word {
+pub(crate) struct TrustUpdate {
     pub(super) number: u64,
     pub(super) trusted: bool,
 }
@@ -83,7 +83,7 @@ pub(super) struct File {
     pub(super) watch: bool,
     /// The number of the read that is taken up.
     pub(super) read: u64,
-    pub(super) again: Again,
+    pub(super) again: RereadState,
     /// It changed while nobody was to read it.
     pub(super) is_missed: bool,
 }
@@ -97,7 +97,7 @@ pub(super) struct Arming {
 
 /// Whether a file is being read because it changed. One read of each is under way for that, however often it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum RereadState {
     No,
     UnderWay,
     /// It is, and changed since.
@@ -107,27 +107,27 @@ pub(super) enum Again {
 impl File {
     /// It, for somebody who reads it unasked by a change.
     pub(super) fn to_be_read(&self) -> File {
-        File { again: Again::No, is_missed: false, ..self.clone() }
+        File { again: RereadState::No, is_missed: false, ..self.clone() }
     }
 }
 
-impl Again {
+impl RereadState {
     /// It changed; whether whoever says so is to read it.
     pub(super) fn begin(&mut self) -> bool {
-        let is_first = *self == Again::No;
-        *self = if is_first { Again::UnderWay } else { Again::Stale };
+        let is_first = *self == RereadState::No;
+        *self = if is_first { RereadState::UnderWay } else { RereadState::Stale };
         is_first
     }
 
     /// It was read; whether it is to be read once more.
     pub(super) fn end(&mut self) -> bool {
-        std::mem::replace(self, Again::No) == Again::Stale
+        std::mem::replace(self, RereadState::No) == RereadState::Stale
     }
 }
 
 impl Desired {
     /// The workspace is trusted, or not, unless a newer word says so already.
-    pub(super) fn take_word(&mut self, word: Word) {
+    pub(super) fn take_word(&mut self, word: TrustUpdate) {
         if word.number > self.trusted_by {
             (self.trusted, self.trusted_by) = (word.trusted, word.number);
         }
@@ -180,7 +180,7 @@ impl Desired {
             answers: Answers::default(),
             book: None,
             unread: 0,
-            reading: At::Stale,
+            reading: LookupState::Stale,
             last_read: 0,
             last_look: 0,
             pending_told: BTreeSet::new(),
@@ -210,10 +210,10 @@ impl Desired {
 
     /// Replaces a source, or removes it. It is news when that is another meaning, or something else of it has no effect, or nobody was
     /// told yet that it can be read again.
-    pub(super) fn put(&mut self, source: &SourceName, said: Option<Said>) {
+    pub(super) fn put(&mut self, source: &SourceName, said: Option<ParsedSource>) {
         let was_broken = self.broken.remove(source);
         let (is_news, findings) = match said {
-            Some(Said { contents, findings }) => {
+            Some(ParsedSource { contents, findings }) => {
                 let found = self.found.insert(source.clone(), findings.clone());
                 let before = self.layers.put(source.clone(), contents);
                 let now = self.layers.contents(source);
@@ -229,14 +229,14 @@ impl Desired {
             }
         };
         if is_news {
-            self.news.push_back(News::Accepted(source.clone(), findings));
+            self.news.push_back(SourceEvent::Accepted(source.clone(), findings));
         }
     }
 
     /// A source cannot be read, and keeps its last good state.
     pub(super) fn keep_unread(&mut self, source: &SourceName, error: Error) {
         self.broken.insert(source.clone());
-        self.news.push_back(News::Broken(source.clone(), error));
+        self.news.push_back(SourceEvent::Broken(source.clone(), error));
     }
 
     /// Whether servers of that scope lack the trust that they need (SPEC 11.4). Those of the workspace never start without, whatever

@@ -10,9 +10,9 @@ use trunkline_pool::layers::{Contents, Entry, Scope, SourceName, Switch};
 use trunkline_pool::settings::ReadOptions;
 
 use super::Config;
-use super::desired::{Desired, Word};
+use super::desired::{Desired, TrustUpdate};
 use super::entry::Fresh;
-use super::findings::{Findings, Said, unknown_of};
+use super::findings::{Findings, ParsedSource, unknown_of};
 use super::pass::{Passed, Shape};
 use crate::api::configured::Servers;
 use crate::{Error, ErrorCode, Result};
@@ -42,7 +42,12 @@ impl Config {
                 "" => source.scope().as_str(),
                 part => part,
             };
-            Said::read(text, file, &options, (source.scope(), self.says_now(source).as_deref()))
+            ParsedSource::read(
+                text,
+                file,
+                &options,
+                (source.scope(), self.says_now(source).as_deref()),
+            )
         });
         Ok(self.put_source(source, read.transpose()?))
     }
@@ -88,7 +93,7 @@ impl Config {
     ///
     /// # Errors
     /// `internal` when the process ends.
-    pub(crate) async fn set_trusted(self: &Arc<Self>, word: Word) -> Result<Value> {
+    pub(crate) async fn set_trusted(self: &Arc<Self>, word: TrustUpdate) -> Result<Value> {
         Ok(report(None, &self.set_trust(word).await?))
     }
 
@@ -122,7 +127,7 @@ impl Config {
     }
 
     /// Replaces a source, or removes it; the report.
-    fn put_source(self: &Arc<Self>, source: &SourceName, said: Option<Said>) -> Value {
+    fn put_source(self: &Arc<Self>, source: &SourceName, said: Option<ParsedSource>) -> Value {
         let findings = said.as_ref().map(|said| said.findings.clone()).unwrap_or_default();
         let mut was_file = false;
         let begun = self.begin(Fresh::No, |desired| {

@@ -19,9 +19,9 @@ use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
 use super::hook::Hooked;
-use super::looked::{Look, LookedFile, LookedSight};
-use super::questions::{Answers, Lack, Question};
-use super::running::{Awaited, Origin, Verdict};
+use super::looked::{LookedFile, LookedSight, LookupJob};
+use super::questions::{Answers, HostQuestion, Lack};
+use super::running::{Awaited, EntryOrigin, ServerVerdict};
 use super::sighted::{Sighted, request};
 use super::stack::Before;
 use crate::Result;
@@ -29,7 +29,7 @@ use crate::api::configured::Configured;
 use crate::host_env::{HostVariables, runners};
 
 /// What a pass looks with.
-pub(super) struct Sight<'a> {
+pub(super) struct Resolver<'a> {
     pub(super) config: &'a Arc<Config>,
     pub(super) variables: HostVariables,
     /// Where the host looks for programs.
@@ -56,7 +56,7 @@ pub(super) enum Fresh {
 }
 
 /// What was found out about an entry. As long as the entry is the same, it is not looked at again.
-pub(super) struct Known {
+pub(super) struct ResolvedEntry {
     pub(super) winner: Winner,
     /// What the host's hook made of it.
     pub(super) entry: Entry,
@@ -74,33 +74,33 @@ pub(super) struct Known {
     /// Whether it waits for a decision.
     pub(super) is_pending: bool,
     /// What was asked for its sake.
-    pub(super) asks: Vec<Question>,
+    pub(super) asks: Vec<HostQuestion>,
     /// The entry of the name that it takes the place of, or would.
-    pub(super) hides: Option<Origin>,
+    pub(super) hides: Option<EntryOrigin>,
 }
 
 /// What an entry came to.
 pub(super) enum Outcome {
     /// This, and what was found out.
-    Known(Verdict, Box<Known>),
+    Known(ServerVerdict, Box<ResolvedEntry>),
     /// The host dropped it: it is as if no source named it.
     Dropped,
 }
 
-impl Sight<'_> {
+impl Resolver<'_> {
     /// Looks at the entry that counts for a name.
     pub(super) fn look(
         &self,
         name: &str,
         winner: &Winner,
         inputs: &[Input],
-        earlier: Option<Known>,
+        earlier: Option<ResolvedEntry>,
         answers: &mut Answers,
     ) -> Outcome {
         let written = winner.defined.entry.clone();
         let asks = !self.is_untrusted(winner.source.scope());
         if !asks {
-            answers.keep([&Question::Entry((*winner.source).clone(), name.into())]);
+            answers.keep([&HostQuestion::Entry((*winner.source).clone(), name.into())]);
         }
         let entry = match asks.then(|| self.hooked(name, winner, answers)) {
             None | Some(Ok(Hooked::Kept)) => written,
@@ -111,21 +111,21 @@ impl Sight<'_> {
                 known.is_pending = false;
                 answers.keep(&known.asks);
                 let before = self.before(&known);
-                return Outcome::Known(Verdict::Wait(Awaited::Host, before), known.into());
+                return Outcome::Known(ServerVerdict::Wait(Awaited::Host, before), known.into());
             }
         };
         let mut known = self.known(winner, entry, inputs, earlier);
         let verdict = match self.judge(name, inputs, &mut known, answers) {
-            Err(awaited) => Verdict::Wait(awaited, self.before(&known)),
+            Err(awaited) => ServerVerdict::Wait(awaited, self.before(&known)),
             Ok(Ok(verdict)) => verdict,
-            Ok(Err(error)) => Verdict::Invalid(error, self.before(&known)),
+            Ok(Err(error)) => ServerVerdict::Invalid(error, self.before(&known)),
         };
         answers.keep(&known.asks);
         Outcome::Known(verdict, known.into())
     }
 
     /// What becomes of what the name had, while nothing right takes its place.
-    fn before(&self, known: &Known) -> Before {
+    fn before(&self, known: &ResolvedEntry) -> Before {
         match self.is_untrusted(known.winner.source.scope()) {
             true => Before::Ends,
             false => Before::Stays,
@@ -138,8 +138,8 @@ impl Sight<'_> {
         winner: &Winner,
         entry: Entry,
         inputs: &[Input],
-        earlier: Option<Known>,
-    ) -> Known {
+        earlier: Option<ResolvedEntry>,
+    ) -> ResolvedEntry {
         let (winner, trusted) = (winner.clone(), self.trusted);
         let declared = match &entry {
             Entry::Template(template) if winner.source.scope().is_gated() => {
@@ -150,7 +150,7 @@ impl Sight<'_> {
         let Some(mut earlier) = earlier else {
             let (sighted, variables) = (LookedSight::default(), LookedFile::default());
             let (ready, before, is_pending, asks, hides) = (None, None, false, Vec::new(), None);
-            return Known {
+            return ResolvedEntry {
                 winner,
                 entry,
                 trusted,
@@ -182,7 +182,7 @@ impl Sight<'_> {
             // Nobody decides about what it is no more.
             (earlier.sighted, earlier.is_pending) = (LookedSight::default(), false);
         }
-        Known { winner, entry, trusted, declared, ..earlier }
+        ResolvedEntry { winner, entry, trusted, declared, ..earlier }
     }
 
     /// What becomes of it, or what is wrong with it.
@@ -190,9 +190,9 @@ impl Sight<'_> {
         &self,
         name: &str,
         inputs: &[Input],
-        known: &mut Known,
+        known: &mut ResolvedEntry,
         answers: &mut Answers,
-    ) -> std::result::Result<Result<Verdict>, Awaited> {
+    ) -> std::result::Result<Result<ServerVerdict>, Awaited> {
         let scope = known.winner.source.scope();
         let trust = match (self.is_untrusted(scope), self.trusted) {
             (true, _) => Trust::Missing,
@@ -214,9 +214,9 @@ impl Sight<'_> {
             Entry::Literal(spec) => {
                 let spec = spec.clone();
                 return Ok(Ok(match (Gates::default().decide(&facts), &known.ready) {
-                    (Gate::Open, Some(ready)) => Verdict::Run(ready.clone()),
-                    (Gate::Open, None) => Verdict::Run(self.ready(name, known, spec)),
-                    (Gate::Shut(reason), _) => Verdict::Shut(reason),
+                    (Gate::Open, Some(ready)) => ServerVerdict::Run(ready.clone()),
+                    (Gate::Open, None) => ServerVerdict::Run(self.ready(name, known, spec)),
+                    (Gate::Shut(reason), _) => ServerVerdict::Shut(reason),
                 }));
             }
             Entry::Template(template) => template.clone(),
@@ -228,7 +228,7 @@ impl Sight<'_> {
         if let Gate::Shut(reason) = self.gates.decide(&facts)
             && (known.ready.is_none() || Gates::default().decide(&facts) != Gate::Open)
         {
-            return Ok(Ok(Verdict::Shut(reason)));
+            return Ok(Ok(ServerVerdict::Shut(reason)));
         }
         let approval = match self.approval(name, scope, &template, known) {
             Ok(Ok(approval)) => approval,
@@ -248,13 +248,13 @@ impl Sight<'_> {
         if Gates::default().decide(&facts) != Gate::Open
             && let Gate::Shut(reason) = gate
         {
-            return Ok(Ok(Verdict::Shut(reason)));
+            return Ok(Ok(ServerVerdict::Shut(reason)));
         }
         if let Some(ready) = &known.ready {
-            return Ok(Ok(Verdict::Run(ready.clone())));
+            return Ok(Ok(ServerVerdict::Run(ready.clone())));
         }
         let spec = self.expanded(name, &template, inputs, known, answers)?;
-        Ok(spec.map(|spec| Verdict::Run(self.ready(name, known, Arc::new(spec)))))
+        Ok(spec.map(|spec| ServerVerdict::Run(self.ready(name, known, Arc::new(spec)))))
     }
 
     /// What was decided of it.
@@ -263,7 +263,7 @@ impl Sight<'_> {
         name: &str,
         scope: Scope,
         template: &Template,
-        known: &mut Known,
+        known: &mut ResolvedEntry,
     ) -> std::result::Result<Result<Approval>, Awaited> {
         if !scope.is_gated() {
             return Ok(Ok(Approval::NotNeeded));
@@ -301,7 +301,12 @@ impl Sight<'_> {
     }
 
     /// The configuration as a server of the pool; what comes to the same as before stays the same.
-    fn ready(&self, name: &str, known: &mut Known, spec: Arc<ServerSpec>) -> Arc<Configured> {
+    fn ready(
+        &self,
+        name: &str,
+        known: &mut ResolvedEntry,
+        spec: Arc<ServerSpec>,
+    ) -> Arc<Configured> {
         let scope = known.winner.source.scope();
         let sighted = known.sighted.last().and_then(|sighted| sighted.as_ref().ok());
         let sighted = sighted.filter(|_| scope.is_gated());
@@ -335,7 +340,7 @@ impl Sight<'_> {
         name: &str,
         template: &Template,
         inputs: &[Input],
-        known: &mut Known,
+        known: &mut ResolvedEntry,
         answers: &mut Answers,
     ) -> std::result::Result<Result<ServerSpec>, Awaited> {
         let scope = known.winner.source.scope();
@@ -386,7 +391,7 @@ impl Sight<'_> {
     }
 }
 
-impl Known {
+impl ResolvedEntry {
     /// Where it is said.
     pub(super) fn winner(&self) -> &Winner {
         &self.winner
@@ -403,21 +408,21 @@ impl Known {
     }
 
     /// What is to be looked up of it by who made this pass; what another looks up already by them too, if it is theirs.
-    pub(super) fn lack(&mut self, name: &str, last: &mut u64, is_mine: bool) -> Option<Look> {
+    pub(super) fn lack(&mut self, name: &str, last: &mut u64, is_mine: bool) -> Option<LookupJob> {
         let Entry::Template(template) = &self.entry else { return None };
         let of = (name, &self.winner.source);
         if let Some((number, basis)) = self.sighted.begin(last, is_mine) {
-            return Some(Look::of_sight(number, of, (template, &self.declared), basis));
+            return Some(LookupJob::of_sight(number, of, (template, &self.declared), basis));
         }
         let (number, path) = self.variables.begin(last, is_mine)?;
-        Some(Look::of_variables(number, of, template, path))
+        Some(LookupJob::of_variables(number, of, template, path))
     }
 
     /// What a person is shown of it.
     pub(super) fn request(
         &self,
         (root, name): (&Root, &str),
-        origin: &Origin,
+        origin: &EntryOrigin,
         book: &Book,
         alike: &Alike,
     ) -> Option<Value> {

@@ -9,14 +9,14 @@ use trunkline_pool::options::LoadOptions;
 use trunkline_pool::text::escaped;
 
 use super::Config;
-use super::desired::{Again, File};
+use super::desired::{File, RereadState};
 use super::edit::{names, report_with_findings};
 use super::entry::Fresh;
-use super::findings::Said;
+use super::findings::ParsedSource;
 use super::pass::{Begun, Shape};
-use super::place::Place;
+use super::place::WorkspaceSide;
 use super::reading::{Reread, says};
-use super::watching::Armed;
+use super::watching::PendingWatch;
 use crate::{Error, ErrorCode, Result};
 
 impl Config {
@@ -43,7 +43,7 @@ impl Config {
     }
 
     /// Takes up a file that was read for the first time.
-    fn take_in(self: &Arc<Self>, source: &SourceName, mut file: File, said: Said) -> Begun {
+    fn take_in(self: &Arc<Self>, source: &SourceName, mut file: File, said: ParsedSource) -> Begun {
         let (watch, mut was_watched) = (file.watch, false);
         let begun = self.begin(Fresh::No, |desired| {
             let mentioned = names(Some(&said.contents));
@@ -65,7 +65,7 @@ impl Config {
     }
 
     /// Reads once more what changed between its first read and its becoming a source.
-    fn read_missed(self: &Arc<Self>, source: &SourceName, armed: Option<Armed>) {
+    fn read_missed(self: &Arc<Self>, source: &SourceName, armed: Option<PendingWatch>) {
         if armed.is_some_and(|armed| armed.is_missed()) {
             self.desired().set_missed([source], true);
             self.reread(|file| file.is_missed);
@@ -73,15 +73,15 @@ impl Config {
     }
 
     /// Watches a file that is to be read then: what changes after that look is told.
-    async fn armed(self: &Arc<Self>, file: &File) -> Result<Armed> {
+    async fn armed(self: &Arc<Self>, file: &File) -> Result<PendingWatch> {
         let (config, path) = (self.clone(), file.path.clone());
         self.off_thread(move || config.arm(path)).await
     }
 
     /// What a file says that is read for the first time; one that is watched may be missing.
-    async fn read_first(&self, source: &SourceName, file: &File) -> Result<Said> {
+    async fn read_first(&self, source: &SourceName, file: &File) -> Result<ParsedSource> {
         match self.read_file(source, file).await? {
-            None if file.watch => Ok(Said::default()),
+            None if file.watch => Ok(ParsedSource::default()),
             Some(said) => Ok(said),
             None => {
                 let message = format!("there is no file `{}`", escaped(&file.shown));
@@ -105,7 +105,7 @@ impl Config {
             return wrong("path", "the path of the file is no Unicode");
         };
         let workspace = &self.driver.workspace;
-        let place = Place::of(&path, workspace);
+        let place = WorkspaceSide::of(&path, workspace);
         let scope = match (options.source, place) {
             (None, place) => place.scope(&path, workspace),
             (Some(Scope::Runtime), _) => return wrong("source", "a file is no source of run time"),
@@ -117,7 +117,7 @@ impl Config {
         };
         let source = SourceName::new(scope, shown)?;
         let (shown, format, watch) = (Arc::from(shown), options.format, options.watch);
-        let (read, again) = (0, Again::No);
+        let (read, again) = (0, RereadState::No);
         Ok((source, File { path, shown, format, watch, read, again, is_missed: false }))
     }
 
@@ -125,7 +125,11 @@ impl Config {
     ///
     /// # Errors
     /// `invalid_config` when it cannot be read, or lies where a file of its source may not.
-    pub(super) async fn read_file(&self, source: &SourceName, file: &File) -> Result<Option<Said>> {
+    pub(super) async fn read_file(
+        &self,
+        source: &SourceName,
+        file: &File,
+    ) -> Result<Option<ParsedSource>> {
         let workspace = self.driver.workspace.clone();
         let (scope, file, before) = (source.scope(), file.clone(), self.says_now(source));
         // The file system may take its time, and others wait for this thread.

@@ -10,12 +10,12 @@ use crate::{Result, ServerSpec};
 
 /// What a text says that is a source, or becomes one.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct ParsedSource {
     pub(super) contents: Contents,
     pub(super) findings: Findings,
 }
 
-impl Said {
+impl ParsedSource {
     /// What a text says as a source of that scope. What the source said before saves the reading of what is written the same.
     ///
     /// # Errors
@@ -25,10 +25,10 @@ impl Said {
         file: &str,
         options: &ReadOptions,
         (scope, before): (Scope, Option<&Contents>),
-    ) -> Result<Said> {
+    ) -> Result<ParsedSource> {
         let source = read_again(text, file, options, &|server| before?.template(server))?;
         let findings = Findings::of(&source, scope);
-        Ok(Said { contents: Contents::of_settings(source), findings })
+        Ok(ParsedSource { contents: Contents::of_settings(source), findings })
     }
 }
 
@@ -49,7 +49,7 @@ struct Finding {
 }
 
 /// All of a finding but its place.
-type Told<'a> = (&'a str, Option<&'a str>, &'a str, Option<&'a str>);
+type FindingParts<'a> = (&'a str, Option<&'a str>, &'a str, Option<&'a str>);
 
 /// The kind of a word that something may run unasked.
 const APPROVAL: &str = "approval";
@@ -93,7 +93,7 @@ impl Findings {
         self.told() == other.told()
     }
 
-    fn told(&self) -> BTreeSet<Told<'_>> {
+    fn told(&self) -> BTreeSet<FindingParts<'_>> {
         self.0.iter().map(Finding::told).collect()
     }
 
@@ -123,7 +123,7 @@ impl Finding {
     }
 
     /// All of it but its place.
-    fn told(&self) -> Told<'_> {
+    fn told(&self) -> FindingParts<'_> {
         let Finding { kind, server, path, place: _, what } = self;
         (kind, server.as_deref(), path, what.as_deref())
     }

@@ -8,14 +8,14 @@ use trunkline_pool::layers::{Entry, Winner};
 use trunkline_pool::options::HandlerKind;
 use trunkline_pool::settings::{Format, ReadOptions, Template, read};
 
-use super::entry::Sight;
-use super::questions::{Answer, Answers, Lack, Question};
+use super::entry::Resolver;
+use super::questions::{Answers, HostAnswer, HostQuestion, Lack};
 use crate::{Error, ErrorCode};
 
 /// The member of an entry in the pool's own form that names a file of variables.
 const ENV_FILE: &str = "env_file";
 
-impl Sight<'_> {
+impl Resolver<'_> {
     /// What the host's hook makes of an entry of settings (SPEC 10.8).
     pub(super) fn hooked(
         &self,
@@ -28,7 +28,7 @@ impl Sight<'_> {
             return Ok(Hooked::Kept);
         }
         let source = &winner.source;
-        let question = Question::Entry((**source).clone(), name.into());
+        let question = HostQuestion::Entry((**source).clone(), name.into());
         let params = || {
             let mut configuration = template.configuration().clone();
             configuration.extend(template.env_file().map(|file| (ENV_FILE.into(), file.into())));
@@ -50,8 +50,8 @@ pub(super) enum Hooked {
 }
 
 impl Hooked {
-    fn of(name: &str, template: &Template, answer: &Answer) -> Hooked {
-        let Answer::Text(text) = answer else {
+    fn of(name: &str, template: &Template, answer: &HostAnswer) -> Hooked {
+        let HostAnswer::Text(text) = answer else {
             return Hooked::wrong(name, "the handler `entries` gave no answer");
         };
         // What is no object was refused when it came.

@@ -9,7 +9,7 @@ use trunkline_pool::gates::{Facts, GateLists, Gates};
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
-use super::running::{Named, Row, Standing};
+use super::running::{ConfigStatus, ReconcileRow, ServerRecord};
 use crate::api::configured::Configured;
 
 /// What of the lists and its own configuration keeps out what a name has.
@@ -28,12 +28,12 @@ pub(super) fn kept_out_by(
     }
 }
 
-impl Named {
+impl ServerRecord {
     /// It, as it is told.
-    fn told(&self) -> Cow<'_, Named> {
+    fn told(&self) -> Cow<'_, ServerRecord> {
         match (self.kept_out, &self.standing) {
-            (Some(reason), Standing::Runs) => {
-                Cow::Owned(Named { standing: Standing::Shut(reason), ..self.clone() })
+            (Some(reason), ConfigStatus::Runs) => {
+                Cow::Owned(ServerRecord { standing: ConfigStatus::Shut(reason), ..self.clone() })
             }
             _ => Cow::Borrowed(self),
         }
@@ -45,16 +45,16 @@ impl Named {
     }
 }
 
-impl Row {
+impl ReconcileRow {
     /// From what a name had to what it has, as far as that may run.
     pub(super) fn of_change(
-        (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
-        (named, new): (&Named, Option<&Arc<Configured>>),
-    ) -> Row {
+        (earlier, old): (Option<&ServerRecord>, Option<&Arc<Configured>>),
+        (named, new): (&ServerRecord, Option<&Arc<Configured>>),
+    ) -> ReconcileRow {
         let old = earlier.map_or(old, |earlier| earlier.let_in(old));
         let new = named.let_in(new);
-        let earlier = earlier.map(Named::told);
-        let mut row = Row::between((earlier.as_deref(), old), (&named.told(), new));
+        let earlier = earlier.map(ServerRecord::told);
+        let mut row = ReconcileRow::between((earlier.as_deref(), old), (&named.told(), new));
         row.is_news |= old.is_some() != new.is_some();
         row
     }

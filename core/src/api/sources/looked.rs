@@ -24,15 +24,15 @@ use crate::host_env::read_env_file;
 use crate::{Error, ErrorCode, Result};
 
 /// Something of the file system, looked up once for each state of what it depends on.
-pub(super) struct Looked<B, T> {
+pub(super) struct LookupCell<B, T> {
     basis: Option<B>,
-    at: At,
+    at: LookupState,
     last: Option<T>,
 }
 
 /// How far a look is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum LookupState {
     /// What was found, if anything, need not be true any more, and nobody needs it.
     Stale,
     /// A pass lacks it.
@@ -42,51 +42,51 @@ pub(super) enum At {
     Done,
 }
 
-impl At {
+impl LookupState {
     /// A pass lacks it.
     pub(super) fn want(&mut self) {
-        if !matches!(self, At::UnderWay(_)) {
-            *self = At::Wanted;
+        if !matches!(self, LookupState::UnderWay(_)) {
+            *self = LookupState::Wanted;
         }
     }
 
     /// It is looked up from now on, by who gets the number; `is_mine` takes part in a look that is under way.
     pub(super) fn begin(&mut self, last: &mut u64, is_mine: bool) -> Option<u64> {
         match *self {
-            At::Wanted => {
+            LookupState::Wanted => {
                 *last += 1;
-                *self = At::UnderWay(*last);
+                *self = LookupState::UnderWay(*last);
                 Some(*last)
             }
-            At::UnderWay(number) if is_mine => Some(number),
-            At::UnderWay(_) | At::Stale | At::Done => None,
+            LookupState::UnderWay(number) if is_mine => Some(number),
+            LookupState::UnderWay(_) | LookupState::Stale | LookupState::Done => None,
         }
     }
 
     /// It was looked up; whether that is still the look that counts.
     pub(super) fn end(&mut self, number: u64) -> bool {
-        let is_it = *self == At::UnderWay(number);
+        let is_it = *self == LookupState::UnderWay(number);
         if is_it {
-            *self = At::Done;
+            *self = LookupState::Done;
         }
         is_it
     }
 }
 
-impl<B, T> Default for Looked<B, T> {
+impl<B, T> Default for LookupCell<B, T> {
     fn default() -> Self {
-        Looked { basis: None, at: At::Stale, last: None }
+        LookupCell { basis: None, at: LookupState::Stale, last: None }
     }
 }
 
-impl<B: PartialEq, T> Looked<B, T> {
+impl<B: PartialEq, T> LookupCell<B, T> {
     /// What was found for that; without it, it is wanted.
     pub(super) fn of(&mut self, basis: B) -> Option<&T> {
         let is_it = self.basis.as_ref() == Some(&basis);
         match self.at {
-            At::Done if is_it => return self.last.as_ref(),
-            At::UnderWay(_) if is_it => {}
-            _ => self.at = At::Wanted,
+            LookupState::Done if is_it => return self.last.as_ref(),
+            LookupState::UnderWay(_) if is_it => {}
+            _ => self.at = LookupState::Wanted,
         }
         self.basis = Some(basis);
         None
@@ -99,33 +99,33 @@ impl<B: PartialEq, T> Looked<B, T> {
 
     /// Whether somebody looks it up at this moment.
     pub(super) fn is_under_way(&self) -> bool {
-        matches!(self.at, At::UnderWay(_))
+        matches!(self.at, LookupState::UnderWay(_))
     }
 
     /// Whether somebody looks it up under that number.
     fn is_under_way_as(&self, number: u64) -> bool {
-        self.at == At::UnderWay(number)
+        self.at == LookupState::UnderWay(number)
     }
 
     /// Nobody looks it up under that number.
     fn is_given_back(&mut self, number: u64) {
-        if self.at == At::UnderWay(number) {
-            self.at = At::Stale;
+        if self.at == LookupState::UnderWay(number) {
+            self.at = LookupState::Stale;
         }
     }
 
     /// It is looked up again when it is needed next.
     pub(super) fn is_stale_now(&mut self) {
-        self.at = At::Stale;
+        self.at = LookupState::Stale;
     }
 
-    /// [`At::begin`], with what is to be looked up.
+    /// [`LookupState::begin`], with what is to be looked up.
     pub(super) fn begin(&mut self, last: &mut u64, is_mine: bool) -> Option<(u64, &B)> {
         let number = self.at.begin(last, is_mine)?;
         Some((number, self.basis.as_ref()?))
     }
 
-    /// [`At::end`], with what was found.
+    /// [`LookupState::end`], with what was found.
     pub(super) fn end(&mut self, number: u64, found: T) {
         if self.at.end(number) {
             self.last = Some(found);
@@ -137,20 +137,20 @@ impl<B: PartialEq, T> Looked<B, T> {
 pub(super) type SightBasis = (Box<LookedUp>, Option<OsString>);
 
 /// What would run of an entry that needs approval.
-pub(super) type LookedSight = Looked<SightBasis, Result<(Sighted, Command)>>;
+pub(super) type LookedSight = LookupCell<SightBasis, Result<(Sighted, Command)>>;
 
 /// What a file of variables says, by its path.
-pub(super) type LookedFile = Looked<Box<str>, Result<BTreeMap<String, String>>>;
+pub(super) type LookedFile = LookupCell<Box<str>, Result<BTreeMap<String, String>>>;
 
 /// One thing to look up.
-pub(super) struct Look {
+pub(super) struct LookupJob {
     number: u64,
     /// Whose it is; nobody's are the decisions.
     of: Option<(Box<str>, Arc<SourceName>)>,
-    need: Need,
+    need: LookupSubject,
 }
 
-enum Need {
+enum LookupSubject {
     Sight(Arc<Template>, Declared, Box<LookedUp>),
     Variables(Arc<Template>, Box<str>),
     Claim(Arc<ServerSpec>),
@@ -158,13 +158,13 @@ enum Need {
 }
 
 /// What was found.
-pub(super) struct Found {
+pub(super) struct LookupResult {
     number: u64,
     name: Box<str>,
-    what: What,
+    what: LookupValue,
 }
 
-enum What {
+enum LookupValue {
     Sight(Result<(Sighted, Command)>),
     Variables(Result<BTreeMap<String, String>>),
     /// Nothing, of one that was lost.
@@ -172,10 +172,10 @@ enum What {
     Book,
 }
 
-impl Look {
+impl LookupJob {
     /// What was decided.
-    pub(super) fn of_book(number: u64) -> Look {
-        Look { number, of: None, need: Need::Book }
+    pub(super) fn of_book(number: u64) -> LookupJob {
+        LookupJob { number, of: None, need: LookupSubject::Book }
     }
 
     /// What would run of an entry.
@@ -184,9 +184,9 @@ impl Look {
         (name, source): (&str, &Arc<SourceName>),
         (template, declared): (&Arc<Template>, &Declared),
         (looked_up, _): &SightBasis,
-    ) -> Look {
-        let need = Need::Sight(template.clone(), declared.clone(), looked_up.clone());
-        Look { number, of: Some((name.into(), source.clone())), need }
+    ) -> LookupJob {
+        let need = LookupSubject::Sight(template.clone(), declared.clone(), looked_up.clone());
+        LookupJob { number, of: Some((name.into(), source.clone())), need }
     }
 
     /// What an entry's file of variables says.
@@ -195,9 +195,9 @@ impl Look {
         (name, source): (&str, &Arc<SourceName>),
         template: &Arc<Template>,
         path: &str,
-    ) -> Look {
-        let need = Need::Variables(template.clone(), path.into());
-        Look { number, of: Some((name.into(), source.clone())), need }
+    ) -> LookupJob {
+        let need = LookupSubject::Variables(template.clone(), path.into());
+        LookupJob { number, of: Some((name.into(), source.clone())), need }
     }
 
     /// What would run of a configuration that a session brought.
@@ -205,8 +205,12 @@ impl Look {
         number: u64,
         (name, source): (&str, &Arc<SourceName>),
         spec: &Arc<ServerSpec>,
-    ) -> Look {
-        Look { number, of: Some((name.into(), source.clone())), need: Need::Claim(spec.clone()) }
+    ) -> LookupJob {
+        LookupJob {
+            number,
+            of: Some((name.into(), source.clone())),
+            need: LookupSubject::Claim(spec.clone()),
+        }
     }
 
     /// Of which source it is: looks of different ones do not wait for each other.
@@ -220,45 +224,47 @@ impl Look {
     }
 
     /// Looks it up. It blocks for as long as the file system does. One that panics comes to an end like one that finds nothing right.
-    pub(super) fn carry_out(self, config: &Arc<Config>) -> Found {
-        let Look { number, of, need } = self;
+    pub(super) fn carry_out(self, config: &Arc<Config>) -> LookupResult {
+        let LookupJob { number, of, need } = self;
         let name = of.map(|(name, _)| name).unwrap_or_default();
         let what = catch_unwind(AssertUnwindSafe(|| need.looked_up(&name, config)));
-        Found { number, what: what.unwrap_or_else(|_| need.lost(&name, config)), name }
+        LookupResult { number, what: what.unwrap_or_else(|_| need.lost(&name, config)), name }
     }
 }
 
-impl Need {
-    fn looked_up(&self, name: &str, config: &Arc<Config>) -> What {
+impl LookupSubject {
+    fn looked_up(&self, name: &str, config: &Arc<Config>) -> LookupValue {
         #[cfg(test)]
         tests::panic_if_asked();
         let with = config.sighting();
         match self {
-            Need::Sight(template, declared, looked_up) => {
+            LookupSubject::Sight(template, declared, looked_up) => {
                 let of = (&**template, declared);
-                What::Sight(Sighted::of_template(name, of, (**looked_up).clone(), with))
+                LookupValue::Sight(Sighted::of_template(name, of, (**looked_up).clone(), with))
             }
-            Need::Variables(template, path) => {
-                What::Variables(read_env_file(template, path, with.workspace))
+            LookupSubject::Variables(template, path) => {
+                LookupValue::Variables(read_env_file(template, path, with.workspace))
             }
-            Need::Claim(spec) => What::Claim(Some(Sighted::of_spec(name, spec, with).0)),
-            Need::Book => {
+            LookupSubject::Claim(spec) => {
+                LookupValue::Claim(Some(Sighted::of_spec(name, spec, with).0))
+            }
+            LookupSubject::Book => {
                 config.read_book();
-                What::Book
+                LookupValue::Book
             }
         }
     }
 
     /// What comes of it when it panicked.
-    fn lost(&self, name: &str, config: &Arc<Config>) -> What {
+    fn lost(&self, name: &str, config: &Arc<Config>) -> LookupValue {
         let error = Error::new(ErrorCode::Internal, "what the file system says of it was lost");
         match self {
-            Need::Sight(..) => What::Sight(Err(error.with_server(name))),
-            Need::Variables(..) => What::Variables(Err(error.with_server(name))),
-            Need::Claim(_) => What::Claim(None),
-            Need::Book => {
+            LookupSubject::Sight(..) => LookupValue::Sight(Err(error.with_server(name))),
+            LookupSubject::Variables(..) => LookupValue::Variables(Err(error.with_server(name))),
+            LookupSubject::Claim(_) => LookupValue::Claim(None),
+            LookupSubject::Book => {
                 config.retry_decisions(&error);
-                What::Book
+                LookupValue::Book
             }
         }
     }
@@ -266,7 +272,7 @@ impl Need {
 
 impl Desired {
     /// What is not looked up after all is left for the next pass.
-    pub(super) fn give_back(&mut self, looks: Vec<Look>) {
+    pub(super) fn give_back(&mut self, looks: Vec<LookupJob>) {
         for look in looks {
             let known = look.name().and_then(|name| self.known.get_mut(name));
             for known in known.into_iter().flatten() {
@@ -277,24 +283,24 @@ impl Desired {
     }
 
     /// Takes up what was found, as far as it is still what is looked for.
-    pub(super) fn take_found(&mut self, found: Vec<Found>) {
-        for Found { number, name, what } in found {
+    pub(super) fn take_found(&mut self, found: Vec<LookupResult>) {
+        for LookupResult { number, name, what } in found {
             let mut known = self.known.get_mut(&name).into_iter().flatten();
             match what {
-                What::Sight(sighted) => {
+                LookupValue::Sight(sighted) => {
                     if let Some(it) = known.find(|it| it.sighted.is_under_way_as(number)) {
                         it.sighted.end(number, sighted);
                     }
                 }
-                What::Variables(said) => {
+                LookupValue::Variables(said) => {
                     if let Some(it) = known.find(|it| it.variables.is_under_way_as(number)) {
                         it.variables.end(number, said);
                     }
                 }
-                What::Claim(sighted) => {
+                LookupValue::Claim(sighted) => {
                     self.claims.iter_mut().for_each(|claim| claim.take(number, sighted.as_ref()));
                 }
-                What::Book => {
+                LookupValue::Book => {
                     self.reading.end(number);
                 }
             }

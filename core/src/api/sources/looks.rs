@@ -15,18 +15,18 @@ const LOOKS_MAX: usize = 4096;
 
 /// What was found, by the name and the hash of a configuration as it is written.
 #[derive(Default)]
-pub(super) struct Looks(Mutex<Kept>);
+pub(super) struct Looks(Mutex<SnapshotTable>);
 
 #[derive(Default)]
-struct Kept {
-    looked: BTreeMap<Key, Looked>,
+struct SnapshotTable {
+    looked: BTreeMap<SnapshotKey, SnapshotRow>,
     /// Of the newest.
     number: u64,
 }
 
-type Key = (Box<str>, ApprovalHash);
+type SnapshotKey = (Box<str>, ApprovalHash);
 
-struct Looked {
+struct SnapshotRow {
     number: u64,
     first: StartSnapshot,
     /// What was found right before a start, and how that is another.
@@ -71,17 +71,17 @@ impl Looks {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, SnapshotTable> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl Kept {
+impl SnapshotTable {
     /// Another look at the same may have come first, and counts.
-    fn note(&mut self, key: Key, first: StartSnapshot) -> StartSnapshot {
+    fn note(&mut self, key: SnapshotKey, first: StartSnapshot) -> StartSnapshot {
         self.number += 1;
         let number = self.number;
-        let looked = self.looked.entry(key).or_insert(Looked { number, first, later: None });
+        let looked = self.looked.entry(key).or_insert(SnapshotRow { number, first, later: None });
         let first = looked.first.clone();
         if self.looked.len() > LOOKS_MAX
             && let Some(oldest) = self.looked.iter().min_by_key(|(_, it)| it.number)

@@ -33,4 +33,4 @@ mod watching;
 
 pub(crate) use self::config::Config;
 pub(crate) use self::over::Over;
-pub(crate) use self::running::{Named, Origin, Standing};
+pub(crate) use self::running::{ConfigStatus, EntryOrigin, ServerRecord};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trunkline_pool::gates::Approval;
 use trunkline_pool::interface::words;
 
-use super::running::{Origin, Planned, Verdict};
+use super::running::{EntryOrigin, ServerPlan, ServerVerdict};
 
 /// Why an entry does not run while it is not known what becomes of it.
 const WAITING: &str = "waiting";
@@ -15,7 +15,7 @@ const WAITING: &str = "waiting";
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Over {
     /// Where it is said.
-    pub(crate) origin: Arc<Origin>,
+    pub(crate) origin: Arc<EntryOrigin>,
     /// Why it does not run.
     pub(crate) reason: &'static str,
     /// What was decided of it.
@@ -24,12 +24,12 @@ pub(crate) struct Over {
 
 impl Over {
     /// One that may not run.
-    pub(super) fn of(planned: Planned) -> Over {
+    pub(super) fn of(planned: ServerPlan) -> Over {
         let reason = match &planned.verdict {
-            Verdict::Shut(reason) => reason.as_str(),
-            Verdict::Invalid(..) => words::gate::INVALID_CONFIG,
-            Verdict::Wait(..) => WAITING,
-            Verdict::Run(_) => words::gate::DISABLED,
+            ServerVerdict::Shut(reason) => reason.as_str(),
+            ServerVerdict::Invalid(..) => words::gate::INVALID_CONFIG,
+            ServerVerdict::Wait(..) => WAITING,
+            ServerVerdict::Run(_) => words::gate::DISABLED,
         };
         Over { origin: planned.origin, reason, approval: planned.approval }
     }
@@ -43,10 +43,10 @@ impl Over {
     }
 }
 
-impl Origin {
+impl EntryOrigin {
     /// As JSON: `{source, file, line}`.
     pub(crate) fn to_json(&self) -> Value {
-        let Origin { source, file, line } = self;
+        let EntryOrigin { source, file, line } = self;
         json!({ "source": source.to_string(), "file": file.as_deref(), "line": line })
     }
 }

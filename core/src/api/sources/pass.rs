@@ -17,12 +17,12 @@ use trunkline_pool::layers::Winner;
 use super::Config;
 use super::claims::Claim;
 use super::desired::Desired;
-use super::entry::{Fresh, Known, Sight};
-use super::looked::Look;
+use super::entry::{Fresh, ResolvedEntry, Resolver};
+use super::looked::LookupJob;
 use super::questions::{self, Ask};
-use super::running::{Applied, Moved, Origin, Retimed, Row, Stood};
-use super::stack::{Looking, Stack, origin};
-use super::telling::Turn;
+use super::running::{Applied, EntryOrigin, Moved, ReconcileRow, Retimed, Stood};
+use super::stack::{Stack, StackLookup, origin};
+use super::telling::EventTurn;
 use crate::Result;
 use crate::apart;
 use crate::driver::{Driver, Keyed};
@@ -31,7 +31,7 @@ use crate::host_env::HostVariables;
 /// What a pass did, by name.
 #[derive(Default)]
 pub(super) struct Passed {
-    rows: BTreeMap<Box<str>, Row>,
+    rows: BTreeMap<Box<str>, ReconcileRow>,
     /// Names of the source that was changed, which are told whatever came of them.
     mentioned: BTreeSet<Box<str>>,
 }
@@ -54,14 +54,14 @@ impl Drop for Busy {
 }
 
 /// What a pass did and lacks, and what is left to be done about it once no lock is held.
-pub(super) struct Planned {
+pub(super) struct PassPlan {
     /// When it is told.
-    turn: Turn,
+    turn: EventTurn,
     passed: Passed,
     moved: Moved,
     retimed: Retimed,
     questions: Vec<Ask>,
-    looks: Vec<Look>,
+    looks: Vec<LookupJob>,
     /// How what is looked up stood before.
     since: BTreeMap<Box<str>, Stood>,
 }
@@ -69,25 +69,25 @@ pub(super) struct Planned {
 /// A change that was taken up, as far as nothing has to be looked up for it.
 pub(super) struct Begun {
     /// What is to be looked up.
-    owed: Owed,
+    owed: PendingLookups,
     busy: Busy,
     passed: Passed,
     since: BTreeMap<Box<str>, Stood>,
 }
 
 /// Looks that are not begun yet, by source. What is left of them at last is begun apart: other passes count on it, whoever gave up.
-struct Owed {
+struct PendingLookups {
     config: Arc<Config>,
-    looks: Vec<Vec<Look>>,
+    looks: Vec<Vec<LookupJob>>,
 }
 
-impl Owed {
-    fn take(&mut self) -> Vec<Vec<Look>> {
+impl PendingLookups {
+    fn take(&mut self) -> Vec<Vec<LookupJob>> {
         std::mem::take(&mut self.looks)
     }
 }
 
-impl Drop for Owed {
+impl Drop for PendingLookups {
     fn drop(&mut self) {
         self.take().into_iter().for_each(|looks| drop(self.config.look_up_apart(looks)));
     }
@@ -131,7 +131,7 @@ impl Config {
     ) -> Begun {
         let busy = Busy::new(self);
         let (passed, looks, since) = self.pass(fresh, change);
-        let owed = Owed { config: self.clone(), looks: by_source(looks) };
+        let owed = PendingLookups { config: self.clone(), looks: by_source(looks) };
         Begun { owed, busy, passed, since }
     }
 
@@ -139,7 +139,7 @@ impl Config {
         self: &Arc<Self>,
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
-    ) -> (Passed, Vec<Look>, BTreeMap<Box<str>, Stood>) {
+    ) -> (Passed, Vec<LookupJob>, BTreeMap<Box<str>, Stood>) {
         let planned = self.plan(fresh, change);
         self.end_pass(planned)
     }
@@ -149,7 +149,7 @@ impl Config {
         self: &Arc<Self>,
         fresh: Fresh,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
-    ) -> Planned {
+    ) -> PassPlan {
         let mut desired = self.desired();
         let mentioned = change(&mut desired);
         // The newest, whoever read it and when; else the last that could be read.
@@ -160,8 +160,8 @@ impl Config {
     /// Carries out what is planned, and tells what came of it.
     pub(super) fn end_pass(
         self: &Arc<Self>,
-        Planned { turn, passed, moved, retimed, questions, looks, since }: Planned,
-    ) -> (Passed, Vec<Look>, BTreeMap<Box<str>, Stood>) {
+        PassPlan { turn, passed, moved, retimed, questions, looks, since }: PassPlan,
+    ) -> (Passed, Vec<LookupJob>, BTreeMap<Box<str>, Stood>) {
         self.carry_out(&moved, &retimed);
         turn.end(passed.is_news().then(|| passed.rows_to_json(Shape::Plain)));
         // An answer ends in another pass, of which nothing is told before this one.
@@ -171,7 +171,7 @@ impl Config {
 
     /// Looks up what a pass lacks of one source, and makes the pass that follows, until it lacks no more. Blocks for as long as the
     /// file system does.
-    fn look_up(self: &Arc<Self>, mut looks: Vec<Look>) -> Passed {
+    fn look_up(self: &Arc<Self>, mut looks: Vec<LookupJob>) -> Passed {
         let mut passed = Passed::default();
         let source = looks.first().and_then(|look| look.source().cloned());
         for _ in 0..ROUNDS_MAX {
@@ -197,12 +197,15 @@ impl Config {
     }
 
     /// [`look_up`](Self::look_up) on a thread that may wait.
-    fn look_up_apart(self: &Arc<Self>, looks: Vec<Look>) -> Receiver<Passed> {
+    fn look_up_apart(self: &Arc<Self>, looks: Vec<LookupJob>) -> Receiver<Passed> {
         apart::begin(self.looking_up(looks))
     }
 
     /// [`look_up`](Self::look_up), which is work under way from now on.
-    fn looking_up(self: &Arc<Self>, looks: Vec<Look>) -> impl FnOnce() -> Passed + Send + 'static {
+    fn looking_up(
+        self: &Arc<Self>,
+        looks: Vec<LookupJob>,
+    ) -> impl FnOnce() -> Passed + Send + 'static {
         let (config, busy) = (self.clone(), Busy::new(self));
         move || {
             let passed = config.look_up(looks);
@@ -310,12 +313,12 @@ impl Begun {
 
 impl Desired {
     /// Makes a plan of what is written down, and has it run. Of `mine` whoever makes this pass takes part in every look.
-    fn pass(&mut self, config: &Arc<Config>, fresh: Fresh, mine: BTreeSet<Box<str>>) -> Planned {
+    fn pass(&mut self, config: &Arc<Config>, fresh: Fresh, mine: BTreeSet<Box<str>>) -> PassPlan {
         let lists = self.lists();
         self.gates.replace(lists.clone());
         let needs_book = self.needs_book();
         let book = self.book.clone().unwrap_or_default();
-        let sight = Sight {
+        let sight = Resolver {
             config,
             book: &book,
             knows_book: !needs_book,
@@ -328,7 +331,7 @@ impl Desired {
         self.answers.begin_pass();
         let mut earlier = std::mem::take(&mut self.known);
         let mut plan = BTreeMap::new();
-        let mut looking = Looking {
+        let mut looking = StackLookup {
             sight: &sight,
             layers: &self.layers,
             files: &self.files,
@@ -346,7 +349,7 @@ impl Desired {
                 self.known.insert(name, known);
             }
         }
-        let Looking { mut looks, waiting, .. } = looking;
+        let StackLookup { mut looks, waiting, .. } = looking;
         looks.extend(self.judge_claims(config, fresh, &book));
         let warrants = &config.warrants;
         warrants.judge(self.trusted, &config.root, &book);
@@ -356,7 +359,7 @@ impl Desired {
         if needs_book {
             self.reading.want();
             let number = self.reading.begin(&mut self.last_look, false);
-            looks.extend(number.map(Look::of_book));
+            looks.extend(number.map(LookupJob::of_book));
         }
         let questions = self.answers.end_pass();
         let mut running = config.running();
@@ -365,19 +368,27 @@ impl Desired {
         running.lists = lists;
         let (rows, moved, retimed) = running.replace(plan, &self.gates);
         let passed = Passed { rows, mentioned: mine };
-        Planned { turn: Turn::begin(config, self), passed, moved, retimed, questions, looks, since }
+        PassPlan {
+            turn: EventTurn::begin(config, self),
+            passed,
+            moved,
+            retimed,
+            questions,
+            looks,
+            since,
+        }
     }
 
     /// What waits for approval, where that is another than was told last (SPEC 12.5).
     pub(super) fn requests_if_news(&mut self, root: &Root) -> Option<Vec<Value>> {
         let pending = self.each_known().filter(|(_, known)| known.is_pending);
-        let hash = |known: &Known| known.sighted().map(|sighted| sighted.identity.hash);
+        let hash = |known: &ResolvedEntry| known.sighted().map(|sighted| sighted.identity.hash);
         let pending = pending.filter_map(|(name, known)| Some((name.into(), hash(known)?)));
         let claimed = self.claims.iter().filter_map(Claim::pending);
         // Of what is looked up at this moment it is told in a moment what came of it, and not before that it is gone.
         let is_looked_up = |(name, _): &&(Box<str>, ApprovalHash)| {
             let mut known = self.known.get(name).into_iter().flatten();
-            known.any(Known::is_looked_up_now)
+            known.any(ResolvedEntry::is_looked_up_now)
         };
         let told = self.pending_told.iter().filter(is_looked_up).cloned();
         let pending: BTreeSet<_> = pending.chain(claimed).chain(told).collect();
@@ -407,11 +418,11 @@ impl Desired {
     }
 
     /// What is known of each entry, from the highest of each name.
-    fn each_known(&self) -> impl Iterator<Item = (&str, &Known)> {
+    fn each_known(&self) -> impl Iterator<Item = (&str, &ResolvedEntry)> {
         self.known.iter().flat_map(|(name, known)| known.iter().map(|known| (&**name, known)))
     }
 
-    fn origin(&self, winner: &Winner) -> Origin {
+    fn origin(&self, winner: &Winner) -> EntryOrigin {
         origin(&self.files, winner)
     }
 }
@@ -427,8 +438,8 @@ pub(super) fn also(
 }
 
 /// What is looked up, by source: what one of them waits for, the others do not.
-fn by_source(looks: Vec<Look>) -> Vec<Vec<Look>> {
-    let mut sources: BTreeMap<_, Vec<Look>> = BTreeMap::new();
+fn by_source(looks: Vec<LookupJob>) -> Vec<Vec<LookupJob>> {
+    let mut sources: BTreeMap<_, Vec<LookupJob>> = BTreeMap::new();
     for look in looks {
         sources.entry(look.source().cloned()).or_default().push(look);
     }

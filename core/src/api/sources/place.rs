@@ -12,25 +12,29 @@ use crate::watch;
 
 /// Whether what is in the workspace says what a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WorkspaceSide {
     /// The workspace holds it, or a link or a folder on the way to it.
     Inside,
     Outside,
 }
 
-impl Place {
+impl WorkspaceSide {
     /// The place of an absolute path at this moment, whether it is there or not. Blocks for some look-ups.
     ///
     /// Of a way that ends early the last folder is one in which a name was looked up: one that leads into the workspace and is missing
     /// there is inside.
     ///
     /// What products keep in the user's own folder is the user's, whatever the workspace: see [`is_users_own`].
-    pub(super) fn of(path: &Path, workspace: &Path) -> Place {
-        Place::of_found(path, workspace, &std::fs::metadata(path).ok())
+    pub(super) fn of(path: &Path, workspace: &Path) -> WorkspaceSide {
+        WorkspaceSide::of_found(path, workspace, &std::fs::metadata(path).ok())
     }
 
     /// The same of a file that was found or opened: its owner and mode count, and not those of another that has its name by now.
-    pub(super) fn of_found(path: &Path, workspace: &Path, found: &Option<Metadata>) -> Place {
+    pub(super) fn of_found(
+        path: &Path,
+        workspace: &Path,
+        found: &Option<Metadata>,
+    ) -> WorkspaceSide {
         // The workspace is written as the system writes it, which a folder of the way need not be.
         let is_inside = |folder: &Path| {
             std::fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(workspace))
@@ -38,20 +42,20 @@ impl Place {
         let is_named = path.starts_with(workspace);
         let ways_inside = || watch::folders_on_the_way(path).iter().any(|folder| is_inside(folder));
         match (is_named || ways_inside()) && !is_users_own(path, workspace, found) {
-            true => Place::Inside,
-            false => Place::Outside,
+            true => WorkspaceSide::Inside,
+            false => WorkspaceSide::Outside,
         }
     }
 
     /// Whether a file at that place may be a source of a scope: one of the workspace waits for approval, or was named at launch.
     pub(super) fn allows(self, scope: Scope) -> bool {
-        self == Place::Outside || scope.is_gated() || scope == Scope::Launch
+        self == WorkspaceSide::Outside || scope.is_gated() || scope == Scope::Launch
     }
 
     /// The scope that the place implies.
     pub(super) fn scope(self, path: &Path, workspace: &Path) -> Scope {
         match self {
-            Place::Inside => {
+            WorkspaceSide::Inside => {
                 let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
                 let is_root = folder.is_some_and(|folder| folder == workspace);
                 match is_root && path.file_name().is_some_and(|name| name == ".mcp.json") {
@@ -60,7 +64,7 @@ impl Place {
                 }
             }
             // What the workspace does not hold, it cannot pass off as its own.
-            Place::Outside => match known_scope(path, workspace) {
+            WorkspaceSide::Outside => match known_scope(path, workspace) {
                 Some(scope) if !scope.is_gated() => scope,
                 Some(_) | None => Scope::User,
             },
@@ -121,10 +125,11 @@ mod tests {
     #[test]
     fn the_users_files_are_the_users_in_a_workspace_above_them() {
         let home = home_of_user().unwrap();
-        for (file, place) in
-            [(".cursor/mcp.json", Place::Outside), (".cursor/other.json", Place::Inside)]
-        {
-            assert_eq!(Place::of(&home.join(file), Path::new("/")), place, "{file}");
+        for (file, place) in [
+            (".cursor/mcp.json", WorkspaceSide::Outside),
+            (".cursor/other.json", WorkspaceSide::Inside),
+        ] {
+            assert_eq!(WorkspaceSide::of(&home.join(file), Path::new("/")), place, "{file}");
         }
     }
 
@@ -138,8 +143,8 @@ mod tests {
         let mut seen: Vec<Scope> = Vec::new();
         for file in known {
             let (path, scope) = (Path::new(&file.path), Scope::from(file.scope));
-            let place = Place::of(path, &workspace);
-            assert_eq!(place == Place::Inside, scope.is_gated(), "{path:?}");
+            let place = WorkspaceSide::of(path, &workspace);
+            assert_eq!(place == WorkspaceSide::Inside, scope.is_gated(), "{path:?}");
             assert_eq!(place.scope(path, &workspace), scope, "{path:?}");
             seen.push(scope);
         }
@@ -147,7 +152,7 @@ mod tests {
             assert!(seen.contains(&scope), "{scope}");
         }
         let other = Path::new("/srv/other/.mcp.json");
-        assert_eq!(Place::of(other, &workspace).scope(other, &workspace), Scope::User);
+        assert_eq!(WorkspaceSide::of(other, &workspace).scope(other, &workspace), Scope::User);
     }
 
     /// SPEC 18.9: in a workspace that holds the home folder, as `/` does, what a product keeps for the user at its exact place is the

@@ -25,7 +25,7 @@ use crate::transport::run_command;
 
 /// What the host is asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Question {
+pub(super) enum HostQuestion {
     /// The value of an input, as that source declares it.
     Input(SourceName, Box<str>),
     /// A secret by its name, for a server of that source: what one is given is no other's.
@@ -39,7 +39,7 @@ pub(super) enum Question {
 /// The answers so far.
 #[derive(Default)]
 pub(super) struct Answers {
-    asked: BTreeMap<Question, Asked>,
+    asked: BTreeMap<HostQuestion, HostPrompt>,
     /// To be asked when the pass is over.
     to_ask: Vec<Ask>,
     last: u64,
@@ -49,13 +49,13 @@ pub(super) struct Answers {
 
 /// One question that is put to the host.
 pub(super) struct Ask {
-    question: Question,
+    question: HostQuestion,
     number: u64,
     server: Arc<str>,
     params: Value,
 }
 
-struct Asked {
+struct HostPrompt {
     number: u64,
     state: State,
     /// The entry that was asked about: another one is another question.
@@ -71,12 +71,12 @@ enum State {
     Queued,
     /// The host was asked.
     Open,
-    Answered(Answer),
+    Answered(HostAnswer),
 }
 
 /// What came back. There is no `Debug`: it may be a secret.
 #[derive(Clone)]
-pub(super) enum Answer {
+pub(super) enum HostAnswer {
     /// A text, or of an entry a JSON object.
     Text(String),
     /// There is none: nobody to ask, or nothing that they have.
@@ -98,12 +98,12 @@ impl Answers {
     /// The answer to a question; without one it is noted, to be asked.
     pub(super) fn of(
         &mut self,
-        question: &Question,
+        question: &HostQuestion,
         server: &str,
         of: Option<&Arc<Template>>,
         params: impl FnOnce() -> Value,
-    ) -> Result<Answer, Lack> {
-        let is_it = |asked: &Asked| match (&asked.of, of) {
+    ) -> Result<HostAnswer, Lack> {
+        let is_it = |asked: &HostPrompt| match (&asked.of, of) {
             (None, None) => true,
             (Some(asked), Some(now)) => Arc::ptr_eq(asked, now) || asked == now,
             (Some(_), None) | (None, Some(_)) => false,
@@ -118,7 +118,7 @@ impl Answers {
         }
         self.last += 1;
         let (number, state, of) = (self.last, State::Queued, of.cloned());
-        let asked = Asked { number, state, of, named: pass, needed: pass };
+        let asked = HostPrompt { number, state, of, named: pass, needed: pass };
         self.asked.insert(question.clone(), asked);
         let (question, params) = (question.clone(), params());
         self.to_ask.push(Ask { question, number, server: server.into(), params });
@@ -131,7 +131,7 @@ impl Answers {
     }
 
     /// What was answered stays known, though this pass does not need it.
-    pub(super) fn keep<'a>(&mut self, questions: impl IntoIterator<Item = &'a Question>) {
+    pub(super) fn keep<'a>(&mut self, questions: impl IntoIterator<Item = &'a HostQuestion>) {
         for question in questions {
             if let Some(asked) = self.asked.get_mut(question) {
                 asked.named = self.pass;
@@ -151,7 +151,7 @@ impl Answers {
 
     /// Whether the host is asked at this moment for something that is needed.
     pub(super) fn is_waiting(&self) -> bool {
-        let is_open = |asked: &Asked| matches!(asked.state, State::Queued | State::Open);
+        let is_open = |asked: &HostPrompt| matches!(asked.state, State::Queued | State::Open);
         self.asked.values().any(|asked| is_open(asked) && asked.needed == self.pass)
     }
 
@@ -159,10 +159,10 @@ impl Answers {
     pub(super) fn forget_what_may_change(&mut self) {
         self.asked.retain(|question, asked| match &asked.state {
             State::Queued | State::Open => true,
-            State::Answered(Answer::None | Answer::Refused) => false,
-            State::Answered(Answer::Text(_)) => match question {
-                Question::Secret(..) | Question::Command(_) => false,
-                Question::Input(..) | Question::Entry(..) => true,
+            State::Answered(HostAnswer::None | HostAnswer::Refused) => false,
+            State::Answered(HostAnswer::Text(_)) => match question {
+                HostQuestion::Secret(..) | HostQuestion::Command(_) => false,
+                HostQuestion::Input(..) | HostQuestion::Entry(..) => true,
             },
         });
     }
@@ -180,7 +180,7 @@ impl Answers {
     }
 
     /// Takes an answer; whether anybody waits for it.
-    fn take(&mut self, question: &Question, number: u64, answer: Answer) -> bool {
+    fn take(&mut self, question: &HostQuestion, number: u64, answer: HostAnswer) -> bool {
         match self.asked.get_mut(question).filter(|asked| asked.number == number) {
             Some(asked) => {
                 asked.state = State::Answered(answer);
@@ -224,29 +224,29 @@ pub(super) fn ask(config: &Arc<Config>, questions: Vec<Ask>) {
 }
 
 /// The answer of whoever is asked; nothing when nobody needs one any more.
-async fn answer(config: &Weak<Config>, ask: &Ask) -> Option<Answer> {
+async fn answer(config: &Weak<Config>, ask: &Ask) -> Option<HostAnswer> {
     let config = config.upgrade()?;
     if !config.desired().answers.begin(ask) {
         return None;
     }
     if config.driver.check_open().is_err() {
-        return Some(Answer::Refused);
+        return Some(HostAnswer::Refused);
     }
     let driver = config.driver.clone();
     // Nobody who waits for the host keeps the configuration.
     drop(config);
     let kind = match &ask.question {
-        Question::Input(..) => HandlerKind::Inputs,
-        Question::Secret(..) => HandlerKind::Secrets,
-        Question::Entry(..) => HandlerKind::Entries,
-        Question::Command(line) => {
+        HostQuestion::Input(..) => HandlerKind::Inputs,
+        HostQuestion::Secret(..) => HandlerKind::Secrets,
+        HostQuestion::Entry(..) => HandlerKind::Entries,
+        HostQuestion::Command(line) => {
             let (inherit_env, lookups) = (&driver.options.inherit_env, &driver.lookups);
             let printed = run_command(&ask.server, line, &driver.workspace, inherit_env, lookups);
             return Some(match printed.await {
-                Ok(text) => Answer::Text(text),
+                Ok(text) => HostAnswer::Text(text),
                 Err(error) => {
                     tracing::warn!(server = &*ask.server, %error, "a command gave no value");
-                    Answer::Refused
+                    HostAnswer::Refused
                 }
             });
         }
@@ -255,32 +255,32 @@ async fn answer(config: &Weak<Config>, ask: &Ask) -> Option<Answer> {
     let request = request.from_server(ask.server.clone(), 0, 0);
     let handlers = driver.options.handlers.clone();
     if !handlers.has(kind) {
-        return Some(Answer::None);
+        return Some(HostAnswer::None);
     }
     let begun = catch_unwind(AssertUnwindSafe(|| handlers.answer(request)));
-    let Some(handling) = begun.ok().flatten() else { return Some(Answer::Refused) };
+    let Some(handling) = begun.ok().flatten() else { return Some(HostAnswer::Refused) };
     let given = tokio::time::timeout(driver.options.handler_timeout, contained(handling)).await;
-    Some(given.map_or(Answer::Refused, |given| read(kind, given)))
+    Some(given.map_or(HostAnswer::Refused, |given| read(kind, given)))
 }
 
 /// What a handler gave: `{"value": "…"}`, or `{}` when it has none; of an entry the whole object.
-fn read(kind: HandlerKind, given: HandlerResult) -> Answer {
-    let Ok(text) = given else { return Answer::Refused };
+fn read(kind: HandlerKind, given: HandlerResult) -> HostAnswer {
+    let Ok(text) = given else { return HostAnswer::Refused };
     let Ok(Value::Object(object)) = plain(&text) else {
-        return Answer::Refused;
+        return HostAnswer::Refused;
     };
     if kind == HandlerKind::Entries {
-        return Answer::Text(text);
+        return HostAnswer::Text(text);
     }
     match object.get("value") {
-        Some(Value::String(value)) => Answer::Text(value.clone()),
-        None | Some(Value::Null) => Answer::None,
-        Some(_) => Answer::Refused,
+        Some(Value::String(value)) => HostAnswer::Text(value.clone()),
+        None | Some(Value::Null) => HostAnswer::None,
+        Some(_) => HostAnswer::Refused,
     }
 }
 
 /// An answer came: one pass for all that come at about the same time.
-fn answered(config: &Arc<Config>, ask: &Ask, answer: Answer) {
+fn answered(config: &Arc<Config>, ask: &Ask, answer: HostAnswer) {
     {
         let mut desired = config.desired();
         if !desired.answers.take(&ask.question, ask.number, answer) {

@@ -20,11 +20,11 @@ use trunkline_pool::settings::{FILE_BYTES_MAX, ReadOptions};
 use trunkline_pool::text::escaped;
 
 use super::Config;
-use super::desired::{Again, Desired, File, Word};
+use super::desired::{Desired, File, RereadState, TrustUpdate};
 use super::entry::Fresh;
-use super::findings::Said;
+use super::findings::ParsedSource;
 use super::pass::{Begun, Busy, Passed};
-use super::place::Place;
+use super::place::WorkspaceSide;
 use crate::host_env::settings_discovery::project_of;
 use crate::platform::is_users_alone;
 use crate::{Error, ErrorCode, Result, bounded};
@@ -39,10 +39,10 @@ const ROUNDS_MAX: usize = 4;
 const AWAY_MAX: Duration = Duration::from_millis(300);
 
 /// What one file says, by a read of that number.
-pub(super) struct Read {
+pub(super) struct SourceRead {
     source: SourceName,
     number: u64,
-    said: Result<Said>,
+    said: Result<ParsedSource>,
 }
 
 /// What came of reading files again.
@@ -55,8 +55,8 @@ pub(super) struct Reread {
 }
 
 impl Reread {
-    fn report(&mut self, read: &[Read]) {
-        for Read { source, said, .. } in read {
+    fn report(&mut self, read: &[SourceRead]) {
+        for SourceRead { source, said, .. } in read {
             match said {
                 Ok(said) => self.findings.extend(said.findings.rows_of(source)),
                 Err(error) => self.errors.push((source.clone(), error.clone())),
@@ -79,7 +79,7 @@ impl Config {
         {
             let mut desired = self.desired();
             files.retain_mut(|(source, file)| {
-                file.again = Again::UnderWay;
+                file.again = RereadState::UnderWay;
                 desired.files.get_mut(source).is_some_and(|file| {
                     file.is_missed = false;
                     file.again.begin()
@@ -138,16 +138,16 @@ impl Config {
     }
 
     /// A word about the trust in the workspace, newer than all before.
-    pub(crate) fn next_word(&self, trust: WorkspaceTrust) -> Word {
+    pub(crate) fn next_word(&self, trust: WorkspaceTrust) -> TrustUpdate {
         let number = self.words.fetch_add(1, Ordering::Relaxed) + 1;
-        Word { number, trusted: trust == WorkspaceTrust::Trusted }
+        TrustUpdate { number, trusted: trust == WorkspaceTrust::Trusted }
     }
 
     /// Sets the trust in the workspace, unless a newer word did. Files that were not read without it are read first, so that nothing starts
     /// that they say no more.
-    pub(super) async fn set_trust(self: &Arc<Self>, word: Word) -> Result<Passed> {
+    pub(super) async fn set_trust(self: &Arc<Self>, word: TrustUpdate) -> Result<Passed> {
         let mut unread = self.unread_files(word.trusted, |_| true);
-        let mut read: Vec<Read> = Vec::new();
+        let mut read: Vec<SourceRead> = Vec::new();
         for _ in 0..ROUNDS_MAX {
             let reads = unread.into_iter().map(|(source, file)| self.read_numbered(source, file));
             read.extend(futures_util::future::join_all(reads).await);
@@ -188,7 +188,7 @@ impl Config {
         unread
     }
 
-    async fn read_numbered(self: &Arc<Self>, source: SourceName, file: File) -> Read {
+    async fn read_numbered(self: &Arc<Self>, source: SourceName, file: File) -> SourceRead {
         let look = || {
             let (config, source, file) = (self.clone(), source.clone(), file.clone());
             async move {
@@ -197,7 +197,7 @@ impl Config {
             }
         };
         let (number, said) = match file.again {
-            Again::No => look().await,
+            RereadState::No => look().await,
             _ => {
                 let pause = || self.driver.runtime.sleep_until(Instant::now() + AWAY_MAX);
                 unless_away(look, pause).await
@@ -207,18 +207,18 @@ impl Config {
         let is_asked_again = {
             let mut desired = self.desired();
             let now = desired.files.get_mut(&source);
-            file.again == Again::UnderWay && now.is_some_and(|now| now.again.end())
+            file.again == RereadState::UnderWay && now.is_some_and(|now| now.again.end())
         };
         if is_asked_again {
             self.reread(|one| one.path == file.path);
         }
-        Read { source, number, said }
+        SourceRead { source, number, said }
     }
 
     /// Takes up what files say now, and another change with it.
     fn take_up(
         self: &Arc<Self>,
-        read: Vec<Read>,
+        read: Vec<SourceRead>,
         fresh: Fresh,
         also: impl FnOnce(&mut Desired),
     ) -> Begun {
@@ -227,7 +227,7 @@ impl Config {
             if fresh == Fresh::Yes {
                 desired.answers.forget_what_may_change();
             }
-            for Read { source, number, said } in read {
+            for SourceRead { source, number, said } in read {
                 // One that was removed meanwhile stays so, and of two reads the later one counts.
                 let file = desired.files.get_mut(&source).filter(|file| file.read < number);
                 match (file.map(|file| file.read = number), said) {
@@ -274,7 +274,7 @@ pub(super) fn says(
     (scope, before): (Scope, Option<&Contents>),
     file: &File,
     workspace: &Path,
-) -> Result<Option<Said>> {
+) -> Result<Option<ParsedSource>> {
     let refused = |message: String| {
         let error = Error::new(ErrorCode::InvalidConfig, message);
         Err(error.with_detail("source", &*file.shown).with_detail("path", ""))
@@ -292,7 +292,7 @@ pub(super) fn says(
     };
     // Only now: a folder or a link that came since the last look may have led into the workspace.
     let is_alone = is_users_alone(&found);
-    if !Place::of_found(&file.path, workspace, &Some(found)).allows(scope) {
+    if !WorkspaceSide::of_found(&file.path, workspace, &Some(found)).allows(scope) {
         let why = match is_alone {
             true => "",
             false => ", and others than this user own it or may write it",
@@ -308,7 +308,7 @@ pub(super) fn says(
         // What waits for approval starts in the workspace, and a runner of packages in its own folder (SPEC 12.10).
         project: project_of(&file.path, workspace).filter(|_| !scope.is_gated()).and_then(written),
     };
-    Said::read(&text, &file.shown, &options, (scope, before)).map(Some)
+    ParsedSource::read(&text, &file.shown, &options, (scope, before)).map(Some)
 }
 
 /// The text of a file, and what was opened for it; nothing when there is none.

@@ -23,9 +23,9 @@ use crate::{Error, ErrorCode, Result};
 /// The pool's servers by name, and what is known of names that have none.
 #[derive(Default)]
 pub(crate) struct Running {
-    servers: Servers,
+    servers: ResolvedServers,
     /// Every name that a source names.
-    named: BTreeMap<Box<str>, Named>,
+    named: BTreeMap<Box<str>, ServerRecord>,
     /// Names that were there, at most [`REMOVED_MAX`].
     removed: BTreeSet<Box<str>>,
     /// The lists of the host and of all sources.
@@ -33,18 +33,18 @@ pub(crate) struct Running {
 }
 
 /// Servers by name.
-type Servers = BTreeMap<Box<str>, Arc<Configured>>;
+type ResolvedServers = BTreeMap<Box<str>, Arc<Configured>>;
 
 /// Of which servers another connection is wanted than before, each with what was wanted then.
 pub(super) type Moved = BTreeMap<Box<str>, Option<Arc<Configured>>>;
 
 /// What a source says of a name, and what came of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Named {
+pub(crate) struct ServerRecord {
     /// Where it is said.
-    pub(crate) origin: Arc<Origin>,
+    pub(crate) origin: Arc<EntryOrigin>,
     /// What came of it.
-    pub(crate) standing: Standing,
+    pub(crate) standing: ConfigStatus,
     /// What was decided of it, whatever else keeps it out.
     pub(crate) approval: Approval,
     /// What keeps out what the name has, though that could run.
@@ -52,12 +52,12 @@ pub(crate) struct Named {
     /// The entries above it that may not run, and so hide nothing.
     pub(crate) over: Vec<Over>,
     /// The entry below that it takes the place of, of one that needs approval.
-    pub(crate) hides: Option<Origin>,
+    pub(crate) hides: Option<EntryOrigin>,
 }
 
 /// Where a configuration comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Origin {
+pub(crate) struct EntryOrigin {
     /// The source.
     pub(crate) source: Arc<SourceName>,
     /// The file, of a source that is one.
@@ -68,7 +68,7 @@ pub(crate) struct Origin {
 
 /// What came of a configuration.
 #[derive(Clone, Debug)]
-pub(crate) enum Standing {
+pub(crate) enum ConfigStatus {
     /// It may run.
     Runs,
     /// It is wrong. What ran before goes on.
@@ -89,18 +89,18 @@ pub(crate) enum Awaited {
 }
 
 /// What a pass says of one name.
-pub(super) struct Planned {
-    pub(super) origin: Arc<Origin>,
-    pub(super) verdict: Verdict,
+pub(super) struct ServerPlan {
+    pub(super) origin: Arc<EntryOrigin>,
+    pub(super) verdict: ServerVerdict,
     pub(super) approval: Approval,
     /// The entries above it that may not run.
     pub(super) over: Vec<Over>,
     /// The entry below that it takes the place of.
-    pub(super) hides: Option<Origin>,
+    pub(super) hides: Option<EntryOrigin>,
 }
 
 /// What is to be done about one name.
-pub(super) enum Verdict {
+pub(super) enum ServerVerdict {
     /// It runs.
     Run(Arc<Configured>),
     /// It does not, for this reason.
@@ -115,7 +115,7 @@ pub(super) enum Verdict {
 pub(super) type Retimed = BTreeSet<Box<str>>;
 
 /// What was known of a name at one moment, and what it had.
-pub(super) type Stood = (Option<Named>, Option<Arc<Configured>>);
+pub(super) type Stood = (Option<ServerRecord>, Option<Arc<Configured>>);
 
 /// Names that are remembered as removed, for the reason of a refusal; of more, the first by name are forgotten.
 const REMOVED_MAX: usize = 4096;
@@ -157,12 +157,12 @@ impl Running {
     }
 
     /// What a source says of a name, if any does.
-    pub(crate) fn named(&self, name: &str) -> Option<&Named> {
+    pub(crate) fn named(&self, name: &str) -> Option<&ServerRecord> {
         self.named.get(name)
     }
 
     /// Every name that a source names.
-    pub(crate) fn all_named(&self) -> impl Iterator<Item = (&str, &Named)> {
+    pub(crate) fn all_named(&self) -> impl Iterator<Item = (&str, &ServerRecord)> {
         self.named.iter().map(|(name, named)| (&**name, named))
     }
 
@@ -196,9 +196,9 @@ impl Running {
     /// Becomes what a pass says; one row for each name, what moved, and what has another time to connect.
     pub(super) fn replace(
         &mut self,
-        plan: BTreeMap<Box<str>, Planned>,
+        plan: BTreeMap<Box<str>, ServerPlan>,
         gates: &Gates,
-    ) -> (BTreeMap<Box<str>, Row>, Moved, Retimed) {
+    ) -> (BTreeMap<Box<str>, ReconcileRow>, Moved, Retimed) {
         let before = std::mem::take(&mut self.servers);
         let mut gone_names = std::mem::take(&mut self.named);
         let mut rows = BTreeMap::new();
@@ -212,12 +212,12 @@ impl Running {
         for (name, named) in gone_names {
             let had = before.contains_key(&name);
             // Nobody was told of it.
-            if !had && matches!(named.standing, Standing::Waiting(Awaited::Files)) {
+            if !had && matches!(named.standing, ConfigStatus::Waiting(Awaited::Files)) {
                 continue;
             }
-            rows.insert(name.clone(), Row::of(Applied::Removed));
+            rows.insert(name.clone(), ReconcileRow::of(Applied::Removed));
             // What was only waited for was never there.
-            if had || !matches!(named.standing, Standing::Waiting(_)) {
+            if had || !matches!(named.standing, ConfigStatus::Waiting(_)) {
                 self.removed.insert(name);
             }
         }
@@ -232,25 +232,27 @@ impl Running {
     fn put(
         &mut self,
         name: &str,
-        (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
-        Planned { origin, verdict, approval, over, hides }: Planned,
+        (earlier, old): (Option<&ServerRecord>, Option<&Arc<Configured>>),
+        ServerPlan { origin, verdict, approval, over, hides }: ServerPlan,
         gates: &Gates,
-    ) -> Row {
+    ) -> ReconcileRow {
         let (standing, runs) = match verdict {
-            Verdict::Run(new) => (Standing::Runs, Some(new)),
-            Verdict::Shut(reason) => (Standing::Shut(reason), None),
-            Verdict::Invalid(error, before) => (Standing::Invalid(error), before.of(old)),
-            Verdict::Wait(awaited, before) => (Standing::Waiting(awaited), before.of(old)),
+            ServerVerdict::Run(new) => (ConfigStatus::Runs, Some(new)),
+            ServerVerdict::Shut(reason) => (ConfigStatus::Shut(reason), None),
+            ServerVerdict::Invalid(error, before) => (ConfigStatus::Invalid(error), before.of(old)),
+            ServerVerdict::Wait(awaited, before) => {
+                (ConfigStatus::Waiting(awaited), before.of(old))
+            }
         };
         let kept_out = kept_out_by(gates, name, runs.as_ref());
-        let mut named = Named { origin, standing, approval, kept_out, over, hides };
+        let mut named = ServerRecord { origin, standing, approval, kept_out, over, hides };
         // That is over in a moment, as a rule: until then it stands as it stood, unless it ends.
-        if let (Standing::Waiting(Awaited::Files), Some(earlier)) = (&named.standing, earlier)
+        if let (ConfigStatus::Waiting(Awaited::Files), Some(earlier)) = (&named.standing, earlier)
             && runs.is_some() == old.is_some()
         {
-            named = Named { kept_out, over: named.over, ..earlier.clone() };
+            named = ServerRecord { kept_out, over: named.over, ..earlier.clone() };
         }
-        let row = Row::of_change((earlier, old), (&named, runs.as_ref()));
+        let row = ReconcileRow::of_change((earlier, old), (&named, runs.as_ref()));
         self.servers.extend(runs.map(|runs| (name.into(), runs)));
         self.named.insert(name.into(), named);
         row
@@ -262,18 +264,18 @@ impl Running {
     }
 
     /// What became of one name since; nothing of one that was never told of.
-    pub(super) fn row_since(&self, name: &str, (earlier, old): &Stood) -> Option<Row> {
+    pub(super) fn row_since(&self, name: &str, (earlier, old): &Stood) -> Option<ReconcileRow> {
         match (self.named.get(name), earlier) {
             (Some(named), earlier) => {
                 let before = (earlier.as_ref(), old.as_ref());
-                Some(Row::of_change(before, (named, self.servers.get(name))))
+                Some(ReconcileRow::of_change(before, (named, self.servers.get(name))))
             }
-            (None, Some(_)) => Some(Row::of(Applied::Removed)),
+            (None, Some(_)) => Some(ReconcileRow::of(Applied::Removed)),
             (None, None) => None,
         }
     }
 
-    fn retimed_since(&self, before: &Servers) -> Retimed {
+    fn retimed_since(&self, before: &ResolvedServers) -> Retimed {
         let time = |configured: &Arc<Configured>| configured.spec().connect_timeout;
         let is_same = |name: &str, new: &Arc<Configured>| {
             before.get(name).is_some_and(|old| time(old) == time(new))
@@ -282,7 +284,7 @@ impl Running {
         retimed.map(|(name, _)| name.clone()).collect()
     }
 
-    fn moved_since(&self, before: &Servers) -> Moved {
+    fn moved_since(&self, before: &ResolvedServers) -> Moved {
         let is_same = |name: &str, old: &Arc<Configured>| {
             let new = self.servers.get(name);
             new.is_some_and(|new| {
@@ -320,30 +322,30 @@ impl Config {
     }
 }
 
-impl Named {
+impl ServerRecord {
     /// What is decided of it, apart from the lists of names.
     pub(crate) fn gate(&self) -> Gate {
         match &self.standing {
-            Standing::Shut(reason) => Gate::Shut(*reason),
-            Standing::Runs | Standing::Invalid(_) | Standing::Waiting(_) => Gate::Open,
+            ConfigStatus::Shut(reason) => Gate::Shut(*reason),
+            ConfigStatus::Runs | ConfigStatus::Invalid(_) | ConfigStatus::Waiting(_) => Gate::Open,
         }
     }
 
     /// Why it does not run.
     fn error(&self) -> Error {
         let error = match &self.standing {
-            Standing::Invalid(error) => return error.clone(),
-            Standing::Shut(reason) => {
+            ConfigStatus::Invalid(error) => return error.clone(),
+            ConfigStatus::Shut(reason) => {
                 let refused = Gate::Shut(*reason).check().err();
                 refused.unwrap_or_else(|| refusal(reason.as_str(), "a gate keeps the server out"))
             }
-            Standing::Waiting(Awaited::Files) => {
+            ConfigStatus::Waiting(Awaited::Files) => {
                 let message = "the file system is asked for what the server's configuration names";
                 Error::new(ErrorCode::Unavailable, message).with_hint(
                     "try again in a moment; what is mounted there may have stopped answering",
                 )
             }
-            Standing::Waiting(Awaited::Host) | Standing::Runs => {
+            ConfigStatus::Waiting(Awaited::Host) | ConfigStatus::Runs => {
                 let message = "the host is asked for what the server's configuration needs";
                 Error::new(ErrorCode::Unavailable, message)
                     .with_hint("answer the question, or wait until `settled`")
@@ -357,13 +359,13 @@ impl Named {
     }
 }
 
-impl Standing {
-    fn is(&self, other: &Standing) -> bool {
+impl ConfigStatus {
+    fn is(&self, other: &ConfigStatus) -> bool {
         match (self, other) {
-            (Standing::Runs, Standing::Runs) => true,
-            (Standing::Waiting(one), Standing::Waiting(other)) => one == other,
-            (Standing::Invalid(one), Standing::Invalid(other)) => one == other,
-            (Standing::Shut(one), Standing::Shut(other)) => one == other,
+            (ConfigStatus::Runs, ConfigStatus::Runs) => true,
+            (ConfigStatus::Waiting(one), ConfigStatus::Waiting(other)) => one == other,
+            (ConfigStatus::Invalid(one), ConfigStatus::Invalid(other)) => one == other,
+            (ConfigStatus::Shut(one), ConfigStatus::Shut(other)) => one == other,
             _ => false,
         }
     }
@@ -371,7 +373,7 @@ impl Standing {
 
 /// What a pass meant to one server, as a row of the report.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct ReconcileRow {
     pub(super) applied: Applied,
     source: Option<Arc<SourceName>>,
     pub(super) reason: Option<&'static str>,
@@ -427,40 +429,46 @@ impl Applied {
     }
 }
 
-impl Row {
-    fn of(applied: Applied) -> Row {
+impl ReconcileRow {
+    fn of(applied: Applied) -> ReconcileRow {
         let is_news = applied != Applied::Unchanged;
-        Row { applied, source: None, reason: None, error: None, is_news }
+        ReconcileRow { applied, source: None, reason: None, error: None, is_news }
     }
 
     /// From what a name had to what it has.
     pub(super) fn between(
-        (earlier, old): (Option<&Named>, Option<&Arc<Configured>>),
-        (named, new): (&Named, Option<&Arc<Configured>>),
-    ) -> Row {
+        (earlier, old): (Option<&ServerRecord>, Option<&Arc<Configured>>),
+        (named, new): (&ServerRecord, Option<&Arc<Configured>>),
+    ) -> ReconcileRow {
         // What ends what ran is news, though the entry stands as it stood.
         let is_lost = old.is_some() && new.is_none();
         let is_news =
             is_lost || earlier.is_none_or(|earlier| !earlier.standing.is(&named.standing));
         let row = match (&named.standing, new) {
-            (Standing::Runs, Some(new)) => {
-                let row = Row::of(Applied::between(old, new));
+            (ConfigStatus::Runs, Some(new)) => {
+                let row = ReconcileRow::of(Applied::between(old, new));
                 // One that waited, or was wrong, is as it was: whoever was told so hears of the end.
-                Row { is_news: row.is_news || is_news, ..row }
+                ReconcileRow { is_news: row.is_news || is_news, ..row }
             }
-            (Standing::Runs, None) => Row::of(Applied::Removed),
-            (Standing::Shut(reason), _) => {
-                Row { reason: Some(reason.as_str()), is_news, ..Row::of(Applied::Refused) }
+            (ConfigStatus::Runs, None) => ReconcileRow::of(Applied::Removed),
+            (ConfigStatus::Shut(reason), _) => ReconcileRow {
+                reason: Some(reason.as_str()),
+                is_news,
+                ..ReconcileRow::of(Applied::Refused)
+            },
+            (ConfigStatus::Invalid(error), _) => ReconcileRow {
+                error: Some(error.clone()),
+                is_news,
+                ..ReconcileRow::of(Applied::Invalid)
+            },
+            (ConfigStatus::Waiting(Awaited::Host), _) => {
+                ReconcileRow { is_news, ..ReconcileRow::of(Applied::Waiting) }
             }
-            (Standing::Invalid(error), _) => {
-                Row { error: Some(error.clone()), is_news, ..Row::of(Applied::Invalid) }
-            }
-            (Standing::Waiting(Awaited::Host), _) => Row { is_news, ..Row::of(Applied::Waiting) },
-            (Standing::Waiting(Awaited::Files), _) => {
-                Row { is_news: is_lost, ..Row::of(Applied::Waiting) }
+            (ConfigStatus::Waiting(Awaited::Files), _) => {
+                ReconcileRow { is_news: is_lost, ..ReconcileRow::of(Applied::Waiting) }
             }
         };
-        Row { source: Some(named.origin.source.clone()), ..row }
+        ReconcileRow { source: Some(named.origin.source.clone()), ..row }
     }
 
     /// As JSON: `{action, source?, reason?, error?}`.

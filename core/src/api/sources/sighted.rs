@@ -38,7 +38,7 @@ pub(crate) struct Sighted {
 
 /// What it is looked at with.
 #[derive(Clone, Copy)]
-pub(crate) struct Sighting<'a> {
+pub(crate) struct PreviewContext<'a> {
     pub workspace: &'a Path,
     pub inherit_env: &'a [String],
     pub looks: &'a Looks,
@@ -90,9 +90,9 @@ pub(super) fn file_of(found: &FoundProgram) -> PathBuf {
 
 impl Config {
     /// What entries that need approval are looked at with.
-    pub(super) fn sighting(&self) -> Sighting<'_> {
+    pub(super) fn sighting(&self) -> PreviewContext<'_> {
         let driver = &self.driver;
-        Sighting {
+        PreviewContext {
             workspace: &driver.workspace,
             inherit_env: &driver.options.inherit_env,
             looks: &self.looks,
@@ -131,9 +131,9 @@ impl Sighted {
         name: &str,
         (template, declared): (&Template, &Declared),
         looked_up: LookedUp,
-        with: Sighting<'_>,
+        with: PreviewContext<'_>,
     ) -> Result<(Sighted, Command)> {
-        let Sighting { workspace, inherit_env, looks } = with;
+        let PreviewContext { workspace, inherit_env, looks } = with;
         let (spec, files) = (looked_up.spec.clone(), looked_up.files.clone());
         let command = Command::LookedUp(Box::new(looked_up));
         let found = command.found(name, workspace, inherit_env);
@@ -152,8 +152,12 @@ impl Sighted {
     }
 
     /// What would run of a configuration that is taken literally. Blocks for as long as the file system does.
-    pub(crate) fn of_spec(name: &str, spec: &ServerSpec, with: Sighting<'_>) -> (Sighted, Command) {
-        let Sighting { workspace, inherit_env, looks } = with;
+    pub(crate) fn of_spec(
+        name: &str,
+        spec: &ServerSpec,
+        with: PreviewContext<'_>,
+    ) -> (Sighted, Command) {
+        let PreviewContext { workspace, inherit_env, looks } = with;
         let command = Command::Literal(Box::new(spec.clone()));
         let found = command.found(name, workspace, inherit_env);
         let file = found.as_ref().map(file_of);
@@ -188,13 +192,13 @@ impl Sighted {
 }
 
 /// The entry that one would take the place of, and another name that looks like its own.
-pub(super) type Beside<'a> = (Option<&'a running::Origin>, Option<&'a str>);
+pub(super) type Beside<'a> = (Option<&'a running::EntryOrigin>, Option<&'a str>);
 
 /// What a person is shown of a configuration, in the form of all languages.
 pub(super) fn request(
     (root, name): (&Root, &str),
     candidate: Candidate<'_>,
-    (origin, (hides, alike)): (&running::Origin, Beside<'_>),
+    (origin, (hides, alike)): (&running::EntryOrigin, Beside<'_>),
     book: &Book,
 ) -> Value {
     let hides = hides.map(|hidden| Hidden {

@@ -10,16 +10,16 @@ use trunkline_pool::layers::{Layers, Scope, SourceName, Winner};
 use trunkline_pool::state::Gate;
 
 use super::desired::File;
-use super::entry::{Known, Outcome, Sight};
-use super::looked::Look;
+use super::entry::{Outcome, ResolvedEntry, Resolver};
+use super::looked::LookupJob;
 use super::over::Over;
 use super::questions::Answers;
-use super::running::{Awaited, Origin, Planned, Verdict};
+use super::running::{Awaited, EntryOrigin, ServerPlan, ServerVerdict};
 use crate::api::configured::Configured;
 
 /// The look at all entries, in one pass.
-pub(super) struct Looking<'a> {
-    pub(super) sight: &'a Sight<'a>,
+pub(super) struct StackLookup<'a> {
+    pub(super) sight: &'a Resolver<'a>,
     pub(super) layers: &'a Layers,
     pub(super) files: &'a BTreeMap<SourceName, File>,
     pub(super) answers: &'a mut Answers,
@@ -27,12 +27,12 @@ pub(super) struct Looking<'a> {
     /// Of these whoever makes this pass takes part in every look.
     pub(super) mine: &'a BTreeSet<Box<str>>,
     /// What the file system has to say.
-    pub(super) looks: Vec<Look>,
+    pub(super) looks: Vec<LookupJob>,
     /// The names that wait for that.
     pub(super) waiting: Vec<Box<str>>,
 }
 
-impl Looking<'_> {
+impl StackLookup<'_> {
     /// Looks at the entries of a name until one counts.
     pub(super) fn look(&mut self, name: &str, entries: &[Winner], mut stack: Stack) -> Stack {
         for (place, winner) in entries.iter().enumerate() {
@@ -50,13 +50,13 @@ impl Looking<'_> {
                 break;
             };
             let lack = known.lack(name, self.last_look, self.mine.contains(name));
-            if lack.is_some() || matches!(verdict, Verdict::Wait(Awaited::Files, _)) {
+            if lack.is_some() || matches!(verdict, ServerVerdict::Wait(Awaited::Files, _)) {
                 self.waiting.push(name.into());
             }
             self.looks.extend(lack);
             let hidden = hidden_by(&entries[place + 1..]).filter(|_| is_gated);
             known.hides = hidden.map(|lower| origin(self.files, lower));
-            let planned = Planned {
+            let planned = ServerPlan {
                 origin: Arc::new(origin(self.files, winner)),
                 approval: self.sight.decided(name, &known),
                 verdict,
@@ -92,20 +92,20 @@ impl Before {
 }
 
 /// Where an entry is said.
-pub(super) fn origin(files: &BTreeMap<SourceName, File>, winner: &Winner) -> Origin {
+pub(super) fn origin(files: &BTreeMap<SourceName, File>, winner: &Winner) -> EntryOrigin {
     let file = files.get(&*winner.source).map(|file| file.shown.clone());
     let line = winner.defined.place.map(|place| place.line);
-    Origin { source: winner.source.clone(), file, line }
+    EntryOrigin { source: winner.source.clone(), file, line }
 }
 
 /// The entries of a name that were looked at so far.
 pub(super) struct Stack {
     /// What the pass before knew of entries of the name.
-    earlier: Vec<Known>,
-    known: Vec<Known>,
+    earlier: Vec<ResolvedEntry>,
+    known: Vec<ResolvedEntry>,
     /// What may not run yet, or at all, and hides nothing.
-    over: Vec<Planned>,
-    counts: Option<Planned>,
+    over: Vec<ServerPlan>,
+    counts: Option<ServerPlan>,
 }
 
 /// The entry that one would take the place of: the user's own, if there is one.
@@ -114,22 +114,23 @@ fn hidden_by(lower: &[Winner]) -> Option<&Winner> {
 }
 
 impl Stack {
-    pub(super) fn new(earlier: Option<Vec<Known>>) -> Stack {
+    pub(super) fn new(earlier: Option<Vec<ResolvedEntry>>) -> Stack {
         let earlier = earlier.unwrap_or_default();
         Stack { earlier, known: Vec::new(), over: Vec::new(), counts: None }
     }
 
     /// What was known of this entry, else of one that is gone, whose place it took.
-    fn earlier(&mut self, entry: &Winner, entries: &[Winner]) -> Option<Known> {
-        let is_there =
-            |known: &Known| entries.iter().any(|entry| entry.source == known.winner().source);
+    fn earlier(&mut self, entry: &Winner, entries: &[Winner]) -> Option<ResolvedEntry> {
+        let is_there = |known: &ResolvedEntry| {
+            entries.iter().any(|entry| entry.source == known.winner().source)
+        };
         let own = self.earlier.iter().position(|known| known.winner().source == entry.source);
         let of_gone = || self.earlier.iter().position(|known| !is_there(known));
         Some(self.earlier.remove(own.or_else(of_gone)?))
     }
 
     /// What came of the entry that follows.
-    fn put(&mut self, known: Known, planned: Planned, hides_nothing: bool) {
+    fn put(&mut self, known: ResolvedEntry, planned: ServerPlan, hides_nothing: bool) {
         self.known.push(known);
         match hides_nothing {
             true => self.over.push(planned),
@@ -138,7 +139,7 @@ impl Stack {
     }
 
     /// What is known of all, and what is to be: of several that may not run the highest says why.
-    pub(super) fn end(self) -> (Vec<Known>, Option<Planned>) {
+    pub(super) fn end(self) -> (Vec<ResolvedEntry>, Option<ServerPlan>) {
         let mut over = self.over.into_iter();
         let Some(mut planned) = self.counts.or_else(|| over.next()) else {
             return (self.known, None);
@@ -148,15 +149,15 @@ impl Stack {
     }
 }
 
-impl Sight<'_> {
+impl Resolver<'_> {
     /// Whether the entries below count, since this one may not run. While it is not known yet whether it may, what was approved before
     /// keeps its place.
-    fn hides_nothing(&self, name: &str, scope: Scope, planned: &Planned) -> bool {
+    fn hides_nothing(&self, name: &str, scope: Scope, planned: &ServerPlan) -> bool {
         scope.is_gated()
             && match &planned.verdict {
-                Verdict::Run(configured) => configured.spec().disabled,
-                Verdict::Shut(_) | Verdict::Invalid(..) => true,
-                Verdict::Wait(..) => self.knows_book && !self.was_approved(name),
+                ServerVerdict::Run(configured) => configured.spec().disabled,
+                ServerVerdict::Shut(_) | ServerVerdict::Invalid(..) => true,
+                ServerVerdict::Wait(..) => self.knows_book && !self.was_approved(name),
             }
     }
 }

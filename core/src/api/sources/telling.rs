@@ -21,7 +21,7 @@ use crate::Error;
 use crate::events::About;
 
 /// Something to be told.
-pub(super) enum News {
+pub(super) enum SourceEvent {
     /// What passes made of servers: the rows.
     Reconciled(Value),
     /// A source is another, or something else of it has no effect, or it can be read again.
@@ -36,7 +36,7 @@ pub(super) enum News {
 #[derive(Default)]
 pub(super) struct Telling {
     /// Each with its news, once it is over.
-    turns: VecDeque<Option<VecDeque<News>>>,
+    turns: VecDeque<Option<VecDeque<SourceEvent>>>,
     /// The number of the first of them.
     first: u64,
     /// Whether somebody tells at this moment, and looks again then.
@@ -49,7 +49,7 @@ impl Telling {
         self.first + self.turns.len() as u64 - 1
     }
 
-    fn end(&mut self, turn: u64, news: VecDeque<News>) {
+    fn end(&mut self, turn: u64, news: VecDeque<SourceEvent>) {
         let place = usize::try_from(turn - self.first).ok();
         if let Some(turn) = place.and_then(|place| self.turns.get_mut(place)) {
             *turn = Some(news);
@@ -57,7 +57,7 @@ impl Telling {
     }
 
     /// What is to be told next; nothing while the first turn is not over.
-    fn next(&mut self) -> Option<News> {
+    fn next(&mut self) -> Option<SourceEvent> {
         loop {
             if let Some(news) = self.turns.front_mut()?.as_mut()?.pop_front() {
                 return Some(news);
@@ -69,28 +69,28 @@ impl Telling {
 }
 
 /// The turn of one pass. It is over with its end, whatever becomes of the pass: the turns behind it wait for it.
-pub(super) struct Turn {
+pub(super) struct EventTurn {
     config: Arc<Config>,
     number: u64,
-    news: VecDeque<News>,
+    news: VecDeque<SourceEvent>,
 }
 
-impl Turn {
+impl EventTurn {
     /// That of a pass that was just planned, with what became of sources for it.
-    pub(super) fn begin(config: &Arc<Config>, desired: &mut Desired) -> Turn {
+    pub(super) fn begin(config: &Arc<Config>, desired: &mut Desired) -> EventTurn {
         let (number, news) = (desired.telling.begin(), std::mem::take(&mut desired.news));
-        Turn { config: config.clone(), number, news }
+        EventTurn { config: config.clone(), number, news }
     }
 
     /// The pass was carried out; what it made of servers, if that is news, is told before what became of sources.
     pub(super) fn end(mut self, rows: Option<Value>) {
         if let Some(rows) = rows {
-            self.news.push_front(News::Reconciled(rows));
+            self.news.push_front(SourceEvent::Reconciled(rows));
         }
     }
 }
 
-impl Drop for Turn {
+impl Drop for EventTurn {
     fn drop(&mut self) {
         let news = std::mem::take(&mut self.news);
         self.config.desired().telling.end(self.number, news);
@@ -109,7 +109,7 @@ impl Config {
                 }
                 let news = match desired.telling.next() {
                     None if desired.telling.turns.is_empty() => {
-                        desired.requests_if_news(&self.root).map(News::Requests)
+                        desired.requests_if_news(&self.root).map(SourceEvent::Requests)
                     }
                     next => next,
                 };
@@ -122,22 +122,22 @@ impl Config {
         }
     }
 
-    fn tell(&self, news: News) {
+    fn tell(&self, news: SourceEvent) {
         let publish = |kind, fields: &[(&str, Value)]| {
             self.driver.hub.publish(kind, None, &About::default(), fields);
         };
         match news {
-            News::Reconciled(rows) => publish(EventKind::Reconciled, &[("servers", rows)]),
-            News::Requests(requests) => {
+            SourceEvent::Reconciled(rows) => publish(EventKind::Reconciled, &[("servers", rows)]),
+            SourceEvent::Requests(requests) => {
                 publish(EventKind::ApprovalNeeded, &[("requests", requests.into())]);
             }
-            News::Accepted(source, findings) => {
+            SourceEvent::Accepted(source, findings) => {
                 let mut fields =
                     vec![("source", source.to_string().into()), ("accepted", true.into())];
                 fields.extend((!findings.is_empty()).then(|| ("findings", findings.to_json())));
                 publish(EventKind::SourceChanged, &fields);
             }
-            News::Broken(source, error) => {
+            SourceEvent::Broken(source, error) => {
                 let source = Value::from(source.to_string());
                 let mut fields = vec![("source", source.clone())];
                 for name in ["path", "line"] {

@@ -32,12 +32,12 @@ pub(super) struct Watching {
 }
 
 /// Keeps a file watched until it is a source, which keeps it watched then.
-pub(super) struct Armed {
+pub(super) struct PendingWatch {
     config: Weak<Config>,
     path: PathBuf,
 }
 
-impl Drop for Armed {
+impl Drop for PendingWatch {
     fn drop(&mut self) {
         let Some(config) = self.config.upgrade() else { return };
         {
@@ -49,7 +49,7 @@ impl Drop for Armed {
     }
 }
 
-impl Armed {
+impl PendingWatch {
     /// Whether the file changed since, and has not been a source yet.
     pub(super) fn is_missed(&self) -> bool {
         let Some(config) = self.config.upgrade() else { return false };
@@ -63,7 +63,7 @@ impl Config {
     ///
     /// # Errors
     /// `limit` (`threads`) when no thread can be started; `closing`, `closed`.
-    pub(super) fn arm(self: &Arc<Self>, path: PathBuf) -> Result<Armed> {
+    pub(super) fn arm(self: &Arc<Self>, path: PathBuf) -> Result<PendingWatch> {
         {
             let mut watching = self.watching.guard();
             // Nobody would end a watcher that begins after the end of the pool.
@@ -80,7 +80,7 @@ impl Config {
         }
         self.desired().arming.push(Arming { path: path.clone(), is_missed: false });
         self.align_watches();
-        Ok(Armed { config: Arc::downgrade(self), path })
+        Ok(PendingWatch { config: Arc::downgrade(self), path })
     }
 
     /// Watches what is to be watched now, and nothing else. Blocks for some look-ups.

@@ -14,7 +14,7 @@ use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 use super::parts::Parts;
 use super::said::{Said, own_word};
 use crate::api::configured::Configured;
-use crate::api::sources::{Named, Origin, Over, Standing};
+use crate::api::sources::{ConfigStatus, EntryOrigin, Over, ServerRecord};
 use crate::driver::{self, EntryCell, EntrySnapshot};
 use crate::platform::Taken;
 use crate::{Error, ErrorCode};
@@ -25,7 +25,7 @@ pub(super) struct Server {
     /// The pool's configuration of it; of one that only sessions brought and that failed, theirs.
     pub configured: Option<Arc<Configured>>,
     /// What a source of the pool says of it.
-    pub named: Option<Named>,
+    pub named: Option<ServerRecord>,
     pub entries: Vec<(EntryStatus, Arc<EntryCell>)>,
     /// What its processes take of the machine, where that was looked up.
     pub taken: Option<Taken>,
@@ -140,14 +140,14 @@ impl Server {
             "entries": self.entries.iter().map(|row| entry(parts, row)).collect::<Vec<_>>(),
         });
         row["waiting"] = over.map(Over::to_json).collect();
-        row["hides"] = hides.map(Origin::to_json).into();
+        row["hides"] = hides.map(EntryOrigin::to_json).into();
         row
     }
 
     /// What is wrong with what its entry says now.
     fn invalid(&self) -> Option<&Error> {
         match &self.named.as_ref()?.standing {
-            Standing::Invalid(error) => Some(error),
+            ConfigStatus::Invalid(error) => Some(error),
             _ => None,
         }
     }
@@ -236,7 +236,7 @@ impl Server {
             return None;
         }
         let is_auth = |error: &Error| error.code() == ErrorCode::AuthRequired;
-        let waits = |named: &Named| matches!(named.standing, Standing::Waiting(_));
+        let waits = |named: &ServerRecord| matches!(named.standing, ConfigStatus::Waiting(_));
         Some(if self.has(&[EntryState::Spawning]) {
             "connecting"
         } else if self.has(&[EntryState::Reconnecting]) {

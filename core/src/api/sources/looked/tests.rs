@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 
 use super::super::entry::Fresh;
-use super::super::findings::Said;
+use super::super::findings::ParsedSource;
 use crate::{Pool, PoolOptions, SourceName};
 
 thread_local! {
@@ -59,7 +59,7 @@ fn a_look_that_panics_is_a_failure_of_its_server() {
 fn looks_that_nobody_waits_for_are_carried_out() {
     let pool = pool();
     let of = (project().scope(), None);
-    let said = Said::read(SERVERS, "settings.json", &Default::default(), of);
+    let said = ParsedSource::read(SERVERS, "settings.json", &Default::default(), of);
     let begun = pool.0.config.begin(Fresh::No, |desired| {
         desired.put(&project(), Some(said.unwrap()));
         Default::default()

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::entry::Fresh;
-use super::super::findings::Said;
-use super::super::pass::{Planned, also};
+use super::super::findings::ParsedSource;
+use super::super::pass::{PassPlan, also};
 use super::*;
 use crate::{EventMask, Pool, PoolOptions, Subscription};
 
@@ -14,10 +14,10 @@ fn pool() -> Pool {
 }
 
 /// The plan of a pass that sets the source `user` to these servers.
-fn plan(pool: &Pool, servers: Value) -> Planned {
+fn plan(pool: &Pool, servers: Value) -> PassPlan {
     let user: SourceName = "user".parse().unwrap();
     let (text, of) = (json!({ "mcpServers": servers }).to_string(), (user.scope(), None));
-    let said = Said::read(&text, "settings.json", &Default::default(), of).unwrap();
+    let said = ParsedSource::read(&text, "settings.json", &Default::default(), of).unwrap();
     pool.0.config.plan(Fresh::No, also(move |desired| desired.put(&user, Some(said))))
 }
 
