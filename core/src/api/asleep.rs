@@ -27,11 +27,11 @@ use trunkline_pool::explain::Reason;
 use trunkline_pool::state::Input;
 
 use super::configured::{ConfigOwner, Configured};
-use super::deferred::{Deferred, FirstSight, Kept};
+use super::deferred::{CachedCatalog, CachedServer, FirstSight};
 use super::follow::ask_for_all;
-use super::held::Held;
+use super::held::LeaseState;
 use super::session_core::SessionCore;
-use super::wanted::{Added, LookedFor, Want, WantId, WantState};
+use super::wanted::{CacheProbe, NewDemand, Want, WantId, WantState};
 use crate::Error;
 use crate::driver::LeaseHold;
 use crate::storage::catalogs::LookUp;
@@ -40,18 +40,18 @@ use crate::storage::catalogs::LookUp;
 const PATIENCE_MIN: Duration = Duration::from_secs(1);
 
 /// A server is needed by a call, until this is dropped.
-pub(super) struct Need {
+pub(super) struct DemandGuard {
     session: Weak<SessionCore>,
     server: Box<str>,
     want: WantId,
 }
 
 /// What became of a want that a call waits for.
-pub(super) enum Look {
+pub(super) enum DemandStatus {
     /// Nothing yet.
     Wait,
     /// The server is there.
-    Ready(Arc<Held>),
+    Ready(Arc<LeaseState>),
     /// It cannot be had.
     Over(Error),
     /// It is wanted no more, or in another way, or has to be needed anew.
@@ -60,8 +60,8 @@ pub(super) enum Look {
 
 /// What is to be done about kept catalogs once no lock is held.
 #[derive(Default)]
-struct Sorted {
-    ask: Vec<Added>,
+struct CacheFollowUp {
+    ask: Vec<NewDemand>,
     look_for: Vec<trunkline_pool::cached::CacheKey>,
     look: u64,
 }
@@ -80,7 +80,7 @@ impl SessionCore {
 
     /// The same when that look is over, or takes long: what it did not find is not there.
     fn show_kept_after(self: &Arc<Self>, look: Option<(u64, LookUp)>) {
-        let Sorted { ask, look_for, look } = self.sort_out_kept(look);
+        let CacheFollowUp { ask, look_for, look } = self.sort_out_kept(look);
         self.holds.tell(self);
         if !look_for.is_empty() {
             let session = Arc::downgrade(self);
@@ -96,30 +96,30 @@ impl SessionCore {
         self.settled.notify_waiters();
     }
 
-    fn sort_out_kept(&self, told: Option<(u64, LookUp)>) -> Sorted {
+    fn sort_out_kept(&self, told: Option<(u64, LookUp)>) -> CacheFollowUp {
         let mut wants = self.wants();
         let first = if wants.shown { FirstSight::Told } else { FirstSight::Untold };
         wants.shown = true;
         wants.looks += 1;
-        let mut sorted = Sorted { look: wants.looks, ..Sorted::default() };
+        let mut sorted = CacheFollowUp { look: wants.looks, ..CacheFollowUp::default() };
         for (name, want) in &mut wants.servers {
             let is_there = !(want.is_open() || matches!(want.state, WantState::Looking));
-            if is_there || want.kept == LookedFor::Taken {
+            if is_there || want.kept == CacheProbe::Taken {
                 continue;
             }
             match (self.kept_of(name, &want.configured), want.kept) {
-                (Kept::Catalog(catalog), _) => {
+                (CachedCatalog::Catalog(catalog), _) => {
                     self.defer((name, want), catalog, first);
                     if let WantState::Looking = want.state {
                         want.sleep(None);
                     }
                 }
-                (Kept::Unknown(key), LookedFor::Never) => {
-                    want.kept = LookedFor::At(sorted.look);
+                (CachedCatalog::Unknown(key), CacheProbe::Never) => {
+                    want.kept = CacheProbe::At(sorted.look);
                     sorted.look_for.push(key);
                     continue;
                 }
-                (Kept::Unknown(_), LookedFor::At(look)) => match told {
+                (CachedCatalog::Unknown(_), CacheProbe::At(look)) => match told {
                     Some((over, LookUp::Over)) if over == look => {
                         sorted.ask.extend(want.learn(name));
                     }
@@ -130,16 +130,20 @@ impl SessionCore {
                     }
                     Some(_) | None => continue,
                 },
-                (Kept::Nothing | Kept::Unknown(_), _) => sorted.ask.extend(want.learn(name)),
+                (CachedCatalog::Nothing | CachedCatalog::Unknown(_), _) => {
+                    sorted.ask.extend(want.learn(name))
+                }
             }
-            want.kept = LookedFor::Taken;
+            want.kept = CacheProbe::Taken;
         }
         sorted
     }
 
     /// Shows what is kept of a server; whether something is.
     pub(super) fn defer_kept(&self, name: &str, want: &Want) -> bool {
-        let Kept::Catalog(catalog) = self.kept_of(name, &want.configured) else { return false };
+        let CachedCatalog::Catalog(catalog) = self.kept_of(name, &want.configured) else {
+            return false;
+        };
         self.defer((name, want), catalog, FirstSight::Told);
         true
     }
@@ -149,7 +153,7 @@ impl SessionCore {
         let lists = (catalog, self.driver.held_of(server));
         let of = (server, want.born.0);
         let seen_by = (&*self.options(), &self.driver.naming);
-        let deferred = Deferred::new(of, lists, &want.seen_by.0, seen_by);
+        let deferred = CachedServer::new(of, lists, &want.seen_by.0, seen_by);
         self.holds.defer(deferred, first);
     }
 
@@ -161,7 +165,7 @@ impl SessionCore {
             let want = wants.servers.get_mut(server).filter(|want| want.has_learned_nothing());
             let Some(want) = want else { return };
             (want.id, want.state, want.ticket) = (id, WantState::Looking, None);
-            want.kept = LookedFor::Never;
+            want.kept = CacheProbe::Never;
         }
         self.show_kept();
     }
@@ -176,10 +180,10 @@ impl SessionCore {
                 return;
             }
             let catalog = match self.kept_of(server, &want.configured) {
-                Kept::Catalog(catalog) => catalog,
+                CachedCatalog::Catalog(catalog) => catalog,
                 // It listed nothing.
-                Kept::Nothing if !learns_now => Arc::default(),
-                Kept::Nothing | Kept::Unknown(_) => return,
+                CachedCatalog::Nothing if !learns_now => Arc::default(),
+                CachedCatalog::Nothing | CachedCatalog::Unknown(_) => return,
             };
             if learns_now {
                 want.sleep(None);
@@ -192,7 +196,7 @@ impl SessionCore {
     }
 
     /// A call needs a server that the session wants: it is begun if it sleeps. Nothing when it is not wanted.
-    pub(super) fn need(self: &Arc<Self>, server: &str) -> Option<Need> {
+    pub(super) fn need(self: &Arc<Self>, server: &str) -> Option<DemandGuard> {
         let (born, begins) = {
             let mut wants = self.wants();
             let id = wants.next();
@@ -203,12 +207,12 @@ impl SessionCore {
                 if let WantState::Asleep(_) = want.state {
                     (want.id, want.state, want.ticket) = (id, WantState::Pending, None);
                     let (server, configured) = (server.into(), want.configured.clone());
-                    begins = Some(Added { server, configured, want: id });
+                    begins = Some(NewDemand { server, configured, want: id });
                 }
             }
             (want.born, begins)
         };
-        let need = Need { session: Arc::downgrade(self), server: server.into(), want: born };
+        let need = DemandGuard { session: Arc::downgrade(self), server: server.into(), want: born };
         if let Some(added) = begins {
             self.begin(&added);
         }
@@ -216,8 +220,8 @@ impl SessionCore {
     }
 
     /// Asks for a server that slept. Without room the answer is a refusal, since a call waits for it.
-    fn begin(self: &Arc<Self>, added: &Added) {
-        let Added { server, configured, want } = added;
+    fn begin(self: &Arc<Self>, added: &NewDemand) {
+        let NewDemand { server, configured, want } = added;
         let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);
         let asked = configured.clone();
         let ticket = self.ask_for(server, (ConfigOwner::Pool, configured), move |result| {
@@ -229,18 +233,20 @@ impl SessionCore {
     }
 
     /// What has become of a server that is needed.
-    pub(super) fn look_at(&self, need: &Need) -> Look {
+    pub(super) fn look_at(&self, need: &DemandGuard) -> DemandStatus {
         let wants = self.wants();
         let want = wants.servers.get(&need.server).filter(|want| want.born == need.want);
-        let Some(want) = want else { return Look::Gone };
+        let Some(want) = want else { return DemandStatus::Gone };
         match &want.state {
-            WantState::Looking | WantState::Pending | WantState::Over => Look::Wait,
-            WantState::Ready(hold) => self.holds.held(*hold).map_or(Look::Gone, Look::Ready),
+            WantState::Looking | WantState::Pending | WantState::Over => DemandStatus::Wait,
+            WantState::Ready(hold) => {
+                self.holds.held(*hold).map_or(DemandStatus::Gone, DemandStatus::Ready)
+            }
             WantState::Waiting(error)
             | WantState::Failed(error)
-            | WantState::Asleep(Some(error)) => Look::Over(error.clone()),
+            | WantState::Asleep(Some(error)) => DemandStatus::Over(error.clone()),
             // Nobody has begun it for the call: it was wanted anew, and something was kept.
-            WantState::Asleep(None) => Look::Gone,
+            WantState::Asleep(None) => DemandStatus::Gone,
         }
     }
 
@@ -277,8 +283,8 @@ impl SessionCore {
     pub(super) fn rest(&self, server: &str, want: &mut Want) -> Option<LeaseHold> {
         let WantState::Ready(hold) = want.state else { return None };
         let kept = match self.kept_of(server, &want.configured) {
-            Kept::Catalog(catalog) => Some((catalog, self.driver.held_of(server))),
-            Kept::Nothing | Kept::Unknown(_) => None,
+            CachedCatalog::Catalog(catalog) => Some((catalog, self.driver.held_of(server))),
+            CachedCatalog::Nothing | CachedCatalog::Unknown(_) => None,
         };
         want.ticket = None;
         want.sleep(None);
@@ -299,11 +305,15 @@ impl SessionCore {
 
 impl Want {
     /// Nothing is known of a server that would sleep: it is started once.
-    fn learn(&mut self, server: &str) -> Option<Added> {
+    fn learn(&mut self, server: &str) -> Option<NewDemand> {
         let (WantState::Looking, Some(lazy)) = (&self.state, &mut self.lazy) else { return None };
         lazy.learns = true;
         self.state = WantState::Pending;
-        Some(Added { server: server.into(), configured: self.configured.clone(), want: self.id })
+        Some(NewDemand {
+            server: server.into(),
+            configured: self.configured.clone(),
+            want: self.id,
+        })
     }
 
     /// Whether it is a want for calls, and none needs it.
@@ -313,7 +323,7 @@ impl Want {
     }
 }
 
-impl Drop for Need {
+impl Drop for DemandGuard {
     fn drop(&mut self) {
         if let Some(session) = self.session.upgrade() {
             session.leave(&self.server, self.want);

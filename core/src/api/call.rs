@@ -12,7 +12,7 @@ use trunkline_pool::state::{EntryState, Generation, Slot};
 use trunkline_pool::view::View;
 
 use super::calls::Started;
-use super::held::{Held, Seen, Standing};
+use super::held::{EntryView, LeaseState, LeaseStatus};
 use super::log_level::{self, Setting};
 use super::no_tool::server_has_failed;
 use super::operation::Operation;
@@ -21,7 +21,7 @@ use super::progress;
 use super::retry;
 use super::session_core::SessionCore;
 use super::times::timeouts;
-use super::unlisted::{self, Owed};
+use super::unlisted::{self, AwaitedLists};
 use crate::client::{Attempts, CallResult, Callee, Connection, OnProgress, OutgoingRequest, Reply};
 use crate::driver::{EntryCell, EntrySnapshot};
 use crate::usage::CallEnd;
@@ -31,7 +31,7 @@ use crate::{Error, ErrorCode, Outcome, Result};
 /// when nothing could be sent, else on a thread of the library, or on the one that cancels, or reads the answer.
 pub(crate) fn start(
     session: &Arc<SessionCore>,
-    held: &Arc<Held>,
+    held: &Arc<LeaseState>,
     callee: Callee<'_>,
     arguments: &str,
     options: &CallOptions,
@@ -68,7 +68,7 @@ pub(crate) fn start(
         }
         Err(error) => {
             let error = unsent(error);
-            let owed = Owed::by_hold(session, held, &error);
+            let owed = AwaitedLists::by_hold(session, held, &error);
             if let (Some(owed), Callee::Tool(tool)) = (owed, callee) {
                 return unlisted::start(session, (owed, tool), arguments, options, Box::new(done));
             }
@@ -82,7 +82,7 @@ pub(crate) fn start(
 pub(super) fn go_on(
     session: &Arc<SessionCore>,
     (number, began): (u64, Instant),
-    (held, callee, arguments): (&Arc<Held>, Callee<'_>, &str),
+    (held, callee, arguments): (&Arc<LeaseState>, Callee<'_>, &str),
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
 ) -> Option<Started> {
@@ -151,9 +151,9 @@ fn start_once(
 pub(super) struct Call {
     pub session: Arc<SessionCore>,
     /// What it goes by.
-    pub held: Arc<Held>,
+    pub held: Arc<LeaseState>,
     /// What the session saw when it began.
-    seen: Arc<Seen>,
+    seen: Arc<EntryView>,
     /// Unique within the session.
     pub number: u64,
     /// In all.
@@ -162,12 +162,12 @@ pub(super) struct Call {
     began: Instant,
     progress: Progress,
     reads_here: bool,
-    what: What,
+    what: CallTarget,
     /// The text of the request's params.
     params: String,
 }
 
-enum What {
+enum CallTarget {
     /// A tool, and where in the params the arguments are, which its caller gets back when it is interrupted.
     Tool {
         name: Arc<str>,
@@ -182,7 +182,7 @@ impl Call {
     /// Everything that can be refused before anything is sent. It begins last: that gives its number, and the moment.
     fn prepare(
         session: &Arc<SessionCore>,
-        (held, seen): (&Arc<Held>, &Arc<Seen>),
+        (held, seen): (&Arc<LeaseState>, &Arc<EntryView>),
         published: &EntrySnapshot,
         (callee, arguments): (Callee<'_>, &str),
         options: &CallOptions,
@@ -201,11 +201,11 @@ impl Call {
                 let asks = || unlisted && may_ask(session, cell, published);
                 let name = callable((held, &seen.view), published, tool, asks)?;
                 let (params, arguments) = tool_params(tool, &given);
-                (What::Tool { name, arguments, unlisted }, params)
+                (CallTarget::Tool { name, arguments, unlisted }, params)
             }
             Callee::Method(method) => {
                 check_members(&given)?;
-                (What::Method(method.into()), given.into_owned())
+                (CallTarget::Method(method.into()), given.into_owned())
             }
         };
         let level = log_level::said_by_requests(session, cell, published);
@@ -234,11 +234,11 @@ impl Call {
     /// Whether the session may call the tool by what is published now.
     pub(super) fn check_listed(&self, published: &EntrySnapshot) -> Result<()> {
         match &self.what {
-            What::Tool { name, unlisted, .. } => {
+            CallTarget::Tool { name, unlisted, .. } => {
                 let asks = || *unlisted && may_ask(&self.session, self.cell(), published);
                 callable((&self.held, &self.held.view()), published, name, asks).map(drop)
             }
-            What::Method(_) => Ok(()),
+            CallTarget::Method(_) => Ok(()),
         }
     }
 
@@ -250,15 +250,15 @@ impl Call {
     /// The tool, by the server's own name.
     pub(super) fn tool(&self) -> Option<&str> {
         match &self.what {
-            What::Tool { name, .. } => Some(name),
-            What::Method(_) => None,
+            CallTarget::Tool { name, .. } => Some(name),
+            CallTarget::Method(_) => None,
         }
     }
 
     fn method(&self) -> &str {
         match &self.what {
-            What::Tool { .. } => CALL_TOOL,
-            What::Method(method) => method,
+            CallTarget::Tool { .. } => CALL_TOOL,
+            CallTarget::Method(method) => method,
         }
     }
 
@@ -304,11 +304,11 @@ impl Call {
                 .with_detail("entry_index", self.cell().index)
                 .with_detail("generation", generation.0);
             match &self.what {
-                What::Tool { name, arguments, .. } => {
+                CallTarget::Tool { name, arguments, .. } => {
                     let arguments = self.params[arguments.clone()].into();
                     error.with_detail("tool", &**name).with_arguments(arguments)
                 }
-                What::Method(_) => error,
+                CallTarget::Method(_) => error,
             }
         })
     }
@@ -356,7 +356,7 @@ fn own_arguments<'a>(
 
 /// The name of a tool that the session sees; or, where a call `asks`, of one that nothing but the server's list lacks.
 fn callable(
-    (held, view): (&Held, &View),
+    (held, view): (&LeaseState, &View),
     published: &EntrySnapshot,
     tool: &str,
     asks: impl FnOnce() -> bool,
@@ -366,7 +366,7 @@ fn callable(
     let is_over = |slot: &Slot| slot.state == EntryState::Closed || has_none(slot);
     match held.tool_seen(view, published, tool) {
         Ok(item) => Ok(item.name.clone()),
-        Err(_) if is_over(&published.slot) && held.standing() != Standing::Disabled => {
+        Err(_) if is_over(&published.slot) && held.standing() != LeaseStatus::Disabled => {
             Ok(tool.into())
         }
         Err(error) if unlisted::is_unknown(&error) && view.admits(tool) && asks() => {

@@ -9,7 +9,7 @@ use trunkline_pool::interface::words;
 
 use super::retry::LastingCall;
 use super::session_core::SessionCore;
-use super::usage::Usage;
+use super::usage::SessionUsage;
 use super::waiting::WaitingCall;
 use crate::client::{Connection, RequestId};
 use crate::usage::{CallEnd, ServerUsage};
@@ -18,15 +18,15 @@ use crate::{Error, ErrorCode, Result};
 /// The calls of a session that are under way, so that its end can cancel them (SPEC 3.12).
 #[derive(Default)]
 pub(crate) struct Calls {
-    inner: Mutex<UnderWay>,
+    inner: Mutex<CallTable>,
 }
 
 #[derive(Default)]
-struct UnderWay {
+struct CallTable {
     last: u64,
     closed: bool,
     calls: IdMap<u64, Option<Started>>,
-    usage: Usage,
+    usage: SessionUsage,
 }
 
 impl Calls {
@@ -81,7 +81,7 @@ impl Calls {
         calls.iter().for_each(Started::cancel);
     }
 
-    fn inner(&self) -> std::sync::MutexGuard<'_, UnderWay> {
+    fn inner(&self) -> std::sync::MutexGuard<'_, CallTable> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -15,13 +15,13 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::view::View;
 
 use super::configured::{ConfigOwner, Configured};
-use super::held::Held;
+use super::held::LeaseState;
 use super::session_core::SessionCore;
-use super::told::Sight;
+use super::told::ServerSnapshot;
 use crate::storage::catalogs::CatalogLookup;
 
 /// What is kept of one server, as a session sees it. Another takes its place whole.
-pub(super) struct Deferred {
+pub(super) struct CachedServer {
     pub(super) server: Arc<str>,
     /// The want that it is of, for as long as that is wanted.
     pub(super) want: u64,
@@ -36,9 +36,9 @@ pub(super) struct Deferred {
 #[derive(Clone)]
 pub(super) enum Seeing {
     /// The server itself.
-    Held(Arc<Held>),
+    Held(Arc<LeaseState>),
     /// What is kept of it.
-    Deferred(Arc<Deferred>),
+    Deferred(Arc<CachedServer>),
 }
 
 /// Whether a session hears of what it sees for the first time.
@@ -52,18 +52,18 @@ pub(super) enum FirstSight {
 
 /// All that a session defers, by server.
 #[derive(Default)]
-pub(super) struct AllDeferred(BTreeMap<Arc<str>, Arc<Deferred>>);
+pub(super) struct AllDeferred(BTreeMap<Arc<str>, Arc<CachedServer>>);
 
-impl Deferred {
+impl CachedServer {
     pub(super) fn new(
         (server, want): (&str, u64),
         (catalog, held_back): (Arc<Catalog>, HeldBack),
         configured: &Arc<Configured>,
         (options, naming): (&SessionOptions, &Arc<Naming>),
-    ) -> Deferred {
+    ) -> CachedServer {
         let view = Arc::new(View::new(server, &configured.spec, options, naming));
         let (server, configured) = (server.into(), configured.clone());
-        Deferred { server, want, catalog, held_back, view, configured }
+        CachedServer { server, want, catalog, held_back, view, configured }
     }
 }
 
@@ -85,15 +85,15 @@ impl Seeing {
 }
 
 impl AllDeferred {
-    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Deferred>> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<CachedServer>> {
         self.0.values()
     }
 
-    pub(super) fn of(&self, server: &str) -> Option<&Arc<Deferred>> {
+    pub(super) fn of(&self, server: &str) -> Option<&Arc<CachedServer>> {
         self.0.get(server)
     }
 
-    pub(super) fn put(&mut self, deferred: Deferred) {
+    pub(super) fn put(&mut self, deferred: CachedServer) {
         self.0.insert(deferred.server.clone(), Arc::new(deferred));
     }
 
@@ -107,15 +107,16 @@ impl AllDeferred {
     }
 
     /// The server was held, and this says what it showed last.
-    pub(super) fn renew(&mut self, server: &str, last: impl FnOnce() -> Sight) {
+    pub(super) fn renew(&mut self, server: &str, last: impl FnOnce() -> ServerSnapshot) {
         let Some(deferred) = self.0.get_mut(server) else { return };
         let last = last();
         if last.shows {
-            let Deferred { server, want, view, configured, .. } = &**deferred;
+            let CachedServer { server, want, view, configured, .. } = &**deferred;
             let (catalog, configured) = (last.catalog.clone(), configured.clone());
             let (server, view, want) = (server.clone(), view.clone(), *want);
             let held_back = last.held_back.clone();
-            *deferred = Arc::new(Deferred { server, want, catalog, held_back, view, configured });
+            *deferred =
+                Arc::new(CachedServer { server, want, catalog, held_back, view, configured });
         }
     }
 
@@ -128,7 +129,7 @@ impl AllDeferred {
             let of = (&*deferred.server, deferred.want);
             let catalog = (deferred.catalog.clone(), deferred.held_back.clone());
             let newest =
-                Deferred::new(of, catalog, &configured, (&options, &session.driver.naming));
+                CachedServer::new(of, catalog, &configured, (&options, &session.driver.naming));
             if newest.view != deferred.view {
                 *deferred = Arc::new(newest);
             }
@@ -137,7 +138,7 @@ impl AllDeferred {
 }
 
 /// What is kept of a server for a session.
-pub(super) enum Kept {
+pub(super) enum CachedCatalog {
     /// This may be shown.
     Catalog(Arc<Catalog>),
     /// Nothing is.
@@ -148,15 +149,15 @@ pub(super) enum Kept {
 
 impl SessionCore {
     /// What is kept of a server, without what would be held back.
-    pub(super) fn kept_of(&self, name: &str, configured: &Configured) -> Kept {
-        let Some(key) = self.cache_key(name, configured) else { return Kept::Nothing };
+    pub(super) fn kept_of(&self, name: &str, configured: &Configured) -> CachedCatalog {
+        let Some(key) = self.cache_key(name, configured) else { return CachedCatalog::Nothing };
         match self.driver.catalogs.known(&key) {
-            CatalogLookup::Nothing => Kept::Nothing,
-            CatalogLookup::Unknown => Kept::Unknown(key),
+            CatalogLookup::Nothing => CachedCatalog::Nothing,
+            CatalogLookup::Unknown => CachedCatalog::Unknown(key),
             CatalogLookup::Catalog(catalog) => {
                 let fingerprint = configured.fingerprint(self.offered, &self.context);
                 let of = (name, fingerprint);
-                Kept::Catalog(self.driver.show(of, &configured.authority, catalog))
+                CachedCatalog::Catalog(self.driver.show(of, &configured.authority, catalog))
             }
         }
     }

@@ -19,7 +19,7 @@ use super::no_tool::{tool_among, tool_is_down, tool_not_found, tools_unlisted};
 use super::session_core::SessionCore;
 use super::sources::Over;
 use super::status::{Parts, Seen};
-use super::view::Lists;
+use super::view::SessionView;
 use super::wanted::WantState;
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Result};
@@ -214,7 +214,7 @@ impl SessionCore {
     }
 
     /// What a call of a name is answered with that is no tool of this session's.
-    pub(super) fn no_such_tool(&self, view: &Lists, exposed: &str) -> Error {
+    pub(super) fn no_such_tool(&self, view: &SessionView, exposed: &str) -> Error {
         let found = self.why_no_tool(view, exposed);
         let reason = found.why.0.unwrap_or(Reason::Unknown);
         if let Some(failure) = self.failure_of(reason, found.server.as_deref()) {
@@ -268,7 +268,7 @@ impl SessionCore {
         error.with_detail("explanation", explanation)
     }
 
-    fn explain_server(&self, view: &Lists, name: &str) -> Value {
+    fn explain_server(&self, view: &SessionView, name: &str) -> Value {
         let (reason, cause) = match self.why(view, name) {
             (None, cause) if view.defers(name) => (self.why_deferred(name), cause),
             (None, _) => self.why_gone(name),
@@ -292,7 +292,7 @@ impl SessionCore {
         (reason, cause(reason, &seen).filter(|_| reason.is_some() || !is_own))
     }
 
-    fn why_no_tool(&self, view: &Lists, exposed: &str) -> ToolWhy {
+    fn why_no_tool(&self, view: &SessionView, exposed: &str) -> ToolWhy {
         let mut names: Vec<Box<str>> = self.config.running().all_names();
         names.extend(self.own_names());
         names.extend(self.disabled_servers());
@@ -315,7 +315,7 @@ impl SessionCore {
     }
 
     /// Why the session sees nothing of a server.
-    fn why(&self, view: &Lists, name: &str) -> Why {
+    fn why(&self, view: &SessionView, name: &str) -> Why {
         if view.servers().any(|server| server == name) {
             return (None, None);
         }

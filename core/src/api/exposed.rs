@@ -10,7 +10,7 @@ use super::deferred::Seeing;
 use super::lease::{finished, read_elsewhere};
 use super::operation::Operation;
 use super::session::Session;
-use super::unlisted::{self, Owed};
+use super::unlisted::{self, AwaitedLists};
 use super::waiting;
 use crate::client::{CallResult, Callee};
 use crate::{Outcome, Result};
@@ -65,7 +65,8 @@ impl Session {
                     None => error,
                 };
                 let error = error.with_session(self.id()).with_outcome(Outcome::NotSent);
-                let owed = view.as_ref().ok().and_then(|view| Owed::by_name(core, view, &error));
+                let owed =
+                    view.as_ref().ok().and_then(|view| AwaitedLists::by_name(core, view, &error));
                 if let Some(owed) = owed {
                     let owed = (owed, tool);
                     return unlisted::start(core, owed, arguments, options, Box::new(done));

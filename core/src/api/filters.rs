@@ -6,8 +6,8 @@ use trunkline_pool::state::Generation;
 use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
 
 use super::session_core::SessionCore;
-use super::told::Sight;
-use super::view::Lists;
+use super::told::ServerSnapshot;
+use super::view::SessionView;
 use crate::driver::EntryCell;
 use crate::events::{About, Warned};
 
@@ -66,7 +66,7 @@ impl SessionCore {
     }
 
     /// What of its filters does nothing, and has to do with that server, or with one that it is mistaken for.
-    pub(super) fn idle_filters(&self, view: &Lists, server: &str) -> Vec<Idle> {
+    pub(super) fn idle_filters(&self, view: &SessionView, server: &str) -> Vec<Idle> {
         let patterns = view.sight(server).into_iter().flat_map(|sight| {
             sight.unmatched().into_iter().map(|it| Idle::Pattern(server.to_owned(), it))
         });
@@ -77,7 +77,7 @@ impl SessionCore {
     }
 }
 
-impl Sight {
+impl ServerSnapshot {
     /// The patterns that match nothing of what it shows.
     pub(super) fn unmatched(&self) -> Vec<Unmatched> {
         let held_back = self.held_back.tools().iter().map(|held| &*held.item.name);

@@ -15,7 +15,7 @@ use trunkline_pool::view::Viewed;
 use super::configured::{ConfigOwner, Configured};
 use super::holds::HoldId;
 use super::session_core::SessionCore;
-use super::wanted::{Added, Want};
+use super::wanted::{NewDemand, Want};
 
 /// A server that a session is to want.
 pub(super) struct ToWant {
@@ -40,7 +40,7 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     let added = |session: &Arc<SessionCore>| {
         session.let_go().into_iter().map(|added| (session.clone(), added)).collect::<Vec<_>>()
     };
-    let mut added: Vec<(Arc<SessionCore>, Added)> = sessions.iter().flat_map(added).collect();
+    let mut added: Vec<(Arc<SessionCore>, NewDemand)> = sessions.iter().flat_map(added).collect();
     // What is always loaded is asked for first, and so begins first, also where there is no room for all.
     added.sort_by_cached_key(|(session, added)| session.turn(&added.server, &added.configured));
     // What is kept of the others is at hand before the machine is busy with starts.
@@ -51,8 +51,8 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
 }
 
 /// Asks for what sessions of one pool want besides. What a newer change let go meanwhile is not asked for.
-pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, Added)]) {
-    let is_wanted = |(session, added): &&(Arc<SessionCore>, Added)| session.still_wants(added);
+pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, NewDemand)]) {
+    let is_wanted = |(session, added): &&(Arc<SessionCore>, NewDemand)| session.still_wants(added);
     let added: Vec<_> = added.iter().filter(is_wanted).collect();
     let Some((first, _)) = added.first() else { return };
     let wishes = added.iter().map(|(session, added)| session.wish(added)).collect();
@@ -73,7 +73,7 @@ impl SessionCore {
     }
 
     /// Lets go what it no longer wants; what it wants besides, which is to be asked for.
-    fn let_go(self: &Arc<Self>) -> Vec<Added> {
+    fn let_go(self: &Arc<Self>) -> Vec<NewDemand> {
         let (gone, new) = self.carry_out_plan();
         self.are_over(&gone);
         new
@@ -91,7 +91,7 @@ impl SessionCore {
     }
 
     /// Brings the list of wants up to date: those that are over, and those that are to be asked for.
-    fn carry_out_plan(&self) -> (Vec<Want>, Vec<Added>) {
+    fn carry_out_plan(&self) -> (Vec<Want>, Vec<NewDemand>) {
         let mut wants = self.wants();
         if wants.closed {
             return Default::default();
@@ -113,7 +113,7 @@ impl SessionCore {
             let (id, configured, lazy) = (wants.next(), one.configured.clone(), one.lazy);
             wants.servers.insert(name.clone(), Want::new(id, one));
             if !lazy {
-                new.push(Added { server: name, configured, want: id });
+                new.push(NewDemand { server: name, configured, want: id });
             }
         }
         // What stays is asked for, and seen, by the newest from now on.

@@ -12,7 +12,7 @@ use trunkline_pool::state::EntryId;
 use trunkline_pool::view::{Hidden, View};
 
 use super::configured::ConfigOwner;
-use super::holds::Kind;
+use super::holds::HoldKind;
 use super::no_tool::{
     tool_left_out, tool_malformed, tool_not_found, tool_quarantined, tools_unlisted, why_unlisted,
 };
@@ -20,7 +20,7 @@ use crate::driver::{EntryCell, EntrySnapshot};
 use crate::{Error, ErrorCode, Result};
 
 /// What is shared by a hold and by whoever uses it. What is seen may be replaced under it, as a whole.
-pub(crate) struct Held {
+pub(crate) struct LeaseState {
     /// The server's name.
     pub server: Arc<str>,
     pub(super) origin: ConfigOwner,
@@ -28,27 +28,27 @@ pub(crate) struct Held {
     pub(super) for_calls: bool,
     standing: AtomicU8,
     /// Behind a lock, and no swap: to drop one of those costs more than the rest of a hold.
-    seen: Mutex<Arc<Seen>>,
+    seen: Mutex<Arc<EntryView>>,
 }
 
 /// An entry, and what a session makes of its catalog. Holds that see the same share it.
-pub(super) struct Seen {
+pub(super) struct EntryView {
     pub(super) cell: Arc<EntryCell>,
     pub(super) view: Arc<View>,
     /// Why it did not come back, of a hold that has failed. Here, where hardly any hold has room for it.
     failure: Option<Error>,
 }
 
-impl Seen {
+impl EntryView {
     /// An entry that is there.
-    pub(super) fn new(cell: Arc<EntryCell>, view: Arc<View>) -> Arc<Seen> {
-        Arc::new(Seen { cell, view, failure: None })
+    pub(super) fn new(cell: Arc<EntryCell>, view: Arc<View>) -> Arc<EntryView> {
+        Arc::new(EntryView { cell, view, failure: None })
     }
 }
 
 /// Whether a hold can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum LeaseStatus {
     /// It can.
     Held,
     /// The host let go.
@@ -63,24 +63,27 @@ pub(super) enum Standing {
     Failed,
 }
 
-impl Standing {
-    const ALL: [Standing; 6] = [
-        Standing::Held,
-        Standing::Released,
-        Standing::Revoked,
-        Standing::Disabled,
-        Standing::Returning,
-        Standing::Failed,
+impl LeaseStatus {
+    const ALL: [LeaseStatus; 6] = [
+        LeaseStatus::Held,
+        LeaseStatus::Released,
+        LeaseStatus::Revoked,
+        LeaseStatus::Disabled,
+        LeaseStatus::Returning,
+        LeaseStatus::Failed,
     ];
 }
 
-impl Held {
-    pub(super) fn new(seen: Arc<Seen>, (origin, kind): (ConfigOwner, Kind)) -> Arc<Held> {
-        Arc::new(Held {
+impl LeaseState {
+    pub(super) fn new(
+        seen: Arc<EntryView>,
+        (origin, kind): (ConfigOwner, HoldKind),
+    ) -> Arc<LeaseState> {
+        Arc::new(LeaseState {
             server: seen.cell.server.clone(),
             origin,
-            for_calls: kind == Kind::Calls,
-            standing: AtomicU8::new(Standing::Held as u8),
+            for_calls: kind == HoldKind::Calls,
+            standing: AtomicU8::new(LeaseStatus::Held as u8),
             seen: Mutex::new(seen),
         })
     }
@@ -96,7 +99,7 @@ impl Held {
     }
 
     /// Both.
-    pub(super) fn seen(&self) -> Arc<Seen> {
+    pub(super) fn seen(&self) -> Arc<EntryView> {
         self.seen_now().clone()
     }
 
@@ -109,7 +112,7 @@ impl Held {
     /// The view is this from now on; the connection is not touched (SPEC 6.3).
     pub(super) fn set_view(&self, view: View) {
         if *self.view() != view {
-            self.see(|Seen { cell, failure, .. }| Seen {
+            self.see(|EntryView { cell, failure, .. }| EntryView {
                 cell: cell.clone(),
                 view: Arc::new(view),
                 failure: failure.clone(),
@@ -117,29 +120,32 @@ impl Held {
         }
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> LeaseStatus {
         let number = self.standing.load(Ordering::Acquire);
-        Standing::ALL.into_iter().find(|one| *one as u8 == number).unwrap_or(Standing::Released)
+        LeaseStatus::ALL
+            .into_iter()
+            .find(|one| *one as u8 == number)
+            .unwrap_or(LeaseStatus::Released)
     }
 
     /// What was released or revoked stays so.
-    pub(super) fn stand(&self, standing: Standing) -> bool {
-        let last = [Standing::Released as u8, Standing::Revoked as u8];
+    pub(super) fn stand(&self, standing: LeaseStatus) -> bool {
+        let last = [LeaseStatus::Released as u8, LeaseStatus::Revoked as u8];
         let new = |now| (!last.contains(&now)).then_some(standing as u8);
         self.standing.fetch_update(Ordering::AcqRel, Ordering::Acquire, new).is_ok()
     }
 
     /// It is held again, by this entry.
     pub(super) fn come_back(&self, cell: Arc<EntryCell>) {
-        self.see(|seen| Seen { cell, view: seen.view.clone(), failure: None });
-        self.stand(Standing::Held);
+        self.see(|seen| EntryView { cell, view: seen.view.clone(), failure: None });
+        self.stand(LeaseStatus::Held);
     }
 
     /// It could not be had again.
     pub(super) fn fail(&self, error: Error) {
         let failure = Some(error);
-        self.see(|seen| Seen { cell: seen.cell.clone(), view: seen.view.clone(), failure });
-        self.stand(Standing::Failed);
+        self.see(|seen| EntryView { cell: seen.cell.clone(), view: seen.view.clone(), failure });
+        self.stand(LeaseStatus::Failed);
     }
 
     /// Whether it is of use, and its server is connected.
@@ -157,18 +163,18 @@ impl Held {
             Err(Error::new(ErrorCode::Closed, message).with_detail("reason", reason))
         };
         match self.standing() {
-            Standing::Held => Ok(()),
-            Standing::Released => closed("the lease is closed", words::lease_end::RELEASED),
-            Standing::Revoked => closed(
+            LeaseStatus::Held => Ok(()),
+            LeaseStatus::Released => closed("the lease is closed", words::lease_end::RELEASED),
+            LeaseStatus::Revoked => closed(
                 "the server's configuration changed; acquire it again",
                 words::lease_end::CONFIG,
             ),
-            Standing::Disabled => Err(disabled()),
-            Standing::Returning => {
+            LeaseStatus::Disabled => Err(disabled()),
+            LeaseStatus::Returning => {
                 let message = "the server was enabled, and is not connected yet";
                 Err(Error::new(ErrorCode::Unavailable, message))
             }
-            Standing::Failed => {
+            LeaseStatus::Failed => {
                 let error =
                     Error::new(ErrorCode::Unavailable, "the server could not be acquired again");
                 let error = error.with_hint("acquire it again to try once more");
@@ -198,7 +204,7 @@ impl Held {
         published: &'a EntrySnapshot,
         name: &str,
     ) -> Result<&'a Item> {
-        if self.standing() == Standing::Disabled {
+        if self.standing() == LeaseStatus::Disabled {
             return Err(tool_not_found(name, DISABLED));
         }
         match view.tool(&published.slot.catalog, name) {
@@ -217,7 +223,7 @@ impl Held {
         }
     }
 
-    fn see(&self, other: impl FnOnce(&Seen) -> Seen) {
+    fn see(&self, other: impl FnOnce(&EntryView) -> EntryView) {
         let before = {
             let mut seen = self.seen_now();
             let other = Arc::new(other(&seen));
@@ -227,7 +233,7 @@ impl Held {
         drop(before);
     }
 
-    fn seen_now(&self) -> MutexGuard<'_, Arc<Seen>> {
+    fn seen_now(&self) -> MutexGuard<'_, Arc<EntryView>> {
         self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

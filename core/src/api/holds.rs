@@ -15,16 +15,16 @@ use trunkline_pool::view::View;
 
 use self::rows::Rows;
 use super::configured::{ConfigOwner, Configured};
-use super::deferred::{AllDeferred, Deferred, FirstSight, Seeing};
-use super::held::{Held, Seen};
+use super::deferred::{AllDeferred, CachedServer, FirstSight, Seeing};
+use super::held::{EntryView, LeaseState};
 use super::session_core::SessionCore;
-use super::told::{News, Sight, Told};
+use super::told::{AnnouncedState, ListEvent, ServerSnapshot};
 use crate::driver::{EntryCell, LeaseHold, ListChange, SessionPort};
 
 /// A session's holds, until it is closed.
 #[derive(Default)]
 pub(crate) struct Holds {
-    inner: Mutex<Inner>,
+    inner: Mutex<LeaseTableState>,
 }
 
 /// One hold of a session.
@@ -34,19 +34,19 @@ pub(super) struct HoldId(u64);
 /// What it was told lies at the beginning, near what else of a session a change is told by.
 #[derive(Default)]
 #[repr(C)]
-struct Inner {
-    told: Told,
+struct LeaseTableState {
+    told: AnnouncedState,
     closed: bool,
     /// Whether one of the holds may be inherited.
     may_inherit: bool,
-    holds: Rows<Row>,
+    holds: Rows<LeaseRow>,
     /// What is seen of servers that it wants and does not hold.
     deferred: AllDeferred,
 }
 
-struct Row {
-    held: Arc<Held>,
-    kind: Kind,
+struct LeaseRow {
+    held: Arc<LeaseState>,
+    kind: HoldKind,
     /// The view is made of this configuration and these options.
     configured: Arc<Configured>,
     options: Arc<SessionOptions>,
@@ -67,7 +67,7 @@ enum Having {
 
 /// What a hold is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HoldKind {
     /// A lease of the host's.
     Lease,
     /// A server that the session wants unasked.
@@ -79,10 +79,10 @@ pub(super) enum Kind {
 }
 
 /// A hold that was added.
-pub(super) struct Added {
+pub(super) struct NewHold {
     /// The hold.
     pub(super) id: HoldId,
-    held: Arc<Held>,
+    held: Arc<LeaseState>,
     replaced: Vec<LeaseHold>,
 }
 
@@ -97,24 +97,24 @@ impl Holds {
         &self,
         session: &SessionCore,
         hold: LeaseHold,
-        (kind, origin): (Kind, ConfigOwner),
+        (kind, origin): (HoldKind, ConfigOwner),
         configured: &Arc<Configured>,
-    ) -> std::result::Result<Added, LeaseHold> {
+    ) -> std::result::Result<NewHold, LeaseHold> {
         let server = hold.cell.server.clone();
         // What is inherited knows the configuration as it runs alone.
-        if let Some(written) = configured.kept_by().filter(|_| kind != Kind::Inherited) {
+        if let Some(written) = configured.kept_by().filter(|_| kind != HoldKind::Inherited) {
             session.driver.keep_as_written(&hold.cell, written);
         }
         let mut inner = self.inner();
         // Under the lock, so that a change of the options or of the source either is seen here or finds the hold.
-        let is_late = kind == Kind::Inherited && inner.has_own(&server);
+        let is_late = kind == HoldKind::Inherited && inner.has_own(&server);
         if inner.closed || is_late || session.has_disabled(&server) {
             return Err(hold);
         }
         let newest = session.same_now(&server, origin, configured);
         // What a lease was asked for by is over. A change that comes later finds the hold.
         let stands = newest.as_ref().is_some_and(|newest| !newest.spec.disabled);
-        if (kind, origin) == (Kind::Lease, ConfigOwner::Pool) && !stands {
+        if (kind, origin) == (HoldKind::Lease, ConfigOwner::Pool) && !stands {
             return Err(hold);
         }
         let configured = newest.unwrap_or_else(|| configured.clone());
@@ -125,22 +125,22 @@ impl Holds {
         let seen = seen.unwrap_or_else(|| {
             let view =
                 Arc::new(View::new(&server, &configured.spec, &options, &session.driver.naming));
-            Seen::new(hold.cell.clone(), view)
+            EntryView::new(hold.cell.clone(), view)
         });
-        let held = Held::new(seen, (origin, kind));
+        let held = LeaseState::new(seen, (origin, kind));
         let (having, asked) = (Having::Held(hold), 0);
-        let row = Row { held: held.clone(), kind, configured, options, having, asked };
+        let row = LeaseRow { held: held.clone(), kind, configured, options, having, asked };
         let id = inner.holds.add(row);
-        inner.may_inherit |= kind == Kind::Inherited;
+        inner.may_inherit |= kind == HoldKind::Inherited;
         let replaced = match kind {
-            Kind::Inherited => Vec::new(),
-            Kind::Lease | Kind::Want | Kind::Calls => inner.take_inherited(&server),
+            HoldKind::Inherited => Vec::new(),
+            HoldKind::Lease | HoldKind::Want | HoldKind::Calls => inner.take_inherited(&server),
         };
-        if matches!(kind, Kind::Want | Kind::Calls) {
+        if matches!(kind, HoldKind::Want | HoldKind::Calls) {
             inner.deferred.remove(&server);
         }
         inner.told.compare_one(&Seeing::Held(held.clone()));
-        Ok(Added { id, held, replaced })
+        Ok(NewHold { id, held, replaced })
     }
 
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
@@ -151,7 +151,7 @@ impl Holds {
             let (spec, host) = (hold.cell.spec.clone(), hold.cell.host.clone());
             let authority = session.driver.authority(hold.cell.key);
             let configured = Configured::by(authority, spec, host, &session.driver.options);
-            match self.add(session, hold, (Kind::Inherited, origin), &configured) {
+            match self.add(session, hold, (HoldKind::Inherited, origin), &configured) {
                 Ok(added) => drop(added.finish(session)),
                 Err(refused) => drop(refused),
             }
@@ -169,21 +169,21 @@ impl Holds {
             if let Some(row) = gone.as_ref().filter(|row| row.is_had()) {
                 let server = &row.held.server;
                 if row.held.origin == ConfigOwner::Pool {
-                    inner.deferred.renew(server, || Sight::of_held(&row.held));
+                    inner.deferred.renew(server, || ServerSnapshot::of_held(&row.held));
                 }
                 let seen = inner.seen_of(server);
                 inner.told.release(server, seen.as_ref());
             }
             gone
         };
-        if let Some(ticket) = gone.as_ref().and_then(Row::ticket) {
+        if let Some(ticket) = gone.as_ref().and_then(LeaseRow::ticket) {
             session.driver.step(Input::CancelAcquire { ticket });
         }
         drop(gone);
     }
 
     /// This is kept of a server that the session wants. The caller [tells](Self::tell) of it.
-    pub(super) fn defer(&self, deferred: Deferred, first: FirstSight) {
+    pub(super) fn defer(&self, deferred: CachedServer, first: FirstSight) {
         let mut inner = self.inner();
         if inner.closed {
             return;
@@ -221,19 +221,19 @@ impl Holds {
     ) -> Option<LeaseHold> {
         let mut inner = self.inner();
         let row = inner.holds.remove(id)?;
-        let (server, sight) = (row.held.server.clone(), Sight::of_held(&row.held));
+        let (server, sight) = (row.held.server.clone(), ServerSnapshot::of_held(&row.held));
         let shown = sight.shows.then_some((sight.catalog, sight.held_back));
         if let Some(lists) = shown.or(kept) {
             let of = (&*server, want);
             let seen_by = (&*row.options, naming);
-            inner.deferred.put(Deferred::new(of, lists, &row.configured, seen_by));
+            inner.deferred.put(CachedServer::new(of, lists, &row.configured, seen_by));
         }
         inner.compare_one(&server);
         row.into_hold()
     }
 
     /// A hold that is there.
-    pub(super) fn held(&self, id: HoldId) -> Option<Arc<Held>> {
+    pub(super) fn held(&self, id: HoldId) -> Option<Arc<LeaseState>> {
         self.inner().holds.get(id).map(|row| row.held.clone())
     }
 
@@ -246,7 +246,7 @@ impl Holds {
             (std::mem::take(&mut inner.holds), seen)
         };
         drop(told);
-        let held = |row: Row| {
+        let held = |row: LeaseRow| {
             let origin = row.held.origin;
             row.into_hold().map(|hold| (hold, origin))
         };
@@ -315,7 +315,7 @@ impl Holds {
         self.tell_from(first, tells, session);
     }
 
-    fn tell_from(&self, first: Option<News>, mut tells: bool, session: &SessionCore) {
+    fn tell_from(&self, first: Option<ListEvent>, mut tells: bool, session: &SessionCore) {
         let mut next = first;
         while let Some(news) = next {
             news.tell(session);
@@ -324,27 +324,27 @@ impl Holds {
     }
 
     /// How leases on a server stand, of which none is held by a want.
-    pub(super) fn lease_on(&self, server: &str) -> Option<Arc<Held>> {
+    pub(super) fn lease_on(&self, server: &str) -> Option<Arc<LeaseState>> {
         let inner = self.inner();
         let row = inner.holds.values().rev().find(|row| &*row.held.server == server)?;
         Some(row.held.clone())
     }
 
     /// Of each server that it holds how the newest hold stands.
-    pub(super) fn newest(&self) -> BTreeMap<Arc<str>, Arc<Held>> {
+    pub(super) fn newest(&self) -> BTreeMap<Arc<str>, Arc<LeaseState>> {
         let inner = self.inner();
         inner.holds.values().map(|row| (row.held.server.clone(), row.held.clone())).collect()
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, LeaseTableState> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl Added {
+impl NewHold {
     /// Tells the session, and drops what it holds no longer.
-    pub(super) fn finish(self, session: &SessionCore) -> (HoldId, Arc<Held>) {
-        let Added { id, held, replaced } = self;
+    pub(super) fn finish(self, session: &SessionCore) -> (HoldId, Arc<LeaseState>) {
+        let NewHold { id, held, replaced } = self;
         drop(replaced);
         session.holds.tell(session);
         session.begins_to_hold(&held.cell());
@@ -352,7 +352,7 @@ impl Added {
     }
 }
 
-impl Row {
+impl LeaseRow {
     fn is_on(&self, entry: EntryId) -> bool {
         matches!(&self.having, Having::Held(hold) if hold.cell.entry == entry)
     }
@@ -381,22 +381,22 @@ impl Row {
     }
 }
 
-impl Inner {
+impl LeaseTableState {
     /// The holds that are seen, by server.
-    fn newest(&self) -> BTreeMap<&str, &Row> {
+    fn newest(&self) -> BTreeMap<&str, &LeaseRow> {
         let held = self.holds.values().filter(|row| row.is_had());
         held.map(|row| (&*row.held.server, row)).collect()
     }
 
     /// The hold that is seen of a server.
-    fn newest_of(&self, server: &str) -> Option<&Row> {
+    fn newest_of(&self, server: &str) -> Option<&LeaseRow> {
         let mut rows = self.holds.values().rev();
         rows.find(|row| row.is_had() && &*row.held.server == server)
     }
 
     /// Whether the session holds a server by itself.
     fn has_own(&self, server: &str) -> bool {
-        let is_it = |row: &Row| row.kind != Kind::Inherited && &*row.held.server == server;
+        let is_it = |row: &LeaseRow| row.kind != HoldKind::Inherited && &*row.held.server == server;
         self.holds.values().any(|row| row.is_had() && is_it(row))
     }
 
@@ -405,10 +405,10 @@ impl Inner {
         if !self.may_inherit {
             return Vec::new();
         }
-        let is_it = |row: &Row| row.kind == Kind::Inherited && &*row.held.server == server;
+        let is_it = |row: &LeaseRow| row.kind == HoldKind::Inherited && &*row.held.server == server;
         let gone = self.holds.take(is_it);
-        self.may_inherit = self.holds.values().any(|row| row.kind == Kind::Inherited);
-        gone.into_iter().filter_map(Row::into_hold).collect()
+        self.may_inherit = self.holds.values().any(|row| row.kind == HoldKind::Inherited);
+        gone.into_iter().filter_map(LeaseRow::into_hold).collect()
     }
 
     /// Finds what is different from what the session was told.

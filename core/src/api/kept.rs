@@ -16,14 +16,14 @@ use super::sources::Config;
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's servers as they were when the session was opened.
-pub(crate) struct Kept(BTreeMap<Box<str>, Arc<Configured>>);
+pub(crate) struct PinnedConfig(BTreeMap<Box<str>, Arc<Configured>>);
 
-impl Kept {
+impl PinnedConfig {
     /// What a session keeps that is opened now; nothing when it follows.
-    pub(super) fn of(config: &Config, follow: Follow) -> Option<Kept> {
+    pub(super) fn of(config: &Config, follow: Follow) -> Option<PinnedConfig> {
         match follow {
             Follow::Newest => None,
-            Follow::Opened => Some(Kept(config.servers().into_iter().collect())),
+            Follow::Opened => Some(PinnedConfig(config.servers().into_iter().collect())),
         }
     }
 
@@ -49,7 +49,7 @@ impl SessionCore {
     pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
         match &self.kept {
             None => self.config.servers(),
-            Some(Kept(servers)) => {
+            Some(PinnedConfig(servers)) => {
                 let servers = servers.iter();
                 servers.map(|(name, configured)| (name.clone(), configured.clone())).collect()
             }

@@ -15,8 +15,8 @@ use trunkline_pool::text::escaped;
 
 use super::call;
 use super::configured::{ConfigOwner, Configured};
-use super::held::{DISABLED, Held, Standing};
-use super::holds::{HoldId, Kind};
+use super::held::{DISABLED, LeaseState, LeaseStatus};
+use super::holds::{HoldId, HoldKind};
 use super::no_tool::tool_not_found;
 use super::operation::Operation;
 use super::params;
@@ -31,7 +31,7 @@ use crate::{Error, ErrorCode, Outcome, Result};
 ///
 /// Usable from any thread. Calls under way are not cancelled by the release of their lease: they finish within the drain.
 pub struct Lease {
-    held: Arc<Held>,
+    held: Arc<LeaseState>,
     hold: HoldId,
     /// A lease keeps its session open.
     open: Session,
@@ -47,7 +47,7 @@ impl Lease {
         configured: &Arc<Configured>,
     ) -> Result<Option<Lease>> {
         let session = open.core();
-        let added = session.holds.add(session, hold, (Kind::Lease, origin), configured);
+        let added = session.holds.add(session, hold, (HoldKind::Lease, origin), configured);
         let (hold, held) = match added {
             Ok(added) => {
                 let held = added.finish(session);
@@ -92,10 +92,12 @@ impl Lease {
     pub fn state(&self) -> EntryState {
         match self.held.standing() {
             _ if self.session().is_closed() => EntryState::Closed,
-            Standing::Held => self.held.cell().load().slot.state,
-            Standing::Returning => EntryState::Spawning,
-            Standing::Failed => EntryState::Failed,
-            Standing::Released | Standing::Revoked | Standing::Disabled => EntryState::Closed,
+            LeaseStatus::Held => self.held.cell().load().slot.state,
+            LeaseStatus::Returning => EntryState::Spawning,
+            LeaseStatus::Failed => EntryState::Failed,
+            LeaseStatus::Released | LeaseStatus::Revoked | LeaseStatus::Disabled => {
+                EntryState::Closed
+            }
         }
     }
 
@@ -343,7 +345,7 @@ impl Lease {
     pub fn release(&self) {
         // In a forked child the hold, and whoever has its lock, are the parent's.
         let forked = self.session().driver.runtime.is_forked();
-        if !forked && self.held.stand(Standing::Released) {
+        if !forked && self.held.stand(LeaseStatus::Released) {
             self.session().holds.remove(self.session(), self.hold);
         }
     }
@@ -364,7 +366,7 @@ impl Lease {
             Err(error) => {
                 let error = match callee {
                     // To a caller of its tools a disabled server is like one whose tools are all hidden.
-                    Callee::Tool(tool) if self.held.standing() == Standing::Disabled => {
+                    Callee::Tool(tool) if self.held.standing() == LeaseStatus::Disabled => {
                         let error = tool_not_found(tool, DISABLED);
                         self.named(self.session().explained(self.server(), error))
                     }

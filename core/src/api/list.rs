@@ -14,9 +14,9 @@ use trunkline_pool::shapes::Shape;
 use trunkline_pool::view::{Made, Order, Revision};
 
 use super::deferred::Seeing;
-use super::held::Held;
+use super::held::LeaseState;
 use super::session_core::SessionCore;
-use super::view::{Listed, Lists};
+use super::view::{Listed, SessionView};
 
 /// One list of a session's view: a slice, and its number. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -111,10 +111,10 @@ impl Shaped {
 /// What a session was given last, and what the next lists go by.
 #[derive(Default)]
 #[repr(C)]
-pub(super) struct Given {
+pub(super) struct ViewCache {
     /// Whether a change was told since the last lists were made.
     is_behind: AtomicBool,
-    last: ArcSwapOption<Lists>,
+    last: ArcSwapOption<SessionView>,
     /// Held while lists are made: what a list holds, and the number of a change that is told meanwhile, have one order.
     book: Mutex<Book>,
 }
@@ -135,9 +135,9 @@ struct Numbers {
     resources: Revision,
 }
 
-impl Given {
+impl ViewCache {
     /// The lists as they are; made anew only when a catalog or a state in them changed.
-    pub(super) fn lists(&self, session: &SessionCore) -> Arc<Lists> {
+    pub(super) fn lists(&self, session: &SessionCore) -> Arc<SessionView> {
         if let Some(last) = self.current(session) {
             return last;
         }
@@ -148,7 +148,7 @@ impl Given {
         }
         // Before the look at what is seen: of a change that is told after it the next lists have the number.
         self.is_behind.store(false, Ordering::Release);
-        let mut lists = Lists::new(session, &session.holds.seen(), &mut book);
+        let mut lists = SessionView::new(session, &session.holds.seen(), &mut book);
         book.order.forget_gone(&lists.tools, Listed::tool_name);
         book.numbers.give(&mut lists, self.last.load().as_deref());
         let lists = Arc::new(lists);
@@ -157,11 +157,11 @@ impl Given {
     }
 
     /// The tools of one hold, in the session's order and by its names.
-    pub(super) fn tools_of(&self, session: &SessionCore, held: &Arc<Held>) -> Arc<[Listed]> {
+    pub(super) fn tools_of(&self, session: &SessionCore, held: &Arc<LeaseState>) -> Arc<[Listed]> {
         // Who has a bare name is decided with all servers in view.
         let all = self.lists(session);
         let mut book = self.book();
-        let own = Lists::new(session, &[Seeing::Held(held.clone())], &mut book);
+        let own = SessionView::new(session, &[Seeing::Held(held.clone())], &mut book);
         book.order.forget_gone(&all.tools, Listed::tool_name);
         own.tools.items
     }
@@ -180,11 +180,11 @@ impl Given {
     }
 
     /// Nobody is given anything any more. What a list kept alive is given back, to be dropped without a lock.
-    pub(super) fn end(&self) -> Option<Arc<Lists>> {
+    pub(super) fn end(&self) -> Option<Arc<SessionView>> {
         self.last.swap(None)
     }
 
-    fn current(&self, session: &SessionCore) -> Option<Arc<Lists>> {
+    fn current(&self, session: &SessionCore) -> Option<Arc<SessionView>> {
         let last = self.last.load_full().filter(|_| !self.is_behind.load(Ordering::Acquire));
         last.filter(|last| last.is_current(&session.holds.seen()))
     }
@@ -195,8 +195,8 @@ impl Given {
 }
 
 impl Numbers {
-    fn give(&mut self, lists: &mut Lists, before: Option<&Lists>) {
-        let made = |list: fn(&Lists) -> &List| list(lists).made(before.map(list));
+    fn give(&mut self, lists: &mut SessionView, before: Option<&SessionView>) {
+        let made = |list: fn(&SessionView) -> &List| list(lists).made(before.map(list));
         let tools = self.tools.of_list(made(|lists| &lists.tools));
         let prompts = self.prompts.of_list(made(|lists| &lists.prompts));
         let both = [made(|lists| &lists.resources), made(|lists| &lists.resource_templates)];

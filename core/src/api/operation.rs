@@ -17,12 +17,12 @@ use crate::{Error, ErrorCode, Result};
 /// Dropping it cancels nothing.
 #[derive(Clone)]
 pub struct Operation {
-    kind: Kind,
+    kind: OperationKind,
     fork_generation: u64,
 }
 
 #[derive(Clone)]
-enum Kind {
+enum OperationKind {
     /// It ended before it was returned.
     Ended,
     /// A call, by its number.
@@ -33,14 +33,14 @@ enum Kind {
 
 impl Operation {
     pub(crate) fn ended() -> Operation {
-        Operation::new(Kind::Ended)
+        Operation::new(OperationKind::Ended)
     }
 
     pub(super) fn call(started: Started, number: u64) -> Operation {
-        Operation::new(Kind::Call(started, number))
+        Operation::new(OperationKind::Call(started, number))
     }
 
-    fn new(kind: Kind) -> Operation {
+    fn new(kind: OperationKind) -> Operation {
         Operation { kind, fork_generation: platform::fork_generation() }
     }
 
@@ -53,9 +53,9 @@ impl Operation {
             return;
         }
         match &self.kind {
-            Kind::Ended => {}
-            Kind::Call(started, _) => started.cancel(),
-            Kind::Task(task) => task.abort(),
+            OperationKind::Ended => {}
+            OperationKind::Call(started, _) => started.cancel(),
+            OperationKind::Task(task) => task.abort(),
         }
     }
 
@@ -73,26 +73,28 @@ impl Operation {
         }
         write_held();
         match &self.kind {
-            Kind::Call(started, _) => started.read_here(),
-            Kind::Ended | Kind::Task(_) => {}
+            OperationKind::Call(started, _) => started.read_here(),
+            OperationKind::Ended | OperationKind::Task(_) => {}
         }
     }
 
     /// The call that it is, in the process that started it.
     pub(super) fn started(&self) -> Option<&Started> {
         match &self.kind {
-            Kind::Call(started, _) if self.fork_generation == platform::fork_generation() => {
+            OperationKind::Call(started, _)
+                if self.fork_generation == platform::fork_generation() =>
+            {
                 Some(started)
             }
-            Kind::Call(..) | Kind::Ended | Kind::Task(_) => None,
+            OperationKind::Call(..) | OperationKind::Ended | OperationKind::Task(_) => None,
         }
     }
 
     /// For a call: the number under which its `progress` events come; unique within its session.
     pub fn call_number(&self) -> Option<u64> {
         match self.kind {
-            Kind::Call(_, number) => Some(number),
-            Kind::Ended | Kind::Task(_) => None,
+            OperationKind::Call(_, number) => Some(number),
+            OperationKind::Ended | OperationKind::Task(_) => None,
         }
     }
 }
@@ -116,7 +118,7 @@ pub(crate) fn start<T: Send + 'static>(
         let result = future.await;
         completion.finish(result);
     });
-    Operation::new(Kind::Task(task.abort_handle()))
+    Operation::new(OperationKind::Task(task.abort_handle()))
 }
 
 /// Calls `done` exactly once: with the result, or with an error when it is dropped before there is one.

@@ -50,16 +50,16 @@ pub(super) fn events(
 /// Progress events of one call that a host's thread has yet to take. At most [`WAITING_MAX`](Self::WAITING_MAX) wait, and
 /// [`BYTES_MAX`](Self::BYTES_MAX) of them; of more the oldest are dropped, since the newest says how far the call is.
 #[derive(Default)]
-pub struct ProgressFeed(Mutex<Waiting>);
+pub struct ProgressFeed(Mutex<ProgressQueue>);
 
 #[derive(Default)]
-struct Waiting {
+struct ProgressQueue {
     events: VecDeque<Box<str>>,
     /// The bytes of all.
     bytes: usize,
 }
 
-impl Waiting {
+impl ProgressQueue {
     fn pop(&mut self) {
         let oldest = self.events.pop_front();
         self.bytes -= oldest.map_or(0, |event| event.len());
@@ -98,7 +98,7 @@ impl ProgressFeed {
         waiting.events.into_iter().map(String::from).collect()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, ProgressQueue> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

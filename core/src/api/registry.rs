@@ -35,12 +35,12 @@ pub(crate) struct SessionRegistry {
 
 #[derive(Default)]
 struct Sessions {
-    live: BTreeMap<Arc<str>, Live>,
-    kept: BTreeMap<Arc<str>, Kept>,
+    live: BTreeMap<Arc<str>, LiveSession>,
+    kept: BTreeMap<Arc<str>, ClosedSession>,
 }
 
 /// A session that is open.
-struct Live {
+struct LiveSession {
     number: SessionId,
     core: Weak<SessionCore>,
     session: Weak<SessionHandle>,
@@ -49,7 +49,7 @@ struct Live {
     own: Arc<OwnServers>,
 }
 
-impl Live {
+impl LiveSession {
     /// Its handle; none when it is closed, or the host has none any more.
     fn upgrade(&self) -> Option<Arc<SessionHandle>> {
         self.session.upgrade().filter(|session| !session.core().is_closed())
@@ -60,7 +60,7 @@ impl Live {
 pub(super) type SeenSession = (Arc<str>, Arc<Calls>);
 
 /// What a closed session left.
-pub(super) struct Kept {
+pub(super) struct ClosedSession {
     number: SessionId,
     context: Arc<Context>,
     /// Whether it follows what is configured.
@@ -72,7 +72,7 @@ pub(super) struct Kept {
     fork_generation: u64,
 }
 
-impl Kept {
+impl ClosedSession {
     /// Takes what a session that follows holds no more, since the pool has no such configuration of
     /// it.
     fn take_old(&mut self, sessions: &SessionRegistry) -> Vec<(LeaseHold, ConfigOwner)> {
@@ -88,7 +88,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for ClosedSession {
     fn drop(&mut self) {
         // In a forked child the timer, and whoever holds a lock of it, are the parent's.
         if self.fork_generation == platform::fork_generation() {
@@ -117,7 +117,7 @@ impl SessionRegistry {
     ) -> std::result::Result<Arc<SessionHandle>, Arc<SessionHandle>> {
         let id: Arc<str> = options.id.as_str().into();
         let mut sessions = self.sessions();
-        let live = sessions.live.get(&id).and_then(Live::upgrade);
+        let live = sessions.live.get(&id).and_then(LiveSession::upgrade);
         if let Some(live) = live {
             // It may be the last handle by now, and its drop comes back here.
             drop(sessions);
@@ -132,7 +132,7 @@ impl SessionRegistry {
         let weak = Arc::downgrade(&core);
         let handle = SessionHandle::new(core, pool);
         let session = Arc::downgrade(&handle);
-        let live = Live { number, core: weak, session, disabled, calls, own };
+        let live = LiveSession { number, core: weak, session, disabled, calls, own };
         sessions.live.insert(id, live);
         drop(sessions);
         // The time of the reducer may be up before the one here is: then nothing of it is held any
@@ -188,7 +188,8 @@ impl SessionRegistry {
         let until = Instant::now() + keep_for.min(KEPT_LONGEST);
         let timer = self.forget_later(id.clone(), until);
         let (follows, fork_generation) = (session.kept.is_none(), platform::fork_generation());
-        let mut kept = Kept { number, context, follows, holds, until, timer, fork_generation };
+        let mut kept =
+            ClosedSession { number, context, follows, holds, until, timer, fork_generation };
         // Under the lock: a change that comes later finds it.
         let old = kept.take_old(self);
         let replaced = sessions.kept.insert(id, kept);
@@ -224,7 +225,7 @@ impl SessionRegistry {
     /// The live sessions.
     pub(super) fn live_sessions(&self) -> Vec<Arc<SessionHandle>> {
         let sessions = self.sessions();
-        sessions.live.values().filter_map(Live::upgrade).collect()
+        sessions.live.values().filter_map(LiveSession::upgrade).collect()
     }
 
     /// What the live sessions do without, by their ids. No session is held meanwhile.

@@ -21,7 +21,7 @@ use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::{CallOptions, Retry};
 use trunkline_pool::state::{EntryState, Generation};
 
-use self::attempt::{Cancel, UnderWay};
+use self::attempt::{Cancel, RunningAttempt};
 use super::call::{self, Call};
 use super::session_core::SessionCore;
 use crate::client::{Attempts, CallResult, Connection, Reply, RequestId};
@@ -38,7 +38,7 @@ const PAUSE_DOUBLINGS_MAX: u32 = 5;
 const REPEATS_MAX: u32 = 3;
 
 /// Receives the result of a call.
-pub(super) type Done = Box<dyn FnOnce(Result<CallResult>) + Send>;
+pub(super) type ResultCallback = Box<dyn FnOnce(Result<CallResult>) + Send>;
 
 /// Whether a call with these options may outlive a connection.
 pub(super) fn lasts(options: &CallOptions) -> bool {
@@ -57,10 +57,10 @@ pub(super) struct LastingCall {
 
 struct State {
     /// Absent once the call has ended.
-    done: Option<Done>,
+    done: Option<ResultCallback>,
     /// The host, or the end of the session, cancelled it.
     cancelled: bool,
-    under_way: UnderWay<(Connection, RequestId)>,
+    under_way: RunningAttempt<(Connection, RequestId)>,
     /// The task that waits for the entry.
     waiting: Option<AbortHandle>,
     /// The generation of the last attempt, and how it was interrupted.
@@ -80,7 +80,7 @@ pub(super) fn begin(
     call: Call,
     published: &EntrySnapshot,
     options: &CallOptions,
-    done: Done,
+    done: ResultCallback,
 ) -> Arc<LastingCall> {
     let lasting = Arc::new(LastingCall {
         call,
@@ -90,7 +90,7 @@ pub(super) fn begin(
         state: Mutex::new(State {
             done: Some(done),
             cancelled: false,
-            under_way: UnderWay::none(),
+            under_way: RunningAttempt::none(),
             waiting: None,
             interrupted: None,
             sent: 0,

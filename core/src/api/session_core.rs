@@ -18,16 +18,16 @@ use super::calls::Calls;
 use super::configure::Disabled;
 use super::configured::Configured;
 use super::filters::SessionWarned;
-use super::held::Held;
+use super::held::LeaseState;
 use super::holds::Holds;
-use super::kept::Kept;
-use super::list::Given;
+use super::kept::PinnedConfig;
+use super::list::ViewCache;
 use super::log_level::Hears;
 use super::registry::SessionRegistry;
 use super::sources::Config;
 use super::untold::Untold;
-use super::view::{Listed, Lists};
-use super::wanted::Wants;
+use super::view::{Listed, SessionView};
+use super::wanted::DemandSet;
 use crate::auth::Context;
 use crate::driver::{CloseFuture, Driver, EntryCell, ListChange, SessionPort};
 use crate::events::Recipient;
@@ -69,9 +69,9 @@ pub(crate) struct SessionCore {
     /// The pool at work.
     pub driver: Arc<Driver>,
     pub(crate) holds: Holds,
-    given: Given,
+    given: ViewCache,
     /// The servers that it wants without asking.
-    pub(super) wants: Mutex<Wants>,
+    pub(super) wants: Mutex<DemandSet>,
     /// When it was opened: the start gate counts from here.
     pub(super) opened: Instant,
     /// The sessions of the pool, of which it is one.
@@ -79,7 +79,7 @@ pub(crate) struct SessionCore {
     /// What configures the pool.
     pub(super) config: Arc<Config>,
     /// What it keeps of the pool's servers; absent when it follows them.
-    pub(super) kept: Option<Kept>,
+    pub(super) kept: Option<PinnedConfig>,
     /// Its options as they are now.
     pub(super) options: Mutex<Arc<SessionOptions>>,
     /// What answers the servers that it calls: its own handlers, else the pool's.
@@ -127,7 +127,7 @@ impl SessionCore {
             driver: driver.clone(),
             sessions: sessions.clone(),
             config: config.clone(),
-            kept: Kept::of(config, options.follow),
+            kept: PinnedConfig::of(config, options.follow),
             options: Mutex::new(Arc::new(options)),
             calls: Arc::default(),
             wants: Mutex::default(),
@@ -137,7 +137,7 @@ impl SessionCore {
             disabled: Arc::default(),
             hears,
             holds: Holds::default(),
-            given: Given::default(),
+            given: ViewCache::default(),
         }
     }
 
@@ -202,13 +202,13 @@ impl SessionCore {
     }
 
     /// The view as it is now; made anew only when a catalog or a state in it changed.
-    pub(super) fn view(&self) -> Result<Arc<Lists>> {
+    pub(super) fn view(&self) -> Result<Arc<SessionView>> {
         self.check()?;
         Ok(self.given.lists(self))
     }
 
     /// The tools of one hold, as the view has them.
-    pub(super) fn tools_of(&self, held: &Arc<Held>) -> Arc<[Listed]> {
+    pub(super) fn tools_of(&self, held: &Arc<LeaseState>) -> Arc<[Listed]> {
         self.given.tools_of(self, held)
     }
 

@@ -19,17 +19,17 @@ use trunkline_pool::view::{Shown, Unmatched, View};
 
 use self::gone::Gone;
 use super::by_server::ByServer;
-use super::deferred::{Deferred, Seeing};
-use super::held::Held;
+use super::deferred::{CachedServer, Seeing};
+use super::held::LeaseState;
 use super::session_core::SessionCore;
 use crate::driver::{EntryCell, ListChange};
 use crate::events::{About, ListEvents};
 
 /// What an entry shows to a session at one moment.
 #[derive(Clone)]
-pub(super) struct Sight {
+pub(super) struct ServerSnapshot {
     pub(super) server: Arc<str>,
-    source: Source,
+    source: ListSource,
     /// Whether it shows anything: while it is connected, and while it is on the way back (SPEC 5.8).
     pub(super) shows: bool,
     pub(super) catalog: Arc<Catalog>,
@@ -41,45 +41,53 @@ pub(super) struct Sight {
 
 /// Where lists come from.
 #[derive(Clone)]
-pub(super) enum Source {
+pub(super) enum ListSource {
     /// This entry, by that connection.
     Entry(Arc<EntryCell>, Generation),
     /// They were kept.
     Kept,
 }
 
-impl Source {
+impl ListSource {
     fn entry(&self) -> Option<&Arc<EntryCell>> {
         match self {
-            Source::Entry(cell, _) => Some(cell),
-            Source::Kept => None,
+            ListSource::Entry(cell, _) => Some(cell),
+            ListSource::Kept => None,
         }
     }
 
-    fn is_same(&self, other: &Source) -> bool {
+    fn is_same(&self, other: &ListSource) -> bool {
         self.entry().map(|cell| cell.entry) == other.entry().map(|cell| cell.entry)
     }
 }
 
-impl Sight {
+impl ServerSnapshot {
     /// What is seen now.
-    pub(super) fn of(seeing: &Seeing) -> Sight {
+    pub(super) fn of(seeing: &Seeing) -> ServerSnapshot {
         match seeing {
-            Seeing::Held(held) => Sight::of_held(held),
-            Seeing::Deferred(deferred) => Sight::of_deferred(deferred),
+            Seeing::Held(held) => ServerSnapshot::of_held(held),
+            Seeing::Deferred(deferred) => ServerSnapshot::of_deferred(deferred),
         }
     }
 
     /// What is kept of a server.
-    fn of_deferred(deferred: &Deferred) -> Sight {
-        let Deferred { server, catalog, held_back, view, .. } = deferred;
+    fn of_deferred(deferred: &CachedServer) -> ServerSnapshot {
+        let CachedServer { server, catalog, held_back, view, .. } = deferred;
         let (server, catalog, view) = (server.clone(), catalog.clone(), view.clone());
         let (held_back, sees_all) = (held_back.clone(), view.hides_nothing());
-        Sight { server, source: Source::Kept, shows: true, catalog, held_back, view, sees_all }
+        ServerSnapshot {
+            server,
+            source: ListSource::Kept,
+            shows: true,
+            catalog,
+            held_back,
+            view,
+            sees_all,
+        }
     }
 
     /// What it shows now.
-    pub(super) fn of_held(held: &Held) -> Sight {
+    pub(super) fn of_held(held: &LeaseState) -> ServerSnapshot {
         let cell = held.cell();
         let published = cell.load_full();
         let slot = &published.slot;
@@ -87,19 +95,19 @@ impl Sight {
         let catalog = if shows { slot.catalog.clone() } else { Arc::default() };
         let held_back = if shows { slot.held.clone() } else { HeldBack::default() };
         let (server, view) = (cell.server.clone(), held.view());
-        let (source, sees_all) = (Source::Entry(cell, slot.generation), view.hides_nothing());
-        Sight { server, source, shows, catalog, held_back, view, sees_all }
+        let (source, sees_all) = (ListSource::Entry(cell, slot.generation), view.hides_nothing());
+        ServerSnapshot { server, source, shows, catalog, held_back, view, sees_all }
     }
 
     /// Whether it is what was kept, and not the server itself.
     pub(super) fn is_deferred(&self) -> bool {
-        matches!(self.source, Source::Kept)
+        matches!(self.source, ListSource::Kept)
     }
 
     /// What it shows now, but for the lists of an entry that `told` told of already: another catalog is told of by its own notice.
     /// In that case also what is held back now.
-    fn after(told: Option<&Sight>, seeing: &Seeing) -> (Sight, Option<HeldBack>) {
-        let mut now = Sight::of(seeing);
+    fn after(told: Option<&ServerSnapshot>, seeing: &Seeing) -> (ServerSnapshot, Option<HeldBack>) {
+        let mut now = ServerSnapshot::of(seeing);
         match told.filter(|told| !now.is_deferred() && told.source.is_same(&now.source)) {
             None => (now, None),
             Some(told) => {
@@ -127,27 +135,27 @@ impl Sight {
 
     /// It is of the newest connection from now on.
     fn renew(&mut self) {
-        if let Source::Entry(cell, generation) = &mut self.source {
+        if let ListSource::Entry(cell, generation) = &mut self.source {
             *generation = cell.load().slot.generation;
         }
     }
 
     /// Whether the two show the same.
-    pub(super) fn is_same(&self, other: &Sight) -> bool {
+    pub(super) fn is_same(&self, other: &ServerSnapshot) -> bool {
         self.source.is_same(&other.source)
             && Arc::ptr_eq(&self.catalog, &other.catalog)
             && self.held_back.is_same(&other.held_back)
             && Arc::ptr_eq(&self.view, &other.view)
     }
 
-    fn difference(before: Option<&Sight>, after: Option<&Sight>) -> Difference {
+    fn difference(before: Option<&ServerSnapshot>, after: Option<&ServerSnapshot>) -> Difference {
         if let (Some(before), Some(after)) = (before, after)
             && Arc::ptr_eq(&before.catalog, &after.catalog)
             && Arc::ptr_eq(&before.view, &after.view)
         {
             return Difference::default();
         }
-        Shown::difference(before.map(Sight::shown), after.map(Sight::shown))
+        Shown::difference(before.map(ServerSnapshot::shown), after.map(ServerSnapshot::shown))
     }
 
     fn shown(&self) -> Shown<'_> {
@@ -157,20 +165,20 @@ impl Sight {
 
 /// What a session was told, and what it is still to be told.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct AnnouncedState {
     /// By server. What is held for the first time is not told.
-    servers: ByServer<Sight>,
+    servers: ByServer<ServerSnapshot>,
     /// Those that it is told of when they are there, since it was told that they are gone, or expects them.
     gone: Gone,
     /// Grows only by what changes while somebody tells, and is emptied by them.
-    news: VecDeque<News>,
+    news: VecDeque<ListEvent>,
     telling: bool,
 }
 
 /// Something to be told.
-pub(super) enum News {
+pub(super) enum ListEvent {
     /// What a server shows is other than the session was told.
-    Lists { server: Arc<str>, source: Source, difference: Arc<Difference> },
+    Lists { server: Arc<str>, source: ListSource, difference: Arc<Difference> },
     /// The lists of an entry are others. With what the session hears of that, where it is not the whole change.
     Change(Arc<ListChange>, Option<Arc<Difference>>),
     /// A tool is held back. In a box: it is rare, and larger than the others, which are moved for each session.
@@ -186,7 +194,7 @@ pub(super) struct NewlyHeld {
     tool: HeldTool,
 }
 
-impl Told {
+impl AnnouncedState {
     /// This is what is seen now, in the order of their servers' names. A catalog that is replaced meanwhile is told
     /// of by its own notice.
     pub(super) fn compare(&mut self, seen: &[Seeing]) {
@@ -200,7 +208,7 @@ impl Told {
         for server in gone {
             let Some(old) = self.servers.remove(&server) else { continue };
             self.gone.add(server);
-            let difference = Sight::difference(Some(&old), None);
+            let difference = ServerSnapshot::difference(Some(&old), None);
             self.lists((old.server, old.source), Arc::new(difference));
         }
     }
@@ -224,15 +232,15 @@ impl Told {
         }
         let old = self.servers.remove(server);
         let is_back = self.gone.remove(server);
-        let (now, current) = Sight::after(old.as_ref(), seeing);
+        let (now, current) = ServerSnapshot::after(old.as_ref(), seeing);
         if let (Some(old), Some(current)) = (&old, &current) {
             self.admit(old, &now, current);
         }
         if is_back || old.is_some() {
-            let difference = Sight::difference(old.as_ref(), Some(&now));
+            let difference = ServerSnapshot::difference(old.as_ref(), Some(&now));
             self.lists((now.server.clone(), now.source.clone()), Arc::new(difference));
         }
-        self.news.extend(News::of_filters(&now));
+        self.news.extend(ListEvent::of_filters(&now));
         self.servers.insert(server.clone(), now);
     }
 
@@ -242,7 +250,7 @@ impl Told {
         match (seen, told) {
             (Some(seeing), Some(told)) if told.is_through(seeing) => {}
             (Some(seeing), told) => {
-                let (now, _) = Sight::after(told, seeing);
+                let (now, _) = ServerSnapshot::after(told, seeing);
                 self.gone.remove(server);
                 self.servers.insert(server.clone(), now);
             }
@@ -255,20 +263,20 @@ impl Told {
     }
 
     /// The lists of an entry are these: what the session is to be told of that. Nothing of an entry that is not seen.
-    pub(super) fn listed(&mut self, change: &Arc<ListChange>) -> Option<News> {
+    pub(super) fn listed(&mut self, change: &Arc<ListChange>) -> Option<ListEvent> {
         let told = self.sight(&change.cell)?;
         let from_there = Arc::ptr_eq(&told.catalog, &change.before);
         let before = std::mem::replace(&mut told.catalog, change.after.clone());
         if !told.held_back.is_same(&change.held_back) {
             told.held_back = change.held_back.clone();
         }
-        if let Source::Entry(_, of) = &mut told.source {
+        if let ListSource::Entry(_, of) = &mut told.source {
             *of = change.generation;
         }
         let difference = change.whole.difference();
         let own = match from_there {
             // It was told of the lists that the change begins with: its view alone decides what it hears.
-            true if told.sees_all => return Some(News::Change(change.clone(), None)),
+            true if told.sees_all => return Some(ListEvent::Change(change.clone(), None)),
             true => told.view.apply(difference),
             false => {
                 let before = Shown { catalog: &before, view: &told.view };
@@ -276,13 +284,13 @@ impl Told {
                 own.with_renewed(&difference.renewed())
             }
         };
-        (!own.is_empty()).then(|| News::Change(change.clone(), Some(Arc::new(own))))
+        (!own.is_empty()).then(|| ListEvent::Change(change.clone(), Some(Arc::new(own))))
     }
 
     /// The same change, of a server that had listed nothing before: what the filters do with its lists.
     pub(super) fn look_at_filters(&mut self, change: &ListChange) {
         if !change.before.has_items() {
-            let news = self.sight(&change.cell).and_then(|told| News::of_filters(told));
+            let news = self.sight(&change.cell).and_then(|told| ListEvent::of_filters(told));
             self.news.extend(news);
         }
     }
@@ -304,7 +312,7 @@ impl Told {
         };
         let Some(view) = view else { return };
         for tool in held.tools().iter().filter(|tool| view.admits(&tool.item.name)) {
-            self.news.push_back(News::of_held_back(cell, generation, tool));
+            self.news.push_back(ListEvent::of_held_back(cell, generation, tool));
         }
     }
 
@@ -314,7 +322,7 @@ impl Told {
     }
 
     /// What is to be told next when this has come up, to who finds nobody telling.
-    pub(super) fn next_with(&mut self, news: News, tells: &mut bool) -> Option<News> {
+    pub(super) fn next_with(&mut self, news: ListEvent, tells: &mut bool) -> Option<ListEvent> {
         if !self.telling && self.news.is_empty() {
             (self.telling, *tells) = (true, true);
             return Some(news);
@@ -324,7 +332,7 @@ impl Told {
     }
 
     /// What is to be told next, to who `tells` already, or to who finds nobody telling.
-    pub(super) fn next(&mut self, tells: &mut bool) -> Option<News> {
+    pub(super) fn next(&mut self, tells: &mut bool) -> Option<ListEvent> {
         if self.telling && !*tells {
             return None;
         }
@@ -338,68 +346,69 @@ impl Told {
         news
     }
 
-    fn sight(&mut self, cell: &EntryCell) -> Option<&mut Sight> {
+    fn sight(&mut self, cell: &EntryCell) -> Option<&mut ServerSnapshot> {
         let told = self.servers.get_mut(&cell.server);
         told.filter(|told| told.source.entry().is_some_and(|told| told.entry == cell.entry))
     }
 
     /// Tools that are held back, then as now, and that only the new view admits.
-    fn admit(&mut self, old: &Sight, now: &Sight, current: &HeldBack) {
-        let Source::Entry(cell, generation) = &now.source else { return };
+    fn admit(&mut self, old: &ServerSnapshot, now: &ServerSnapshot, current: &HeldBack) {
+        let ListSource::Entry(cell, generation) = &now.source else { return };
         for tool in now.held_back.tools() {
             let name = &tool.item.name;
             let stays = current.tool(name).is_some_and(|tool_now| tool_now.item == tool.item);
             if stays && now.view.admits(name) && !old.view.admits(name) {
-                self.news.push_back(News::of_held_back(cell, *generation, tool));
+                self.news.push_back(ListEvent::of_held_back(cell, *generation, tool));
             }
         }
     }
 
-    fn lists(&mut self, (server, source): (Arc<str>, Source), difference: Arc<Difference>) {
+    fn lists(&mut self, (server, source): (Arc<str>, ListSource), difference: Arc<Difference>) {
         let is_empty = difference.is_empty();
-        self.news.extend((!is_empty).then_some(News::Lists { server, source, difference }));
+        self.news.extend((!is_empty).then_some(ListEvent::Lists { server, source, difference }));
     }
 }
 
-impl News {
+impl ListEvent {
     /// What the filters do with what is seen, once its server has listed.
-    fn of_filters(sight: &Sight) -> Option<News> {
-        let Source::Entry(cell, generation) = &sight.source else { return None };
+    fn of_filters(sight: &ServerSnapshot) -> Option<ListEvent> {
+        let ListSource::Entry(cell, generation) = &sight.source else { return None };
         let has_listed = sight.shows && sight.view.has_patterns();
-        has_listed.then(|| News::Unmatched((cell.clone(), *generation, sight.unmatched()).into()))
+        has_listed
+            .then(|| ListEvent::Unmatched((cell.clone(), *generation, sight.unmatched()).into()))
     }
 
-    fn of_held_back(cell: &Arc<EntryCell>, generation: Generation, tool: &HeldTool) -> News {
+    fn of_held_back(cell: &Arc<EntryCell>, generation: Generation, tool: &HeldTool) -> ListEvent {
         let (cell, tool) = (cell.clone(), tool.clone());
-        News::HeldBack(Box::new(NewlyHeld { cell, generation, tool }))
+        ListEvent::HeldBack(Box::new(NewlyHeld { cell, generation, tool }))
     }
 
     fn server(&self) -> &Arc<str> {
         match self {
-            News::Lists { server, .. } => server,
-            News::Change(change, _) => &change.cell.server,
-            News::HeldBack(held) => &held.cell.server,
-            News::Unmatched(of) => &of.0.server,
+            ListEvent::Lists { server, .. } => server,
+            ListEvent::Change(change, _) => &change.cell.server,
+            ListEvent::HeldBack(held) => &held.cell.server,
+            ListEvent::Unmatched(of) => &of.0.server,
         }
     }
 
     /// Tells it, while the session has the server.
     pub(super) fn tell(&self, session: &SessionCore) {
         match self {
-            News::Lists { server, source, difference } => {
+            ListEvent::Lists { server, source, difference } => {
                 let about = match source {
-                    Source::Entry(cell, generation) => About::entry(&cell.named, *generation),
-                    Source::Kept => About::server(server),
+                    ListSource::Entry(cell, generation) => About::entry(&cell.named, *generation),
+                    ListSource::Kept => About::server(server),
                 };
                 self.announce(&ListEvents::new(about, difference.clone()), session);
             }
-            News::Change(change, None) => self.announce(&change.whole, session),
-            News::Change(change, Some(own)) => {
+            ListEvent::Change(change, None) => self.announce(&change.whole, session),
+            ListEvent::Change(change, Some(own)) => {
                 let about = About::entry(&change.cell.named, change.generation);
                 self.announce(&ListEvents::new(about, own.clone()), session);
             }
-            News::Unmatched(of) => session.warn_of_unmatched((&of.0, of.1), &of.2),
-            News::HeldBack(held) => held.tell(session),
+            ListEvent::Unmatched(of) => session.warn_of_unmatched((&of.0, of.1), &of.2),
+            ListEvent::HeldBack(held) => held.tell(session),
         }
     }
 

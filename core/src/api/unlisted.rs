@@ -14,11 +14,11 @@ use trunkline_pool::state::Generation;
 use trunkline_pool::view::Hidden;
 
 use super::calls::Started;
-use super::held::Held;
+use super::held::LeaseState;
 use super::operation::Operation;
-use super::retry::Done;
+use super::retry::ResultCallback;
 use super::session_core::SessionCore;
-use super::view::Lists;
+use super::view::SessionView;
 use super::waiting::{Tool, WaitingCall};
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Outcome};
@@ -30,46 +30,50 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 const PENDING: &str = "listing_pending";
 
 /// The lists that a call waits for which was refused.
-pub(super) struct Owed {
+pub(super) struct AwaitedLists {
     /// What it was called by, with the server's own name; none of a call by an exposed name.
-    held: Option<Arc<Held>>,
+    held: Option<Arc<LeaseState>>,
     lists: Vec<(Arc<EntryCell>, Generation)>,
     refused: Error,
 }
 
-impl Owed {
+impl AwaitedLists {
     /// Those that a call by a hold waits for, if any.
     pub(super) fn by_hold(
         session: &SessionCore,
-        held: &Arc<Held>,
+        held: &Arc<LeaseState>,
         refused: &Error,
-    ) -> Option<Owed> {
+    ) -> Option<AwaitedLists> {
         if !is_unknown(refused) {
             return None;
         }
-        Owed::among(session, [held.cell()], Some(held.clone()), refused)
+        AwaitedLists::among(session, [held.cell()], Some(held.clone()), refused)
     }
 
     /// Those that a call by an exposed name waits for: those of the server that the name would belong to. Of a bare name nobody can say that.
-    pub(super) fn by_name(session: &SessionCore, view: &Lists, refused: &Error) -> Option<Owed> {
+    pub(super) fn by_name(
+        session: &SessionCore,
+        view: &SessionView,
+        refused: &Error,
+    ) -> Option<AwaitedLists> {
         if !is_unknown(refused) {
             return None;
         }
         let is_bare = session.driver.options.name_style == NameStyle::Bare;
-        let may_have_it = |held: &&Arc<Held>| match refused.server() {
+        let may_have_it = |held: &&Arc<LeaseState>| match refused.server() {
             Some(server) => *held.server == *server,
             None => is_bare,
         };
         let cells = view.holds().filter(may_have_it).map(|held| held.cell());
-        Owed::among(session, cells, None, refused)
+        AwaitedLists::among(session, cells, None, refused)
     }
 
     fn among(
         session: &SessionCore,
         cells: impl IntoIterator<Item = Arc<EntryCell>>,
-        held: Option<Arc<Held>>,
+        held: Option<Arc<LeaseState>>,
         refused: &Error,
-    ) -> Option<Owed> {
+    ) -> Option<AwaitedLists> {
         let connected = |cell: Arc<EntryCell>| {
             let generation = cell.load().slot.generation;
             (cell, generation)
@@ -78,7 +82,7 @@ impl Owed {
             session.driver.owes_lists(cell, *generation)
         };
         let lists: Vec<_> = cells.into_iter().map(connected).filter(is_owed).collect();
-        (!lists.is_empty()).then(|| Owed { held, lists, refused: refused.clone() })
+        (!lists.is_empty()).then(|| AwaitedLists { held, lists, refused: refused.clone() })
     }
 
     /// The server of the call, as far as anybody knows.
@@ -98,10 +102,10 @@ pub(super) fn is_unknown(error: &Error) -> bool {
 /// Has a call that was refused wait for lists. `tool` is the name that it was called by.
 pub(super) fn start(
     session: &Arc<SessionCore>,
-    (owed, tool): (Owed, &str),
+    (owed, tool): (AwaitedLists, &str),
     arguments: &str,
     options: &CallOptions,
-    done: Done,
+    done: ResultCallback,
 ) -> Operation {
     let number = match session.calls.begin(session) {
         Ok(number) => number,
@@ -126,7 +130,7 @@ impl SessionCore {
 
 impl WaitingCall {
     /// Waits for the lists, and calls once more; as long as it may.
-    pub(super) async fn when_listed(self: &Arc<Self>, owed: &Owed) {
+    pub(super) async fn when_listed(self: &Arc<Self>, owed: &AwaitedLists) {
         let patience = self.timeout().min(PATIENCE);
         let deadline = Instant::from_std(later(self.began(), patience));
         let driver = &self.session().driver;
@@ -164,7 +168,10 @@ impl WaitingCall {
     }
 
     /// It is on its way as another one from now on, unless it ended. What cancels it cancels that.
-    fn hand_on(&self, next: impl FnOnce(Done) -> Arc<WaitingCall>) -> Option<Arc<WaitingCall>> {
+    fn hand_on(
+        &self,
+        next: impl FnOnce(ResultCallback) -> Arc<WaitingCall>,
+    ) -> Option<Arc<WaitingCall>> {
         let mut state = self.state();
         state.waiting = None;
         let call = next(state.done.take()?);

@@ -7,14 +7,14 @@ use crate::usage::{CallEnd, errors_json};
 
 /// The counts of one session.
 #[derive(Default)]
-pub(super) struct Usage {
+pub(super) struct SessionUsage {
     sent: u64,
     received: u64,
     /// Those that happened, each code once: most sessions have none.
     errors: Vec<(ErrorCode, u64)>,
 }
 
-impl Usage {
+impl SessionUsage {
     /// Counts the end of a call.
     pub(super) fn count(&mut self, ended: CallEnd) {
         self.sent += ended.sent as u64;

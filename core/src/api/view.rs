@@ -10,11 +10,11 @@ use trunkline_pool::naming::{NameMap, Naming, ToolName};
 use trunkline_pool::view::Marks;
 
 use super::deferred::Seeing;
-use super::held::Held;
+use super::held::LeaseState;
 use super::list::{Book, List, Shaped};
 use super::no_tool::{tool_among, tool_quarantined, why_unlisted};
 use super::session_core::SessionCore;
-use super::told::Sight;
+use super::told::ServerSnapshot;
 use crate::{Error, Result};
 
 /// A listed tool, prompt, resource or resource template.
@@ -64,9 +64,9 @@ impl Listed {
 }
 
 /// A session's view of all its servers, made from catalogs that were published together with their states.
-pub(crate) struct Lists {
+pub(crate) struct SessionView {
     /// As long as all are the same, so is the view.
-    made_of: Vec<Sight>,
+    made_of: Vec<ServerSnapshot>,
     /// In the session's order.
     pub tools: List,
     /// The same, for model APIs.
@@ -83,27 +83,27 @@ pub(crate) struct Lists {
     seen: Vec<Seeing>,
 }
 
-impl Lists {
+impl SessionView {
     /// Whether it is still what is seen.
     pub(super) fn is_current(&self, seen: &[Seeing]) -> bool {
         let mut before = self.made_of.iter();
-        let mut now = seen.iter().map(Sight::of).filter(|sight| sight.shows);
+        let mut now = seen.iter().map(ServerSnapshot::of).filter(|sight| sight.shows);
         now.all(|now| before.next().is_some_and(|before| before.is_same(&now)))
             && before.next().is_none()
     }
 
     /// The view of a session that sees this, in the order of the servers' names. Its lists have no numbers.
-    pub(super) fn new(session: &SessionCore, seeing: &[Seeing], book: &mut Book) -> Lists {
-        let seen: Vec<(&Arc<str>, Sight)> = seeing
+    pub(super) fn new(session: &SessionCore, seeing: &[Seeing], book: &mut Book) -> SessionView {
+        let seen: Vec<(&Arc<str>, ServerSnapshot)> = seeing
             .iter()
-            .map(|seeing| (seeing.server(), Sight::of(seeing)))
+            .map(|seeing| (seeing.server(), ServerSnapshot::of(seeing)))
             .filter(|(_, sight)| sight.shows)
             .collect();
         let tool = |server: &Arc<str>, item: &Item| ToolName {
             server: server.clone(),
             tool: item.name.clone(),
         };
-        let own = |row: Row<'_>| listed(row, row.2.name.clone());
+        let own = |row: ViewRow<'_>| listed(row, row.2.name.clone());
         let all = |list: fn(&Catalog) -> &[Item]| {
             seen.iter().flat_map(move |(server, seen)| {
                 list(&seen.catalog).iter().map(move |item| (*server, seen, item))
@@ -123,13 +123,13 @@ impl Lists {
         book.bare_names.settle(naming, shown.iter().chain(&held_back).cloned());
         let names = NameMap::new(shown, naming, &book.bare_names);
         let held_names = NameMap::new(held_back, naming, &book.bare_names);
-        let definitions: HashMap<ToolName, Row<'_>> =
+        let definitions: HashMap<ToolName, ViewRow<'_>> =
             visible(|catalog| &catalog.tools).map(|row| (tool(row.0, row.2), row)).collect();
         let tools = names
             .iter()
             .filter_map(|(exposed, name)| Some(listed(*definitions.get(name)?, exposed.clone())));
         let tools = book.order.arrange(tools.collect(), Listed::tool_name);
-        Lists {
+        SessionView {
             tools: List::new(tools),
             shaped: Shaped::default(),
             prompts: sorted(visible(|catalog| &catalog.prompts).map(own)),
@@ -170,7 +170,7 @@ impl Lists {
     }
 
     /// The holds that it shows something of.
-    pub(super) fn holds(&self) -> impl Iterator<Item = &Arc<Held>> {
+    pub(super) fn holds(&self) -> impl Iterator<Item = &Arc<LeaseState>> {
         self.seen.iter().filter_map(|seeing| match seeing {
             Seeing::Held(held) => Some(held),
             Seeing::Deferred(_) => None,
@@ -178,7 +178,7 @@ impl Lists {
     }
 
     /// What it shows of a server.
-    pub(super) fn sight(&self, server: &str) -> Option<&Sight> {
+    pub(super) fn sight(&self, server: &str) -> Option<&ServerSnapshot> {
         self.made_of.iter().find(|sight| &*sight.server == server)
     }
 
@@ -215,9 +215,9 @@ impl Lists {
 }
 
 /// One item of a list, of which server, and what the session makes of it.
-type Row<'a> = (&'a Arc<str>, &'a Sight, &'a Item);
+type ViewRow<'a> = (&'a Arc<str>, &'a ServerSnapshot, &'a Item);
 
-fn listed((server, sight, item): Row<'_>, name: Arc<str>) -> Listed {
+fn listed((server, sight, item): ViewRow<'_>, name: Arc<str>) -> Listed {
     let Marks { trust, always_load } = sight.view.marks(&item.name);
     let (own_name, definition) = (item.name.clone(), item.definition.clone());
     let (server, deferred) = (server.clone(), sight.is_deferred());

@@ -19,18 +19,18 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::CallOptions;
 use trunkline_pool::view::Hidden;
 
-use super::asleep::{Look, Need};
+use super::asleep::{DemandGuard, DemandStatus};
 use super::call;
 use super::calls::Started;
 use super::configured::ConfigOwner;
 use super::deferred::Seeing;
-use super::held::Held;
+use super::held::LeaseState;
 use super::no_tool::{tool_not_found, tool_vanished};
 use super::operation::Operation;
 use super::params;
-use super::retry::Done;
+use super::retry::ResultCallback;
 use super::session_core::SessionCore;
-use super::unlisted::Owed;
+use super::unlisted::AwaitedLists;
 use crate::client::Callee;
 use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
@@ -41,7 +41,7 @@ pub(super) struct WaitingCall {
     number: u64,
     tool: Tool,
     /// The lists that may have the tool, where it is not seen yet.
-    owed: Option<Owed>,
+    owed: Option<AwaitedLists>,
     options: CallOptions,
     arguments: Box<str>,
     began: Instant,
@@ -61,15 +61,15 @@ pub(super) struct Tool {
 
 pub(super) struct State {
     /// Absent once the call has ended, or is on its way.
-    pub(super) done: Option<Done>,
-    need: Option<Need>,
+    pub(super) done: Option<ResultCallback>,
+    need: Option<DemandGuard>,
     cancelled: bool,
     pub(super) on_its_way: Option<Started>,
     pub(super) waiting: Option<AbortHandle>,
 }
 
 impl State {
-    fn of(done: Done) -> State {
+    fn of(done: ResultCallback) -> State {
         State { done: Some(done), need: None, cancelled: false, on_its_way: None, waiting: None }
     }
 }
@@ -80,10 +80,10 @@ pub(super) fn start(
     (seeing, exposed, own): (&Seeing, &str, &str),
     arguments: &str,
     options: &CallOptions,
-    done: Done,
+    done: ResultCallback,
 ) -> Operation {
     let server = seeing.server().clone();
-    let refused = |done: Done, error: Error| {
+    let refused = |done: ResultCallback, error: Error| {
         let error = session.explained(&server, error).with_server(&*server);
         done(Err(error.with_session(&*session.recipient.id).with_outcome(Outcome::NotSent)));
         Operation::ended()
@@ -105,9 +105,9 @@ impl WaitingCall {
     pub(super) fn new(
         session: &Arc<SessionCore>,
         number: u64,
-        (tool, owed): (Tool, Option<Owed>),
+        (tool, owed): (Tool, Option<AwaitedLists>),
         (arguments, options): (&str, &CallOptions),
-        done: Done,
+        done: ResultCallback,
     ) -> Arc<WaitingCall> {
         let configured = session.spec(&tool.server, ConfigOwner::Pool).ok();
         let of_server = configured.and_then(|configured| configured.spec.call_timeout);
@@ -126,7 +126,7 @@ impl WaitingCall {
     }
 
     /// The call that it goes on as, of that tool.
-    pub(super) fn followed_by(&self, tool: Tool, done: Done) -> Arc<WaitingCall> {
+    pub(super) fn followed_by(&self, tool: Tool, done: ResultCallback) -> Arc<WaitingCall> {
         let WaitingCall { session, number, options, arguments, began, timeout, .. } = self;
         let (session, options, arguments) = (session.clone(), options.clone(), arguments.clone());
         let (number, began, timeout) = (*number, *began, *timeout);
@@ -221,7 +221,7 @@ impl WaitingCall {
         }
     }
 
-    async fn found(&self) -> Result<Arc<Held>> {
+    async fn found(&self) -> Result<Arc<LeaseState>> {
         loop {
             let settled = self.session.settled.notified();
             let mut settled = std::pin::pin!(settled);
@@ -235,7 +235,7 @@ impl WaitingCall {
     }
 
     /// What there is for it now; nothing yet: `None`.
-    fn look(&self) -> Option<Result<Arc<Held>>> {
+    fn look(&self) -> Option<Result<Arc<LeaseState>>> {
         loop {
             let look = {
                 let state = self.state();
@@ -243,14 +243,14 @@ impl WaitingCall {
                     // It was ended, and needs nothing any more.
                     _ if state.done.is_none() => return None,
                     Some(need) => self.session.look_at(need),
-                    None => Look::Gone,
+                    None => DemandStatus::Gone,
                 }
             };
             match look {
-                Look::Wait => return None,
-                Look::Ready(held) => return Some(Ok(held)),
-                Look::Over(error) => return Some(Err(self.as_of_tool(error))),
-                Look::Gone => {}
+                DemandStatus::Wait => return None,
+                DemandStatus::Ready(held) => return Some(Ok(held)),
+                DemandStatus::Over(error) => return Some(Err(self.as_of_tool(error))),
+                DemandStatus::Gone => {}
             }
             // By its name, as a call that begins now: the server may be wanted anew, in another way, or not at all.
             let view = match self.session.view() {
@@ -273,7 +273,7 @@ impl WaitingCall {
     }
 
     /// Needs the server until it ends. One that ended meanwhile needs it no more.
-    fn keep(&self, need: Need) {
+    fn keep(&self, need: DemandGuard) {
         let no_more = {
             let mut state = self.state();
             match state.done {
@@ -295,7 +295,7 @@ impl WaitingCall {
     }
 
     /// The server is there: from now on it is a call as any other.
-    pub(super) fn go(&self, held: &Arc<Held>) {
+    pub(super) fn go(&self, held: &Arc<LeaseState>) {
         let (done, need) = {
             let mut state = self.state();
             state.waiting = None;
@@ -368,7 +368,7 @@ impl WaitingCall {
         }
     }
 
-    fn end(&self, done: Done, error: Error) {
+    fn end(&self, done: ResultCallback, error: Error) {
         let ended = CallEnd { sent: 0, came: Err(error.code()) };
         let usage = self.session.driver.usage_of_called(&self.tool.server);
         let begun = (self.number, self.began);

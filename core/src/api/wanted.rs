@@ -18,7 +18,7 @@ use trunkline_pool::view::Viewed;
 use super::acquire::answer_with;
 use super::configured::{ConfigOwner, Configured};
 use super::follow::ToWant;
-use super::holds::{HoldId, Kind};
+use super::holds::{HoldId, HoldKind};
 use super::session_core::SessionCore;
 use crate::driver::{LeaseHold, Wait, Wish};
 use crate::events::About;
@@ -26,7 +26,7 @@ use crate::{Error, ErrorCode, Result};
 
 /// The wanted servers by name.
 #[derive(Default)]
-pub(super) struct Wants {
+pub(super) struct DemandSet {
     pub(super) servers: BTreeMap<Box<str>, Want>,
     last: WantId,
     /// How often what is kept was looked for.
@@ -42,7 +42,7 @@ pub(super) struct Wants {
 pub(super) struct WantId(pub(super) u64);
 
 /// A server that is to be asked for.
-pub(super) struct Added {
+pub(super) struct NewDemand {
     pub(super) server: Box<str>,
     pub(super) configured: Arc<Configured>,
     pub(super) want: WantId,
@@ -63,14 +63,14 @@ pub(super) struct Want {
     pub(super) ticket: Option<Ticket>,
     pub(super) state: WantState,
     /// What is kept of it.
-    pub(super) kept: LookedFor,
+    pub(super) kept: CacheProbe,
     /// Present when it runs for calls only.
     pub(super) lazy: Option<Lazy>,
 }
 
 /// How far what is kept of a server was looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum LookedFor {
+pub(super) enum CacheProbe {
     /// Not yet.
     Never,
     /// It is being looked for, at that look.
@@ -118,14 +118,14 @@ impl SessionCore {
     }
 
     /// Whether what was put into the list of wants is there still.
-    pub(super) fn still_wants(&self, Added { server, want, .. }: &Added) -> bool {
+    pub(super) fn still_wants(&self, NewDemand { server, want, .. }: &NewDemand) -> bool {
         self.wants().of(server, *want).is_some()
     }
 
     /// The wish for a server that was put into the list of wants.
     pub(super) fn wish<'a>(
         self: &'a Arc<Self>,
-        Added { server, configured, want }: &'a Added,
+        NewDemand { server, configured, want }: &'a NewDemand,
     ) -> Wish<'a> {
         let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);
         let asked = configured.clone();
@@ -147,7 +147,7 @@ impl SessionCore {
     }
 
     /// Keeps the ticket of a wish. One that is wanted no more is taken back.
-    pub(super) fn wished(&self, Added { server, want, .. }: &Added, ticket: Ticket) {
+    pub(super) fn wished(&self, NewDemand { server, want, .. }: &NewDemand, ticket: Ticket) {
         let mut wants = self.wants();
         match wants.of(server, *want) {
             Some(want) if want.is_answerable() || want.hold().is_some() => {
@@ -278,12 +278,12 @@ impl SessionCore {
         self.settled.notify_waiters();
     }
 
-    pub(super) fn wants(&self) -> MutexGuard<'_, Wants> {
+    pub(super) fn wants(&self) -> MutexGuard<'_, DemandSet> {
         self.wants.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl Wants {
+impl DemandSet {
     /// A want, unless it is over, or another of the same server has taken its place.
     fn of(&mut self, server: &str, id: WantId) -> Option<&mut Want> {
         self.servers.get_mut(server).filter(|want| want.id == id)
@@ -303,7 +303,7 @@ impl Want {
             true => (WantState::Looking, Some(Lazy::default())),
             false => (WantState::Pending, None),
         };
-        let (ticket, kept, seen_by) = (None, LookedFor::Never, (configured.clone(), options));
+        let (ticket, kept, seen_by) = (None, CacheProbe::Never, (configured.clone(), options));
         Want { id, born: id, configured, seen_by, shuts, ticket, state, kept, lazy }
     }
 
@@ -366,8 +366,8 @@ impl Want {
         matches!(self.state, WantState::Failed(_))
     }
 
-    fn hold_kind(&self) -> Kind {
-        if self.lazy.is_some() { Kind::Calls } else { Kind::Want }
+    fn hold_kind(&self) -> HoldKind {
+        if self.lazy.is_some() { HoldKind::Calls } else { HoldKind::Want }
     }
 
     pub(super) fn hold(&self) -> Option<HoldId> {

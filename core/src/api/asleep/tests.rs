@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::super::scripted::SERVER;
-use super::super::wanted::{LookedFor, WantState};
-use super::Look;
+use super::super::wanted::{CacheProbe, WantState};
+use super::DemandStatus;
 use crate::folder::Folder;
 use crate::{Pool, PoolOptions, Servers, SessionOptions};
 
@@ -27,12 +27,12 @@ async fn a_server_that_is_needed_before_something_is_found_kept_is_begun() {
     let need = core.need("s").expect("it is wanted");
     if let Some(want) = core.wants().servers.get_mut("s") {
         // As after a change to a configuration that was not looked for yet.
-        (want.state, want.kept) = (WantState::Looking, LookedFor::Never);
+        (want.state, want.kept) = (WantState::Looking, CacheProbe::Never);
     }
     core.show_kept();
-    assert!(matches!(core.look_at(&need), Look::Gone));
+    assert!(matches!(core.look_at(&need), DemandStatus::Gone));
     let again = core.need("s").expect("it is wanted");
-    assert!(!matches!(core.look_at(&again), Look::Gone | Look::Over(_)));
+    assert!(!matches!(core.look_at(&again), DemandStatus::Gone | DemandStatus::Over(_)));
     drop((need, again));
     pool.close().await.unwrap();
 }

@@ -30,8 +30,8 @@ fn a_tool_that_is_left_out_and_held_back_is_filtered() {
     cell.publish(Slot { catalog: judged.usable, held: judged.held, ..slot });
     for (exclude, reason) in [(vec![], "quarantined"), (vec!["x".into()], "filtered")] {
         let view = View { by_session: Filter { include: None, exclude }, ..View::default() };
-        let seen = Seen::new(cell.clone(), Arc::new(view));
-        let held = Held::new(seen, (ConfigOwner::Pool, Kind::Lease));
+        let seen = EntryView::new(cell.clone(), Arc::new(view));
+        let held = LeaseState::new(seen, (ConfigOwner::Pool, HoldKind::Lease));
         let error = held.tool(&cell.load_full(), "x").unwrap_err();
         assert_eq!(error.detail()["reason"], reason, "{error}");
     }

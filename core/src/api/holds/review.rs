@@ -8,10 +8,10 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Input, Ticket};
 use trunkline_pool::view::Viewed;
 
-use super::{Having, HoldId, Holds, Inner, Kind, Row};
+use super::{Having, HoldId, HoldKind, Holds, LeaseRow, LeaseTableState};
 use crate::Result;
 use crate::api::configured::{ConfigOwner, Configured};
-use crate::api::held::{Held, Standing};
+use crate::api::held::{LeaseState, LeaseStatus};
 use crate::api::session_core::SessionCore;
 use crate::driver::{EntryCell, LeaseHold};
 
@@ -20,7 +20,7 @@ use crate::driver::{EntryCell, LeaseHold};
 struct Aftermath {
     released: Vec<LeaseHold>,
     cancelled: Vec<Ticket>,
-    returning: Vec<(HoldId, u32, Arc<Held>, Arc<Configured>)>,
+    returning: Vec<(HoldId, u32, Arc<LeaseState>, Arc<Configured>)>,
     /// What is lost with its configuration.
     lost: BTreeMap<EntryId, Arc<EntryCell>>,
 }
@@ -62,7 +62,7 @@ impl Holds {
         &self,
         session: &Arc<SessionCore>,
         (id, asked): (HoldId, u32),
-        held: &Held,
+        held: &LeaseState,
         configured: &Arc<Configured>,
     ) {
         let weak = Arc::downgrade(session);
@@ -74,7 +74,7 @@ impl Holds {
         });
         let mut inner = self.inner();
         match inner.holds.get_mut(id).filter(|row| row.asked == asked) {
-            Some(row) if row.held.standing() == Standing::Returning => {
+            Some(row) if row.held.standing() == LeaseStatus::Returning => {
                 row.having = Having::Away { ticket: Some(ticket) };
             }
             Some(_) => {}
@@ -114,7 +114,7 @@ impl Holds {
     }
 }
 
-impl Row {
+impl LeaseRow {
     /// It is seen by these from now on, of the same connection.
     fn review(
         &mut self,
@@ -139,7 +139,7 @@ impl Row {
     }
 }
 
-impl Inner {
+impl LeaseTableState {
     fn review_one(
         &mut self,
         session: &Arc<SessionCore>,
@@ -150,12 +150,12 @@ impl Inner {
         let Some(row) = self.holds.get_mut(id) else { return };
         let server = row.held.server.clone();
         let disabled = session.has_disabled(&server);
-        let stands = matches!(row.kind, Kind::Want | Kind::Calls)
+        let stands = matches!(row.kind, HoldKind::Want | HoldKind::Calls)
             || row.held.origin == ConfigOwner::Session
             || session.stands(&server, &row.configured);
-        let over = unwanted || (disabled && row.kind == Kind::Inherited) || !stands;
+        let over = unwanted || (disabled && row.kind == HoldKind::Inherited) || !stands;
         if over {
-            row.held.stand(Standing::Revoked);
+            row.held.stand(LeaseStatus::Revoked);
             if !stands && let Having::Held(hold) = &row.having {
                 after.lost.insert(hold.cell.entry, hold.cell.clone());
             }
@@ -165,16 +165,16 @@ impl Inner {
         }
         let newest = session.newest(&server, row.held.origin, &row.configured);
         row.review((newest, session.options()), &session.driver.naming);
-        if row.kind != Kind::Lease {
+        if row.kind != HoldKind::Lease {
             return;
         }
         let standing = row.held.standing();
-        if disabled && standing != Standing::Disabled {
-            row.held.stand(Standing::Disabled);
+        if disabled && standing != LeaseStatus::Disabled {
+            row.held.stand(LeaseStatus::Disabled);
             row.asked = row.asked.wrapping_add(1);
             row.let_go(after);
-        } else if !disabled && standing == Standing::Disabled {
-            row.held.stand(Standing::Returning);
+        } else if !disabled && standing == LeaseStatus::Disabled {
+            row.held.stand(LeaseStatus::Returning);
             row.asked = row.asked.wrapping_add(1);
             after.returning.push((id, row.asked, row.held.clone(), row.configured.clone()));
         }

@@ -4,16 +4,16 @@
 //! same connection. So each has a number of its own.
 
 /// The attempt under way, if there is one.
-pub(super) struct UnderWay<W> {
-    last: Attempt,
-    current: Option<Attempt>,
+pub(super) struct RunningAttempt<W> {
+    last: AttemptNumber,
+    current: Option<AttemptNumber>,
     /// Where the current one can be cancelled, once that is known.
     wire: Option<W>,
 }
 
 /// The number of an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Attempt(u64);
+pub(super) struct AttemptNumber(u64);
 
 /// What is to be done to cancel.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,14 +26,14 @@ pub(super) enum Cancel<W> {
     Nothing,
 }
 
-impl<W> UnderWay<W> {
+impl<W> RunningAttempt<W> {
     /// No attempt yet.
-    pub(super) fn none() -> UnderWay<W> {
-        UnderWay { last: Attempt::default(), current: None, wire: None }
+    pub(super) fn none() -> RunningAttempt<W> {
+        RunningAttempt { last: AttemptNumber::default(), current: None, wire: None }
     }
 
     /// One begins.
-    pub(super) fn begin(&mut self) -> Attempt {
+    pub(super) fn begin(&mut self) -> AttemptNumber {
         self.last.0 += 1;
         self.current = Some(self.last);
         self.wire = None;
@@ -41,7 +41,7 @@ impl<W> UnderWay<W> {
     }
 
     /// That one can be cancelled there; `false` when it has ended, whatever has begun since.
-    pub(super) fn reach(&mut self, attempt: Attempt, wire: W) -> bool {
+    pub(super) fn reach(&mut self, attempt: AttemptNumber, wire: W) -> bool {
         let is_under_way = self.current == Some(attempt);
         if is_under_way {
             self.wire = Some(wire);
@@ -72,7 +72,7 @@ mod tests {
     /// SPEC 5.5: the second attempt goes through the same connection as the first, which had ended before its place was known.
     #[test]
     fn a_late_word_of_the_attempt_before_is_not_taken_for_this_one() {
-        let mut under_way = UnderWay::none();
+        let mut under_way = RunningAttempt::none();
         let first = under_way.begin();
         under_way.end();
         let second = under_way.begin();
@@ -85,7 +85,7 @@ mod tests {
     /// SPEC 5.5.
     #[test]
     fn nothing_is_cancelled_between_attempts() {
-        let mut under_way = UnderWay::none();
+        let mut under_way = RunningAttempt::none();
         assert_eq!(under_way.cancel(), Cancel::Nothing);
         let first = under_way.begin();
         assert!(under_way.reach(first, "first"));

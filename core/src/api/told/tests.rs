@@ -4,8 +4,8 @@ use trunkline_pool::catalog::{Filter, ListKind};
 use trunkline_pool::state::{Notice, Slot};
 
 use super::super::configured::ConfigOwner;
-use super::super::held::Seen;
-use super::super::holds::Kind;
+use super::super::held::EntryView;
+use super::super::holds::HoldKind;
 use super::gone::GONE_MAX;
 use super::*;
 
@@ -25,11 +25,18 @@ fn publish(cell: &EntryCell, catalog: &Arc<Catalog>) {
 
 /// What a session that wants the server sees of it.
 fn wanted(cell: Arc<EntryCell>, view: View) -> Seeing {
-    Seeing::Held(Held::new(Seen::new(cell, Arc::new(view)), (ConfigOwner::Pool, Kind::Want)))
+    Seeing::Held(LeaseState::new(
+        EntryView::new(cell, Arc::new(view)),
+        (ConfigOwner::Pool, HoldKind::Want),
+    ))
 }
 
 /// The notice of a change.
-fn change(told: &mut Told, cell: &Arc<EntryCell>, (before, after): (&Arc<Catalog>, &Arc<Catalog>)) {
+fn change(
+    told: &mut AnnouncedState,
+    cell: &Arc<EntryCell>,
+    (before, after): (&Arc<Catalog>, &Arc<Catalog>),
+) {
     let difference = Arc::new(Difference::between(before, after));
     let (entry, generation) = (cell.entry, Generation(1));
     let (before, after) = (before.clone(), after.clone());
@@ -40,14 +47,16 @@ fn change(told: &mut Told, cell: &Arc<EntryCell>, (before, after): (&Arc<Catalog
 }
 
 /// The tools that were added, as far as the news say.
-fn added(told: &mut Told) -> Vec<String> {
+fn added(told: &mut AnnouncedState) -> Vec<String> {
     let mut tells = false;
     let mut added = Vec::new();
     while let Some(news) = told.next(&mut tells) {
         let difference = match news {
-            News::Lists { difference, .. } => difference,
-            News::Change(change, own) => own.unwrap_or_else(|| change.whole.difference().clone()),
-            News::HeldBack(..) | News::Unmatched(..) => continue,
+            ListEvent::Lists { difference, .. } => difference,
+            ListEvent::Change(change, own) => {
+                own.unwrap_or_else(|| change.whole.difference().clone())
+            }
+            ListEvent::HeldBack(..) | ListEvent::Unmatched(..) => continue,
         };
         added.extend(difference.tools.added.iter().map(|name| name.to_string()));
     }
@@ -62,7 +71,7 @@ fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it()
     let trusted = || View { trust: true, ..View::default() };
     for (older, newer) in [(View::default(), View::default()), (View::default(), trusted())] {
         publish(&cell, &before);
-        let mut told = Told::default();
+        let mut told = AnnouncedState::default();
         let (older, newer) = (wanted(cell.clone(), older), wanted(cell.clone(), newer));
         told.compare_one(&older);
         publish(&cell, &after);
@@ -79,7 +88,7 @@ fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it()
 fn a_server_that_is_given_up_is_told_nothing_of() {
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
     let cell = EntryCell::listing("s", before.clone());
-    let mut told = Told::default();
+    let mut told = AnnouncedState::default();
     told.compare(&[wanted(cell.clone(), View::default())]);
     change(&mut told, &cell, (&before, &after));
     told.release(&cell.server, None);
@@ -97,7 +106,7 @@ fn what_is_told_of_a_change_begins_with_what_was_told_last() {
         by_session: Filter { include: None, exclude: vec!["thr*".into()] },
         ..View::default()
     };
-    let mut told = Told::default();
+    let mut told = AnnouncedState::default();
     told.compare_one(&wanted(cell.clone(), view));
     publish(&cell, after);
     change(&mut told, &cell, (before, after));
@@ -109,7 +118,7 @@ fn what_is_told_of_a_change_begins_with_what_was_told_last() {
 }
 
 /// How many servers are remembered.
-fn remembered(told: &Told) -> usize {
+fn remembered(told: &AnnouncedState) -> usize {
     told.servers.len() + told.gone.len()
 }
 
@@ -122,7 +131,7 @@ fn of_servers_that_are_gone_the_last_ones_are_remembered() {
         let cell = EntryCell::listing(&format!("task-{number}"), lists.clone());
         wanted(cell, View::default())
     };
-    let mut told = Told::default();
+    let mut told = AnnouncedState::default();
     for number in 0..5000 {
         told.compare(&[seen(number)]);
         told.compare(&[]);
@@ -143,7 +152,7 @@ fn all_servers_that_go_at_once_are_told() {
     let cell = |number: usize| EntryCell::listing(&format!("{number:04}"), lists.clone());
     let all: Vec<Seeing> =
         (0..2 * GONE_MAX).map(|number| wanted(cell(number), View::default())).collect();
-    let mut told = Told::default();
+    let mut told = AnnouncedState::default();
     told.compare(&all);
     told.compare(&[]);
     let (mut tells, mut count) = (false, 0);

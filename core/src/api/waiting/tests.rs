@@ -42,7 +42,8 @@ fn call_within(
     session: &Arc<SessionCore>,
 ) -> (Arc<WaitingCall>, mpsc::Receiver<ErrorCode>) {
     let (send, ended) = mpsc::channel();
-    let done: Done = Box::new(move |result| send.send(result.unwrap_err().code()).unwrap());
+    let done: ResultCallback =
+        Box::new(move |result| send.send(result.unwrap_err().code()).unwrap());
     let call = WaitingCall {
         session: session.clone(),
         number: session.calls.begin(session).unwrap(),

@@ -10,7 +10,7 @@ use super::{Want, WantState};
 use crate::api::configured::{ConfigOwner, Configured};
 use crate::api::deadline::Deadline;
 use crate::api::follow::follow_together;
-use crate::api::held::Held;
+use crate::api::held::LeaseState;
 use crate::api::registry::SessionRegistry;
 use crate::api::session_core::SessionCore;
 use crate::auth::Credentials;
@@ -96,7 +96,7 @@ impl SessionCore {
 
     /// By what a server would be asked for that the session has, or wants, and that has failed.
     fn failed_now(&self, name: &str) -> Option<(ConfigOwner, Arc<Configured>)> {
-        let is_down = |held: &Held| {
+        let is_down = |held: &LeaseState| {
             let state = held.cell().load().slot.state;
             matches!(state, EntryState::Failed | EntryState::AuthRequired)
         };

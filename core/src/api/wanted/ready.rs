@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use trunkline_pool::state::EntryState;
 
-use super::{Want, WantState, Wants};
+use super::{DemandSet, Want, WantState};
 use crate::api::call::not_connected;
 use crate::api::configured::ConfigOwner;
 use crate::api::deadline::Deadline;
-use crate::api::held::{Held, Standing, disabled};
+use crate::api::held::{LeaseState, LeaseStatus, disabled};
 use crate::api::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
@@ -80,7 +80,7 @@ impl SessionCore {
                     }
                     Err(self.unwanted(name))
                 }
-                Some((Standing::Returning, _)) => Ok(Some(vec![name.to_owned()])),
+                Some((LeaseStatus::Returning, _)) => Ok(Some(vec![name.to_owned()])),
                 Some((_, held)) => {
                     held.check().map_err(|error| self.named(name, error))?;
                     self.unsettled_by(name, &held)
@@ -90,7 +90,7 @@ impl SessionCore {
     }
 
     /// The same of a server that is held: how its connection is now, and not how it was when it was asked for.
-    fn unsettled_by(&self, name: &str, held: &Held) -> Result<Option<Vec<String>>> {
+    fn unsettled_by(&self, name: &str, held: &LeaseState) -> Result<Option<Vec<String>>> {
         let published = held.cell().load_full();
         match published.slot.state {
             EntryState::Spawning | EntryState::Reconnecting => Ok(Some(vec![name.to_owned()])),
@@ -110,7 +110,7 @@ impl SessionCore {
     }
 
     /// The servers that are wanted and not settled. What the session holds connected is, whatever has come of its want.
-    pub(super) fn pending(&self, wants: &Wants) -> Vec<String> {
+    pub(super) fn pending(&self, wants: &DemandSet) -> Vec<String> {
         let awaited = wants.servers.iter().filter(|(_, want)| want.is_awaited());
         let awaited: Vec<&str> = awaited.map(|(name, _)| &**name).collect();
         if awaited.is_empty() {
