@@ -26,12 +26,12 @@ pub enum DeskNews {
 /// For hosts that cannot run a closure on a thread of the library: the bindings. In Rust, [`Handlers::with`] is simpler. It lives as long as
 /// the [`handlers`](Self::handlers) made of it, or somebody holds it.
 pub struct HandlerDesk {
-    inner: Mutex<Inner>,
+    inner: Mutex<DeskState>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct DeskState {
     news: VecDeque<DeskNews>,
     /// Messages among the news.
     logged: usize,
@@ -114,7 +114,7 @@ impl HandlerDesk {
             number
         };
         self.tell(DeskNews::Asked(number, request));
-        let open = Open { desk: self.clone(), number };
+        let open = OpenHandlerRequest { desk: self.clone(), number };
         async move {
             let answer = receive.await;
             drop(open);
@@ -147,7 +147,7 @@ impl HandlerDesk {
         }
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, DeskState> {
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -159,12 +159,12 @@ const LOGGING: &str = "logging";
 const HANDLERS: &str = "handlers are `sampling`, `sampling_tools`, `elicitation`, `elicitation_url`, `credentials`, `inputs`, `secrets`, `entries` and `logging`";
 
 /// A request whose answer somebody waits for.
-struct Open {
+struct OpenHandlerRequest {
     desk: Arc<HandlerDesk>,
     number: u64,
 }
 
-impl Drop for Open {
+impl Drop for OpenHandlerRequest {
     fn drop(&mut self) {
         let mut inner = self.desk.inner();
         if inner.waiting.remove(&self.number).is_none() {

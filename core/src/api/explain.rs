@@ -18,7 +18,7 @@ use trunkline_pool::view::View;
 use super::no_tool::{tool_among, tool_is_down, tool_not_found, tools_unlisted};
 use super::session_core::SessionCore;
 use super::sources::Over;
-use super::status::{Parts, Seen};
+use super::status::{Parts, ServerObstacles};
 use super::view::SessionView;
 use super::wanted::WantState;
 use crate::driver::EntryCell;
@@ -35,12 +35,12 @@ fn left_out(definition: &str) -> Vec<Value> {
 const LEFT_OUT_MAX: usize = 32;
 
 /// Why it is not there, and what an error says of that.
-type Why = (Option<Reason>, Option<String>);
+type AbsenceReason = (Option<Reason>, Option<String>);
 
 /// What is found out about a tool.
 struct ToolWhy {
     server: Option<Arc<str>>,
-    why: Why,
+    why: AbsenceReason,
     from: Option<Provenance>,
     idle: Vec<Idle>,
 }
@@ -115,7 +115,7 @@ impl Parts<'_> {
     }
 
     /// Why a tool of a connected entry is not there for a session that hides nothing.
-    fn why_of_tool(&self, cell: &EntryCell, name: &str) -> Why {
+    fn why_of_tool(&self, cell: &EntryCell, name: &str) -> AbsenceReason {
         let published = cell.load_full();
         let lists = (&*published.slot.catalog, &published.slot.held);
         tool_among(&cell.server, lists, &self.view_of(cell), (name, &*self.driver.naming))
@@ -138,7 +138,11 @@ impl Parts<'_> {
 
     /// That a tool is held back is why it is not there, while nothing but a call is missing for its
     /// server to run.
-    fn held_back_asleep(&self, (server, exposed): (&str, &str), why: Why) -> Why {
+    fn held_back_asleep(
+        &self,
+        (server, exposed): (&str, &str),
+        why: AbsenceReason,
+    ) -> AbsenceReason {
         if !matches!(why.0, Some(Reason::Asleep | Reason::Unused)) {
             return why;
         }
@@ -148,7 +152,7 @@ impl Parts<'_> {
     }
 
     /// Why a server is not connected.
-    fn why(&self, name: &str) -> Why {
+    fn why(&self, name: &str) -> AbsenceReason {
         let seen = self.seen(name);
         let claimed = if seen.is_named { None } else { self.config.claimed_as(name) };
         let by_claim = claimed.as_ref().and_then(|(gate, _)| reason_of(*gate));
@@ -284,7 +288,7 @@ impl SessionCore {
     }
 
     /// Why a server is away whose tools stay listed until it is back (SPEC 5.8).
-    fn why_gone(&self, name: &str) -> Why {
+    fn why_gone(&self, name: &str) -> AbsenceReason {
         let seen = self.parts().seen(name);
         let reason = seen.rest.and_then(Reason::from_word);
         let reason = reason.filter(|reason| *reason == Reason::Reconnecting);
@@ -315,7 +319,7 @@ impl SessionCore {
     }
 
     /// Why the session sees nothing of a server.
-    fn why(&self, view: &SessionView, name: &str) -> Why {
+    fn why(&self, view: &SessionView, name: &str) -> AbsenceReason {
         if view.servers().any(|server| server == name) {
             return (None, None);
         }
@@ -405,7 +409,7 @@ fn reason_of(gate: Gate) -> Option<Reason> {
 }
 
 /// What an error says of a reason, or of what runs by what its entry said before.
-fn cause(reason: Option<Reason>, seen: &Seen) -> Option<String> {
+fn cause(reason: Option<Reason>, seen: &ServerObstacles) -> Option<String> {
     match reason {
         None => seen.outdated.as_ref().map(|error| error.message().to_owned()),
         Some(reason) => said_of(reason, seen.error.as_ref()),

@@ -192,8 +192,8 @@ impl Lease {
         }
         // A lease that is of no use says why, not that it has no prompt.
         self.check()?;
-        match serde_json::from_str::<Named>(params) {
-            Ok(Named { name: Some(name) }) if !self.held.view().admits(&name) => {
+        match serde_json::from_str::<NamedParams>(params) {
+            Ok(NamedParams { name: Some(name) }) if !self.held.view().admits(&name) => {
                 let message = format!("this session's view has no prompt \"{}\"", escaped(&name));
                 Err(refused(message, "name").with_hint("read the session's prompts again"))
             }
@@ -401,7 +401,7 @@ const NOT_AS_IT_IS: [&str; 5] = [
 
 /// The params of what is asked for by name.
 #[derive(Deserialize)]
-struct Named {
+struct NamedParams {
     name: Option<String>,
 }
 
@@ -459,28 +459,28 @@ pub(super) fn read_elsewhere(options: &CallOptions) -> Cow<'_, CallOptions> {
 /// A call as a future: dropping it cancels the call. `start` is given the end of the call.
 pub(super) async fn finished<S>(start: S) -> Result<CallResult>
 where
-    S: FnOnce(Sent) -> Operation,
+    S: FnOnce(ResultSender) -> Operation,
 {
     let (send, receive) = oneshot::channel();
-    let mut cancel = CancelOnDrop(Some(start(Sent(send))));
+    let mut cancel = OperationGuard(Some(start(ResultSender(send))));
     let result = receive.await;
     cancel.0 = None;
     result.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the call was lost")))
 }
 
 /// Where a future's call ends. Nobody listens any more when the future was dropped.
-pub(super) struct Sent(oneshot::Sender<Result<CallResult>>);
+pub(super) struct ResultSender(oneshot::Sender<Result<CallResult>>);
 
-impl Sent {
+impl ResultSender {
     pub(super) fn end(self, result: Result<CallResult>) {
         let _ = self.0.send(result);
     }
 }
 
 /// Cancels when it is dropped with its operation.
-struct CancelOnDrop(Option<Operation>);
+struct OperationGuard(Option<Operation>);
 
-impl Drop for CancelOnDrop {
+impl Drop for OperationGuard {
     fn drop(&mut self) {
         if let Some(operation) = &self.0 {
             operation.cancel();

@@ -22,7 +22,7 @@ use trunkline_pool::text::escaped;
 use super::configured::Servers;
 use super::lease::Lease;
 use super::operation::{self, Operation};
-use super::published::Published;
+use super::published::StatusFile;
 use super::registry::SessionRegistry;
 use super::session::Session;
 use super::sources::Config;
@@ -65,7 +65,7 @@ pub(crate) struct PoolCore {
     pub(super) config: Arc<Config>,
     pub(super) sessions: Arc<SessionRegistry>,
     /// Where its status can be read from outside.
-    pub(super) published: Option<Arc<Published>>,
+    pub(super) published: Option<Arc<StatusFile>>,
 }
 
 impl Pool {
@@ -83,7 +83,7 @@ impl Pool {
 
     /// A new pool, and who is told of it.
     pub(crate) fn observed(options: PoolOptions, observer: Observer) -> Result<Pool> {
-        let published = options.status_file.as_deref().map(Published::new).transpose()?;
+        let published = options.status_file.as_deref().map(StatusFile::new).transpose()?;
         let published = published.map(Arc::new);
         let driver = Driver::new(options, observer)?;
         let config = Config::new(driver.clone())?;

@@ -13,19 +13,19 @@ use crate::storage::OwnFile;
 use crate::{Error, ErrorCode, Result};
 
 /// The file, and the right to it.
-pub(super) struct Published {
+pub(super) struct StatusFile {
     file: OwnFile,
     /// While the file is written; nothing once it is over, so that no late status comes back.
     lock: Mutex<Option<FileLock>>,
     pub(super) turns: OneByOne,
 }
 
-impl Published {
+impl StatusFile {
     /// Takes a file for a pool, for as long as the pool is there.
     ///
     /// # Errors
     /// `invalid_argument` for what is no whole path, `store` for a place where nothing can be written or that another pool writes to.
-    pub(super) fn new(path: &str) -> Result<Published> {
+    pub(super) fn new(path: &str) -> Result<StatusFile> {
         let path = Path::new(path);
         if !path.is_absolute() || path.file_name().is_none() {
             let message = "`status_file` is not the whole path of a file";
@@ -43,7 +43,7 @@ impl Published {
             let failed = named(file.failed("written", &error));
             failed.with_hint("each pool needs a file of its own, in a folder that it may write to")
         })?;
-        Ok(Published { file, lock: Mutex::new(Some(lock)), turns: OneByOne::default() })
+        Ok(StatusFile { file, lock: Mutex::new(Some(lock)), turns: OneByOne::default() })
     }
 
     /// Puts a status in the place of the one before; nothing once it is over.
@@ -112,11 +112,11 @@ mod tests {
     fn nothing_is_written_once_it_is_over() {
         let folder = Folder::new();
         let file = folder.join("status.json");
-        let published = Published::new(file.to_str().unwrap()).unwrap();
+        let published = StatusFile::new(file.to_str().unwrap()).unwrap();
         assert!(published.write(json!({})).unwrap().is_ok() && file.exists());
         published.remove();
         assert!(published.write(json!({})).is_none() && !file.exists());
-        assert!(Published::new(file.to_str().unwrap()).is_ok(), "another may have it");
+        assert!(StatusFile::new(file.to_str().unwrap()).is_ok(), "another may have it");
     }
 
     /// SPEC 9.4.

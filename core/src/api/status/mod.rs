@@ -13,8 +13,8 @@ use trunkline_pool::options::StatusOptions;
 use trunkline_pool::state::EntryState;
 
 pub(super) use self::parts::Parts;
-pub(super) use self::server::Seen;
 use self::server::Server;
+pub(super) use self::server::ServerObstacles;
 use super::configured::Configured;
 use crate::platform::{self, Taken};
 
@@ -104,7 +104,7 @@ impl Parts<'_> {
     }
 
     /// What keeps one server from being connected.
-    pub(super) fn seen(&self, name: &str) -> Seen {
+    pub(super) fn seen(&self, name: &str) -> ServerObstacles {
         let mut server = Server::default();
         {
             let running = self.config.running();

@@ -22,7 +22,7 @@ pub(super) fn own_word(text: &str) -> String {
 
 /// What it said of itself.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct IntroductionParts {
     /// Who it says that it is.
     pub server_info: Value,
     /// What it says that it offers.
@@ -31,8 +31,8 @@ pub(super) struct Said {
     pub instructions: Option<String>,
 }
 
-impl Said {
-    pub(super) fn of(said: &Introduction) -> Said {
+impl IntroductionParts {
+    pub(super) fn of(said: &Introduction) -> IntroductionParts {
         let mut members = said.members();
         let mut object = |name: &str| match members.remove(name) {
             Some(Value::Object(members)) => bounded(members),
@@ -41,7 +41,7 @@ impl Said {
         let (server_info, capabilities) = (object("server_info"), object("capabilities"));
         let instructions = members.get("instructions").and_then(Value::as_str);
         let instructions = instructions.map(|text| shown(text, INSTRUCTIONS_CHARACTERS_MAX));
-        Said { server_info, capabilities, instructions }
+        IntroductionParts { server_info, capabilities, instructions }
     }
 }
 

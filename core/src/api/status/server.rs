@@ -12,7 +12,7 @@ use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use super::parts::Parts;
-use super::said::{Said, own_word};
+use super::said::{IntroductionParts, own_word};
 use crate::api::configured::Configured;
 use crate::api::sources::{ConfigStatus, EntryOrigin, Over, ServerRecord};
 use crate::driver::{self, EntryCell, EntrySnapshot};
@@ -32,7 +32,7 @@ pub(super) struct Server {
 }
 
 /// What keeps a server from being connected.
-pub(crate) struct Seen {
+pub(crate) struct ServerObstacles {
     /// Whether a source or a session names it, or a source named it, or something of it is left.
     pub is_known: bool,
     /// Whether a source of the pool names it, or named it.
@@ -49,7 +49,7 @@ pub(crate) struct Seen {
 
 impl Server {
     /// What keeps it from being connected.
-    pub fn seen(&self, parts: &Parts<'_>, name: &str) -> Seen {
+    pub fn seen(&self, parts: &Parts<'_>, name: &str) -> ServerObstacles {
         let removed = self.named.is_none() && parts.config.running().is_removed(name);
         let own = self.error(parts, name);
         let is_named = self.named.is_some() || removed;
@@ -60,7 +60,7 @@ impl Server {
             (Some(_), None) => (own.or_else(|| invalid.clone()), invalid),
             _ => (invalid.or(own), None),
         };
-        Seen {
+        ServerObstacles {
             is_known: is_named || self.configured.is_some() || !self.entries.is_empty(),
             is_named,
             gate,
@@ -97,7 +97,7 @@ impl Server {
             None if removed => None,
             None => Some(of_session(parts, name)),
         };
-        let Seen { gate, rest, error, .. } = self.seen(parts, name);
+        let ServerObstacles { gate, rest, error, .. } = self.seen(parts, name);
         let state = self.state();
         let over = self.named.iter().flat_map(|named| &named.over);
         let hides = self.named.as_ref().and_then(|named| named.hides.as_ref());
@@ -314,7 +314,8 @@ fn entry(parts: &Parts<'_>, (status, cell): &(EntryStatus, Arc<EntryCell>)) -> V
     let connection = cell.connection(status.generation);
     let facts = connection.as_ref().map(|connection| connection.server_facts());
     let said = facts.as_ref().and_then(|facts| facts.introduction.as_ref());
-    let Said { server_info, capabilities, instructions } = said.map(Said::of).unwrap_or_default();
+    let IntroductionParts { server_info, capabilities, instructions } =
+        said.map(IntroductionParts::of).unwrap_or_default();
     json!({
         "entry_index": status.index,
         "refs": status.refs,
