@@ -61,10 +61,10 @@ pub enum Reason {
 }
 
 /// A reason, its word, its sentence about a server or a tool, and the remedy.
-type Row = (Reason, &'static str, &'static str, &'static str);
+type ReasonRow = (Reason, &'static str, &'static str, &'static str);
 
 /// Every reason. The sentences of a server go on after its name.
-const TABLE: &[Row] = &[
+const TABLE: &[ReasonRow] = &[
     (
         Reason::Removed,
         gate::REMOVED,
@@ -226,7 +226,7 @@ impl Reason {
         self.row().3
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static ReasonRow {
         TABLE.iter().find(|row| row.0 == self).expect("a test finds every reason in the table")
     }
 }
@@ -243,7 +243,7 @@ pub enum Subject<'a> {
 
 /// Where a reason comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Provenance {
+pub struct ReasonSource {
     /// The source: its name, or `host`.
     pub source: String,
     /// Its file.
@@ -257,25 +257,25 @@ pub struct Provenance {
 /// A filter or mark that does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Idle {
+pub enum IdleFilter {
     /// A pattern that matches nothing of what that server lists.
     Pattern(String, Unmatched),
     /// A server that is none.
     Server(UnknownServer),
 }
 
-impl Idle {
+impl IdleFilter {
     fn message(&self) -> String {
         match self {
-            Idle::Pattern(server, unmatched) => unmatched.message(server),
-            Idle::Server(unknown) => unknown.message(),
+            IdleFilter::Pattern(server, unmatched) => unmatched.message(server),
+            IdleFilter::Server(unknown) => unknown.message(),
         }
     }
 
     fn to_json(&self) -> Value {
         match self {
-            Idle::Pattern(server, unmatched) => unmatched.to_json(server),
-            Idle::Server(unknown) => unknown.to_json(),
+            IdleFilter::Pattern(server, unmatched) => unmatched.to_json(server),
+            IdleFilter::Server(unknown) => unknown.to_json(),
         }
     }
 }
@@ -292,9 +292,9 @@ pub struct Explanation<'a> {
     /// What is wrong with it, where an error says more; of a server that is there, with what its entry says now.
     pub cause: Option<String>,
     /// Where that is said.
-    pub from: Option<Provenance>,
+    pub from: Option<ReasonSource>,
     /// What of the filters does nothing.
-    pub idle: Vec<Idle>,
+    pub idle: Vec<IdleFilter>,
 }
 
 /// So many filters that do nothing are told of in a sentence; the others stand beside it.
@@ -356,12 +356,12 @@ impl Explanation<'_> {
             "available": self.reason.is_none(),
             "message": self.message(),
         });
-        let idle: Vec<Value> = self.idle.iter().map(Idle::to_json).collect();
+        let idle: Vec<Value> = self.idle.iter().map(IdleFilter::to_json).collect();
         let idle = (!idle.is_empty()).then(|| Value::from(idle));
         let rest = [
             ("server", server.map(Value::from)),
             ("reason", self.reason.map(|reason| reason.as_str().into())),
-            ("from", self.from.as_ref().map(Provenance::to_json)),
+            ("from", self.from.as_ref().map(ReasonSource::to_json)),
             ("remedy", self.remedy().map(Value::from)),
             ("unmatched", idle),
         ];
@@ -374,9 +374,9 @@ impl Explanation<'_> {
     }
 }
 
-impl Provenance {
+impl ReasonSource {
     fn to_json(&self) -> Value {
-        let Provenance { source, file, line, list } = self;
+        let ReasonSource { source, file, line, list } = self;
         let rest = [
             ("source", Some(source.as_str().into())),
             ("file", file.as_deref().map(Value::from)),

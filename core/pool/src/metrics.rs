@@ -13,7 +13,7 @@ const SERVERS_MAX: usize = 1000;
 /// What metrics are told to: first a family, then its samples.
 pub trait Sink {
     /// The samples that follow are of this family.
-    fn family(&mut self, name: &'static str, kind: Kind, help: &'static str);
+    fn family(&mut self, name: &'static str, kind: FamilyKind, help: &'static str);
 
     /// One number of it; the suffix is of a histogram's.
     fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64);
@@ -21,7 +21,7 @@ pub trait Sink {
 
 /// What the numbers of a family are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FamilyKind {
     /// They only grow.
     Counter,
     /// They come and go.
@@ -32,7 +32,7 @@ pub enum Kind {
 
 /// The metrics of a pool with this status.
 pub fn text(status: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = MetricsPage::default();
     tell(status, &mut page);
     page.0
 }
@@ -46,13 +46,17 @@ pub fn tell(status: &Value, page: &mut dyn Sink) {
         servers.iter().map(|(name, row)| (&**name, row)).take(SERVERS_MAX).collect();
     of_servers(page, &shown);
     of_calls(page, &shown);
-    page.family("trunkline_servers_left_out", Kind::Gauge, "Servers that have no series here.");
+    page.family(
+        "trunkline_servers_left_out",
+        FamilyKind::Gauge,
+        "Servers that have no series here.",
+    );
     page.sample("", &[], (servers.len() - shown.len()) as f64);
 }
 
 fn of_pool(page: &mut dyn Sink, status: &Value) {
     let totals = &status["totals"];
-    page.family("trunkline_servers", Kind::Gauge, "Servers by how they stand.");
+    page.family("trunkline_servers", FamilyKind::Gauge, "Servers by how they stand.");
     let counted = |name: &str| number(&totals[name]).unwrap_or(0.0);
     let known = ["connected", "connecting", "failed", "skipped"];
     for state in known {
@@ -70,7 +74,7 @@ fn of_pool(page: &mut dyn Sink, status: &Value) {
     ] {
         // Without a budget there is no limit of it.
         if let Some(value) = number(member) {
-            page.family(name, Kind::Gauge, help);
+            page.family(name, FamilyKind::Gauge, help);
             page.sample("", &[], value);
         }
     }
@@ -106,13 +110,13 @@ fn of_calls(page: &mut dyn Sink, servers: &[(&str, &Value)]) {
         ("trunkline_sent_bytes_total", "bytes_sent", "Bytes of the params of calls."),
         ("trunkline_received_bytes_total", "bytes_received", "Bytes of the results of calls."),
     ] {
-        page.family(name, Kind::Counter, help);
+        page.family(name, FamilyKind::Counter, help);
         for (server, row) in servers {
             let value = number(&row["usage"][member]);
             value.into_iter().for_each(|value| page.sample("", &[("server", server)], value));
         }
     }
-    page.family("trunkline_call_errors_total", Kind::Counter, "Calls that failed, by code.");
+    page.family("trunkline_call_errors_total", FamilyKind::Counter, "Calls that failed, by code.");
     for (server, row) in servers {
         for error in rows(&row["usage"]["errors"]) {
             let code = error["code"].as_str().unwrap_or_default();
@@ -121,7 +125,7 @@ fn of_calls(page: &mut dyn Sink, servers: &[(&str, &Value)]) {
         }
     }
     let help = "How long requests to servers take, from the call to its answer.";
-    page.family("mcp_client_operation_duration_seconds", Kind::Histogram, help);
+    page.family("mcp_client_operation_duration_seconds", FamilyKind::Histogram, help);
     for (server, row) in servers {
         for durations in rows(&row["usage"]["durations"]) {
             of_durations(page, server, durations);
@@ -156,7 +160,7 @@ fn gauge(
     if known.is_empty() {
         return;
     }
-    page.family(name, Kind::Gauge, help);
+    page.family(name, FamilyKind::Gauge, help);
     for (server, value) in known {
         page.sample("", &[("server", server)], value);
     }
@@ -172,15 +176,15 @@ fn rows(value: &Value) -> impl Iterator<Item = &Value> {
 
 /// The text, and the family that it is at.
 #[derive(Default)]
-struct Page(String, &'static str);
+struct MetricsPage(String, &'static str);
 
-impl Sink for Page {
-    fn family(&mut self, name: &'static str, kind: Kind, help: &'static str) {
+impl Sink for MetricsPage {
+    fn family(&mut self, name: &'static str, kind: FamilyKind, help: &'static str) {
         self.1 = name;
         let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            FamilyKind::Counter => "counter",
+            FamilyKind::Gauge => "gauge",
+            FamilyKind::Histogram => "histogram",
         };
         // Writing to memory cannot fail.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
@@ -205,7 +209,7 @@ impl Sink for Page {
     }
 }
 
-impl Page {
+impl MetricsPage {
     fn push_escaped(&mut self, character: char) {
         match character {
             '\\' => self.0.push_str("\\\\"),

@@ -35,7 +35,7 @@ pub struct Holding<'a> {
 
 /// What is to be done about a server that is held and stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum HoldChange {
     /// To release and acquire anew: another connection, or one that is asked for in another way.
     Replaced,
     /// To filter and mark anew; the connection is not touched.
@@ -44,16 +44,16 @@ pub enum Change {
     Unchanged,
 }
 
-impl Change {
+impl HoldChange {
     /// What leads from one holding of a server to another.
-    pub fn between(old: &Holding<'_>, new: &Holding<'_>) -> Change {
+    pub fn between(old: &Holding<'_>, new: &Holding<'_>) -> HoldChange {
         let asked = |holding: &Holding<'_>| (holding.connection, holding.shuts, holding.lazy);
         if asked(old) != asked(new) {
-            Change::Replaced
+            HoldChange::Replaced
         } else if old.viewed != new.viewed {
-            Change::Reviewed
+            HoldChange::Reviewed
         } else {
-            Change::Unchanged
+            HoldChange::Unchanged
         }
     }
 }
@@ -65,11 +65,11 @@ pub struct Plan<'a> {
     pub added: Vec<&'a str>,
     /// To release; its tools, prompts and resources go.
     pub removed: Vec<&'a str>,
-    /// See [`Change::Replaced`].
+    /// See [`HoldChange::Replaced`].
     pub replaced: Vec<&'a str>,
-    /// See [`Change::Reviewed`].
+    /// See [`HoldChange::Reviewed`].
     pub reviewed: Vec<&'a str>,
-    /// See [`Change::Unchanged`].
+    /// See [`HoldChange::Unchanged`].
     pub unchanged: Vec<&'a str>,
 }
 
@@ -109,10 +109,10 @@ pub fn plan<'a>(
             plan.added.push(name);
             continue;
         };
-        let list = match Change::between(old, new) {
-            Change::Replaced => &mut plan.replaced,
-            Change::Reviewed => &mut plan.reviewed,
-            Change::Unchanged => &mut plan.unchanged,
+        let list = match HoldChange::between(old, new) {
+            HoldChange::Replaced => &mut plan.replaced,
+            HoldChange::Reviewed => &mut plan.reviewed,
+            HoldChange::Unchanged => &mut plan.unchanged,
         };
         list.push(name);
     }

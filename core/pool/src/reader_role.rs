@@ -46,8 +46,8 @@ impl Default for Lending {
 
 /// Where the stream `S` of one connection is. A copy of it, which tests make, needs an `S` that can be copied.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Role<S> {
-    place: Place<S>,
+pub struct ReaderRole<S> {
+    place: StreamPlace<S>,
     lending: Lending,
     /// Waits in a row that found the stream with the task.
     waits: u32,
@@ -62,7 +62,7 @@ pub struct Role<S> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Place<S> {
+enum StreamPlace<S> {
     /// With the task.
     Task,
     /// Here, for the next waiter.
@@ -83,11 +83,11 @@ pub enum Tell {
     Task,
 }
 
-impl<S> Role<S> {
+impl<S> ReaderRole<S> {
     /// The task has the stream.
-    pub fn new(lending: Lending) -> Role<S> {
-        Role {
-            place: Place::Task,
+    pub fn new(lending: Lending) -> ReaderRole<S> {
+        ReaderRole {
+            place: StreamPlace::Task,
             lending,
             waits: 0,
             last_wait: None,
@@ -112,15 +112,15 @@ impl<S> Role<S> {
     pub fn reserve(&mut self, now: Instant) -> Option<&mut S> {
         self.note_wait(now, true);
         match &mut self.place {
-            Place::Offered(stream) => Some(stream),
-            Place::Task | Place::Waiter | Place::Returned(_) => None,
+            StreamPlace::Offered(stream) => Some(stream),
+            StreamPlace::Task | StreamPlace::Waiter | StreamPlace::Returned(_) => None,
         }
     }
 
     /// Gives the stream to a loop that was told that it can be read, unless somebody else has it by now.
     pub fn borrow_ready(&mut self) -> Option<S> {
-        match std::mem::replace(&mut self.place, Place::Waiter) {
-            Place::Offered(stream) => {
+        match std::mem::replace(&mut self.place, StreamPlace::Waiter) {
+            StreamPlace::Offered(stream) => {
                 self.borrowed = self.borrowed.saturating_add(1);
                 Some(stream)
             }
@@ -134,51 +134,51 @@ impl<S> Role<S> {
     /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read but half of what its own loop waits for, or
     /// for the task that has called it in. Whoever does looks then whether anything else is in flight, and recalls the stream if so.
     pub fn rest(&mut self, stream: S) -> Tell {
-        debug_assert!(matches!(self.place, Place::Waiter), "a waiter has it");
+        debug_assert!(matches!(self.place, StreamPlace::Waiter), "a waiter has it");
         if self.is_called_in {
-            self.place = Place::Returned(stream);
+            self.place = StreamPlace::Returned(stream);
             return Tell::Task;
         }
-        self.place = Place::Offered(stream);
+        self.place = StreamPlace::Offered(stream);
         Tell::Nobody
     }
 
     /// Lays a borrowed stream down for the task, which has to be told.
     pub fn give_back(&mut self, stream: S) {
-        debug_assert!(matches!(self.place, Place::Waiter), "a waiter has it");
-        self.place = Place::Returned(stream);
+        debug_assert!(matches!(self.place, StreamPlace::Waiter), "a waiter has it");
+        self.place = StreamPlace::Returned(stream);
     }
 
     /// A request is in flight that no waiter reads for.
     pub fn recall(&mut self) -> Tell {
-        match std::mem::replace(&mut self.place, Place::Task) {
-            Place::Offered(stream) => {
-                self.place = Place::Returned(stream);
+        match std::mem::replace(&mut self.place, StreamPlace::Task) {
+            StreamPlace::Offered(stream) => {
+                self.place = StreamPlace::Returned(stream);
                 return Tell::Task;
             }
-            Place::Task => self.waits = 0,
+            StreamPlace::Task => self.waits = 0,
             // The waiter looks itself before it lays the stream down.
-            other @ (Place::Waiter | Place::Returned(_)) => self.place = other,
+            other @ (StreamPlace::Waiter | StreamPlace::Returned(_)) => self.place = other,
         }
         Tell::Nobody
     }
 
     /// Whether the task may lend the stream, if nothing is in flight.
     pub fn may_lend(&self) -> bool {
-        matches!(self.place, Place::Task) && self.waits >= self.needed
+        matches!(self.place, StreamPlace::Task) && self.waits >= self.needed
     }
 
     /// The task lays its stream down for waiters. It looks then whether anything is in flight, and claims the stream if so.
     pub fn lend(&mut self, stream: S) {
-        debug_assert!(matches!(self.place, Place::Task), "the task has it");
+        debug_assert!(matches!(self.place, StreamPlace::Task), "the task has it");
         (self.borrowed, self.seen) = (0, 0);
-        self.place = Place::Offered(stream);
+        self.place = StreamPlace::Offered(stream);
     }
 
     /// What was laid down for the task.
     pub fn take(&mut self) -> Option<S> {
-        match std::mem::replace(&mut self.place, Place::Task) {
-            Place::Returned(stream) => Some(self.taken(stream)),
+        match std::mem::replace(&mut self.place, StreamPlace::Task) {
+            StreamPlace::Returned(stream) => Some(self.taken(stream)),
             other => {
                 self.place = other;
                 None
@@ -200,7 +200,7 @@ impl<S> Role<S> {
 
     /// Whether a [`recall`](Self::recall) would change anything.
     pub fn is_in_use(&self) -> bool {
-        self.waits > 0 || !matches!(self.place, Place::Task)
+        self.waits > 0 || !matches!(self.place, StreamPlace::Task)
     }
 
     /// A look of the task at what it lent: the stream, when it was laid down for the task, or nobody borrowed it since the look before.
@@ -212,7 +212,7 @@ impl<S> Role<S> {
 
     /// Of waits without the stream only those count that find it with the task.
     fn note_wait(&mut self, now: Instant, is_alone: bool) {
-        if !matches!(self.place, Place::Task) {
+        if !matches!(self.place, StreamPlace::Task) {
             return;
         }
         let soon = |last| now.saturating_duration_since(last) <= self.lending.gap;

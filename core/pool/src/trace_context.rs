@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use crate::{Error, ErrorCode, Result};
 
 /// The name of a member, and whether a text may be its value.
-type Rule = (&'static str, fn(&str) -> bool);
+type MemberRule = (&'static str, fn(&str) -> bool);
 
-const RULES: [Rule; 3] =
+const RULES: [MemberRule; 3] =
     [("traceparent", is_parent), ("tracestate", is_state), ("baggage", is_baggage)];
 
 /// The most members of a `tracestate`.

@@ -1,7 +1,7 @@
 //! Accepting tools whose definition changed (SPEC 7.6).
 
 use tokio::sync::oneshot;
-use trunkline_pool::state::Input;
+use trunkline_pool::state::PoolInput;
 use trunkline_pool::text::digest_from_hex;
 
 use super::pool::{KEEPING_WAIT_MAX, Pool};
@@ -32,7 +32,7 @@ impl Pool {
             let number =
                 number.ok_or_else(|| wrong("server", "the pool knows no server of that name"))?;
             let (send, receive) = oneshot::channel();
-            let question = |ticket, _: &mut _| Input::AcceptTool {
+            let question = |ticket, _: &mut _| PoolInput::AcceptTool {
                 ticket,
                 server: number,
                 tool: tool.into(),

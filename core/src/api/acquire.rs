@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::config::Share;
-use trunkline_pool::state::{Ask, Family, Input, Ticket};
+use trunkline_pool::state::{Ask, Family, PoolInput, Ticket};
 
 use super::configured::{ConfigOwner, Configured};
 use super::deadline::Deadline;
@@ -25,7 +25,7 @@ impl SessionCore {
     ) -> Ticket {
         let question = self.question(name, configured);
         let ticket = self.driver.ask(
-            |ticket, interner| Input::Acquire(question(ticket, interner)),
+            |ticket, interner| PoolInput::Acquire(question(ticket, interner)),
             answer_with(name, answer),
         );
         self.note_age(name, (origin, configured));
@@ -187,7 +187,7 @@ impl CancelAcquire<'_> {
 impl Drop for CancelAcquire<'_> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take().filter(|_| !self.driver.runtime.is_forked()) {
-            self.driver.step(Input::CancelAcquire { ticket });
+            self.driver.step(PoolInput::CancelAcquire { ticket });
         }
     }
 }

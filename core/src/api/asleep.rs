@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::explain::Reason;
-use trunkline_pool::state::Input;
+use trunkline_pool::state::PoolInput;
 
 use super::configured::{ConfigOwner, Configured};
 use super::deferred::{CachedCatalog, CachedServer, FirstSight};
@@ -275,7 +275,7 @@ impl SessionCore {
         self.holds.tell(self);
         drop(rests);
         if let Some(ticket) = ticket {
-            self.driver.step(Input::CancelAcquire { ticket });
+            self.driver.step(PoolInput::CancelAcquire { ticket });
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use trunkline_pool::cached::Written;
+use trunkline_pool::cached::WrittenHash;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
 use trunkline_pool::options::{Offered, PoolOptions, Reconnect, Start};
 use trunkline_pool::plan::Connection;
@@ -36,7 +36,7 @@ pub(crate) struct Configured {
     /// On whose word it is connected to.
     pub(super) authority: Authority,
     /// The identity of what was written, where its values are not what was written.
-    written: OnceLock<Written>,
+    written: OnceLock<WrittenHash>,
 }
 
 impl Configured {
@@ -58,15 +58,15 @@ impl Configured {
     }
 
     /// The identity of what was written; nothing of a server that the host provides.
-    pub(super) fn written(&self) -> Option<Written> {
+    pub(super) fn written(&self) -> Option<WrittenHash> {
         match self.host {
-            None => Some(*self.written.get_or_init(|| Written::literal(&self.spec))),
+            None => Some(*self.written.get_or_init(|| WrittenHash::literal(&self.spec))),
             Some(_) => None,
         }
     }
 
     /// What its lists are kept by: those of a server that needs approval are not those of an equal one that needs none (SPEC 12.11).
-    pub(super) fn kept_by(&self) -> Option<Written> {
+    pub(super) fn kept_by(&self) -> Option<WrittenHash> {
         let written = self.written()?;
         Some(match self.authority.author() {
             Author::Source => written.of_approved(),
@@ -75,7 +75,7 @@ impl Configured {
     }
 
     /// Its values are not what was written; before anybody asks.
-    pub(super) fn was_written(&self, written: Written) {
+    pub(super) fn was_written(&self, written: WrittenHash) {
         // Of several the first stays.
         let _ = self.written.set(written);
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use trunkline_pool::acceptance::Held as HeldBack;
+use trunkline_pool::acceptance::QuarantinedTools as HeldBack;
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::ServerSpec;

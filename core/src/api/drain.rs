@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::options::DrainOptions;
-use trunkline_pool::state::{DrainMode, DrainReport, Input};
+use trunkline_pool::state::{DrainMode, DrainReport, PoolInput};
 
 use super::pool::PoolCore;
 use crate::driver::{Driver, TicketReply};
@@ -27,7 +27,7 @@ impl PoolCore {
         answer: impl FnOnce(TicketReply) + Send + 'static,
     ) {
         let deadline = self.driver.moment_after(timeout);
-        self.driver.ask(|ticket, _| Input::Drain { ticket, how, deadline }, Box::new(answer));
+        self.driver.ask(|ticket, _| PoolInput::Drain { ticket, how, deadline }, Box::new(answer));
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use trunkline_pool::acceptance::HeldTool;
 use trunkline_pool::approvals::Replaced;
-use trunkline_pool::explain::{Explanation, Idle, Provenance, Reason, Subject};
+use trunkline_pool::explain::{Explanation, IdleFilter, Reason, ReasonSource, Subject};
 use trunkline_pool::gates::Facts;
 use trunkline_pool::lenient::{self, kinds};
 use trunkline_pool::shapes::Shape;
@@ -41,8 +41,8 @@ type AbsenceReason = (Option<Reason>, Option<String>);
 struct ToolWhy {
     server: Option<Arc<str>>,
     why: AbsenceReason,
-    from: Option<Provenance>,
-    idle: Vec<Idle>,
+    from: Option<ReasonSource>,
+    idle: Vec<IdleFilter>,
 }
 
 impl ToolWhy {
@@ -122,11 +122,11 @@ impl Parts<'_> {
     }
 
     /// What the patterns of its configuration match nothing of.
-    fn idle_of(&self, cell: &EntryCell) -> Vec<Idle> {
+    fn idle_of(&self, cell: &EntryCell) -> Vec<IdleFilter> {
         let slot = &cell.load_full().slot;
         let held_back = slot.held.tools().iter().map(|held| &*held.item.name);
         let unmatched = self.view_of(cell).unmatched(&slot.catalog, held_back);
-        unmatched.into_iter().map(|it| Idle::Pattern(cell.server.to_string(), it)).collect()
+        unmatched.into_iter().map(|it| IdleFilter::Pattern(cell.server.to_string(), it)).collect()
     }
 
     /// What a session makes of its lists that states nothing itself.
@@ -169,7 +169,7 @@ impl Parts<'_> {
     }
 
     /// Where it is said: the list that decides, else the entry.
-    fn provenance(&self, server: &str, reason: Option<Reason>) -> Option<Provenance> {
+    fn provenance(&self, server: &str, reason: Option<Reason>) -> Option<ReasonSource> {
         let by_list = match reason {
             Some(Reason::Excluded) => Some(GateReason::Excluded),
             Some(Reason::NotAllowed) => Some(GateReason::NotAllowed),
@@ -180,11 +180,11 @@ impl Parts<'_> {
             let running = self.config.running();
             let origin = &running.named(server)?.origin;
             let (file, line) = (origin.file.as_deref().map(str::to_owned), origin.line);
-            Some(Provenance { source: origin.source.to_string(), file, line, list: None })
+            Some(ReasonSource { source: origin.source.to_string(), file, line, list: None })
         };
         let by_claim = || {
             let (_, source) = self.config.claimed_as(server)?;
-            Some(Provenance { source: source.to_string(), ..Provenance::default() })
+            Some(ReasonSource { source: source.to_string(), ..ReasonSource::default() })
         };
         by_list
             .and_then(|reason| self.config.list_of(reason, server))
@@ -372,11 +372,11 @@ impl SessionCore {
         })
     }
 
-    fn provenance(&self, server: &str, reason: Option<Reason>) -> Option<Provenance> {
+    fn provenance(&self, server: &str, reason: Option<Reason>) -> Option<ReasonSource> {
         let own = self.own_server(server).map(|own| {
             let claimed = self.config.claimed_source(&own);
             let source = claimed.map_or("session".into(), |source| source.to_string());
-            Provenance { source, ..Provenance::default() }
+            ReasonSource { source, ..ReasonSource::default() }
         });
         match reason {
             Some(Reason::Excluded | Reason::NotAllowed) => self.parts().provenance(server, reason),

@@ -1,6 +1,6 @@
 //! Filters and marks that do nothing: the host is warned of each once, and `explain` says it (SPEC 18.11).
 
-use trunkline_pool::explain::Idle;
+use trunkline_pool::explain::IdleFilter;
 use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::state::Generation;
 use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
@@ -66,13 +66,13 @@ impl SessionCore {
     }
 
     /// What of its filters does nothing, and has to do with that server, or with one that it is mistaken for.
-    pub(super) fn idle_filters(&self, view: &SessionView, server: &str) -> Vec<Idle> {
+    pub(super) fn idle_filters(&self, view: &SessionView, server: &str) -> Vec<IdleFilter> {
         let patterns = view.sight(server).into_iter().flat_map(|sight| {
-            sight.unmatched().into_iter().map(|it| Idle::Pattern(server.to_owned(), it))
+            sight.unmatched().into_iter().map(|it| IdleFilter::Pattern(server.to_owned(), it))
         });
         let concerns =
             |it: &UnknownServer| it.server == server || it.meant.as_deref() == Some(server);
-        let servers = self.unknown_servers().into_iter().filter(concerns).map(Idle::Server);
+        let servers = self.unknown_servers().into_iter().filter(concerns).map(IdleFilter::Server);
         patterns.chain(servers).collect()
     }
 }

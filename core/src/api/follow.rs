@@ -9,7 +9,7 @@ use std::sync::Arc;
 use trunkline_pool::gates::Shuts;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::plan::{Holding, plan};
-use trunkline_pool::state::Input;
+use trunkline_pool::state::PoolInput;
 use trunkline_pool::view::Viewed;
 
 use super::configured::{ConfigOwner, Configured};
@@ -82,7 +82,7 @@ impl SessionCore {
     /// Wants were taken from the list: their questions are taken back, and what came of them goes.
     pub(super) fn are_over(self: &Arc<Self>, gone: &[Want]) {
         for ticket in gone.iter().filter_map(Want::open_ticket) {
-            self.driver.step(Input::CancelAcquire { ticket });
+            self.driver.step(PoolInput::CancelAcquire { ticket });
         }
         let unwanted: Vec<HoldId> = gone.iter().filter_map(Want::hold).collect();
         let over: Vec<u64> = gone.iter().map(|want| want.born.0).collect();

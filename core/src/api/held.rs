@@ -6,10 +6,10 @@ mod tests;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use trunkline_pool::catalog::{Catalog, Item, ListKind, Skipped};
+use trunkline_pool::catalog::{Catalog, Item, ListKind, SkippedItem};
 use trunkline_pool::interface::words;
 use trunkline_pool::state::EntryId;
-use trunkline_pool::view::{Hidden, View};
+use trunkline_pool::view::{HiddenReason, View};
 
 use super::configured::ConfigOwner;
 use super::holds::HoldKind;
@@ -212,13 +212,13 @@ impl LeaseState {
                 Err(tool_left_out(name, "it runs only as a task, which is not supported"))
             }
             Ok(item) => Ok(item),
-            Err(Hidden::Unknown) if published.slot.held.tool(name).is_some() => {
+            Err(HiddenReason::Unknown) if published.slot.held.tool(name).is_some() => {
                 Err(match view.admits(name) {
                     true => tool_quarantined(name),
-                    false => tool_not_found(name, Hidden::Filtered.as_str()),
+                    false => tool_not_found(name, HiddenReason::Filtered.as_str()),
                 })
             }
-            Err(Hidden::Unknown) => Err(not_listed(&published.slot.catalog, view, name)),
+            Err(HiddenReason::Unknown) => Err(not_listed(&published.slot.catalog, view, name)),
             Err(hidden) => Err(tool_not_found(name, hidden.as_str())),
         }
     }
@@ -240,7 +240,7 @@ impl LeaseState {
 
 /// Why the server's list lacks a tool.
 fn not_listed(catalog: &Catalog, view: &View, name: &str) -> Error {
-    let is_it = |it: &&Skipped| it.list == ListKind::Tools && it.name.as_deref() == Some(name);
+    let is_it = |it: &&SkippedItem| it.list == ListKind::Tools && it.name.as_deref() == Some(name);
     if let Some(skipped) = catalog.skipped.iter().find(is_it) {
         return tool_malformed(name, &skipped.reason);
     }
@@ -249,7 +249,7 @@ fn not_listed(catalog: &Catalog, view: &View, name: &str) -> Error {
     }
     let tools = catalog.tools.iter().map(|item| &*item.name);
     let seen = tools.filter(|tool| view.admits(tool));
-    tool_not_found(name, Hidden::Unknown.as_str()).with_nearest(name, seen)
+    tool_not_found(name, HiddenReason::Unknown.as_str()).with_nearest(name, seen)
 }
 
 /// The reason that SPEC 11.6 has for it.

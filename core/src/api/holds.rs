@@ -6,11 +6,11 @@ mod rows;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use trunkline_pool::acceptance::Held as HeldBack;
+use trunkline_pool::acceptance::QuarantinedTools as HeldBack;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
-use trunkline_pool::state::{EntryId, Generation, Input, Ticket};
+use trunkline_pool::state::{EntryId, Generation, PoolInput, Ticket};
 use trunkline_pool::view::View;
 
 use self::rows::Rows;
@@ -177,7 +177,7 @@ impl Holds {
             gone
         };
         if let Some(ticket) = gone.as_ref().and_then(LeaseRow::ticket) {
-            session.driver.step(Input::CancelAcquire { ticket });
+            session.driver.step(PoolInput::CancelAcquire { ticket });
         }
         drop(gone);
     }

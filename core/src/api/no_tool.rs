@@ -1,6 +1,6 @@
 //! A tool that is not there: why, and the error that says so (SPEC 5.2, 11.6).
 
-use trunkline_pool::acceptance::Held as HeldBack;
+use trunkline_pool::acceptance::QuarantinedTools as HeldBack;
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::explain::Reason;
 use trunkline_pool::interface::words;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use trunkline_pool::state::{Input, RestartRefusal, RestartReport};
+use trunkline_pool::state::{PoolInput, RestartRefusal, RestartReport};
 
 use super::held::DISABLED;
 use super::pool::PoolCore;
@@ -25,7 +25,7 @@ impl PoolCore {
         };
         let (send, receive) = oneshot::channel();
         let answer = move |answered| drop(send.send(answered));
-        self.driver.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(answer));
+        self.driver.ask(|ticket, _| PoolInput::Restart { ticket, server, index }, Box::new(answer));
         match receive.await {
             Ok(TicketReply::Restarted(reports)) => {
                 let mut rows: Vec<Value> = reports.iter().map(report_of).collect();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use trunkline_pool::acceptance::Held as HeldBack;
+use trunkline_pool::acceptance::QuarantinedTools as HeldBack;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::options::{Handlers, Offered, SessionOptions};
 use trunkline_pool::state::{Generation, SessionId};

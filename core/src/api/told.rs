@@ -11,11 +11,11 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use trunkline_pool::acceptance::{Held as HeldBack, HeldTool};
-use trunkline_pool::catalog::{Catalog, Difference};
+use trunkline_pool::acceptance::{HeldTool, QuarantinedTools as HeldBack};
+use trunkline_pool::catalog::{Catalog, CatalogDifference};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{EntryState, Generation};
-use trunkline_pool::view::{Shown, Unmatched, View};
+use trunkline_pool::view::{CatalogView, Unmatched, View};
 
 use self::gone::Gone;
 use super::by_server::ByServer;
@@ -148,18 +148,21 @@ impl ServerSnapshot {
             && Arc::ptr_eq(&self.view, &other.view)
     }
 
-    fn difference(before: Option<&ServerSnapshot>, after: Option<&ServerSnapshot>) -> Difference {
+    fn difference(
+        before: Option<&ServerSnapshot>,
+        after: Option<&ServerSnapshot>,
+    ) -> CatalogDifference {
         if let (Some(before), Some(after)) = (before, after)
             && Arc::ptr_eq(&before.catalog, &after.catalog)
             && Arc::ptr_eq(&before.view, &after.view)
         {
-            return Difference::default();
+            return CatalogDifference::default();
         }
-        Shown::difference(before.map(ServerSnapshot::shown), after.map(ServerSnapshot::shown))
+        CatalogView::difference(before.map(ServerSnapshot::shown), after.map(ServerSnapshot::shown))
     }
 
-    fn shown(&self) -> Shown<'_> {
-        Shown { catalog: &self.catalog, view: &self.view }
+    fn shown(&self) -> CatalogView<'_> {
+        CatalogView { catalog: &self.catalog, view: &self.view }
     }
 }
 
@@ -178,9 +181,9 @@ pub(super) struct AnnouncedState {
 /// Something to be told.
 pub(super) enum ListEvent {
     /// What a server shows is other than the session was told.
-    Lists { server: Arc<str>, source: ListSource, difference: Arc<Difference> },
+    Lists { server: Arc<str>, source: ListSource, difference: Arc<CatalogDifference> },
     /// The lists of an entry are others. With what the session hears of that, where it is not the whole change.
-    Change(Arc<ListChange>, Option<Arc<Difference>>),
+    Change(Arc<ListChange>, Option<Arc<CatalogDifference>>),
     /// A tool is held back. In a box: it is rare, and larger than the others, which are moved for each session.
     HeldBack(Box<NewlyHeld>),
     /// What the filters do with the lists of an entry is other than before: these match nothing. In a box, for most have no filters.
@@ -279,8 +282,8 @@ impl AnnouncedState {
             true if told.sees_all => return Some(ListEvent::Change(change.clone(), None)),
             true => told.view.apply(difference),
             false => {
-                let before = Shown { catalog: &before, view: &told.view };
-                let own = Shown::difference(Some(before), Some(told.shown()));
+                let before = CatalogView { catalog: &before, view: &told.view };
+                let own = CatalogView::difference(Some(before), Some(told.shown()));
                 own.with_renewed(&difference.renewed())
             }
         };
@@ -363,7 +366,11 @@ impl AnnouncedState {
         }
     }
 
-    fn lists(&mut self, (server, source): (Arc<str>, ListSource), difference: Arc<Difference>) {
+    fn lists(
+        &mut self,
+        (server, source): (Arc<str>, ListSource),
+        difference: Arc<CatalogDifference>,
+    ) {
         let is_empty = difference.is_empty();
         self.news.extend((!is_empty).then_some(ListEvent::Lists { server, source, difference }));
     }

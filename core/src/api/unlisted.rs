@@ -11,7 +11,7 @@ use trunkline_pool::in_flight::later;
 use trunkline_pool::naming::NameStyle;
 use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::Generation;
-use trunkline_pool::view::Hidden;
+use trunkline_pool::view::HiddenReason;
 
 use super::calls::Started;
 use super::held::LeaseState;
@@ -96,7 +96,7 @@ impl AwaitedLists {
 pub(super) fn is_unknown(error: &Error) -> bool {
     let reason = error.detail().get("reason");
     matches!(error.code(), ErrorCode::ToolNotFound | ErrorCode::Unavailable)
-        && reason.is_some_and(|reason| reason == Hidden::Unknown.as_str())
+        && reason.is_some_and(|reason| reason == HiddenReason::Unknown.as_str())
 }
 
 /// Has a call that was refused wait for lists. `tool` is the name that it was called by.

@@ -17,7 +17,7 @@ use tokio::task::AbortHandle;
 use trunkline_pool::in_flight::later;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::CallOptions;
-use trunkline_pool::view::Hidden;
+use trunkline_pool::view::HiddenReason;
 
 use super::asleep::{DemandGuard, DemandStatus};
 use super::call;
@@ -304,7 +304,10 @@ impl WaitingCall {
         let Some(done) = done else { return drop(need) };
         let published = held.cell().load_full();
         let unknown = |error: &Error| {
-            error.detail().get("reason").is_some_and(|reason| reason == Hidden::Unknown.as_str())
+            error
+                .detail()
+                .get("reason")
+                .is_some_and(|reason| reason == HiddenReason::Unknown.as_str())
         };
         let listed = held.tool(&published, &self.tool.own).map(drop);
         let is_connected = published.slot.state.is_connected();

@@ -12,7 +12,7 @@ use trunkline_pool::gates::Shuts;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::plan::Holding;
-use trunkline_pool::state::{Input, Ticket};
+use trunkline_pool::state::{PoolInput, Ticket};
 use trunkline_pool::view::Viewed;
 
 use super::acquire::answer_with;
@@ -113,7 +113,7 @@ impl SessionCore {
             std::mem::take(&mut wants.servers)
         };
         for ticket in servers.into_values().filter_map(|want| Want::open_ticket(&want)) {
-            self.driver.step(Input::CancelAcquire { ticket });
+            self.driver.step(PoolInput::CancelAcquire { ticket });
         }
     }
 
@@ -155,7 +155,7 @@ impl SessionCore {
             }
             _ => {
                 drop(wants);
-                self.driver.step(Input::CancelAcquire { ticket });
+                self.driver.step(PoolInput::CancelAcquire { ticket });
             }
         }
     }
@@ -239,7 +239,7 @@ impl SessionCore {
         let ticket = if want.lazy.is_some() { want.ticket.take() } else { None };
         drop(wants);
         if let Some(ticket) = ticket {
-            self.driver.step(Input::CancelAcquire { ticket });
+            self.driver.step(PoolInput::CancelAcquire { ticket });
         }
         if is_news {
             let about = About::server(name);

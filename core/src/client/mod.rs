@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use trunkline_pool::acceptance::Held;
+use trunkline_pool::acceptance::QuarantinedTools;
 use trunkline_pool::config::ServerSpec;
 pub(crate) use trunkline_pool::in_flight::Callers;
 use trunkline_pool::state::CloseExit;
@@ -150,7 +150,7 @@ impl Connection {
     }
 
     /// What is different about tools that are held back is told without the secrets that the server has (S-48).
-    pub(crate) fn hide_in(&self, held: &Held) {
+    pub(crate) fn hide_in(&self, held: &QuarantinedTools) {
         let hide = |json: &str| self.0.redactor.json(json).into_owned();
         for tool in held.tools() {
             tool.difference_without(&hide);

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use trunkline_pool::acceptance::{Held, Recalled};
+use trunkline_pool::acceptance::{QuarantinedTools, Recalled};
 use trunkline_pool::approvals::ToolDigests;
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::config::Fingerprint;
 use trunkline_pool::options::OnToolChange;
-use trunkline_pool::state::{Configuration, Input};
+use trunkline_pool::state::{Configuration, PoolInput};
 
 use super::{Authority, Core, Driver, EntryCell, Warrant};
 
@@ -60,7 +60,7 @@ impl Driver {
         let recalled = Recalled::Shown(usable.clone());
         let now = self.now();
         core.run(|state, effects| {
-            state.step(now, Input::Recall { configuration, recalled }, effects);
+            state.step(now, PoolInput::Recall { configuration, recalled }, effects);
         });
         usable
     }
@@ -89,12 +89,12 @@ impl Driver {
         core.approvers.add(configuration, &warrant);
         let now = self.now();
         core.run(|state, effects| {
-            state.step(now, Input::Recall { configuration, recalled }, effects);
+            state.step(now, PoolInput::Recall { configuration, recalled }, effects);
         });
     }
 
     /// What is held back of a server, whether or not it is connected.
-    pub(crate) fn held_of(&self, server: &str) -> Held {
+    pub(crate) fn held_of(&self, server: &str) -> QuarantinedTools {
         let core = self.core();
         let server = core.interner.known_server(server);
         server.map(|server| core.state.held_of(server)).unwrap_or_default()

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Budget;
-use trunkline_pool::state::{Notice, Refusal, ServerId, Usage};
+use trunkline_pool::state::{BudgetRefusal, Notice, ServerId, Usage};
 
 use super::{Core, Driver};
 
@@ -53,7 +53,7 @@ impl Driver {
     pub(crate) fn refusals(&self) -> Value {
         let core = self.core();
         let now = self.now();
-        let row = |refusal: &Refusal| {
+        let row = |refusal: &BudgetRefusal| {
             let mut row = core.refusal(refusal.server, refusal.reason);
             row["age_ms"] = (now.0.saturating_sub(refusal.at.0) / 1_000_000).into();
             row

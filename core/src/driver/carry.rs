@@ -6,7 +6,8 @@ use std::sync::{Arc, MutexGuard, Weak};
 
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{
-    Audience, ConnectionId, Effect, EntryId, Input, KeyId, ListingNumber, Notice, SessionId, Slot,
+    Audience, ConnectionId, Effect, EntryId, KeyId, ListingNumber, Notice, PoolInput, SessionId,
+    Slot,
 };
 
 use super::entry::Control;
@@ -295,7 +296,7 @@ impl Drop for Listing {
         let (connection, number) = (self.connection, self.number);
         if let Some(mut end) = self.end.take().filter(|_| !self.driver.runtime.is_forked()) {
             end.failure = result.as_ref().err().cloned();
-            self.driver.step_listed(Input::CatalogListed { connection, number, result }, end);
+            self.driver.step_listed(PoolInput::CatalogListed { connection, number, result }, end);
         }
     }
 }

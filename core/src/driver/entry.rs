@@ -8,7 +8,7 @@ use std::collections::btree_map::Entry;
 use std::sync::{Arc, Weak};
 
 use tokio::sync::mpsc;
-use trunkline_pool::acceptance::Held;
+use trunkline_pool::acceptance::QuarantinedTools;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::{LogLevel, Offered};
@@ -157,7 +157,7 @@ impl EntryCell {
             generation: Generation(1),
             state: EntryState::Spawning,
             catalog: Arc::new(Catalog::default()),
-            held: Held::default(),
+            held: QuarantinedTools::default(),
             error: None,
         };
         EntryCell {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trunkline_pool::gates::{Facts, GateLists, Gates, JoinedLists, LaunchBound, Shuts, WarrantId};
 use trunkline_pool::options::PoolOptions;
-use trunkline_pool::state::{EntryState, Gate, Input, KeyId, Moment, ServerId};
+use trunkline_pool::state::{EntryState, Gate, KeyId, Moment, PoolInput, ServerId};
 
 use super::authority::{Authority, Candidate, Warrant};
 use super::{Core, Driver, Keyed};
@@ -67,7 +67,9 @@ impl Core {
         names.retain(|(_, gate)| *gate != Gate::Open);
         let keys = self.judged(unjudged);
         if !(names.is_empty() && keys.is_empty()) {
-            self.run(|state, effects| state.step(now, Input::SetGates { names, keys }, effects));
+            self.run(|state, effects| {
+                state.step(now, PoolInput::SetGates { names, keys }, effects)
+            });
         }
     }
 
@@ -81,7 +83,7 @@ impl Core {
         let keyed = self.interner.release(key);
         if keyed.is_some() && self.state.key_gate(key) != Gate::Open {
             let keys = vec![key];
-            self.run(|state, effects| state.step(now(), Input::ForgetKeys { keys }, effects));
+            self.run(|state, effects| state.step(now(), PoolInput::ForgetKeys { keys }, effects));
         }
         keyed
     }
@@ -159,7 +161,7 @@ impl Driver {
         for (server, _) in names.iter().filter(|(_, gate)| *gate != Gate::Open) {
             core.gated.shuts[server.0 as usize].times += 1;
         }
-        self.run(core, Input::SetGates { names, keys: Vec::new() });
+        self.run(core, PoolInput::SetGates { names, keys: Vec::new() });
     }
 
     /// Something was decided anew: every warrant is asked again. What is no longer admitted ends at once.
@@ -170,7 +172,7 @@ impl Driver {
         let keys = warranted.map(|(key, _)| key).collect();
         let keys = core.judged(keys);
         if !keys.is_empty() {
-            self.run(core, Input::SetGates { names: Vec::new(), keys });
+            self.run(core, PoolInput::SetGates { names: Vec::new(), keys });
         }
     }
 
@@ -181,7 +183,7 @@ impl Driver {
                 row.error.as_ref().is_some_and(|error| error.code() == ErrorCode::Store);
             if row.state == EntryState::Failed && is_undecided && self.warrant(cell.key).is_some() {
                 let (server, index) = (row.server, Some(row.index));
-                self.ask(|ticket, _| Input::Restart { ticket, server, index }, Box::new(drop));
+                self.ask(|ticket, _| PoolInput::Restart { ticket, server, index }, Box::new(drop));
             }
         }
     }
@@ -207,7 +209,7 @@ impl Driver {
         let keys = core.judged(vec![key]);
         let gate = keys.first().map_or_else(|| core.state.key_gate(key), |(_, gate)| *gate);
         if !keys.is_empty() {
-            self.run(core, Input::SetGates { names: Vec::new(), keys });
+            self.run(core, PoolInput::SetGates { names: Vec::new(), keys });
         }
         gate != Gate::Open
     }

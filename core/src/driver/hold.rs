@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::sync::{Arc, Weak};
 
-use trunkline_pool::state::{Input, LeaseId, SessionId};
+use trunkline_pool::state::{LeaseId, PoolInput, SessionId};
 
 use super::{Driver, EntryCell, SessionPort};
 
@@ -51,7 +51,7 @@ impl Drop for LeaseHold {
     fn drop(&mut self) {
         if !self.driver.runtime.is_forked() {
             self.leave();
-            self.driver.step(Input::Release { lease: self.lease });
+            self.driver.step(PoolInput::Release { lease: self.lease });
         }
     }
 }

@@ -15,7 +15,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::interface::Scope;
 use trunkline_pool::options::{PoolOptions, longest};
 use trunkline_pool::reader_role::Lending;
-use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Input, Moment};
+use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Moment, PoolInput};
 
 use self::events::EventRelay;
 use super::entry::{Control, EntryCell};
@@ -60,7 +60,7 @@ struct EndReport {
     id: ConnectionId,
     /// What the task has to close.
     connection: Option<Connection>,
-    last: Option<Input>,
+    last: Option<PoolInput>,
 }
 
 impl EndReport {
@@ -75,7 +75,7 @@ impl EndReport {
             // The whole of it, so that it reports even if this task ends before it has begun.
             let mut ended = ended;
             let exit = connection.close(Kill::Now).await;
-            ended.last = Some(Input::Closed { connection: id, exit });
+            ended.last = Some(PoolInput::Closed { connection: id, exit });
         });
     }
 }
@@ -87,7 +87,7 @@ impl Drop for EndReport {
             (None, Some(connection)) if !is_forked => self.clean_up(connection),
             (last, _) => {
                 self.cell.ended(self.id.generation);
-                let died = || Input::Closed { connection: self.id, exit: CloseExit::Forced };
+                let died = || PoolInput::Closed { connection: self.id, exit: CloseExit::Forced };
                 if !is_forked {
                     self.driver.step(last.unwrap_or_else(died));
                 }
@@ -119,20 +119,22 @@ async fn run(mut ended: EndReport, place: PermitNeed, mut orders: mpsc::Receiver
         Err(_) => {}
     }
     ended.last = Some(match outcome {
-        Err(failed) if given_up.is_some() => Input::Closed { connection: id, exit: failed.exit },
+        Err(failed) if given_up.is_some() => {
+            PoolInput::Closed { connection: id, exit: failed.exit }
+        }
         Err(failed)
             if recheck::is_refused(&ended, warrant.as_ref(), &failed, &mut orders).await =>
         {
-            Input::Closed { connection: id, exit: failed.exit }
+            PoolInput::Closed { connection: id, exit: failed.exit }
         }
-        Err(failed) => Input::ConnectFailed { connection: id, error: failed.error },
+        Err(failed) => PoolInput::ConnectFailed { connection: id, error: failed.error },
         Ok((connection, _)) if given_up == Some(Kill::Now) => {
             let exit = connection.close(Kill::Now).await;
-            Input::Closed { connection: id, exit }
+            PoolInput::Closed { connection: id, exit }
         }
         Ok((connection, _)) if given_up.is_some() => {
             let exit = close(&connection, &mut orders).await;
-            Input::Closed { connection: id, exit }
+            PoolInput::Closed { connection: id, exit }
         }
         Ok((connection, listed)) => {
             let catalog = ended.driver.keep_listed(&ended.cell, &connection, listed);
@@ -140,7 +142,7 @@ async fn run(mut ended: EndReport, place: PermitNeed, mut orders: mpsc::Receiver
             ended.driver.core().interner.has_connected(ended.cell.key);
             // Who subscribes once it is granted tells the server themselves, and has missed nothing.
             let wanted = ended.cell.resources.uris();
-            ended.driver.step(Input::Connected { connection: id, catalog: catalog.clone() });
+            ended.driver.step(PoolInput::Connected { connection: id, catalog: catalog.clone() });
             ended.driver.renew_demand(&ended.cell, wanted);
             ended.driver.renew_roots(&ended.cell);
             events.announce();
@@ -149,7 +151,7 @@ async fn run(mut ended: EndReport, place: PermitNeed, mut orders: mpsc::Receiver
             let version = || connection.server_facts().protocol_version;
             let mut lasts = ended.driver.observer.connected(&ended.cell.spec, version);
             let exit = until_closed(&ended, &connection, (&mut orders, &mut lasts)).await;
-            Input::Closed { connection: id, exit }
+            PoolInput::Closed { connection: id, exit }
         }
     });
 }
@@ -162,7 +164,7 @@ async fn begin(
     ended: &EndReport,
     place: PermitNeed,
     orders: &mut mpsc::Receiver<Control>,
-) -> Result<Attempted, Input> {
+) -> Result<Attempted, PoolInput> {
     if ended.cell.host.is_none() {
         ended.driver.catalogs.shown().await;
         // Whoever lists it now goes on first where there is no other core.
@@ -184,7 +186,7 @@ async fn turn(
     ended: &EndReport,
     wants: PermitNeed,
     orders: &mut mpsc::Receiver<Control>,
-) -> Result<(Option<StartPermit>, Option<Arc<dyn Warrant>>), Input> {
+) -> Result<(Option<StartPermit>, Option<Arc<dyn Warrant>>), PoolInput> {
     let mut place = match wants {
         PermitNeed::None => return Ok((None, None)),
         PermitNeed::Now(place) => place,
@@ -221,7 +223,7 @@ async fn attempt(
     ended: &EndReport,
     asked: Option<Arc<dyn Warrant>>,
     orders: &mut mpsc::Receiver<Control>,
-) -> Result<Attempted, Input> {
+) -> Result<Attempted, PoolInput> {
     let begun = Instant::now();
     let warrant = match asked {
         Some(warrant) => Some(warrant),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trunkline_pool::cached::Written;
+use trunkline_pool::cached::WrittenHash;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::gates::WarrantId;
 use trunkline_pool::id_map::IdMap;
@@ -36,7 +36,7 @@ pub(crate) struct Keyed {
     /// On whose word it is made.
     pub authority: Authority,
     /// The configuration as who asked last has it written; absent for a server that the host provides.
-    pub written: Option<Written>,
+    pub written: Option<WrittenHash>,
     /// When it has its turn to connect: the earliest of those asked for since it was connected last.
     pub turn: StartPriority,
     /// Where its calls are counted, with those of every key of the name.
@@ -60,7 +60,7 @@ pub(crate) struct KeyRequest<'a> {
     /// On whose word it is made.
     pub authority: &'a Authority,
     /// The configuration as it is written; absent for a server that the host provides.
-    pub written: Option<Written>,
+    pub written: Option<WrittenHash>,
     /// When it has its turn to connect.
     pub turn: StartPriority,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use trunkline_pool::cached::{Asker, CacheKey, Listing, Written};
+use trunkline_pool::cached::{Asker, CacheKey, ListingTerms, WrittenHash};
 use trunkline_pool::catalog::{CacheScope, Catalog, Item, ListKind};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::Offered;
@@ -22,11 +22,11 @@ pub(super) struct LastKept(Mutex<Option<KeptLists>>);
 struct KeptLists {
     /// All of it, and what of that may be used.
     lists: [Arc<Catalog>; 2],
-    listing: Listing,
+    listing: ListingTerms,
     /// In milliseconds since 1970.
     listed_at_ms: u64,
     /// How the configuration is written where it is asked for, by which it is kept.
-    forms: Vec<Written>,
+    forms: Vec<WrittenHash>,
 }
 
 impl Driver {
@@ -34,7 +34,7 @@ impl Driver {
     pub(crate) fn cache_key(
         &self,
         (server, spec): (&str, &ServerSpec),
-        written: &Written,
+        written: &WrittenHash,
         offered: Offered,
         context: &Context,
     ) -> CacheKey {
@@ -65,7 +65,7 @@ impl Driver {
                 false => scope,
             };
             let server_version = connection.server_facts().version;
-            let listing = Listing { scope, fresh_for, server_version };
+            let listing = ListingTerms { scope, fresh_for, server_version };
             let (lists, listed_at_ms) = ([catalog.clone(), usable], now_ms());
             let mut last = cell.kept.last();
             let forms = last.take().map(|last| last.forms).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Driver {
     }
 
     /// Somebody holds an entry whose configuration may be written in another way there: what it listed is found by that too.
-    pub(crate) fn keep_as_written(&self, cell: &EntryCell, written: Written) {
+    pub(crate) fn keep_as_written(&self, cell: &EntryCell, written: WrittenHash) {
         let mut last = cell.kept.last();
         if let Some(last) = last.as_mut().filter(|last| !last.forms.contains(&written)) {
             last.add_form(written);
@@ -86,7 +86,7 @@ impl Driver {
         }
     }
 
-    fn keep_by(&self, cell: &EntryCell, written: &Written, kept: &KeptLists) {
+    fn keep_by(&self, cell: &EntryCell, written: &WrittenHash, kept: &KeptLists) {
         let asked_by = (&*cell.server, &*cell.spec);
         let key = self.cache_key(asked_by, written, cell.offered, &cell.context);
         let [catalog, usable] = &kept.lists;
@@ -124,7 +124,7 @@ impl LastKept {
 }
 
 impl KeptLists {
-    fn add_form(&mut self, form: Written) {
+    fn add_form(&mut self, form: WrittenHash) {
         if self.forms.contains(&form) {
             return;
         }

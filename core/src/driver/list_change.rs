@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trunkline_pool::acceptance::Held;
+use trunkline_pool::acceptance::QuarantinedTools;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{Generation, Notice};
 
@@ -20,7 +20,7 @@ pub(crate) struct ListChange {
     /// The lists now.
     pub after: Arc<Catalog>,
     /// What is held back since.
-    pub held_back: Held,
+    pub held_back: QuarantinedTools,
     /// The difference, as a session is told that hears the whole of it.
     pub whole: ListEvents,
 }

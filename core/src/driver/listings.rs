@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use trunkline_pool::state::{ConnectionId, Generation, Input};
+use trunkline_pool::state::{ConnectionId, Generation, PoolInput};
 
 use super::{Driver, EntryCell};
 use crate::{Error, Result};
@@ -104,7 +104,7 @@ impl Driver {
         let mut ended = cell.listings.ended.subscribe();
         let before = cell.listings.begun.load(Ordering::SeqCst);
         let connection = ConnectionId { entry: cell.entry, generation };
-        self.step(Input::CatalogStale { connection });
+        self.step(PoolInput::CatalogStale { connection });
         let last = tokio::select! {
             last = ended.wait_for(|ended| *ended > before) => last.ok().map(|last| *last)?,
             () = cell.left(generation) => return None,

@@ -41,7 +41,9 @@ use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::naming::Naming;
 use trunkline_pool::options::{ClientInfo, PoolOptions, within_bounds};
-use trunkline_pool::state::{Effect, EntryId, EntryStatus, Input, Moment, PoolState, SessionId};
+use trunkline_pool::state::{
+    Effect, EntryId, EntryStatus, Moment, PoolInput, PoolState, SessionId,
+};
 use trunkline_pool::view::Unmatched;
 
 pub(crate) use authority::{Authority, Candidate, Warrant, recheck};
@@ -231,31 +233,31 @@ impl Driver {
     }
 
     /// Takes one input to its end, and carries out what follows from it.
-    pub(crate) fn step(self: &Arc<Self>, input: Input) {
+    pub(crate) fn step(self: &Arc<Self>, input: PoolInput) {
         self.step_with(|_| input);
     }
 
     /// [`step`](Self::step), with an input that is made under the mutex.
-    fn step_with(self: &Arc<Self>, input: impl FnOnce(&mut Core) -> Input) {
+    fn step_with(self: &Arc<Self>, input: impl FnOnce(&mut Core) -> PoolInput) {
         let mut core = self.core();
         let input = input(&mut core);
         self.run(core, input);
     }
 
     /// [`step`](Self::step), for what a listing came to; its end is told when everything that follows was carried out.
-    fn step_listed(self: &Arc<Self>, input: Input, end: ListingEnd) {
+    fn step_listed(self: &Arc<Self>, input: PoolInput, end: ListingEnd) {
         let mut core = self.core();
         self.run_only(&mut core, input);
         core.work.push_back(DriverWork::Listed(end));
         self.carry_out(core);
     }
 
-    fn run<'a>(self: &'a Arc<Self>, mut core: MutexGuard<'a, Core>, input: Input) {
+    fn run<'a>(self: &'a Arc<Self>, mut core: MutexGuard<'a, Core>, input: PoolInput) {
         self.run_only(&mut core, input);
         self.carry_out(core);
     }
 
-    fn run_only(&self, core: &mut Core, input: Input) {
+    fn run_only(&self, core: &mut Core, input: PoolInput) {
         tracing::debug!(?input, "input");
         let now = self.now();
         core.judge_what_is_new(now);
@@ -279,8 +281,8 @@ impl Driver {
         });
         core.sessions.insert(number, session(number));
         let input = match resumed {
-            None => Input::OpenSession { session: number },
-            Some(_) => Input::ResumeSession { session: number },
+            None => PoolInput::OpenSession { session: number },
+            Some(_) => PoolInput::ResumeSession { session: number },
         };
         self.run_only(&mut core, input);
         is_kept
@@ -290,7 +292,7 @@ impl Driver {
     pub(crate) fn close_session(self: &Arc<Self>, session: SessionId, keep_for: Duration) {
         self.step_with(|core| {
             core.sessions.remove(&session);
-            Input::CloseSession { session, keep_for }
+            PoolInput::CloseSession { session, keep_for }
         });
     }
 
@@ -305,7 +307,7 @@ impl Driver {
         let entries = self.entries().into_iter();
         let made_with = entries.filter(|(_, cell)| cell.has(changed));
         let entries: Vec<EntryId> = made_with.map(|(status, _)| status.entry).collect();
-        self.step(Input::CredentialsChanged { entries });
+        self.step(PoolInput::CredentialsChanged { entries });
     }
 
     /// The connections that there are have this of what is no part of their identity; `newer` says it of a key, under the mutex.
@@ -325,7 +327,7 @@ impl Driver {
                     None => {}
                 }
             }
-            Input::Reconfigure { outdated, current }
+            PoolInput::Reconfigure { outdated, current }
         });
     }
 

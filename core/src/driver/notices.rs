@@ -195,7 +195,7 @@ impl Driver {
 #[cfg(test)]
 impl Driver {
     /// A step of which nothing is carried out yet.
-    pub(crate) fn step_only(&self, input: trunkline_pool::state::Input) {
+    pub(crate) fn step_only(&self, input: trunkline_pool::state::PoolInput) {
         self.run_only(&mut self.core(), input);
     }
 }

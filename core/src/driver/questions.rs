@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
 use trunkline_pool::state::{
-    Ask, DrainReport, Effect, EntryId, Input, KeyId, LeaseId, RestartReport, SessionId, Ticket,
+    Ask, DrainReport, Effect, EntryId, KeyId, LeaseId, PoolInput, RestartReport, SessionId, Ticket,
 };
 
 use super::{Core, Driver, DriverWork, Interner, Keyed, LeaseHold};
@@ -97,17 +97,17 @@ impl Driver {
     /// Asks a question; `answer` gets the reducer's answer, now or later. When too many are open the answer is `limit`.
     pub(crate) fn ask(
         self: &Arc<Self>,
-        question: impl FnOnce(Ticket, &mut Interner) -> Input,
+        question: impl FnOnce(Ticket, &mut Interner) -> PoolInput,
         answer: TicketCallback,
     ) -> Ticket {
         let mut core = self.core();
         let ticket = core.questions.ticket();
         let input = question(ticket, &mut core.interner);
         let acquire = match input {
-            Input::Acquire(ref ask) => Some((ask.session, ask.key)),
+            PoolInput::Acquire(ref ask) => Some((ask.session, ask.key)),
             _ => None,
         };
-        if core.questions.is_full() && !matches!(input, Input::Drain { .. }) {
+        if core.questions.is_full() && !matches!(input, PoolInput::Drain { .. }) {
             self.refuse_question(core, acquire, answer);
             return ticket;
         }
@@ -133,7 +133,7 @@ impl Driver {
             return Acquired::Asked(ticket, wait);
         }
         let (session, key) = (ask.session, ask.key);
-        self.run_only(&mut core, Input::Acquire(ask));
+        self.run_only(&mut core, PoolInput::Acquire(ask));
         match self.take_grant(&mut core, ticket, session) {
             Some(hold) => {
                 let keyed = core.release_key(|| self.now(), key);
@@ -207,7 +207,7 @@ impl Driver {
             core.questions.open.insert(ticket, asked);
             asks.push(ask);
         }
-        self.run(core, Input::Want { asks });
+        self.run(core, PoolInput::Want { asks });
         for answer in refused {
             answer(TicketReply::Refused(too_many_questions()));
         }
@@ -247,7 +247,7 @@ impl Driver {
         drop(keyed);
         let Some(cell) = cell else {
             give(ticket, asked, TicketReply::Refused(missing_entry()));
-            return self.step(Input::Release { lease });
+            return self.step(PoolInput::Release { lease });
         };
         let mut hold = LeaseHold::new(self.clone(), cell, lease);
         if let Some((number, session)) = holder {
@@ -343,14 +343,20 @@ mod tests {
             Box::new(move |answered| send.send(answered).unwrap())
         };
         let session = SessionId(1);
-        driver.ask(|ticket, interner| Input::Acquire(ask_of(session, ticket, interner)), answer());
+        driver.ask(
+            |ticket, interner| PoolInput::Acquire(ask_of(session, ticket, interner)),
+            answer(),
+        );
         let Ok(TicketReply::Refused(error)) = answers.try_recv() else { panic!("no refusal") };
         assert_eq!(error.code(), ErrorCode::Limit);
         assert_eq!(error.detail()["limit"], "queued_commands");
         assert!(driver.core().interner.keyed(KeyId(0)).is_none(), "its key is kept");
 
-        let restart =
-            |ticket, _: &mut Interner| Input::Restart { ticket, server: ServerId(0), index: None };
+        let restart = |ticket, _: &mut Interner| PoolInput::Restart {
+            ticket,
+            server: ServerId(0),
+            index: None,
+        };
         driver.ask(restart, answer());
         assert_eq!(code_of(&answers.try_recv().unwrap()), Some(ErrorCode::Limit));
 
@@ -361,7 +367,7 @@ mod tests {
         assert!(driver.core().interner.keyed(KeyId(0)).is_none(), "its key is kept");
 
         let (how, deadline) = (DrainMode::Finish, driver.now());
-        driver.ask(|ticket, _| Input::Drain { ticket, how, deadline }, answer());
+        driver.ask(|ticket, _| PoolInput::Drain { ticket, how, deadline }, answer());
         assert!(matches!(answers.try_recv().unwrap(), TicketReply::Drained(_)));
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use trunkline_pool::acceptance::Held;
+use trunkline_pool::acceptance::QuarantinedTools;
 use trunkline_pool::options::Handlers;
 use trunkline_pool::state::Generation;
 
@@ -30,7 +30,7 @@ pub(crate) trait SessionPort: Send + Sync {
     fn on_list_change(&self, change: &Arc<ListChange>);
 
     /// Tools of an entry that it holds are held back newly. It tells its subscribers.
-    fn on_quarantine(&self, entry: (&Arc<EntryCell>, Generation), tools: &Held);
+    fn on_quarantine(&self, entry: (&Arc<EntryCell>, Generation), tools: &QuarantinedTools);
 
     /// An entry that it holds failed: calls that wait for the server look again.
     fn on_failure(&self);

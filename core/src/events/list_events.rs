@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use trunkline_pool::catalog::{Change, Difference, ListKind};
+use trunkline_pool::catalog::{CatalogDifference, ListKind, NameChanges};
 use trunkline_pool::interface::EventKind;
 
 use super::event_text::EventBody;
@@ -14,22 +14,22 @@ use super::subject::About;
 /// of it.
 pub(crate) struct ListEvents {
     about: About,
-    difference: Arc<Difference>,
+    difference: Arc<CatalogDifference>,
     tools: OnceLock<Arc<EventBody>>,
     prompts: OnceLock<Arc<EventBody>>,
     resources: OnceLock<Arc<EventBody>>,
 }
 
-type OfList<'a> = (EventKind, ListKind, &'a Change, &'a OnceLock<Arc<EventBody>>);
+type OfList<'a> = (EventKind, ListKind, &'a NameChanges, &'a OnceLock<Arc<EventBody>>);
 
 impl ListEvents {
-    pub(crate) fn new(about: About, difference: Arc<Difference>) -> ListEvents {
+    pub(crate) fn new(about: About, difference: Arc<CatalogDifference>) -> ListEvents {
         let [tools, prompts, resources] = Default::default();
         ListEvents { about, difference, tools, prompts, resources }
     }
 
     /// The whole of it.
-    pub(crate) fn difference(&self) -> &Arc<Difference> {
+    pub(crate) fn difference(&self) -> &Arc<CatalogDifference> {
         &self.difference
     }
 
@@ -51,7 +51,7 @@ impl ListEvents {
 
     /// Those of the lists that differ.
     fn lists(&self) -> impl Iterator<Item = OfList<'_>> {
-        let Difference { tools, prompts, resources, .. } = &*self.difference;
+        let CatalogDifference { tools, prompts, resources, .. } = &*self.difference;
         let lists = [
             (EventKind::ToolsChanged, ListKind::Tools, tools, &self.tools),
             (EventKind::PromptsChanged, ListKind::Prompts, prompts, &self.prompts),

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use trunkline_pool::approvals::{Difference, Replaced, StartFile, digest_of_content, seal};
+use trunkline_pool::approvals::{FileDifference, Replaced, StartFile, digest_of_content, seal};
 
 use super::interpreter::{FirstLine, LINE_BYTES_MAX};
 use super::path_search::{FoundProgram, find};
@@ -64,7 +64,7 @@ impl StartSnapshot {
             let (before, now) = (self.files.get(place), later.files.get(place));
             let difference = match (before, now) {
                 (Some(before), Some(now)) => before.difference(now)?,
-                (_, _) => Difference::OtherFile,
+                (_, _) => FileDifference::OtherFile,
             };
             let FileSnapshot { file, path, .. } = now.or(before)?;
             let path = path.to_string_lossy().into_owned();
@@ -110,15 +110,16 @@ impl FileSnapshot {
         (FileSnapshot { file, path, found }, beginning)
     }
 
-    fn difference(&self, now: &FileSnapshot) -> Option<Difference> {
+    fn difference(&self, now: &FileSnapshot) -> Option<FileDifference> {
         let (Some((before, digest)), Some((stamp, digest_now))) = (&self.found, &now.found) else {
-            return (self.found.is_some() != now.found.is_some()).then_some(Difference::OtherFile);
+            return (self.found.is_some() != now.found.is_some())
+                .then_some(FileDifference::OtherFile);
         };
         let others = [
-            (before.identity() != stamp.identity(), Difference::OtherFile),
-            (before.bytes() != stamp.bytes(), Difference::Size),
-            (digest != digest_now, Difference::Content),
-            (before.written() != stamp.written(), Difference::Time),
+            (before.identity() != stamp.identity(), FileDifference::OtherFile),
+            (before.bytes() != stamp.bytes(), FileDifference::Size),
+            (digest != digest_now, FileDifference::Content),
+            (before.written() != stamp.written(), FileDifference::Time),
         ];
         others.into_iter().find_map(|(is_other, difference)| is_other.then_some(difference))
     }

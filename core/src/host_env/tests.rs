@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
-use trunkline_pool::expand::{Commands, Variables, expand, look_up, needs};
+use trunkline_pool::expand::{Commands, VariableLookup, expand, look_up, needs};
 use trunkline_pool::settings::{Format, ReadOptions, Template, read};
 
 use super::*;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use trunkline_pool::expand::Variables;
+use trunkline_pool::expand::VariableLookup;
 use trunkline_pool::settings::Platform;
 
 use super::child_env::folded;
@@ -32,7 +32,7 @@ impl HostVariables {
     }
 }
 
-impl Variables for HostVariables {
+impl VariableLookup for HostVariables {
     fn env(&self, name: &str) -> Option<String> {
         self.environment.get(&*folded(name)).cloned()
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::Meter;
 use serde_json::Value;
-use trunkline_pool::metrics::{self, Kind, Sink};
+use trunkline_pool::metrics::{self, FamilyKind, Sink};
 
 /// The status of a pool, for as long as that is there.
 pub(super) type Status = Box<dyn Fn() -> Option<Value> + Send>;
@@ -51,8 +51,8 @@ impl Pools {
 }
 
 impl Sink for GaugeFamilies {
-    fn family(&mut self, name: &'static str, kind: Kind, _help: &'static str) {
-        self.told = Some(name).filter(|_| kind == Kind::Gauge);
+    fn family(&mut self, name: &'static str, kind: FamilyKind, _help: &'static str) {
+        self.told = Some(name).filter(|_| kind == FamilyKind::Gauge);
     }
 
     fn sample(&mut self, _suffix: &str, labels: &[(&str, &str)], value: f64) {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use trunkline_pool::approvals::{
-    ApprovalHash, Book, Decided, Decision, Identity, Root, Standing, ToolDigests, Unreadable,
+    ApprovalHash, Book, Decided, Decision, Identity, ProjectRoot, Standing, ToolDigests, Unreadable,
 };
 
 use super::approvals_path::ApprovalsLocation;
@@ -97,7 +97,7 @@ impl Approvals {
     /// `store`: it is pending then.
     pub(crate) fn standing(
         &self,
-        root: &Root,
+        root: &ProjectRoot,
         server: &str,
         hash: ApprovalHash,
     ) -> Result<Option<Standing>> {
@@ -137,7 +137,7 @@ impl Approvals {
     /// `store`: then it is not in force.
     pub(crate) fn decide_all(
         &self,
-        root: &Root,
+        root: &ProjectRoot,
         server: &str,
         all: &[(Identity, Option<Standing>)],
         decision: Decision,
@@ -167,7 +167,7 @@ impl Approvals {
     #[cfg(test)]
     pub(crate) fn decide(
         &self,
-        root: &Root,
+        root: &ProjectRoot,
         server: &str,
         identity: &Identity,
         decision: Decision,
@@ -182,7 +182,7 @@ impl Approvals {
     /// `store`: then it is not kept.
     pub(crate) fn keep_tools(
         &self,
-        of: (&Root, &str, ApprovalHash),
+        of: (&ProjectRoot, &str, ApprovalHash),
         by: Standing,
         tools: &ToolDigests,
         accepted: &BTreeSet<Arc<str>>,
@@ -214,7 +214,7 @@ impl Approvals {
     ///
     /// # Errors
     /// `store`: then they are still in force.
-    pub(crate) fn forget(&self, root: &Root, server: &str) -> Result<usize> {
+    pub(crate) fn forget(&self, root: &ProjectRoot, server: &str) -> Result<usize> {
         if let ApprovalsLocation::File(file) = &self.place {
             // Without a file there is nothing to lock, and no folder to make for it.
             if !file.is_there()? {
@@ -310,12 +310,12 @@ impl Approvals {
 ///
 /// # Errors
 /// `invalid_argument` for a folder that is not there, or whose path is no Unicode.
-pub(crate) fn root_of(folder: &Path) -> Result<Root> {
+pub(crate) fn root_of(folder: &Path) -> Result<ProjectRoot> {
     let wrong = |message: String| Err(Error::new(ErrorCode::InvalidArgument, message));
     // The empty path is the current directory, as for everything else.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match std::fs::canonicalize(folder).map(|root| root.into_os_string().into_string()) {
-        Ok(Ok(root)) => Ok(Root::of_canonical(root)),
+        Ok(Ok(root)) => Ok(ProjectRoot::of_canonical(root)),
         Ok(Err(_)) => wrong("the path of the workspace is no Unicode".to_owned()),
         Err(error) => wrong(format!("the workspace cannot be found: {error}").to_lowercase()),
     }

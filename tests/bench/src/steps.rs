@@ -8,8 +8,8 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share};
 use trunkline_pool::options::{OnToolChange, PoolOptions};
 use trunkline_pool::state::{
-    Ask, ConnectionId, Effect, EntryId, Family, Generation, Input, KeyId, LeaseId, ListingNumber,
-    Moment, PoolState, ServerId, SessionId, Ticket,
+    Ask, ConnectionId, Effect, EntryId, Family, Generation, KeyId, LeaseId, ListingNumber, Moment,
+    PoolInput, PoolState, ServerId, SessionId, Ticket,
 };
 
 use crate::{cpu_time, report};
@@ -67,7 +67,7 @@ impl Table {
             effects: Vec::new(),
         };
         for session in 0..u64::from(entries) {
-            table.step(Input::OpenSession { session: SessionId(session) });
+            table.step(PoolInput::OpenSession { session: SessionId(session) });
         }
         for entry in 0..entries {
             for holder in 0..HOLDERS {
@@ -75,16 +75,16 @@ impl Table {
                 table.step(ask);
             }
             let connected =
-                Input::Connected { connection: connection(entry), catalog: Arc::default() };
+                PoolInput::Connected { connection: connection(entry), catalog: Arc::default() };
             table.step(connected);
             table.leases += u64::from(HOLDERS);
         }
         table
     }
 
-    fn ask(&mut self, entry: u32, holder: u32) -> Input {
+    fn ask(&mut self, entry: u32, holder: u32) -> PoolInput {
         self.tickets += 1;
-        Input::Acquire(Ask {
+        PoolInput::Acquire(Ask {
             ticket: Ticket(self.tickets),
             session: SessionId(u64::from((entry + holder) % self.entries)),
             key: KeyId(entry),
@@ -97,26 +97,26 @@ impl Table {
         })
     }
 
-    fn step(&mut self, input: Input) {
+    fn step(&mut self, input: PoolInput) {
         self.effects.clear();
         self.pool.step(self.now, input, &mut self.effects);
     }
 
     /// The time of one step in the mean of many, whose inputs are made before.
     fn round(&mut self) -> Duration {
-        let mut inputs: Vec<Input> = Vec::with_capacity(TURNS * 4);
+        let mut inputs: Vec<PoolInput> = Vec::with_capacity(TURNS * 4);
         for _ in 0..TURNS {
             self.turn = (self.turn + STRIDE) % self.entries;
             let entry = self.turn;
             self.listings[entry as usize] += 1;
             let number = ListingNumber(self.listings[entry as usize]);
             inputs.push(self.ask(entry, self.turn % HOLDERS));
-            inputs.push(Input::Release { lease: LeaseId(self.leases) });
+            inputs.push(PoolInput::Release { lease: LeaseId(self.leases) });
             self.leases += 1;
             let connection = connection(entry);
-            inputs.push(Input::CatalogStale { connection });
+            inputs.push(PoolInput::CatalogStale { connection });
             let result = Ok(Arc::clone(&self.catalog));
-            inputs.push(Input::CatalogListed { connection, number, result });
+            inputs.push(PoolInput::CatalogListed { connection, number, result });
         }
         let steps = inputs.len() as u32;
         let mut told = 0;
@@ -124,7 +124,7 @@ impl Table {
         for turn in inputs.chunks_exact_mut(4) {
             self.now = self.now.after(BETWEEN);
             for input in turn {
-                let input = std::mem::replace(input, Input::Release { lease: LeaseId(0) });
+                let input = std::mem::replace(input, PoolInput::Release { lease: LeaseId(0) });
                 self.step(input);
                 told += self.effects.len();
             }

@@ -13,7 +13,7 @@ use crate::text::hex;
 
 /// The tools of an entry that are held back, sorted by name. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Held(Arc<[HeldTool]>);
+pub struct QuarantinedTools(Arc<[HeldTool]>);
 
 /// A tool that is neither listed nor called until its definition is accepted. `Debug` prints no definition.
 #[derive(Clone)]
@@ -38,14 +38,14 @@ impl PartialEq for HeldTool {
     }
 }
 
-impl Held {
+impl QuarantinedTools {
     /// These, which must be sorted by name.
-    pub(super) fn new(tools: Vec<HeldTool>) -> Held {
-        if tools.is_empty() { Held::default() } else { Held(tools.into()) }
+    pub(super) fn new(tools: Vec<HeldTool>) -> QuarantinedTools {
+        if tools.is_empty() { QuarantinedTools::default() } else { QuarantinedTools(tools.into()) }
     }
 
     /// Whether the two are one and the same.
-    pub fn is_same(&self, other: &Held) -> bool {
+    pub fn is_same(&self, other: &QuarantinedTools) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || (self.0.is_empty() && other.0.is_empty())
     }
 
@@ -61,18 +61,18 @@ impl Held {
     }
 
     /// Those whose definition is not held back in `before`.
-    pub fn since(&self, before: &Held) -> Held {
+    pub fn since(&self, before: &QuarantinedTools) -> QuarantinedTools {
         let is_new = |tool: &&HeldTool| {
             let old = before.tool(&tool.item.name);
             old.is_none_or(|old| old.item.digest != tool.item.digest)
         };
-        Held::new(self.0.iter().filter(is_new).cloned().collect())
+        QuarantinedTools::new(self.0.iter().filter(is_new).cloned().collect())
     }
 
     /// All but the one of that name.
-    pub fn without(&self, name: &str) -> Held {
+    pub fn without(&self, name: &str) -> QuarantinedTools {
         let others = self.0.iter().filter(|tool| &*tool.item.name != name);
-        Held::new(others.cloned().collect())
+        QuarantinedTools::new(others.cloned().collect())
     }
 
     /// The lists without what is held back.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::Held;
+use super::QuarantinedTools;
 use crate::approvals::{Standing, ToolDigests};
 use crate::catalog::{Catalog, Item};
 use crate::options::OnToolChange;
@@ -18,10 +18,10 @@ pub(super) const DEFINITION_BYTES_MAX: usize = 4 << 20;
 
 /// What is known of one configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Known {
+pub(super) struct KnownDefinitions {
     pub(super) tools: BTreeMap<Arc<str>, Definition>,
     /// What is held back of the lists that were judged last.
-    pub(super) held: Held,
+    pub(super) held: QuarantinedTools,
     pub(super) judged: u64,
     kept_bytes: usize,
     /// The approval by which they are accepted, where there has to be one.
@@ -57,12 +57,16 @@ pub enum Recalled {
     Shown(Arc<Catalog>),
 }
 
-impl Known {
+impl KnownDefinitions {
     pub(super) fn recall(&mut self, recalled: &Recalled) {
         match recalled {
             Recalled::Approved { by, tools } => {
                 if self.by != Some(*by) {
-                    *self = Known { by: Some(*by), judged: self.judged, ..Known::default() };
+                    *self = KnownDefinitions {
+                        by: Some(*by),
+                        judged: self.judged,
+                        ..KnownDefinitions::default()
+                    };
                 }
                 for (name, digest) in tools.iter().take(NAMES_MAX) {
                     let definition = || Definition { digest: *digest, text: None };

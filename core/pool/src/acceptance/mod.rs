@@ -20,10 +20,10 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use held::{Held, HeldTool};
+pub use held::{HeldTool, QuarantinedTools};
 pub use known::{Definition, Recalled};
 
-use self::known::{Known, NAMES_MAX};
+use self::known::{KnownDefinitions, NAMES_MAX};
 use crate::approvals::ToolDigests;
 use crate::catalog::{Catalog, Item};
 use crate::config::Fingerprint;
@@ -38,7 +38,7 @@ const CONFIGURATIONS_MAX: usize = 1_024;
 /// The accepted definitions of every configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accepted {
-    configurations: IdMap<Configuration, Known>,
+    configurations: IdMap<Configuration, KnownDefinitions>,
     /// The same by server.
     by_server: BTreeSet<Configuration>,
     /// How many entries each configuration has: what is held back of them must not be forgotten to be.
@@ -55,7 +55,7 @@ pub struct Judged {
     /// What may be used.
     pub usable: Arc<Catalog>,
     /// What is held back.
-    pub held: Held,
+    pub held: QuarantinedTools,
     /// The usable tools whose definition is another than the one that was accepted before, by name.
     pub renewed: Vec<Arc<str>>,
     /// Whether definitions were accepted that were not before.
@@ -104,7 +104,7 @@ impl Accepted {
                 }
             }
         }
-        let held = Held::new(held);
+        let held = QuarantinedTools::new(held);
         known.held = held.clone();
         Judged { usable: held.taken_out_of(listed), held, renewed, learned }
     }
@@ -115,7 +115,7 @@ impl Accepted {
         if configuration.on_tool_change == OnToolChange::Notify {
             return listed;
         }
-        let nothing = Known::default();
+        let nothing = KnownDefinitions::default();
         let known = match self.configurations.get(&configuration) {
             Some(known) => known,
             None if self.is_full() && self.unused.is_empty() => {
@@ -133,7 +133,8 @@ impl Accepted {
             }
         };
         let held = listed.tools.iter().filter(is_another);
-        let held = Held::new(held.map(|item| HeldTool::new(item.clone(), None)).collect());
+        let held =
+            QuarantinedTools::new(held.map(|item| HeldTool::new(item.clone(), None)).collect());
         held.taken_out_of(listed)
     }
 
@@ -171,13 +172,13 @@ impl Accepted {
     }
 
     /// What is held back of a server, whether or not it is connected: of the configuration whose lists were judged last.
-    pub fn held_of(&self, server: ServerId) -> Held {
+    pub fn held_of(&self, server: ServerId) -> QuarantinedTools {
         let known = self.of(server).map(|(_, known)| known);
         known.max_by_key(|known| known.judged).map(|known| known.held.clone()).unwrap_or_default()
     }
 
     /// What is held back of one configuration, whether or not it is connected.
-    pub fn held(&self, configuration: Configuration) -> Held {
+    pub fn held(&self, configuration: Configuration) -> QuarantinedTools {
         self.configurations.get(&configuration).map(|known| known.held.clone()).unwrap_or_default()
     }
 
@@ -187,15 +188,16 @@ impl Accepted {
         server: ServerId,
         tool: &str,
     ) -> Vec<(Configuration, Remembered)> {
-        let remembered = |known: &Known| match (known.held.tool(tool), known.tools.get(tool)) {
-            (Some(held), _) => Remembered::Held(held.item.clone()),
-            (None, Some(accepted)) => Remembered::Accepted(accepted.digest),
-            (None, None) => Remembered::Nothing,
-        };
+        let remembered =
+            |known: &KnownDefinitions| match (known.held.tool(tool), known.tools.get(tool)) {
+                (Some(held), _) => Remembered::Held(held.item.clone()),
+                (None, Some(accepted)) => Remembered::Accepted(accepted.digest),
+                (None, None) => Remembered::Nothing,
+            };
         self.of(server).map(|(configuration, known)| (configuration, remembered(known))).collect()
     }
 
-    fn of(&self, server: ServerId) -> impl Iterator<Item = (Configuration, &Known)> {
+    fn of(&self, server: ServerId) -> impl Iterator<Item = (Configuration, &KnownDefinitions)> {
         let least = Configuration {
             server,
             fingerprint: Fingerprint::LEAST,
@@ -249,7 +251,7 @@ impl Accepted {
     }
 
     /// What is known of a configuration, from now on if it was not before.
-    fn known(&mut self, configuration: Configuration) -> Result<&mut Known, NoRoom> {
+    fn known(&mut self, configuration: Configuration) -> Result<&mut KnownDefinitions, NoRoom> {
         if self.is_full() && !self.configurations.contains_key(&configuration) {
             let (_, oldest) = self.unused.pop_first().ok_or(NoRoom)?;
             self.configurations.remove(&oldest);
@@ -258,7 +260,7 @@ impl Accepted {
         let by_server = &mut self.by_server;
         let known = self.configurations.entry(configuration).or_insert_with(|| {
             by_server.insert(configuration);
-            Known::default()
+            KnownDefinitions::default()
         });
         let before = std::mem::replace(&mut known.judged, self.judged + 1);
         self.judged += 1;
@@ -274,10 +276,10 @@ impl Judged {
     /// Lists of a configuration of which nothing can be remembered: none of its tools can be told from a changed one.
     fn unremembered(listed: Arc<Catalog>, policy: OnToolChange) -> Judged {
         let held = match policy {
-            OnToolChange::Notify => Held::default(),
+            OnToolChange::Notify => QuarantinedTools::default(),
             OnToolChange::Quarantine => {
                 let tools = listed.tools.iter();
-                Held::new(tools.map(|item| HeldTool::new(item.clone(), None)).collect())
+                QuarantinedTools::new(tools.map(|item| HeldTool::new(item.clone(), None)).collect())
             }
         };
         Judged { usable: held.taken_out_of(listed), held, renewed: Vec::new(), learned: false }

@@ -264,7 +264,7 @@ fn what_is_newly_held_back_is_told_from_what_was() {
     let first = held(&[("a", "2"), ("b", "1")]);
     let second = held(&[("a", "2"), ("b", "2")]);
     let third = held(&[("a", "3"), ("b", "2")]);
-    let names = |held: &Held| -> Vec<String> {
+    let names = |held: &QuarantinedTools| -> Vec<String> {
         held.tools().iter().map(|tool| tool.item.name.to_string()).collect()
     };
     assert_eq!(names(&second.since(&first)), ["b"]);
@@ -272,8 +272,11 @@ fn what_is_newly_held_back_is_told_from_what_was() {
     assert_eq!(names(&third.since(&third)), [""; 0]);
     assert_eq!(names(&third.without("a")), ["b"]);
     assert!(third.is_same(&third.clone()) && !third.is_same(&second));
-    assert!(Held::default().is_same(&third.without("a").without("b")));
-    assert!(!Held::default().is_same(&third) && !third.is_same(&Held::default()));
+    assert!(QuarantinedTools::default().is_same(&third.without("a").without("b")));
+    assert!(
+        !QuarantinedTools::default().is_same(&third)
+            && !third.is_same(&QuarantinedTools::default())
+    );
     assert_ne!(third, second);
 }
 
@@ -316,7 +319,7 @@ fn another_approval_accepts_anew() {
     let judged = accepted.judge(configuration(0), listed(&[("a", "1"), ("b", "1")]));
     assert_eq!(names(&judged), (vec!["a"], vec!["b"], vec![]));
     accepted.recall(configuration(0), &approved(2, &listed(&[])));
-    assert_eq!(accepted.held(configuration(0)), Held::default());
+    assert_eq!(accepted.held(configuration(0)), QuarantinedTools::default());
     let judged = accepted.judge(configuration(0), listed(&[("a", "2"), ("b", "1")]));
     assert_eq!(names(&judged), (vec!["a", "b"], vec![], vec![]));
 }
@@ -360,7 +363,7 @@ fn what_is_held_back_is_remembered() {
     let changed = listed(&[("a", "2"), ("b", "2")]);
     let judged = accepted.judge(configuration(0), changed.clone());
     assert_eq!(accepted.held_of(server), judged.held);
-    assert_eq!(accepted.held_of(other), Held::default());
+    assert_eq!(accepted.held_of(other), QuarantinedTools::default());
     let item = changed.tool("a").unwrap().clone();
     let held = vec![(configuration(0), Remembered::Held(item.clone()))];
     assert_eq!(accepted.remembered(server, "a"), held);
@@ -370,5 +373,5 @@ fn what_is_held_back_is_remembered() {
     assert_eq!(accepted.remembered(server, "x"), [(configuration(0), Remembered::Nothing)]);
     assert_eq!(accepted.held(configuration(0)), judged.held.without("a"));
     accepted.judge(configuration(1), listed(&[("a", "1")]));
-    assert_eq!(accepted.held_of(server), Held::default());
+    assert_eq!(accepted.held_of(server), QuarantinedTools::default());
 }

@@ -11,7 +11,7 @@ use super::digests::Digests;
 use super::form;
 use super::hash::ApprovalHash;
 use super::record::{Decision, Record, Standing};
-use super::root::Root;
+use super::root::ProjectRoot;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::parse;
 
@@ -54,17 +54,22 @@ const VERSION_WITHOUT_TOOLS: u64 = 1;
 
 impl Book {
     /// What was decided about a configuration; nothing while it is pending.
-    pub fn standing(&self, root: &Root, server: &str, hash: ApprovalHash) -> Option<Standing> {
+    pub fn standing(
+        &self,
+        root: &ProjectRoot,
+        server: &str,
+        hash: ApprovalHash,
+    ) -> Option<Standing> {
         self.position(root, server, hash).map(|index| self.records[index].standing)
     }
 
     /// What was decided last about a name, whatever its configuration was.
-    pub fn last(&self, root: &Root, server: &str) -> Option<&Record> {
+    pub fn last(&self, root: &ProjectRoot, server: &str) -> Option<&Record> {
         self.records.iter().rfind(|record| record.is_of(root, server))
     }
 
     /// Whether some configuration of a name is approved.
-    pub fn was_approved(&self, root: &Root, server: &str) -> bool {
+    pub fn was_approved(&self, root: &ProjectRoot, server: &str) -> bool {
         let mut own = self.records.iter().filter(|record| record.is_of(root, server));
         own.any(|record| record.standing.decision == Decision::Approved)
     }
@@ -73,7 +78,7 @@ impl Book {
     /// the file system tells. It lets nothing run.
     pub fn decided_unseen(
         &self,
-        root: &Root,
+        root: &ProjectRoot,
         server: &str,
         candidate: &Candidate<'_>,
     ) -> Option<Decision> {
@@ -85,7 +90,7 @@ impl Book {
     }
 
     /// The decisions of a project, the oldest first.
-    pub fn of_root<'a>(&'a self, root: &'a Root) -> impl Iterator<Item = &'a Record> {
+    pub fn of_root<'a>(&'a self, root: &'a ProjectRoot) -> impl Iterator<Item = &'a Record> {
         self.records.iter().filter(move |record| record.root == *root)
     }
 
@@ -96,7 +101,7 @@ impl Book {
     /// `store` when there is no room though every approval were dropped; then nothing is changed.
     pub fn decide(
         &mut self,
-        root: &Root,
+        root: &ProjectRoot,
         server: &str,
         identity: &Identity,
         (decision, at_ms): (Decision, u64),
@@ -135,13 +140,18 @@ impl Book {
     }
 
     /// Makes a name pending, whatever its configuration; how many decisions there were.
-    pub fn forget(&mut self, root: &Root, server: &str) -> usize {
+    pub fn forget(&mut self, root: &ProjectRoot, server: &str) -> usize {
         let before = self.records.len();
         self.records.retain(|record| !record.is_of(root, server));
         before - self.records.len()
     }
 
-    pub(super) fn position(&self, root: &Root, server: &str, hash: ApprovalHash) -> Option<usize> {
+    pub(super) fn position(
+        &self,
+        root: &ProjectRoot,
+        server: &str,
+        hash: ApprovalHash,
+    ) -> Option<usize> {
         self.records.iter().position(|record| record.hash == hash && record.is_of(root, server))
     }
 

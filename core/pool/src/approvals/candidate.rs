@@ -22,7 +22,7 @@ pub struct Candidate<'a> {
     spec: &'a ServerSpec,
     /// What a file says beside it; nothing of one whose texts are what they say.
     template: Option<(&'a Template, &'a Declared)>,
-    shown: &'a Shown,
+    shown: &'a CandidateLaunch,
     /// Files outside of the project whose texts are values.
     secret_files: &'a [String],
     replaced: Option<&'a Replaced>,
@@ -31,7 +31,7 @@ pub struct Candidate<'a> {
 /// What would run, as far as that can be looked up without doing anything: environment and folder variables are in place, what only an
 /// admitted server asks for (`${input:…}`, secrets, commands) stands as it is written.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Shown {
+pub enum CandidateLaunch {
     /// A child process.
     Process {
         /// The command.
@@ -66,19 +66,19 @@ pub struct Identity {
     pub digests: Digests,
 }
 
-impl Shown {
+impl CandidateLaunch {
     /// What a configuration would run: one that was looked up, or whose texts are literal. `program` is the file that its command is.
     /// Nothing of a server that the host provides: nobody is asked about those.
-    pub fn of(spec: &ServerSpec, program: Option<String>) -> Option<Shown> {
+    pub fn of(spec: &ServerSpec, program: Option<String>) -> Option<CandidateLaunch> {
         match &spec.transport {
-            Transport::Stdio(stdio) => Some(Shown::Process {
+            Transport::Stdio(stdio) => Some(CandidateLaunch::Process {
                 command: stdio.command.clone(),
                 program,
                 args: stdio.args.clone(),
                 cwd: stdio.cwd.clone(),
                 in_workspace: Vec::new(),
             }),
-            Transport::Remote(remote) => Some(Shown::Remote {
+            Transport::Remote(remote) => Some(CandidateLaunch::Remote {
                 url: remote.url.clone(),
                 socket_path: remote.socket_path.clone(),
                 oauth: addresses(&spec.oauth),
@@ -100,7 +100,7 @@ impl<'a> Candidate<'a> {
     pub fn of_template(
         template: &'a Template,
         declared: &'a Declared,
-        shown: &'a Shown,
+        shown: &'a CandidateLaunch,
     ) -> Candidate<'a> {
         let (spec, _) = template.behaviour();
         Candidate {
@@ -113,7 +113,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// The candidate of a configuration whose texts are literal.
-    pub fn of_spec(spec: &'a ServerSpec, shown: &'a Shown) -> Candidate<'a> {
+    pub fn of_spec(spec: &'a ServerSpec, shown: &'a CandidateLaunch) -> Candidate<'a> {
         Candidate { spec, template: None, shown, secret_files: &[], replaced: None }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// What would run.
-    pub fn shown(&self) -> &'a Shown {
+    pub fn shown(&self) -> &'a CandidateLaunch {
         self.shown
     }
 
@@ -166,8 +166,10 @@ impl<'a> Candidate<'a> {
     /// What it says of signing in.
     pub(super) fn sign_in(&self) -> Option<SignIn> {
         match self.shown {
-            Shown::Remote { url, oauth, .. } => SignIn::of(&self.spec.oauth, oauth, Some(url)),
-            Shown::Process { .. } => SignIn::of(&self.spec.oauth, &BTreeMap::new(), None),
+            CandidateLaunch::Remote { url, oauth, .. } => {
+                SignIn::of(&self.spec.oauth, oauth, Some(url))
+            }
+            CandidateLaunch::Process { .. } => SignIn::of(&self.spec.oauth, &BTreeMap::new(), None),
         }
     }
 
@@ -193,7 +195,7 @@ impl<'a> Candidate<'a> {
         fields.extend(replaced.map(|replaced| ("replaced", json!(replaced.seal))));
         match shown {
             // What is there in the workspace is no part of the configuration.
-            Shown::Process { command, program, args, cwd, in_workspace: _ } => {
+            CandidateLaunch::Process { command, program, args, cwd, in_workspace: _ } => {
                 fields.insert("program", json!(program));
                 // The written form stays, since a variable's value may look like another variable (S-07).
                 for (name, value) in
@@ -202,7 +204,7 @@ impl<'a> Candidate<'a> {
                     join(&mut fields, name, value);
                 }
             }
-            Shown::Remote { url, socket_path, oauth } => {
+            CandidateLaunch::Remote { url, socket_path, oauth } => {
                 join(&mut fields, "url", json!(url));
                 join(&mut fields, "socket_path", json!(socket_path));
                 // Left out where they are as they are written, so that what was decided without them stays.

@@ -27,12 +27,12 @@ pub struct FieldChange {
     /// The field, such as `args` or `env.TOKEN`, escaped.
     pub field: String,
     /// How.
-    pub change: Change,
+    pub change: FieldChangeKind,
 }
 
 /// How a field is different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum FieldChangeKind {
     /// It was not there.
     Added,
     /// It is there no more.
@@ -41,13 +41,13 @@ pub enum Change {
     Changed,
 }
 
-impl Change {
+impl FieldChangeKind {
     /// Its word.
     pub fn as_str(self) -> &'static str {
         match self {
-            Change::Added => "added",
-            Change::Removed => "removed",
-            Change::Changed => "changed",
+            FieldChangeKind::Added => "added",
+            FieldChangeKind::Removed => "removed",
+            FieldChangeKind::Changed => "changed",
         }
     }
 }
@@ -69,10 +69,10 @@ impl Changes {
         let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
         let different = names.into_iter().filter_map(|name| {
             let change = match (before.get(name), now.get(name)) {
-                (None, _) => Change::Added,
-                (_, None) => Change::Removed,
+                (None, _) => FieldChangeKind::Added,
+                (_, None) => FieldChangeKind::Removed,
                 (Some(before), Some(now)) if before == now => return None,
-                _ => Change::Changed,
+                _ => FieldChangeKind::Changed,
             };
             Some(FieldChange { field: escaped_text(name), change })
         });

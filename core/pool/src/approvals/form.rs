@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::digests::Digests;
 use super::hash::ApprovalHash;
 use super::record::{Decision, Record, Standing, ToolDigests};
-use super::root::Root;
+use super::root::ProjectRoot;
 use crate::text::{digest_from_hex, hex};
 
 /// A bound of what a decision takes however its texts are escaped, which costs less than its text.
@@ -85,7 +85,7 @@ pub(super) fn read(value: Value) -> Option<Record> {
         Some(_) => return None,
     };
     let standing = Standing { decision, at_ms, serial };
-    let root = Root::of_canonical(root);
+    let root = ProjectRoot::of_canonical(root);
     let record = Record { root, server, hash, standing, digests, tools };
     members.is_empty().then_some(record)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::digests::Digests;
 use super::hash::ApprovalHash;
-use super::root::Root;
+use super::root::ProjectRoot;
 
 /// What a person decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Standing {
 #[non_exhaustive]
 pub struct Record {
     /// The project.
-    pub root: Root,
+    pub root: ProjectRoot,
     /// The server's name.
     pub server: String,
     /// The configuration.
@@ -62,7 +62,7 @@ pub struct Record {
 
 impl Record {
     /// Whether it is about a name, whatever the configuration.
-    pub(super) fn is_of(&self, root: &Root, server: &str) -> bool {
+    pub(super) fn is_of(&self, root: &ProjectRoot, server: &str) -> bool {
         self.server == server && self.root == *root
     }
 }

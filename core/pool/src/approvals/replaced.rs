@@ -17,7 +17,7 @@ pub enum StartFile {
 
 /// What of a file is another, the first that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum FileDifference {
     /// It is another file, by its device and its inode; or there was none, or is none.
     OtherFile,
     /// Its size.
@@ -36,7 +36,7 @@ pub struct Replaced {
     /// Its path.
     pub path: String,
     /// What is another.
-    pub difference: Difference,
+    pub difference: FileDifference,
     /// A digest of what the files are now: an approval is about these, see [`seal`].
     pub seal: String,
 }
@@ -51,23 +51,23 @@ impl StartFile {
     }
 }
 
-impl Difference {
+impl FileDifference {
     /// Its word.
     pub fn as_str(self) -> &'static str {
         match self {
-            Difference::OtherFile => "other_file",
-            Difference::Size => "size",
-            Difference::Content => "content",
-            Difference::Time => "time",
+            FileDifference::OtherFile => "other_file",
+            FileDifference::Size => "size",
+            FileDifference::Content => "content",
+            FileDifference::Time => "time",
         }
     }
 
     fn clause(self) -> &'static str {
         match self {
-            Difference::OtherFile => "is another file than was looked at",
-            Difference::Size => "has another size than when it was looked at",
-            Difference::Content => "has other content than when it was looked at",
-            Difference::Time => "was written to since it was looked at",
+            FileDifference::OtherFile => "is another file than was looked at",
+            FileDifference::Size => "has another size than when it was looked at",
+            FileDifference::Content => "has other content than when it was looked at",
+            FileDifference::Time => "was written to since it was looked at",
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::candidate::{Candidate, Identity, Shown};
+use super::candidate::{Candidate, CandidateLaunch, Identity};
 use super::changes::Changes;
 use super::declared::DeclaredInput;
 use super::line::{escaped_line, escaped_text};
 use super::record::Record;
 use super::replaced::Replaced;
 use super::risk::{self, Risk};
-use super::root::Root;
+use super::root::ProjectRoot;
 use super::sign_in::SignIn;
 use crate::config::Transport;
 use crate::expand::{TakenKind, takes};
@@ -19,7 +19,7 @@ mod text;
 
 /// Where a configuration comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct RequestOrigin {
     /// The scope of its source, such as `project`.
     pub scope: String,
     /// The file, when it is from one.
@@ -30,7 +30,7 @@ pub struct Origin {
 
 /// An entry of the same name that a configuration would take the place of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hidden {
+pub struct HiddenEntry {
     /// Its source.
     pub source: String,
     /// The file, when it is from one.
@@ -45,17 +45,17 @@ pub struct Hidden {
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// The project.
-    pub root: &'a Root,
+    pub root: &'a ProjectRoot,
     /// The server's name.
     pub server: &'a str,
     /// Where its configuration comes from.
-    pub origin: &'a Origin,
+    pub origin: &'a RequestOrigin,
     /// The configuration.
     pub candidate: Candidate<'a>,
     /// What was decided last about this name, if anything was.
     pub last: Option<&'a Record>,
     /// What it would take the place of.
-    pub hides: Option<&'a Hidden>,
+    pub hides: Option<&'a HiddenEntry>,
     /// Another name that looks like this one.
     pub alike: Option<&'a str>,
 }
@@ -81,11 +81,11 @@ pub struct Request {
     /// What is decided about; a decision carries its hash.
     pub identity: Identity,
     /// Where the configuration comes from.
-    pub origin: Origin,
+    pub origin: RequestOrigin,
     /// The word for its transport.
     pub transport: &'static str,
     /// What would run.
-    pub shown: Shown,
+    pub shown: CandidateLaunch,
     /// Names of the variables that it sets, escaped.
     pub env: Vec<String>,
     /// Names of the base environment's variables that it does not get, escaped.
@@ -103,7 +103,7 @@ pub struct Request {
     /// What its file declares of the inputs that it takes.
     pub inputs: Vec<DeclaredInput>,
     /// What it would take the place of.
-    pub hides: Option<Hidden>,
+    pub hides: Option<HiddenEntry>,
     /// What of its program is another than was looked at.
     pub replaced: Option<Replaced>,
     /// What a person should look at twice.
@@ -157,7 +157,7 @@ impl Request {
         let Request {
             server,
             identity,
-            origin: Origin { scope, file, line },
+            origin: RequestOrigin { scope, file, line },
             transport,
             shown,
             env,
@@ -192,7 +192,7 @@ impl Request {
             "takes": takes.iter().map(Taken::to_json).collect::<Vec<_>>(),
             "oauth": oauth.as_ref().map(SignIn::to_json),
             "inputs": inputs.iter().map(DeclaredInput::to_json).collect::<Vec<_>>(),
-            "hides": hides.as_ref().map(Hidden::to_json),
+            "hides": hides.as_ref().map(HiddenEntry::to_json),
             "replaced": replaced.as_ref().map(Replaced::to_json),
             "risks": risks.iter().map(Risk::to_json).collect::<Vec<_>>(),
             "changes": changes.as_ref().map(Changes::to_json),
@@ -200,10 +200,10 @@ impl Request {
     }
 }
 
-impl Hidden {
+impl HiddenEntry {
     /// As JSON: `{source, file, line}`.
     pub fn to_json(&self) -> Value {
-        let Hidden { source, file, line, is_users: _ } = self;
+        let HiddenEntry { source, file, line, is_users: _ } = self;
         json!({ "source": source, "file": file, "line": line })
     }
 
@@ -239,11 +239,11 @@ impl std::fmt::Debug for Request {
     }
 }
 
-impl Shown {
+impl CandidateLaunch {
     /// What would run, as it is, and the same for people.
     fn to_json(&self) -> (Value, Value) {
         match self {
-            Shown::Process { command, program, args, cwd, in_workspace } => {
+            CandidateLaunch::Process { command, program, args, cwd, in_workspace } => {
                 let named = in_workspace.iter().filter_map(|place| {
                     let argument = args.get(place.checked_sub(1)?)?;
                     Some(json!({ "argument": place, "path": escaped_text(argument) }))
@@ -260,7 +260,7 @@ impl Shown {
                 });
                 (exact, escaped)
             }
-            Shown::Remote { url, socket_path, oauth } => {
+            CandidateLaunch::Remote { url, socket_path, oauth } => {
                 let exact = json!({ "url": url, "socket_path": socket_path, "oauth": oauth });
                 let escaped = json!({
                     "line": escaped_text(url),
@@ -274,8 +274,8 @@ impl Shown {
     /// The command and its arguments; nothing of a remote server.
     pub fn argv(&self) -> impl Iterator<Item = &str> {
         let (command, args) = match self {
-            Shown::Process { command, args, .. } => (Some(command), args.as_slice()),
-            Shown::Remote { .. } => (None, [].as_slice()),
+            CandidateLaunch::Process { command, args, .. } => (Some(command), args.as_slice()),
+            CandidateLaunch::Remote { .. } => (None, [].as_slice()),
         };
         command.into_iter().chain(args).map(String::as_str)
     }

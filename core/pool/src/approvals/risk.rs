@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use self::cue::{Row, Script};
-use super::candidate::{Candidate, Shown};
+use self::cue::{RiskRow, Script};
+use super::candidate::{Candidate, CandidateLaunch};
 use super::line::escaped_text;
 use super::names::is_deceptive;
-use super::request::Hidden;
-use super::root::Root;
+use super::request::HiddenEntry;
+use super::root::ProjectRoot;
 use crate::config::{StdioSpec, Transport};
 
 mod cue;
@@ -141,9 +141,9 @@ impl Risk {
 const MARKS_MAX: usize = 64;
 
 /// All marks of a candidate.
-pub(super) fn marks(candidate: &Candidate<'_>, root: &Root) -> Vec<Risk> {
+pub(super) fn marks(candidate: &Candidate<'_>, root: &ProjectRoot) -> Vec<Risk> {
     let mut marks = Vec::new();
-    if let Shown::Process { command, program, .. } = candidate.shown() {
+    if let CandidateLaunch::Process { command, program, .. } = candidate.shown() {
         let argv: Vec<&str> = candidate.shown().argv().collect();
         marks.extend(of_arguments(&argv, program.as_deref(), root));
         marks.extend(unpinned(&argv));
@@ -168,7 +168,7 @@ pub(super) fn marks(candidate: &Candidate<'_>, root: &Root) -> Vec<Risk> {
 /// The marks of a name: whose place it takes, and what it looks like.
 pub(super) fn of_name(
     server: &str,
-    hides: Option<&Hidden>,
+    hides: Option<&HiddenEntry>,
     alike: Option<&str>,
 ) -> impl Iterator<Item = Risk> {
     let hidden = hides.filter(|hidden| hidden.is_users);
@@ -200,8 +200,8 @@ fn of_environment(stdio: &StdioSpec) -> impl Iterator<Item = Risk> {
 /// What the arguments may make any program start, wherever it stands in the command line: shells and interpreters, each flag after one of
 /// them that carries code, what the table has of programs, and variables that decide what is loaded. Programs take whole command lines in
 /// one argument as well, so that the words of one count like arguments.
-fn of_arguments(argv: &[&str], program: Option<&str>, root: &Root) -> Vec<Risk> {
-    let mut found = Found {
+fn of_arguments(argv: &[&str], program: Option<&str>, root: &ProjectRoot) -> Vec<Risk> {
+    let mut found = LineFindings {
         root,
         marks: Vec::new(),
         flags: Vec::new(),
@@ -218,17 +218,17 @@ fn of_arguments(argv: &[&str], program: Option<&str>, root: &Root) -> Vec<Risk> 
 }
 
 /// What was found in the words of a line so far.
-struct Found<'a> {
-    root: &'a Root,
+struct LineFindings<'a> {
+    root: &'a ProjectRoot,
     marks: Vec<Risk>,
     /// How the interpreters that were named are given code.
     flags: Vec<&'static words::Flags>,
     /// The rows of the programs that were named.
-    rows: Vec<&'static Row>,
+    rows: Vec<&'static RiskRow>,
     script: Script,
 }
 
-impl Found<'_> {
+impl LineFindings<'_> {
     fn take(&mut self, word: &str, index: usize) {
         let marks = &mut self.marks;
         if self.flags.iter().any(|flags| flags.carry_code(word)) {

@@ -4,12 +4,12 @@ use std::fmt;
 
 /// A project's folder with all links resolved. Whoever reads decisions and whoever writes them has it of one function (SPEC 12.1).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Root(String);
+pub struct ProjectRoot(String);
 
-impl Root {
+impl ProjectRoot {
     /// The root of this path, which must be absolute with every link resolved: nothing is looked up here.
-    pub fn of_canonical(path: impl Into<String>) -> Root {
-        Root(path.into())
+    pub fn of_canonical(path: impl Into<String>) -> ProjectRoot {
+        ProjectRoot(path.into())
     }
 
     /// The path.
@@ -24,7 +24,7 @@ impl Root {
     }
 }
 
-impl fmt::Display for Root {
+impl fmt::Display for ProjectRoot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -10,7 +10,7 @@ use super::book::Book;
 use super::form;
 use super::hash::ApprovalHash;
 use super::record::{Decision, Standing, ToolDigests};
-use super::root::Root;
+use super::root::ProjectRoot;
 
 /// What the digests of one decision take at most as text, in bytes: those of about 1,500 tools, and an eighth of the file.
 pub(super) const TOOLS_BYTES_MAX: usize = 128 << 10;
@@ -28,7 +28,7 @@ impl Book {
     /// The approval of a configuration, and what is accepted by it; nothing of one that is not approved.
     pub fn accepted_tools(
         &self,
-        root: &Root,
+        root: &ProjectRoot,
         server: &str,
         hash: ApprovalHash,
     ) -> Option<(Standing, Arc<ToolDigests>)> {
@@ -41,7 +41,7 @@ impl Book {
     /// another definition since: those names are `accepted`.
     pub fn keep_tools(
         &mut self,
-        (root, server, hash): (&Root, &str, ApprovalHash),
+        (root, server, hash): (&ProjectRoot, &str, ApprovalHash),
         by: Standing,
         tools: &ToolDigests,
         accepted: &BTreeSet<Arc<str>>,

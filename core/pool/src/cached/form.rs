@@ -28,7 +28,7 @@ const SERVER_VERSION_MAX: usize = 128;
 
 /// What a server says of a listing, beside the lists.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listing {
+pub struct ListingTerms {
     /// Whom it is for.
     pub scope: CacheScope,
     /// How long it is fresh, where the server says so.
@@ -52,8 +52,8 @@ pub struct Kept {
 impl Kept {
     /// What was listed at that time, in milliseconds since 1970. None of what is not kept: an empty catalog, one that is `private`, and one
     /// that is not fresh even when it comes.
-    pub fn of(catalog: &Arc<Catalog>, listing: &Listing, listed_at_ms: u64) -> Option<Kept> {
-        let Listing { scope, fresh_for, server_version } = listing;
+    pub fn of(catalog: &Arc<Catalog>, listing: &ListingTerms, listed_at_ms: u64) -> Option<Kept> {
+        let ListingTerms { scope, fresh_for, server_version } = listing;
         let fresh_for = fresh_for.map(|time| time.min(KEPT_FOR));
         let server_version = server_version.chars().take(SERVER_VERSION_MAX).collect();
         let kept = Kept { catalog: catalog.clone(), listed_at_ms, fresh_for, server_version };

@@ -14,34 +14,34 @@ use crate::text::{escaped, hex};
 ///
 /// Equal for whatever is equal but for the fields that say nothing of the connection. `Debug` prints nothing of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Written([u8; 32]);
+pub struct WrittenHash([u8; 32]);
 
-impl Written {
+impl WrittenHash {
     /// That of a configuration whose values are taken literally.
-    pub fn literal(spec: &ServerSpec) -> Written {
-        Written::of("literal", spec, None)
+    pub fn literal(spec: &ServerSpec) -> WrittenHash {
+        WrittenHash::of("literal", spec, None)
     }
 
     /// That of an entry of a settings file.
-    pub fn template(template: &Template) -> Written {
+    pub fn template(template: &Template) -> WrittenHash {
         let (spec, env_file) = template.behaviour();
-        Written::of("template", spec, env_file)
+        WrittenHash::of("template", spec, env_file)
     }
 
     /// Another one, for the same configuration where it needs approval.
-    pub fn of_approved(self) -> Written {
-        Written(self.0.map(|byte| !byte))
+    pub fn of_approved(self) -> WrittenHash {
+        WrittenHash(self.0.map(|byte| !byte))
     }
 
-    fn of(kind: &str, spec: &ServerSpec, env_file: Option<&str>) -> Written {
+    fn of(kind: &str, spec: &ServerSpec, env_file: Option<&str>) -> WrittenHash {
         let fingerprint = spec.fingerprint("", &[]);
         // A file of no name is another than none.
         let env_file = env_file.map(|file| format!("={file}")).unwrap_or_default();
-        Written(digest([kind.as_bytes(), fingerprint.bytes(), env_file.as_bytes()]))
+        WrittenHash(digest([kind.as_bytes(), fingerprint.bytes(), env_file.as_bytes()]))
     }
 }
 
-impl fmt::Debug for Written {
+impl fmt::Debug for WrittenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Written")
     }
@@ -73,7 +73,7 @@ const FORM: &[u8] = b"1";
 
 impl CacheKey {
     /// The key of a server of that name.
-    pub fn new(server: &str, written: &Written, asker: Asker<'_>) -> CacheKey {
+    pub fn new(server: &str, written: &WrittenHash, asker: Asker<'_>) -> CacheKey {
         let Asker { workspace, context, capabilities } = asker;
         let capabilities = capabilities.join(" ");
         let parts = [

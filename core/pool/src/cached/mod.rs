@@ -13,5 +13,5 @@ mod tests;
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::form::fuzzing;
-pub use self::form::{KEPT_FOR, Kept, Listing, TEXT_BYTES_MAX};
-pub use self::key::{Asker, CacheKey, Written};
+pub use self::form::{KEPT_FOR, Kept, ListingTerms, TEXT_BYTES_MAX};
+pub use self::key::{Asker, CacheKey, WrittenHash};

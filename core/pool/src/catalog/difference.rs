@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Catalog, Change, Difference, Item};
+use super::{Catalog, CatalogDifference, Item, NameChanges};
 
-impl Difference {
+impl CatalogDifference {
     /// From `before` to `after`. Both must be sorted, as [`Catalog::finish`] leaves them.
-    pub fn between(before: &Catalog, after: &Catalog) -> Difference {
+    pub fn between(before: &Catalog, after: &Catalog) -> CatalogDifference {
         let change = |list: fn(&Catalog) -> &[Item]| {
             let lists = (list(before).iter().collect(), list(after).iter().collect());
-            Change::of(lists, |old, new| old.digest == new.digest)
+            NameChanges::of(lists, |old, new| old.digest == new.digest)
         };
         let templates = change(|catalog| &catalog.resource_templates);
-        Difference {
+        CatalogDifference {
             tools: change(|catalog| &catalog.tools),
             prompts: change(|catalog| &catalog.prompts),
             resources: change(|catalog| &catalog.resources).with(templates),
@@ -23,7 +23,7 @@ impl Difference {
     }
 
     /// The same, with those of the tools that came whose definition is another than they once had as changed, too.
-    pub fn with_renewed(mut self, renewed: &[Arc<str>]) -> Difference {
+    pub fn with_renewed(mut self, renewed: &[Arc<str>]) -> CatalogDifference {
         let added = &self.tools.added;
         let came_back = renewed.iter().filter(|name| added.binary_search(name).is_ok()).cloned();
         self.tools.changed.extend(came_back);
@@ -44,10 +44,14 @@ impl Difference {
     }
 }
 
-impl Change {
+impl NameChanges {
     /// Of these names, each list sorted.
-    pub fn new(added: Vec<Arc<str>>, removed: Vec<Arc<str>>, changed: Vec<Arc<str>>) -> Change {
-        Change { added, removed, changed }
+    pub fn new(
+        added: Vec<Arc<str>>,
+        removed: Vec<Arc<str>>,
+        changed: Vec<Arc<str>>,
+    ) -> NameChanges {
+        NameChanges { added, removed, changed }
     }
 
     /// Its three lists as members of a JSON object: `"added":[…],"removed":[…],"changed":[…]`.
@@ -68,8 +72,8 @@ impl Change {
     pub(crate) fn of(
         (before, after): (Vec<&Item>, Vec<&Item>),
         same: impl Fn(&Item, &Item) -> bool,
-    ) -> Change {
-        let mut change = Change::default();
+    ) -> NameChanges {
+        let mut change = NameChanges::default();
         let mut before = before.into_iter().peekable();
         let mut after = after.into_iter().peekable();
         loop {
@@ -93,7 +97,7 @@ impl Change {
     }
 
     /// Both changes as one, sorted, each name once.
-    pub(crate) fn with(mut self, other: Change) -> Change {
+    pub(crate) fn with(mut self, other: NameChanges) -> NameChanges {
         for (names, more) in [
             (&mut self.added, other.added),
             (&mut self.removed, other.removed),

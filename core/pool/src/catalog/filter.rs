@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Change, Difference, Filter};
+use super::{CatalogDifference, Filter, NameChanges};
 use crate::pattern::matches;
 
 impl Filter {
@@ -28,16 +28,16 @@ impl Filter {
     }
 }
 
-impl Difference {
+impl CatalogDifference {
     /// What a session that sees only these tools and prompts is told of it. Resources are not filtered.
-    pub fn seen_by(&self, admits: impl Fn(&str) -> bool) -> Difference {
+    pub fn seen_by(&self, admits: impl Fn(&str) -> bool) -> CatalogDifference {
         let names = |names: &[Arc<str>]| {
             names.iter().filter(|name| admits(name)).cloned().collect::<Vec<_>>()
         };
-        let visible = |change: &Change| {
-            Change::new(names(&change.added), names(&change.removed), names(&change.changed))
+        let visible = |change: &NameChanges| {
+            NameChanges::new(names(&change.added), names(&change.removed), names(&change.changed))
         };
-        Difference {
+        CatalogDifference {
             tools: visible(&self.tools),
             prompts: visible(&self.prompts),
             resources: self.resources.clone(),

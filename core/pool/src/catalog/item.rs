@@ -3,8 +3,8 @@
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::{Item, ListKind, Skipped};
-use crate::json::{Malformed, canonical, lossy_members, members};
+use super::{Item, ListKind, SkippedItem};
+use crate::json::{CanonicalFault, canonical, lossy_members, members};
 use crate::lenient::whole_characters;
 use crate::text::{escaped, is_hidden};
 
@@ -53,13 +53,13 @@ impl Item {
 
     /// Reads one definition. An item without a usable name or input schema is left out. A member of a wrong type stays in the definition,
     /// and each typed reader drops it (SPEC 18.2).
-    pub(super) fn parse(list: ListKind, written: &str) -> Result<Item, Skipped> {
+    pub(super) fn parse(list: ListKind, written: &str) -> Result<Item, SkippedItem> {
         // A host is handed whole characters alone (SPEC 18.3).
         let definition = &*whole_characters(written);
-        let nameless = |reason: String| Skipped { list, name: None, reason };
+        let nameless = |reason: String| SkippedItem { list, name: None, reason };
         if definition.len() > DEFINITION_BYTES_MAX {
             let reason = format!("its definition is longer than {DEFINITION_BYTES_MAX} bytes");
-            return Err(Skipped { list, name: name_of(list, definition), reason });
+            return Err(SkippedItem { list, name: name_of(list, definition), reason });
         }
         if !definition.starts_with('{') {
             return Err(nameless("it is no object".into()));
@@ -68,7 +68,7 @@ impl Item {
         // Of what has no form the name is looked for all the same.
         let members = members(form.as_deref().unwrap_or(definition));
         let members =
-            members.map_err(|_| nameless(format!("it {}", Malformed::NotJson.sentence())))?;
+            members.map_err(|_| nameless(format!("it {}", CanonicalFault::NotJson.sentence())))?;
         let key = key_member(list);
         let raw = members.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
         let raw = raw.ok_or_else(|| nameless(format!("it has no `{key}`")))?;
@@ -77,7 +77,7 @@ impl Item {
             // No server would know it by another name.
             .filter(|_| definition == written || !is_mended(list, written))
             .ok_or_else(|| nameless(format!("its `{key}` is no string")))?;
-        let named = |reason: String| Skipped { list, name: Some(shown(&name)), reason };
+        let named = |reason: String| SkippedItem { list, name: Some(shown(&name)), reason };
         check_name(list, &name).map_err(|reason| named(reason.into()))?;
         // The whole has to have one meaning, or what a model is shown would depend on who reads it.
         form.as_ref().map_err(|fault| named(format!("it {}", fault.sentence())))?;

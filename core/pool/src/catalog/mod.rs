@@ -50,7 +50,7 @@ impl fmt::Debug for Item {
 
 /// Something that was listed and had to be left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedItem {
     /// Which list.
     pub list: ListKind,
     /// Its name, escaped, if it had one.
@@ -82,7 +82,7 @@ pub struct Catalog {
     /// The resource templates.
     pub resource_templates: Vec<Item>,
     /// What was left out: a report of each, 10,000 at most.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedItem>,
     /// How many more were left out.
     pub unreported: usize,
     /// The lists that could not be had (SPEC 4.4): what is in them here is what was listed before, or nothing.
@@ -227,7 +227,7 @@ impl ListKind {
 
 /// Names that came, went and changed in one list, each sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct NameChanges {
     /// Not there before.
     pub added: Vec<Arc<str>>,
     /// Not there now.
@@ -238,13 +238,13 @@ pub struct Change {
 
 /// What is different between two catalogs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Difference {
+pub struct CatalogDifference {
     /// Among the tools.
-    pub tools: Change,
+    pub tools: NameChanges,
     /// Among the prompts.
-    pub prompts: Change,
+    pub prompts: NameChanges,
     /// Among the resources and the resource templates.
-    pub resources: Change,
+    pub resources: NameChanges,
 }
 
 /// Which of a server's tools and prompts a session sees (SPEC 6.1).

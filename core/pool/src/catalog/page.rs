@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{CacheScope, Catalog, Item, ListKind, PageEnd, Skipped};
+use super::{CacheScope, Catalog, Item, ListKind, PageEnd, SkippedItem};
 use crate::error::{Error, ErrorCode, Result};
-use crate::lenient::{Kind, lenient};
+use crate::lenient::{ValueKind, lenient};
 use crate::text::escaped;
 
 /// The most items of one list; what comes after is left out and reported. Far more than a model can be shown.
@@ -54,7 +54,7 @@ impl Catalog {
         for definition in items {
             if self.list(list).len() >= ITEMS_MAX {
                 let reason = format!("the server lists more than {ITEMS_MAX}");
-                self.skip(Skipped { list, name: None, reason });
+                self.skip(SkippedItem { list, name: None, reason });
                 self.unreported += left - 1;
                 break;
             }
@@ -90,7 +90,7 @@ impl Catalog {
                     true => format!("the server lists this {} twice", list.noun()),
                     false => format!("another {} has this name", list.noun()),
                 };
-                self.skip(Skipped { list, name: Some(escaped(&name)), reason });
+                self.skip(SkippedItem { list, name: Some(escaped(&name)), reason });
             }
         }
     }
@@ -102,7 +102,7 @@ impl Catalog {
         self.unreported += from.unreported;
     }
 
-    fn skip(&mut self, skipped: Skipped) {
+    fn skip(&mut self, skipped: SkippedItem) {
         match self.skipped.len() < SKIPPED_MAX {
             true => self.skipped.push(skipped),
             false => self.unreported += 1,
@@ -119,7 +119,7 @@ fn milliseconds(value: &RawValue) -> Option<Duration> {
 
 /// The cursor of the next page. One that is a number goes back as its text; anything else is none.
 fn cursor(value: &RawValue) -> Option<String> {
-    serde_json::from_str(&lenient(value.get(), &Kind::Text)).ok()
+    serde_json::from_str(&lenient(value.get(), &ValueKind::Text)).ok()
 }
 
 /// Of what is said and not understood the narrower is meant.
@@ -135,7 +135,7 @@ fn protocol(list: ListKind, message: &str) -> Error {
 }
 
 /// What a page holds: the items of each list as written, and what is said beside them.
-struct Page<'a, const LISTS: usize> {
+struct ParsedPage<'a, const LISTS: usize> {
     items: [Option<Vec<&'a RawValue>>; LISTS],
     end: PageEnd,
 }
@@ -144,7 +144,7 @@ struct Page<'a, const LISTS: usize> {
 struct PageOf<const LISTS: usize>([ListKind; LISTS]);
 
 impl<'de, const LISTS: usize> DeserializeSeed<'de> for PageOf<LISTS> {
-    type Value = Page<'de, LISTS>;
+    type Value = ParsedPage<'de, LISTS>;
 
     fn deserialize<D: Deserializer<'de>>(
         self,
@@ -155,7 +155,7 @@ impl<'de, const LISTS: usize> DeserializeSeed<'de> for PageOf<LISTS> {
 }
 
 impl<'de, const LISTS: usize> Visitor<'de> for PageOf<LISTS> {
-    type Value = Page<'de, LISTS>;
+    type Value = ParsedPage<'de, LISTS>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -165,7 +165,7 @@ impl<'de, const LISTS: usize> Visitor<'de> for PageOf<LISTS> {
         self,
         mut map: A,
     ) -> std::result::Result<Self::Value, A::Error> {
-        let mut page = Page { items: [const { None }; LISTS], end: PageEnd::default() };
+        let mut page = ParsedPage { items: [const { None }; LISTS], end: PageEnd::default() };
         while let Some(member) = map.next_key::<String>()? {
             if let Some(place) = self.0.iter().position(|list| member == list.member()) {
                 // What is `null` in a list of some languages is one with nothing in it.

@@ -198,9 +198,9 @@ pub(super) fn nearest_known(name: &str) -> Option<&'static str> {
     nearest(name, known.iter().flat_map(|field| &field.spellings).map(String::as_str))
 }
 
-static KNOWN: LazyLock<Known> = LazyLock::new(Known::new);
+static KNOWN: LazyLock<KnownFields> = LazyLock::new(KnownFields::new);
 
-struct Known {
+struct KnownFields {
     fields: Vec<KnownField>,
     /// The place in `fields`, by the registry's name.
     by_name: HashMap<&'static str, usize>,
@@ -213,8 +213,8 @@ struct KnownField {
     spellings: Vec<String>,
 }
 
-impl Known {
-    fn new() -> Known {
+impl KnownFields {
+    fn new() -> KnownFields {
         let (mut by_name, mut by_folded) = (HashMap::new(), HashMap::new());
         let field = |row: &'static OptionRow| KnownField { row, spellings: row.spellings() };
         let fields: Vec<KnownField> = options(Scope::Server).iter().map(field).collect();
@@ -225,7 +225,7 @@ impl Known {
                 by_folded.entry(folded).or_insert_with(|| (place, spelling.clone()));
             }
         }
-        Known { fields, by_name, by_folded }
+        KnownFields { fields, by_name, by_folded }
     }
 
     /// The field of that name. Asked only for names that are in the registry.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::fields::invalid;
 use super::{ServerSpec, check_name};
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{self, Defect, Step, dotted};
+use crate::json::{self, Defect, PathStep, dotted};
 
 /// More than any configuration written by a person, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 20;
@@ -103,14 +103,15 @@ fn is_miswritten(name: &str) -> bool {
 fn attribute(defect: &Defect, prefix: usize) -> Result<(Option<String>, Error)> {
     let sentence = |path: &str| format!("`{path}` {}", defect.kind.sentence());
     if defect.path.len() <= prefix {
-        let is_container = matches!(&defect.path[..], [Step::Member(name)] if name == CONTAINER);
+        let is_container =
+            matches!(&defect.path[..], [PathStep::Member(name)] if name == CONTAINER);
         let is_root = defect.path.is_empty();
         let path = dotted(&defect.path);
         let error = whole(&sentence(&path)).with_detail("path", path);
         return if is_container || is_root { Err(error) } else { Ok((None, error)) };
     }
-    let inside = prefix == 0 || defect.path.first() == Some(&Step::Member(CONTAINER.into()));
-    let (Step::Member(server), true) = (&defect.path[prefix], inside) else {
+    let inside = prefix == 0 || defect.path.first() == Some(&PathStep::Member(CONTAINER.into()));
+    let (PathStep::Member(server), true) = (&defect.path[prefix], inside) else {
         return Ok((None, whole("")));
     };
     let path = dotted(&defect.path[prefix + 1..]);

@@ -8,7 +8,7 @@ use crate::json::joined;
 
 /// What a text of a configuration is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum TextRole {
     /// It is the program: what it is must be known before anybody is asked.
     Program,
     /// It is the path of a folder or of a file of variables, which an approval shows too.
@@ -21,31 +21,31 @@ pub(super) enum Role {
     Secret,
 }
 
-impl Role {
+impl TextRole {
     /// Whether it is a path, of which a leading `~` is the home folder.
     pub(super) fn is_path(self) -> bool {
         match self {
-            Role::Program | Role::Path => true,
-            Role::Target | Role::Value | Role::Secret => false,
+            TextRole::Program | TextRole::Path => true,
+            TextRole::Target | TextRole::Value | TextRole::Secret => false,
         }
     }
 
     /// Whether nothing is known of it before it is admitted.
     pub(super) fn is_value(self) -> bool {
-        matches!(self, Role::Value | Role::Secret)
+        matches!(self, TextRole::Value | TextRole::Secret)
     }
 }
 
 /// The role of the texts in a member of that spelling. Other members hold no variables.
-fn role(spelling: &str) -> Option<Role> {
+fn role(spelling: &str) -> Option<TextRole> {
     match spelling {
-        "command" => Some(Role::Program),
-        "cwd" => Some(Role::Path),
+        "command" => Some(TextRole::Program),
+        "cwd" => Some(TextRole::Path),
         "args" | "url" | "serverUrl" | "httpUrl" | "tcp" | "socket_path" | "socketPath" => {
-            Some(Role::Target)
+            Some(TextRole::Target)
         }
-        "env" | "headers" => Some(Role::Secret),
-        "oauth" | "auth" => Some(Role::Value),
+        "env" | "headers" => Some(TextRole::Secret),
+        "oauth" | "auth" => Some(TextRole::Value),
         _ => None,
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn holds_variables(spelling: &str) -> bool {
 /// stay what they are.
 pub(super) fn rewritten(
     configuration: &Map<String, Value>,
-    change: &mut dyn FnMut(&str, Role, &str) -> Result<String>,
+    change: &mut dyn FnMut(&str, TextRole, &str) -> Result<String>,
 ) -> Result<Map<String, Value>> {
     let mut out = configuration.clone();
     for (spelling, value) in &mut out {
@@ -80,19 +80,19 @@ pub(super) fn rewritten(
 }
 
 /// The role of the texts in a member of `oauth`: where a sign-in leads to is shown before anybody approves it.
-fn role_in_oauth(name: &str) -> Role {
+fn role_in_oauth(name: &str) -> TextRole {
     match name {
-        name if is_address(name) => Role::Target,
-        name if is_secret(name) => Role::Secret,
-        _ => Role::Value,
+        name if is_address(name) => TextRole::Target,
+        name if is_secret(name) => TextRole::Secret,
+        _ => TextRole::Value,
     }
 }
 
 fn rewrite(
     path: &str,
-    role: Role,
+    role: TextRole,
     value: &mut Value,
-    change: &mut dyn FnMut(&str, Role, &str) -> Result<String>,
+    change: &mut dyn FnMut(&str, TextRole, &str) -> Result<String>,
 ) -> Result<()> {
     match value {
         Value::String(text) => {

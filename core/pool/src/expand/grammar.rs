@@ -18,7 +18,7 @@ pub(super) enum Means<'a> {
     /// This text.
     Text(&'a str),
     /// What the host knows, or what stands here where that is absent or empty.
-    Known(Known<'a>, Option<&'a str>),
+    Known(HostValue<'a>, Option<&'a str>),
     /// What the host asks for.
     Input(&'a str),
     /// What the host keeps.
@@ -31,7 +31,7 @@ pub(super) enum Means<'a> {
 
 /// What the host knows without being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known<'a> {
+pub(super) enum HostValue<'a> {
     /// A variable of the environment.
     Env(&'a str),
     /// The folder of the workspace.
@@ -46,7 +46,7 @@ pub(super) enum Known<'a> {
 
 /// Why a text cannot be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Malformed<'a> {
+pub(super) enum VariableFault<'a> {
     /// The rest of a sentence that begins with the path of the text.
     Sentence(&'static str),
     /// What stands in braces is of a kind that nobody knows.
@@ -55,10 +55,10 @@ pub(super) enum Malformed<'a> {
 
 /// The pieces of a path, in order. A `~` that is all of it or stands before a separator is the home folder, as in a shell; nobody else's
 /// home folder is known here.
-pub(super) fn parts_of_path(path: &str) -> Result<Vec<Part<'_>>, Malformed<'_>> {
+pub(super) fn parts_of_path(path: &str) -> Result<Vec<Part<'_>>, VariableFault<'_>> {
     match path.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with(is_separator) => {
-            let home = Part { written: &path[..1], means: Means::Known(Known::Tilde, None) };
+            let home = Part { written: &path[..1], means: Means::Known(HostValue::Tilde, None) };
             let rest = parts(rest)?;
             Ok(std::iter::once(home).chain(rest).collect())
         }
@@ -67,7 +67,7 @@ pub(super) fn parts_of_path(path: &str) -> Result<Vec<Part<'_>>, Malformed<'_>> 
 }
 
 /// The pieces of a text, in order.
-pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, Malformed<'_>> {
+pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, VariableFault<'_>> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find('$') {
@@ -87,21 +87,21 @@ fn push_text<'a>(out: &mut Vec<Part<'a>>, text: &'a str) {
 }
 
 /// The piece that a text with a dollar sign at its start begins with.
-fn at_dollar(text: &str) -> Result<(&str, Means<'_>), Malformed<'_>> {
+fn at_dollar(text: &str) -> Result<(&str, Means<'_>), VariableFault<'_>> {
     let after = &text[1..];
     if after.starts_with('$') {
         return Ok((&text[..2], Means::Text(&text[..1])));
     }
     if let Some(inside) = after.strip_prefix('{') {
         let Some(length) = length_of_braces(inside) else {
-            return Err(Malformed::Sentence("has a `${` that is not closed"));
+            return Err(VariableFault::Sentence("has a `${` that is not closed"));
         };
         let means = in_braces(&inside[..length])?;
         return Ok((&text[..length + 3], means));
     }
     match length_of_name(after) {
         0 => Ok((&text[..1], Means::Text(&text[..1]))),
-        length => Ok((&text[..length + 1], Means::Known(Known::Env(&after[..length]), None))),
+        length => Ok((&text[..length + 1], Means::Known(HostValue::Env(&after[..length]), None))),
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn length_of_braces(text: &str) -> Option<usize> {
     None
 }
 
-fn in_braces(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
+fn in_braces(inside: &str) -> Result<Means<'_>, VariableFault<'_>> {
     let first = inside.split_once(':').filter(|(_, rest)| !rest.starts_with('-'));
     match first {
         Some(("input", id)) => named(id).map(Means::Input),
@@ -129,9 +129,11 @@ fn in_braces(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
         Some(("file", path)) => named(path).map(Means::File),
         Some(("env", rest)) => {
             let (name, default) = with_default(rest)?;
-            named(name).map(|name| Means::Known(Known::Env(name), default))
+            named(name).map(|name| Means::Known(HostValue::Env(name), default))
         }
-        Some(("cmd", line)) => words::split(line).map(Means::Command).map_err(Malformed::Sentence),
+        Some(("cmd", line)) => {
+            words::split(line).map(Means::Command).map_err(VariableFault::Sentence)
+        }
         _ => plain(inside),
     }
 }
@@ -153,33 +155,33 @@ pub const PREDEFINED: [&str; 5] =
     [WORKSPACE_FOLDER, WORKSPACE_FOLDER_BASENAME, USER_HOME, SEPARATORS[0], SEPARATORS[1]];
 
 /// A variable without a word before it.
-fn plain(inside: &str) -> Result<Means<'_>, Malformed<'_>> {
+fn plain(inside: &str) -> Result<Means<'_>, VariableFault<'_>> {
     let (name, default) = with_default(inside)?;
     let known = match name {
         name if SEPARATORS.contains(&name) => return Ok(Means::Text(MAIN_SEPARATOR_STR)),
-        WORKSPACE_FOLDER => Known::WorkspaceFolder,
-        WORKSPACE_FOLDER_BASENAME => Known::WorkspaceFolderBasename,
-        USER_HOME => Known::UserHome,
-        name if is_name(name) => Known::Env(name),
+        WORKSPACE_FOLDER => HostValue::WorkspaceFolder,
+        WORKSPACE_FOLDER_BASENAME => HostValue::WorkspaceFolderBasename,
+        USER_HOME => HostValue::UserHome,
+        name if is_name(name) => HostValue::Env(name),
         "" => return Err(NAMELESS),
-        other => return Err(Malformed::Unknown(other)),
+        other => return Err(VariableFault::Unknown(other)),
     };
     Ok(Means::Known(known, default))
 }
 
-const NAMELESS: Malformed<'static> = Malformed::Sentence("has a `${…}` that names nothing");
+const NAMELESS: VariableFault<'static> = VariableFault::Sentence("has a `${…}` that names nothing");
 
 /// A name that may hold anything.
-fn named(name: &str) -> Result<&str, Malformed<'_>> {
+fn named(name: &str) -> Result<&str, VariableFault<'_>> {
     if name.is_empty() { Err(NAMELESS) } else { Ok(name) }
 }
 
 /// A name and its default, which is taken as it stands.
-fn with_default(text: &str) -> Result<(&str, Option<&str>), Malformed<'_>> {
+fn with_default(text: &str) -> Result<(&str, Option<&str>), VariableFault<'_>> {
     let Some((name, default)) = text.split_once(":-") else { return Ok((text, None)) };
     let begins = |rest: &str| rest.starts_with(|c: char| c == '{' || c == '_' || c.is_alphabetic());
     if default.split('$').skip(1).any(begins) {
-        return Err(Malformed::Sentence("has a variable in the default of another"));
+        return Err(VariableFault::Sentence("has a variable in the default of another"));
     }
     Ok((name, Some(default)))
 }

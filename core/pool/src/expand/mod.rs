@@ -58,7 +58,7 @@ pub(crate) use self::grammar::{length_of_braces, length_of_name};
 pub use self::needs::{Needs, TakenKind, needs, takes, value_files};
 pub use self::words::CommandLine;
 
-use self::fields::Role;
+use self::fields::TextRole;
 use self::texts::Texts;
 use crate::config::{ServerSpec, Transport, ValueOfFiles};
 use crate::error::{Error, ErrorCode, Result};
@@ -66,7 +66,7 @@ use crate::json::joined;
 use crate::settings::Template;
 
 /// What a host knows without being asked. The same questions must have the same answers as long as one server is expanded.
-pub trait Variables {
+pub trait VariableLookup {
     /// A variable of the host's own environment; `None` where it is not set or is no Unicode.
     fn env(&self, name: &str) -> Option<String>;
     /// The absolute path of the workspace's folder.
@@ -142,34 +142,36 @@ impl fmt::Debug for LookedUp {
 /// with its variables in place. Both in the terms of the file, with `detail.source`, `path`, `line` and `column`.
 pub fn look_up(
     template: &Template,
-    variables: &dyn Variables,
+    variables: &dyn VariableLookup,
     commands: Commands,
 ) -> Result<LookedUp> {
     let mut own_path = BTreeMap::new();
     let mut texts = Texts::before_admission(template, variables, commands);
     let looked_up =
         fields::rewritten(template.configuration(), &mut |path, role, text| match role {
-            Role::Program => texts.settled(path, role, text),
-            Role::Path | Role::Target => texts.expanded(path, role, text),
-            Role::Value | Role::Secret => texts.check(path, role, text).map(|()| text.to_owned()),
+            TextRole::Program => texts.settled(path, role, text),
+            TextRole::Path | TextRole::Target => texts.expanded(path, role, text),
+            TextRole::Value | TextRole::Secret => {
+                texts.check(path, role, text).map(|()| text.to_owned())
+            }
         })?;
     if let Some(file) = template.env_file() {
-        texts.check(ENV_FILE, Role::Path, file)?;
+        texts.check(ENV_FILE, TextRole::Path, file)?;
     }
     for (name, value) in own_paths(template.configuration()) {
         let settled = match value {
-            Some(text) => Some(texts.settled(&joined("env", name), Role::Secret, text)?),
+            Some(text) => Some(texts.settled(&joined("env", name), TextRole::Secret, text)?),
             None => None,
         };
         own_path.insert(name.clone(), settled);
     }
     let spec = template.looked_up(&looked_up)?;
     let folder = template.configuration().get("cwd").and_then(Value::as_str);
-    let folder_waits = folder.is_some_and(|folder| texts.waits(Role::Path, folder));
+    let folder_waits = folder.is_some_and(|folder| texts.waits(TextRole::Path, folder));
     if let (Transport::Stdio(stdio), Some(folder)) = (&spec.transport, folder)
         && begins_at_folder(&stdio.command)
     {
-        texts.settled("cwd", Role::Path, folder)?;
+        texts.settled("cwd", TextRole::Path, folder)?;
     }
     let files = value_files(template, variables)?;
     Ok(LookedUp { spec, own_path, folder_waits, files })
@@ -186,13 +188,13 @@ fn begins_at_folder(command: &str) -> bool {
 /// As those of [`expand`].
 pub fn env_file(
     template: &Template,
-    variables: &dyn Variables,
+    variables: &dyn VariableLookup,
     commands: Commands,
     answers: &Answers,
 ) -> Result<Option<String>> {
     let Some(file) = template.env_file() else { return Ok(None) };
     let mut texts = Texts::admitted(template, variables, commands, answers);
-    texts.expanded(ENV_FILE, Role::Path, file).map(Some)
+    texts.expanded(ENV_FILE, TextRole::Path, file).map(Some)
 }
 
 /// The server, with every variable in place but what files say: that is put there when a connection begins.
@@ -203,7 +205,7 @@ pub fn env_file(
 /// file, with `detail.source`, `path`, `line` and `column`.
 pub fn expand(
     template: &Template,
-    variables: &dyn Variables,
+    variables: &dyn VariableLookup,
     commands: Commands,
     answers: &Answers,
 ) -> Result<ServerSpec> {
@@ -211,9 +213,9 @@ pub fn expand(
     let mut value_files = Vec::new();
     let mut expanded =
         fields::rewritten(template.configuration(), &mut |path, role, text| match role {
-            Role::Program => texts.settled(path, role, text),
-            Role::Path | Role::Target | Role::Value => texts.expanded(path, role, text),
-            Role::Secret => {
+            TextRole::Program => texts.settled(path, role, text),
+            TextRole::Path | TextRole::Target | TextRole::Value => texts.expanded(path, role, text),
+            TextRole::Secret => {
                 let (written, pieces) = texts.secret(path, text)?;
                 value_files.extend(pieces.map(|pieces| ValueOfFiles::new(path, pieces)));
                 Ok(written)

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fields::{self, Role};
-use super::grammar::{Known, Means};
-use super::{CommandLine, Commands, ENV_FILE, Variables, texts};
+use super::fields::{self, TextRole};
+use super::grammar::{HostValue, Means};
+use super::{CommandLine, Commands, ENV_FILE, VariableLookup, texts};
 use crate::error::Result;
 use crate::settings::Template;
 
@@ -65,15 +65,15 @@ pub fn takes(template: &Template) -> BTreeMap<(TakenKind, String), BTreeSet<Stri
     let mut out = BTreeMap::<_, BTreeSet<String>>::new();
     each(template, Commands::Refused, &mut |path, means| {
         let (kind, name) = match means {
-            Means::Known(Known::Env(name), _) => (TakenKind::Env, name),
+            Means::Known(HostValue::Env(name), _) => (TakenKind::Env, name),
             Means::Input(id) => (TakenKind::Input, id),
             Means::Secret(name) => (TakenKind::Secret, name),
             Means::File(path) => (TakenKind::File, path),
             Means::Known(
-                Known::WorkspaceFolder
-                | Known::WorkspaceFolderBasename
-                | Known::UserHome
-                | Known::Tilde,
+                HostValue::WorkspaceFolder
+                | HostValue::WorkspaceFolderBasename
+                | HostValue::UserHome
+                | HostValue::Tilde,
                 _,
             ) => return,
             Means::Text(_) | Means::Command(_) => return,
@@ -87,7 +87,7 @@ pub fn takes(template: &Template) -> BTreeMap<(TakenKind, String), BTreeSet<Stri
 ///
 /// # Errors
 /// `undefined_variable` for one below a home folder that nobody knows.
-pub fn value_files(template: &Template, variables: &dyn Variables) -> Result<Vec<String>> {
+pub fn value_files(template: &Template, variables: &dyn VariableLookup) -> Result<Vec<String>> {
     let taken = takes(template).into_iter().filter(|((kind, _), _)| *kind == TakenKind::File);
     let found = taken.map(|((_, written), fields)| {
         let field = fields.into_iter().next().unwrap_or_default();
@@ -104,7 +104,7 @@ fn each(template: &Template, commands: Commands, note: &mut dyn FnMut(&str, Mean
         }
     };
     if let Some(file) = template.env_file() {
-        note(ENV_FILE, Role::Path, file);
+        note(ENV_FILE, TextRole::Path, file);
     }
     let visited = fields::rewritten(template.configuration(), &mut |path, role, text| {
         note(path, role, text);

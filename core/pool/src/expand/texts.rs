@@ -3,11 +3,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::fields::Role;
+use super::fields::TextRole;
 use super::grammar::{
-    self, Known, Malformed, Means, Part, USER_HOME, WORKSPACE_FOLDER, WORKSPACE_FOLDER_BASENAME,
+    self, HostValue, Means, Part, USER_HOME, VariableFault, WORKSPACE_FOLDER,
+    WORKSPACE_FOLDER_BASENAME,
 };
-use super::{Answers, Commands, Variables, undefined, words};
+use super::{Answers, Commands, VariableLookup, undefined, words};
 use crate::config::Piece;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Template;
@@ -22,7 +23,7 @@ const SHOWN_MAX: usize = 80;
 /// The texts of one server.
 pub(super) struct Texts<'a> {
     template: &'a Template,
-    variables: &'a dyn Variables,
+    variables: &'a dyn VariableLookup,
     commands: Commands,
     /// What the host answered; nothing is asked before admission.
     answers: Option<&'a Answers>,
@@ -32,7 +33,7 @@ pub(super) struct Texts<'a> {
 impl<'a> Texts<'a> {
     pub(super) fn before_admission(
         template: &'a Template,
-        variables: &'a dyn Variables,
+        variables: &'a dyn VariableLookup,
         commands: Commands,
     ) -> Texts<'a> {
         Texts { template, variables, commands, answers: None, bytes_left: EXPANDED_BYTES_MAX }
@@ -40,7 +41,7 @@ impl<'a> Texts<'a> {
 
     pub(super) fn admitted(
         template: &'a Template,
-        variables: &'a dyn Variables,
+        variables: &'a dyn VariableLookup,
         commands: Commands,
         answers: &'a Answers,
     ) -> Texts<'a> {
@@ -49,18 +50,18 @@ impl<'a> Texts<'a> {
     }
 
     /// Whether a text can be read, whatever its variables become.
-    pub(super) fn check(&self, path: &str, role: Role, text: &str) -> Result<()> {
+    pub(super) fn check(&self, path: &str, role: TextRole, text: &str) -> Result<()> {
         self.parts(path, role, text).map(|_| ())
     }
 
     /// Whether a text has to be asked for.
-    pub(super) fn waits(&self, role: Role, text: &str) -> bool {
+    pub(super) fn waits(&self, role: TextRole, text: &str) -> bool {
         let parts = parts(text, role, self.commands);
         parts.is_ok_and(|parts| parts.iter().any(|part| is_asked(&part.means)))
     }
 
     /// A text that must not have to be asked for.
-    pub(super) fn settled(&mut self, path: &str, role: Role, text: &str) -> Result<String> {
+    pub(super) fn settled(&mut self, path: &str, role: TextRole, text: &str) -> Result<String> {
         let parts = self.parts(path, role, text)?;
         if let Some(part) = parts.iter().find(|part| is_asked(&part.means)) {
             let shown = shown(&name_of(&part.means));
@@ -73,7 +74,7 @@ impl<'a> Texts<'a> {
     }
 
     /// A text with what its variables become; before admission, what has to be asked for stays as it is written.
-    pub(super) fn expanded(&mut self, path: &str, role: Role, text: &str) -> Result<String> {
+    pub(super) fn expanded(&mut self, path: &str, role: TextRole, text: &str) -> Result<String> {
         let parts = self.parts(path, role, text)?;
         self.joined(path, parts)
     }
@@ -84,7 +85,7 @@ impl<'a> Texts<'a> {
         path: &str,
         text: &str,
     ) -> Result<(String, Option<Vec<Piece>>)> {
-        let parts = self.parts(path, Role::Secret, text)?;
+        let parts = self.parts(path, TextRole::Secret, text)?;
         if !parts.iter().any(|part| matches!(part.means, Means::File(_))) {
             return Ok((self.joined(path, parts)?, None));
         }
@@ -108,7 +109,7 @@ impl<'a> Texts<'a> {
         Ok((written, Some(pieces)))
     }
 
-    fn parts<'t>(&self, path: &str, role: Role, text: &'t str) -> Result<Vec<Part<'t>>> {
+    fn parts<'t>(&self, path: &str, role: TextRole, text: &'t str) -> Result<Vec<Part<'t>>> {
         let parts = parts(text, role, self.commands);
         let parts = parts.map_err(|malformed| self.malformed(path, &malformed))?;
         let has_command = parts.iter().any(|part| matches!(part.means, Means::Command(_)));
@@ -126,11 +127,11 @@ impl<'a> Texts<'a> {
     }
 
     /// Whether a text of that role may be what a file says.
-    fn check_file(&self, path: &str, role: Role) -> Result<()> {
+    fn check_file(&self, path: &str, role: TextRole) -> Result<()> {
         if !self.template.reads_files() {
-            return Err(self.malformed(path, &Malformed::Unknown("file")));
+            return Err(self.malformed(path, &VariableFault::Unknown("file")));
         }
-        if role == Role::Secret {
+        if role == TextRole::Secret {
             return Ok(());
         }
         let message = format!("`{path}` takes a text from a file, and must not");
@@ -167,21 +168,21 @@ impl<'a> Texts<'a> {
         }
     }
 
-    fn known(&self, path: &str, known: Known<'_>, default: Option<&str>) -> Result<String> {
+    fn known(&self, path: &str, known: HostValue<'_>, default: Option<&str>) -> Result<String> {
         let value = match known {
-            Known::Env(name) => self.variables.env(name),
-            Known::WorkspaceFolder => self.variables.workspace_folder(),
-            Known::WorkspaceFolderBasename => self.variables.workspace_folder().map(|folder| {
+            HostValue::Env(name) => self.variables.env(name),
+            HostValue::WorkspaceFolder => self.variables.workspace_folder(),
+            HostValue::WorkspaceFolderBasename => self.variables.workspace_folder().map(|folder| {
                 let name = Path::new(&folder).file_name();
                 name.and_then(OsStr::to_str).unwrap_or_default().to_owned()
             }),
-            Known::UserHome | Known::Tilde => self.variables.user_home(),
+            HostValue::UserHome | HostValue::Tilde => self.variables.user_home(),
         };
         match (value, default) {
             (Some(value), None) => Ok(value),
             (Some(value), Some(_)) if !value.is_empty() => Ok(value),
             (_, Some(default)) => Ok(default.to_owned()),
-            (None, None) if known == Known::Tilde => Err(self.homeless(path)),
+            (None, None) if known == HostValue::Tilde => Err(self.homeless(path)),
             (None, None) => {
                 let variable = name_of(&Means::Known(known, None));
                 Err(self.undefined(path, &variable, "which is not set", HINT_ENV))
@@ -221,19 +222,19 @@ impl<'a> Texts<'a> {
         undefined(self.template, path, variable, why, hint)
     }
 
-    fn malformed(&self, path: &str, malformed: &Malformed<'_>) -> Error {
+    fn malformed(&self, path: &str, malformed: &VariableFault<'_>) -> Error {
         match malformed {
-            Malformed::Sentence(sentence) => {
+            VariableFault::Sentence(sentence) => {
                 let message = format!("`{path}` {sentence}");
                 let error = self.template.error(ErrorCode::InvalidConfig, path, &message);
                 error.with_hint(HINT_DOLLAR)
             }
-            Malformed::Unknown(name) if is_word(name) => {
+            VariableFault::Unknown(name) if is_word(name) => {
                 let variable = before(name, is_sign);
                 self.undefined(path, &variable, "which is no variable that is known", HINT_DOLLAR)
             }
             // What is no word may be anything, a secret too.
-            Malformed::Unknown(_) => {
+            VariableFault::Unknown(_) => {
                 let message = format!("`{path}` has a `${{…}}` that is no variable");
                 let error = self.template.error(ErrorCode::InvalidConfig, path, &message);
                 error.with_hint(HINT_DOLLAR)
@@ -253,7 +254,7 @@ fn homeless(template: &Template, path: &str, file: &str) -> Error {
 /// The path of a file that a value of that field is taken from; a `~` at its start is the home folder.
 pub(super) fn path_of_file(
     template: &Template,
-    variables: &dyn Variables,
+    variables: &dyn VariableLookup,
     field: &str,
     written: &str,
 ) -> Result<String> {
@@ -284,12 +285,12 @@ const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 /// The pieces of a text. Where commands are asked, a value that begins with `!` is one.
 pub(super) fn parts(
     text: &str,
-    role: Role,
+    role: TextRole,
     commands: Commands,
-) -> std::result::Result<Vec<Part<'_>>, Malformed<'_>> {
+) -> std::result::Result<Vec<Part<'_>>, VariableFault<'_>> {
     match text.strip_prefix('!') {
         Some(line) if role.is_value() && commands == Commands::Asked => {
-            let line = words::split(line).map_err(Malformed::Sentence)?;
+            let line = words::split(line).map_err(VariableFault::Sentence)?;
             Ok(vec![Part { written: text, means: Means::Command(line) }])
         }
         _ if role.is_path() => grammar::parts_of_path(text),
@@ -309,10 +310,10 @@ fn is_asked(means: &Means<'_>) -> bool {
 fn name_of(means: &Means<'_>) -> String {
     match means {
         Means::Text(_) => String::new(),
-        Means::Known(Known::Env(name), _) => before(name, is_sign),
-        Means::Known(Known::WorkspaceFolder, _) => WORKSPACE_FOLDER.to_owned(),
-        Means::Known(Known::WorkspaceFolderBasename, _) => WORKSPACE_FOLDER_BASENAME.to_owned(),
-        Means::Known(Known::UserHome | Known::Tilde, _) => USER_HOME.to_owned(),
+        Means::Known(HostValue::Env(name), _) => before(name, is_sign),
+        Means::Known(HostValue::WorkspaceFolder, _) => WORKSPACE_FOLDER.to_owned(),
+        Means::Known(HostValue::WorkspaceFolderBasename, _) => WORKSPACE_FOLDER_BASENAME.to_owned(),
+        Means::Known(HostValue::UserHome | HostValue::Tilde, _) => USER_HOME.to_owned(),
         // Their names are often words with hyphens between them.
         Means::Input(id) => format!("input:{}", before(id, |c| ":=".contains(c))),
         Means::Secret(name) => {

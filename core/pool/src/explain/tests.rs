@@ -42,7 +42,7 @@ fn the_reasons_of_the_contract_are_there_in_order() {
 /// SPEC 11.6: an explanation says what it is about, why, where that comes from and what to do.
 #[test]
 fn an_explanation_has_a_reason_a_place_and_a_remedy() {
-    let from = Provenance {
+    let from = ReasonSource {
         source: "project:/w/.mcp.json".into(),
         file: Some("/w/.mcp.json".into()),
         line: Some(3),
@@ -94,12 +94,12 @@ fn an_explanation_has_a_reason_a_place_and_a_remedy() {
 fn an_explanation_says_which_filters_do_nothing() {
     let pattern = |pattern: &str| {
         let (option, by) = ("exclude", ByWhom::Session);
-        Idle::Pattern("s".into(), Unmatched { option, pattern: pattern.into(), by })
+        IdleFilter::Pattern("s".into(), Unmatched { option, pattern: pattern.into(), by })
     };
     let (server, meant) = ("S".to_owned(), Some("s".to_owned()));
     let idle = vec![
         pattern("a"),
-        Idle::Server(UnknownServer { option: "trust", server, meant }),
+        IdleFilter::Server(UnknownServer { option: "trust", server, meant }),
         pattern("b"),
         pattern("c"),
     ];
@@ -124,7 +124,7 @@ fn an_explanation_says_which_filters_do_nothing() {
 #[test]
 fn the_list_of_the_host_is_the_remedy_of_what_it_holds_back() {
     let by = |list| {
-        let from = Provenance { source: "host".into(), list, ..Provenance::default() };
+        let from = ReasonSource { source: "host".into(), list, ..ReasonSource::default() };
         let (subject, reason) = (Subject::Server, Some(Reason::PendingApproval));
         let (cause, from, idle) = (None, Some(from), Vec::new());
         let about = Explanation { name: "s", subject, reason, cause, from, idle };

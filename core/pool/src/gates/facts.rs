@@ -8,15 +8,15 @@ pub struct Facts<'a> {
     /// Its name, which the lists are about.
     pub name: &'a str,
     /// Whether any source names it.
-    pub presence: Presence,
+    pub presence: ServerPresence,
     /// Whether its configuration can be used.
     pub validity: Validity,
     /// Whether the workspace is trusted as far as it needs that.
     pub trust: Trust,
     /// Whether its configuration switches it off.
-    pub switch: Switch,
+    pub switch: ServerSwitch,
     /// What was decided of its configuration.
-    pub approval: Approval,
+    pub approval: ApprovalState,
 }
 
 impl<'a> Facts<'a> {
@@ -24,31 +24,31 @@ impl<'a> Facts<'a> {
     pub const fn of_name(name: &'a str) -> Facts<'a> {
         Facts {
             name,
-            presence: Presence::Named,
+            presence: ServerPresence::Named,
             validity: Validity::Valid,
             trust: Trust::NotNeeded,
-            switch: Switch::On,
-            approval: Approval::NotNeeded,
+            switch: ServerSwitch::On,
+            approval: ApprovalState::NotNeeded,
         }
     }
 
     /// The same, of which it is known besides that it may not run for that reason. What is on a list the lists say.
     pub const fn shut_by(self, reason: GateReason) -> Facts<'a> {
         match reason {
-            GateReason::Removed => Facts { presence: Presence::Removed, ..self },
+            GateReason::Removed => Facts { presence: ServerPresence::Removed, ..self },
             GateReason::InvalidConfig => Facts { validity: Validity::Invalid, ..self },
             GateReason::Untrusted => Facts { trust: Trust::Missing, ..self },
             GateReason::Excluded | GateReason::NotAllowed => self,
-            GateReason::Disabled => Facts { switch: Switch::Off, ..self },
-            GateReason::Rejected => Facts { approval: Approval::Rejected, ..self },
-            GateReason::PendingApproval => Facts { approval: Approval::Pending, ..self },
+            GateReason::Disabled => Facts { switch: ServerSwitch::Off, ..self },
+            GateReason::Rejected => Facts { approval: ApprovalState::Rejected, ..self },
+            GateReason::PendingApproval => Facts { approval: ApprovalState::Pending, ..self },
         }
     }
 }
 
 /// Whether any source names a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Presence {
+pub enum ServerPresence {
     /// One does, or whoever asks for it.
     Named,
     /// It was there, and none does any more.
@@ -77,7 +77,7 @@ pub enum Trust {
 
 /// Whether the configuration of a server switches it off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Switch {
+pub enum ServerSwitch {
     /// It does not.
     On,
     /// It does.
@@ -86,7 +86,7 @@ pub enum Switch {
 
 /// What was decided of the configuration of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Approval {
+pub enum ApprovalState {
     /// It comes from where no approval is needed.
     NotNeeded,
     /// It may run.
@@ -97,14 +97,14 @@ pub enum Approval {
     Pending,
 }
 
-impl Approval {
+impl ApprovalState {
     /// Its word.
     pub fn as_str(self) -> &'static str {
         match self {
-            Approval::NotNeeded => "not_required",
-            Approval::Approved => "approved",
-            Approval::Rejected => "rejected",
-            Approval::Pending => "pending",
+            ApprovalState::NotNeeded => "not_required",
+            ApprovalState::Approved => "approved",
+            ApprovalState::Rejected => "rejected",
+            ApprovalState::Pending => "pending",
         }
     }
 }

@@ -10,7 +10,7 @@ mod shuts;
 mod tests;
 
 pub use self::bound::LaunchBound;
-pub use self::facts::{Approval, Facts, Presence, Switch, Trust, Validity};
+pub use self::facts::{ApprovalState, Facts, ServerPresence, ServerSwitch, Trust, Validity};
 pub use self::gate::{Gate, GateReason};
 pub use self::lists::{GateLists, JoinedLists};
 use self::patterns::Patterns;
@@ -53,7 +53,7 @@ impl Gates {
     /// The one place where that is decided. The reducer is told of it, and asks again before every connection.
     pub fn decide(&self, facts: &Facts<'_>) -> Gate {
         let is_on = |list: &Patterns| list.describe(facts.name);
-        let reason = if facts.presence == Presence::Removed {
+        let reason = if facts.presence == ServerPresence::Removed {
             GateReason::Removed
         } else if facts.validity == Validity::Invalid {
             GateReason::InvalidConfig
@@ -63,11 +63,11 @@ impl Gates {
             GateReason::Excluded
         } else if !self.bound.admits(facts.name) || !self.allowed.iter().all(is_on) {
             GateReason::NotAllowed
-        } else if facts.switch == Switch::Off {
+        } else if facts.switch == ServerSwitch::Off {
             GateReason::Disabled
-        } else if facts.approval == Approval::Rejected {
+        } else if facts.approval == ApprovalState::Rejected {
             GateReason::Rejected
-        } else if facts.approval == Approval::Pending || is_on(&self.pending) {
+        } else if facts.approval == ApprovalState::Pending || is_on(&self.pending) {
             GateReason::PendingApproval
         } else {
             return Gate::Open;

@@ -40,7 +40,9 @@ fn every_fact() -> Vec<Facts<'static>> {
         all = all.iter().flat_map(|facts| change(*facts)).collect();
     };
     vary(&|facts| {
-        [Presence::Named, Presence::Removed].map(|presence| Facts { presence, ..facts }).into()
+        [ServerPresence::Named, ServerPresence::Removed]
+            .map(|presence| Facts { presence, ..facts })
+            .into()
     });
     vary(&|facts| {
         [Validity::Valid, Validity::Invalid].map(|validity| Facts { validity, ..facts }).into()
@@ -50,9 +52,11 @@ fn every_fact() -> Vec<Facts<'static>> {
             .map(|trust| Facts { trust, ..facts })
             .into()
     });
-    vary(&|facts| [Switch::On, Switch::Off].map(|switch| Facts { switch, ..facts }).into());
     vary(&|facts| {
-        use Approval::{Approved, NotNeeded, Pending, Rejected};
+        [ServerSwitch::On, ServerSwitch::Off].map(|switch| Facts { switch, ..facts }).into()
+    });
+    vary(&|facts| {
+        use ApprovalState::{Approved, NotNeeded, Pending, Rejected};
         [NotNeeded, Approved, Rejected, Pending].map(|approval| Facts { approval, ..facts }).into()
     });
     all
@@ -71,16 +75,16 @@ fn the_first_reason_that_applies_is_given() {
             let gates = Gates::new(bound_of, lists(LISTS[allowed], list(excluded), list(pending)));
             for facts in &facts {
                 let applies = [
-                    (GateReason::Removed, facts.presence == Presence::Removed),
+                    (GateReason::Removed, facts.presence == ServerPresence::Removed),
                     (GateReason::InvalidConfig, facts.validity == Validity::Invalid),
                     (GateReason::Untrusted, facts.trust == Trust::Missing),
                     (GateReason::Excluded, names_it(excluded)),
                     (GateReason::NotAllowed, !(admits_it(bound) && admits_it(allowed))),
-                    (GateReason::Disabled, facts.switch == Switch::Off),
-                    (GateReason::Rejected, facts.approval == Approval::Rejected),
+                    (GateReason::Disabled, facts.switch == ServerSwitch::Off),
+                    (GateReason::Rejected, facts.approval == ApprovalState::Rejected),
                     (
                         GateReason::PendingApproval,
-                        facts.approval == Approval::Pending || names_it(pending),
+                        facts.approval == ApprovalState::Pending || names_it(pending),
                     ),
                 ];
                 let first = applies.iter().find(|(_, applies)| *applies);

@@ -20,14 +20,14 @@ pub struct Clock {
     idle: Duration,
     total_at: Instant,
     idle_at: Instant,
-    held: Option<Held>,
+    held: Option<StoppedClock>,
     /// For how long it stood still already.
     stood: Duration,
 }
 
 /// A clock that stands still.
 #[derive(Debug)]
-struct Held {
+struct StoppedClock {
     /// By how many.
     by: u32,
     since: Instant,
@@ -121,7 +121,7 @@ impl Clock {
         let spare = HELD_MAX.saturating_sub(self.stood);
         self.total_at += spare;
         self.idle_at = later(now, self.idle.saturating_add(spare));
-        self.held = Some(Held { by: 1, since: now, spare });
+        self.held = Some(StoppedClock { by: 1, since: now, spare });
     }
 
     /// One less holds it. What the person did counts as progress.
@@ -144,7 +144,7 @@ impl Clock {
     }
 }
 
-impl Held {
+impl StoppedClock {
     fn stood(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.since).min(self.spare)
     }

@@ -71,13 +71,13 @@ pub enum Turn<P, T> {
         /// The session that called.
         caller: Option<SessionId>,
         /// For going on.
-        held: Held,
+        held: HeldCall,
     },
 }
 
 /// A call whose clock stands still: the id that its caller knows it by, which later rounds do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held(u64);
+pub struct HeldCall(u64);
 
 /// Which calls a question of the server stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub enum Next {
 /// Whether the timer has to be woken, since it would look too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Timer {
+pub enum TimerWake {
     /// It looks early enough.
     Keep,
     /// It has to look again now.
@@ -120,7 +120,7 @@ pub enum Timer {
 
 /// The table.
 #[derive(Debug)]
-pub struct Table<P> {
+pub struct FlightTable<P> {
     flights: IdMap<u64, Flight<P>>,
     abandoned: Abandoned,
     /// Of calls in a later round: the id that the caller knows, and the one that they have.
@@ -145,10 +145,10 @@ impl<P> Flight<P> {
     }
 }
 
-impl<P> Table<P> {
+impl<P> FlightTable<P> {
     /// An empty table that takes so many calls; the connection's own requests are not counted.
-    pub fn new(calls_max: u32) -> Table<P> {
-        Table {
+    pub fn new(calls_max: u32) -> FlightTable<P> {
+        FlightTable {
             flights: IdMap::default(),
             abandoned: Abandoned::default(),
             renamed: IdMap::default(),
@@ -161,7 +161,7 @@ impl<P> Table<P> {
     }
 
     /// Takes a request in, under an id that was never used here. It must be in the table before its first byte is written.
-    pub fn register(&mut self, id: u64, flight: Flight<P>) -> Result<Timer, Refused<P>> {
+    pub fn register(&mut self, id: u64, flight: Flight<P>) -> Result<TimerWake, Refused<P>> {
         if self.ended {
             return Err(Refused::Ended(flight.payload));
         }
@@ -241,7 +241,7 @@ impl<P> Table<P> {
         let (caller, first) = (flight.caller, *flight.first.get_or_insert(id));
         self.renamed.insert(first, next);
         self.flights.insert(next, flight);
-        Turn::Next { with, caller, held: Held(first) }
+        Turn::Next { with, caller, held: HeldCall(first) }
     }
 
     /// Takes out what is overdue, and says when to look again; `None` in the second place: the table has ended.
@@ -290,7 +290,12 @@ impl<P> Table<P> {
     }
 
     /// Stops the clocks of calls, and shows the payload of each.
-    pub fn hold(&mut self, whose: Whose, now: Instant, mut each: impl FnMut(&mut P)) -> Vec<Held> {
+    pub fn hold(
+        &mut self,
+        whose: Whose,
+        now: Instant,
+        mut each: impl FnMut(&mut P),
+    ) -> Vec<HeldCall> {
         let flights = self.flights.iter_mut();
         let its_own = flights.filter(|(id, flight)| match whose {
             Whose::Session(caller) => flight.caller == Some(caller),
@@ -299,22 +304,27 @@ impl<P> Table<P> {
         let hold = |(id, flight): (&u64, &mut Flight<P>)| {
             flight.clock.hold(now);
             each(&mut flight.payload);
-            Held(flight.first.unwrap_or(*id))
+            HeldCall(flight.first.unwrap_or(*id))
         };
         its_own.map(hold).collect()
     }
 
     /// Lets clocks go on that were stopped, once for each time, and shows the payloads of those that are still in flight.
-    pub fn go_on(&mut self, held: &[Held], now: Instant, mut each: impl FnMut(&mut P)) -> Timer {
-        let mut timer = Timer::Keep;
-        for Held(first) in held {
+    pub fn go_on(
+        &mut self,
+        held: &[HeldCall],
+        now: Instant,
+        mut each: impl FnMut(&mut P),
+    ) -> TimerWake {
+        let mut timer = TimerWake::Keep;
+        for HeldCall(first) in held {
             let id = self.renamed.get(first).unwrap_or(first);
             let Some(flight) = self.flights.get_mut(id) else { continue };
             flight.clock.go_on(now);
             each(&mut flight.payload);
             let deadline = flight.clock.deadline();
-            if self.arm(deadline) == Timer::Wake {
-                timer = Timer::Wake;
+            if self.arm(deadline) == TimerWake::Wake {
+                timer = TimerWake::Wake;
             }
         }
         timer
@@ -336,12 +346,12 @@ impl<P> Table<P> {
         calls.any(|(other, _)| *other < id && !unsent.contains(other))
     }
 
-    fn arm(&mut self, deadline: Instant) -> Timer {
+    fn arm(&mut self, deadline: Instant) -> TimerWake {
         if self.armed.is_some_and(|armed| armed <= deadline) {
-            return Timer::Keep;
+            return TimerWake::Keep;
         }
         self.armed = Some(deadline);
-        Timer::Wake
+        TimerWake::Wake
     }
 }
 
@@ -359,7 +369,7 @@ mod tests {
     /// SPEC 8.3: what a server never got cannot be what it works on.
     #[test]
     fn a_call_counts_when_something_of_it_was_sent() {
-        let (mut table, now) = (Table::new(9), Instant::now());
+        let (mut table, now) = (FlightTable::new(9), Instant::now());
         for (id, purpose) in [(1, Purpose::Call), (2, Purpose::Own)] {
             assert!(table.register(id, flight(purpose, None, now)).is_ok());
         }
@@ -371,8 +381,8 @@ mod tests {
     /// SPEC 15.1, S-45: a server that is asked for nothing else may still say something of what was given up.
     #[test]
     fn a_log_message_can_be_about_calls_that_were_given_up() {
-        let (mut table, now) = (Table::new(9), Instant::now());
-        let begin = |table: &mut Table<()>, id, session| {
+        let (mut table, now) = (FlightTable::new(9), Instant::now());
+        let begin = |table: &mut FlightTable<()>, id, session| {
             let flight = flight(Purpose::Call, Some(SessionId(session)), now);
             assert!(table.register(id, flight).is_ok());
         };
@@ -397,7 +407,7 @@ mod tests {
     /// Nobody waits for the end of a stream, which may be that of the connection.
     #[test]
     fn all_but_streams_are_awaited() {
-        let (mut table, now) = (Table::new(9), Instant::now());
+        let (mut table, now) = (FlightTable::new(9), Instant::now());
         for (id, purpose) in [(1, Purpose::Stream), (2, Purpose::Call), (3, Purpose::Own)] {
             assert!(table.register(id, flight(purpose, None, now)).is_ok());
         }
@@ -412,7 +422,7 @@ mod tests {
     /// SPEC 5.4: a server that answers the next round before it was sent does not stop the clock for good.
     #[test]
     fn a_call_that_turned_twice_goes_on_when_both_have_let_it() {
-        let (mut table, now) = (Table::new(9), Instant::now());
+        let (mut table, now) = (FlightTable::new(9), Instant::now());
         assert!(table.register(1, flight(Purpose::Call, Some(SessionId(1)), now)).is_ok());
         let mut turn = |id, next| match table.turn(id, next, now, |(), _| Some(())) {
             Turn::Next { held, .. } => held,
@@ -423,7 +433,7 @@ mod tests {
         assert!(table.expire(late).0.is_empty());
         let _ = table.go_on(&held[..1], late, |()| {});
         assert!(table.expire(late + Duration::from_secs(60)).0.is_empty());
-        assert_eq!(table.go_on(&held[1..], late, |()| {}), Timer::Wake);
+        assert_eq!(table.go_on(&held[1..], late, |()| {}), TimerWake::Wake);
         let (overdue, _) = table.expire(late + Duration::from_secs(60));
         assert!(matches!(overdue[..], [Overdue { id: 3, .. }]));
     }

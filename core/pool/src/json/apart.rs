@@ -53,7 +53,8 @@ pub fn apart(text: &str) -> Option<Apart<'_>> {
     if text.len() < TEXT_BYTES {
         return None;
     }
-    let mut reader = Reader { text, open: Vec::new(), is_name_next: false, passed: 0, cut: 0 };
+    let mut reader =
+        LongStringReader { text, open: Vec::new(), is_name_next: false, passed: 0, cut: 0 };
     let mut apart = Apart { around: Vec::new(), strings: Vec::new(), places: "[".to_owned() };
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -78,9 +79,9 @@ pub fn apart(text: &str) -> Option<Apart<'_>> {
     Some(apart)
 }
 
-struct Reader<'a> {
+struct LongStringReader<'a> {
     text: &'a str,
-    open: Vec<Open<'a>>,
+    open: Vec<OpenContainer<'a>>,
     is_name_next: bool,
     /// Bytes of long strings so far.
     passed: usize,
@@ -89,7 +90,7 @@ struct Reader<'a> {
 }
 
 /// An array or object around what is read.
-enum Open<'a> {
+enum OpenContainer<'a> {
     Array {
         index: usize,
     },
@@ -101,16 +102,16 @@ enum Open<'a> {
     },
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LongStringReader<'a> {
     /// Goes beyond one byte outside of strings. `None` when it is too deep.
     fn step(&mut self, byte: u8) -> Option<()> {
         match byte {
             b'{' => {
-                self.open.push(Open::Object { name: None, carriers: Vec::new() });
+                self.open.push(OpenContainer::Object { name: None, carriers: Vec::new() });
                 self.is_name_next = true;
             }
             b'[' => {
-                self.open.push(Open::Array { index: 0 });
+                self.open.push(OpenContainer::Array { index: 0 });
                 self.is_name_next = false;
             }
             b'}' | b']' => {
@@ -118,8 +119,8 @@ impl<'a> Reader<'a> {
                 self.is_name_next = false;
             }
             b',' => match self.open.last_mut()? {
-                Open::Array { index } => *index += 1,
-                Open::Object { .. } => self.is_name_next = true,
+                OpenContainer::Array { index } => *index += 1,
+                OpenContainer::Object { .. } => self.is_name_next = true,
             },
             _ => {}
         }
@@ -147,7 +148,9 @@ impl<'a> Reader<'a> {
 
     /// `None` for a name that may be that of a member which has a long string: only one of them can be found again.
     fn name(&mut self, inside: &'a str, has_escapes: bool) -> Option<()> {
-        let Some(Open::Object { name, carriers }) = self.open.last_mut() else { return None };
+        let Some(OpenContainer::Object { name, carriers }) = self.open.last_mut() else {
+            return None;
+        };
         let may_be_one = carriers.contains(&inside) || (has_escapes && !carriers.is_empty());
         *name = (!has_escapes && inside.len() <= NAME_BYTES_MAX).then_some(inside);
         (!may_be_one).then_some(())
@@ -155,9 +158,11 @@ impl<'a> Reader<'a> {
 
     /// Writes down where the value is that comes; whether that can be said.
     fn place(&mut self, apart: &mut Apart<'a>) -> bool {
-        let is_known = |open: &Open<'_>| match open {
-            Open::Array { .. } => true,
-            Open::Object { name, carriers } => name.is_some() && carriers.len() < CARRIERS_MAX,
+        let is_known = |open: &OpenContainer<'_>| match open {
+            OpenContainer::Array { .. } => true,
+            OpenContainer::Object { name, carriers } => {
+                name.is_some() && carriers.len() < CARRIERS_MAX
+            }
         };
         if !self.open.iter().all(is_known) || self.open.is_empty() {
             return false;
@@ -169,8 +174,8 @@ impl<'a> Reader<'a> {
                 places.push(',');
             }
             match open {
-                Open::Array { index } => places.push_str(&index.to_string()),
-                Open::Object { name, carriers } => {
+                OpenContainer::Array { index } => places.push_str(&index.to_string()),
+                OpenContainer::Object { name, carriers } => {
                     let name = name.unwrap_or_default();
                     places.extend(["\"", name, "\""]);
                     if carriers.last() != Some(&name) {

@@ -10,7 +10,7 @@ use super::DEPTH_MAX;
 
 /// Why a text has no canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Malformed {
+pub(crate) enum CanonicalFault {
     /// It is no JSON, or holds half a surrogate pair.
     NotJson,
     /// An object has two members of one name.
@@ -19,13 +19,13 @@ pub(crate) enum Malformed {
     TooDeep,
 }
 
-impl Malformed {
+impl CanonicalFault {
     /// The rest of a sentence that begins with the thing.
     pub(crate) fn sentence(self) -> &'static str {
         match self {
-            Malformed::NotJson => "is not valid JSON",
-            Malformed::Duplicate => "has a member twice",
-            Malformed::TooDeep => "is nested too deep",
+            CanonicalFault::NotJson => "is not valid JSON",
+            CanonicalFault::Duplicate => "has a member twice",
+            CanonicalFault::TooDeep => "is nested too deep",
         }
     }
 }
@@ -33,9 +33,9 @@ impl Malformed {
 /// The canonical form of a JSON text, in time that grows with its length alone.
 ///
 /// Numbers stay as they are written: `1` and `1.0` are different, and no digit is lost.
-pub(crate) fn canonical(text: &str) -> Result<String, Malformed> {
+pub(crate) fn canonical(text: &str) -> Result<String, CanonicalFault> {
     // From here on the text is known to be JSON, but for half surrogate pairs.
-    serde_json::from_str::<IgnoredAny>(text).map_err(|_| Malformed::NotJson)?;
+    serde_json::from_str::<IgnoredAny>(text).map_err(|_| CanonicalFault::NotJson)?;
     let mut out = String::with_capacity(text.len());
     Scanner { rest: text }.value(0, &mut out)?;
     Ok(out)
@@ -48,9 +48,9 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// Writes the value that comes next.
-    fn value(&mut self, depth: usize, out: &mut String) -> Result<(), Malformed> {
+    fn value(&mut self, depth: usize, out: &mut String) -> Result<(), CanonicalFault> {
         match self.peek() {
-            Some(b'{' | b'[') if depth >= DEPTH_MAX => Err(Malformed::TooDeep),
+            Some(b'{' | b'[') if depth >= DEPTH_MAX => Err(CanonicalFault::TooDeep),
             Some(b'{') => self.object(depth, out),
             Some(b'[') => self.array(depth, out),
             Some(b'"') => {
@@ -64,7 +64,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn object(&mut self, depth: usize, out: &mut String) -> Result<(), Malformed> {
+    fn object(&mut self, depth: usize, out: &mut String) -> Result<(), CanonicalFault> {
         out.push('{');
         let first = out.len();
         let mut members: Vec<(Cow<'a, str>, Range<usize>)> = Vec::new();
@@ -83,7 +83,7 @@ impl<'a> Scanner<'a> {
         if !members.is_sorted_by(|a, b| a.0 < b.0) {
             members.sort_by(|a, b| a.0.cmp(&b.0));
             if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-                return Err(Malformed::Duplicate);
+                return Err(CanonicalFault::Duplicate);
             }
             let as_they_came = out.split_off(first);
             for (index, (_, Range { start, end })) in members.into_iter().enumerate() {
@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn array(&mut self, depth: usize, out: &mut String) -> Result<(), Malformed> {
+    fn array(&mut self, depth: usize, out: &mut String) -> Result<(), CanonicalFault> {
         out.push('[');
         let mut is_first = true;
         while self.has_more(b']') {
@@ -126,34 +126,36 @@ impl<'a> Scanner<'a> {
         self.peek().is_some()
     }
 
-    fn string(&mut self) -> Result<Cow<'a, str>, Malformed> {
+    fn string(&mut self) -> Result<Cow<'a, str>, CanonicalFault> {
         self.peek();
         let bytes = self.rest.as_bytes();
         let (mut end, mut is_escaped) = (1, false);
         loop {
-            let left = bytes.get(end..).ok_or(Malformed::NotJson)?;
-            end += memchr2(b'"', b'\\', left).ok_or(Malformed::NotJson)?;
+            let left = bytes.get(end..).ok_or(CanonicalFault::NotJson)?;
+            end += memchr2(b'"', b'\\', left).ok_or(CanonicalFault::NotJson)?;
             if bytes[end] == b'"' {
                 break;
             }
             (end, is_escaped) = (end + 2, true);
         }
-        let (string, rest) = self.rest.split_at_checked(end + 1).ok_or(Malformed::NotJson)?;
+        let (string, rest) = self.rest.split_at_checked(end + 1).ok_or(CanonicalFault::NotJson)?;
         self.rest = rest;
         if is_escaped {
-            return serde_json::from_str(string).map(Cow::Owned).map_err(|_| Malformed::NotJson);
+            return serde_json::from_str(string)
+                .map(Cow::Owned)
+                .map_err(|_| CanonicalFault::NotJson);
         }
-        let plain = string.get(1..end).ok_or(Malformed::NotJson)?;
+        let plain = string.get(1..end).ok_or(CanonicalFault::NotJson)?;
         Ok(Cow::Borrowed(plain))
     }
 
     /// A number, true, false or null, as it is written.
-    fn scalar(&mut self) -> Result<&'a str, Malformed> {
+    fn scalar(&mut self) -> Result<&'a str, CanonicalFault> {
         let is_end = |c: char| matches!(c, ',' | ']' | '}') || c.is_ascii_whitespace();
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());
         let (scalar, rest) = self.rest.split_at(end);
         self.rest = rest;
-        if scalar.is_empty() { Err(Malformed::NotJson) } else { Ok(scalar) }
+        if scalar.is_empty() { Err(CanonicalFault::NotJson) } else { Ok(scalar) }
     }
 
     /// The byte that comes next, after white space.
@@ -258,12 +260,12 @@ mod tests {
             let is_json = serde_json::from_str::<Value>(&text).is_ok();
             match canonical(&text) {
                 Ok(form) => assert!(serde_json::from_str::<Value>(&form).is_ok(), "{text}"),
-                Err(Malformed::Duplicate) => {}
+                Err(CanonicalFault::Duplicate) => {}
                 Err(_) => assert!(!is_json, "{text}"),
             }
         }
         for text in ["[1,]", "[,1]", "{\"a\":1,}", "{,}", "[1 2]", "{\"a\" 1}", "tru", "1 ]"] {
-            assert_eq!(canonical(text), Err(Malformed::NotJson), "{text}");
+            assert_eq!(canonical(text), Err(CanonicalFault::NotJson), "{text}");
         }
     }
 
@@ -271,15 +273,15 @@ mod tests {
     #[test]
     fn what_can_be_read_in_two_ways_has_none() {
         assert_eq!(canonical(r#"{"__proto__":{"a":1}}"#).unwrap(), r#"{"__proto__":{"a":1}}"#);
-        assert_eq!(canonical(r#"{"a":1,"\u0061":1}"#), Err(Malformed::Duplicate));
-        assert_eq!(canonical(&("[".repeat(65) + &"]".repeat(65))), Err(Malformed::TooDeep));
+        assert_eq!(canonical(r#"{"a":1,"\u0061":1}"#), Err(CanonicalFault::Duplicate));
+        assert_eq!(canonical(&("[".repeat(65) + &"]".repeat(65))), Err(CanonicalFault::TooDeep));
         assert!(canonical(&("[".repeat(64) + &"]".repeat(64))).is_ok());
         assert_eq!(
             canonical(&("[".repeat(200_000) + &"]".repeat(200_000))),
-            Err(Malformed::TooDeep)
+            Err(CanonicalFault::TooDeep)
         );
-        assert_eq!(canonical(r#""\ud800""#), Err(Malformed::NotJson));
-        assert_eq!(canonical("[1"), Err(Malformed::NotJson));
-        assert_eq!(canonical(""), Err(Malformed::NotJson));
+        assert_eq!(canonical(r#""\ud800""#), Err(CanonicalFault::NotJson));
+        assert_eq!(canonical("[1"), Err(CanonicalFault::NotJson));
+        assert_eq!(canonical(""), Err(CanonicalFault::NotJson));
     }
 }

@@ -9,7 +9,7 @@ mod strict;
 mod value;
 
 pub use apart::{Apart, apart};
-pub(crate) use canonical::{Malformed, canonical};
+pub(crate) use canonical::{CanonicalFault, canonical};
 pub use lossy::{readable, readable_members};
 pub use members::{lossy_members, members};
 pub use plain::{Plain, plain};
@@ -45,7 +45,7 @@ const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// One step of the way to a value inside a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     /// Into an object.
     Member(String),
     /// Into an array.
@@ -53,12 +53,12 @@ pub(crate) enum Step {
 }
 
 /// A path as it stands in `detail.path`: `env.NAME`, `args[2]`, `env["odd name"]`.
-pub(crate) fn dotted(steps: &[Step]) -> String {
+pub(crate) fn dotted(steps: &[PathStep]) -> String {
     let mut out = String::new();
     for step in steps {
         match step {
-            Step::Member(name) => push_member(&mut out, name),
-            Step::Index(index) => out.push_str(&format!("[{index}]")),
+            PathStep::Member(name) => push_member(&mut out, name),
+            PathStep::Index(index) => out.push_str(&format!("[{index}]")),
         }
     }
     out

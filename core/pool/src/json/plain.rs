@@ -22,13 +22,13 @@ pub fn plain(text: &str) -> serde_json::Result<Value> {
 
 impl<'de> Deserialize<'de> for Plain {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plain, D::Error> {
-        deserializer.deserialize_any(Reading).map(Plain)
+        deserializer.deserialize_any(PlainReader).map(Plain)
     }
 }
 
-struct Reading;
+struct PlainReader;
 
-impl<'de> Visitor<'de> for Reading {
+impl<'de> Visitor<'de> for PlainReader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

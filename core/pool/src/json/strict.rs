@@ -5,13 +5,13 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::{DEPTH_MAX, Step};
+use super::{DEPTH_MAX, PathStep};
 
 /// A place where the text is JSON and still not to be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Defect {
     /// Where.
-    pub path: Vec<Step>,
+    pub path: Vec<PathStep>,
     /// What.
     pub kind: DefectKind,
 }
@@ -40,9 +40,9 @@ impl DefectKind {
 
 /// Reads the whole text. Of two members with one name the first stays; what is too deep becomes null.
 pub(crate) fn parse(text: &str) -> Result<(Value, Vec<Defect>), serde_json::Error> {
-    let mut reader = Reader { path: Vec::new(), defects: Vec::new() };
+    let mut reader = StrictReader { path: Vec::new(), defects: Vec::new() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Node(&mut reader).deserialize(&mut deserializer)?;
+    let value = StrictNode(&mut reader).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok((value, reader.defects))
 }
@@ -53,12 +53,12 @@ const DEFECTS_MAX: usize = 64;
 /// Whole numbers from here on are not all doubles.
 const EXACT_DOUBLE: f64 = 9_007_199_254_740_992.0;
 
-struct Reader {
-    path: Vec<Step>,
+struct StrictReader {
+    path: Vec<PathStep>,
     defects: Vec<Defect>,
 }
 
-impl Reader {
+impl StrictReader {
     fn note(&mut self, kind: DefectKind) {
         if self.defects.len() < DEFECTS_MAX {
             self.defects.push(Defect { path: self.path.clone(), kind });
@@ -66,9 +66,9 @@ impl Reader {
     }
 }
 
-struct Node<'r>(&'r mut Reader);
+struct StrictNode<'r>(&'r mut StrictReader);
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
+impl<'de> DeserializeSeed<'de> for StrictNode<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -76,7 +76,7 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Node<'_> {
+impl<'de> Visitor<'de> for StrictNode<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,8 +118,8 @@ impl<'de> Visitor<'de> for Node<'_> {
         }
         let mut out = Vec::new();
         loop {
-            self.0.path.push(Step::Index(out.len()));
-            let item = items.next_element_seed(Node(self.0));
+            self.0.path.push(PathStep::Index(out.len()));
+            let item = items.next_element_seed(StrictNode(self.0));
             self.0.path.pop();
             match item? {
                 Some(item) => out.push(item),
@@ -136,8 +136,8 @@ impl<'de> Visitor<'de> for Node<'_> {
         }
         let mut out = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            self.0.path.push(Step::Member(name.clone()));
-            let value = members.next_value_seed(Node(self.0));
+            self.0.path.push(PathStep::Member(name.clone()));
+            let value = members.next_value_seed(StrictNode(self.0));
             if out.contains_key(&name) {
                 self.0.note(DefectKind::Duplicate);
                 self.0.path.pop();

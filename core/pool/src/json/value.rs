@@ -49,13 +49,13 @@ enum Stop {
 }
 
 /// The brackets around what is read.
-struct Open {
+struct OpenBrackets {
     depth: u32,
     /// A bit for each, the lowest for the innermost: whether it is that of an object.
     objects: u64,
 }
 
-impl Open {
+impl OpenBrackets {
     fn push(&mut self, is_object: bool) -> Result<(), Stop> {
         if self.depth == DEPTH_MAX {
             return Err(Stop::TooDeep);
@@ -77,7 +77,7 @@ impl Open {
 
 /// Reads the value that the text begins with.
 fn value(text: &[u8]) -> Rest<'_> {
-    let mut open = Open { depth: 0, objects: 0 };
+    let mut open = OpenBrackets { depth: 0, objects: 0 };
     let (mut byte, mut rest) = token(text)?;
     loop {
         match byte {

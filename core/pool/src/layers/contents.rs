@@ -26,7 +26,7 @@ pub struct Contents {
 #[non_exhaustive]
 pub struct Defined {
     /// It.
-    pub entry: Entry,
+    pub entry: SourceEntry,
     /// Where it stands in the file.
     pub place: Option<Place>,
 }
@@ -34,7 +34,7 @@ pub struct Defined {
 /// One server of a source.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Entry {
+pub enum SourceEntry {
     /// As a settings file has it: its variables are to be expanded.
     Template(Arc<Template>),
     /// As the host gave it: its values are taken literally.
@@ -43,13 +43,13 @@ pub enum Entry {
     Invalid(Error),
 }
 
-impl Entry {
+impl SourceEntry {
     /// Whether its own configuration switches it off.
     pub fn is_disabled(&self) -> bool {
         match self {
-            Entry::Template(template) => template.unexpanded().disabled,
-            Entry::Literal(spec) => spec.disabled,
-            Entry::Invalid(_) => false,
+            SourceEntry::Template(template) => template.unexpanded().disabled,
+            SourceEntry::Literal(spec) => spec.disabled,
+            SourceEntry::Invalid(_) => false,
         }
     }
 }
@@ -61,8 +61,8 @@ impl Contents {
     ) -> Contents {
         let define = |spec: Result<ServerSpec>| {
             let entry = match spec {
-                Ok(spec) => Entry::Literal(Arc::new(spec)),
-                Err(error) => Entry::Invalid(error),
+                Ok(spec) => SourceEntry::Literal(Arc::new(spec)),
+                Err(error) => SourceEntry::Invalid(error),
             };
             Arc::new(Defined { entry, place: None })
         };
@@ -75,8 +75,8 @@ impl Contents {
         let Source { servers, lists, inputs, format, .. } = source;
         let servers = servers.into_iter().map(|server| {
             let entry = match server.template {
-                Ok(template) => Entry::Template(Arc::new(template)),
-                Err(error) => Entry::Invalid(error),
+                Ok(template) => SourceEntry::Template(Arc::new(template)),
+                Err(error) => SourceEntry::Invalid(error),
             };
             let defined = Defined { entry, place: Some(server.place) };
             (server.name.into_boxed_str(), Arc::new(defined))
@@ -87,8 +87,8 @@ impl Contents {
     /// What a server was read as that a settings file has.
     pub fn template(&self, server: &str) -> Option<Template> {
         match &self.servers.get(server)?.entry {
-            Entry::Template(template) => Some(Template::clone(template)),
-            Entry::Literal(_) | Entry::Invalid(_) => None,
+            SourceEntry::Template(template) => Some(Template::clone(template)),
+            SourceEntry::Literal(_) | SourceEntry::Invalid(_) => None,
         }
     }
 
@@ -122,34 +122,34 @@ impl Contents {
 
 /// What a configuration would grant itself (SPEC 2.1, 11.4, 11.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Granted {
+pub enum SelfGrant {
     /// The trust mark of its tools.
     Trust,
     /// That sessions share its connection.
     Share,
 }
 
-impl Granted {
+impl SelfGrant {
     /// The field.
     pub fn as_str(self) -> &'static str {
         match self {
-            Granted::Trust => "trust",
-            Granted::Share => "share",
+            SelfGrant::Trust => "trust",
+            SelfGrant::Share => "share",
         }
     }
 
     /// What this configuration would grant itself.
-    pub fn of(spec: &ServerSpec) -> Vec<Granted> {
-        let trust = spec.trust.then_some(Granted::Trust);
-        let share = (spec.share == Some(Share::Pool)).then_some(Granted::Share);
+    pub fn of(spec: &ServerSpec) -> Vec<SelfGrant> {
+        let trust = spec.trust.then_some(SelfGrant::Trust);
+        let share = (spec.share == Some(Share::Pool)).then_some(SelfGrant::Share);
         trust.into_iter().chain(share).collect()
     }
 
     /// Takes it away.
     pub fn revoke(self, spec: &mut ServerSpec) {
         match self {
-            Granted::Trust => spec.trust = false,
-            Granted::Share => spec.share = None,
+            SelfGrant::Trust => spec.trust = false,
+            SelfGrant::Share => spec.share = None,
         }
     }
 }

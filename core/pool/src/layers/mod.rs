@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use crate::scope::Scope;
-pub use contents::{Contents, Defined, Entry, Granted};
+pub use contents::{Contents, Defined, SelfGrant, SourceEntry};
 pub use name::SourceName;
 
 use crate::gates::GateLists;
@@ -93,7 +93,7 @@ impl Layers {
     }
 
     /// Replaces one server of a source, or with nothing takes it out; whether it was there. All else of the source stays as it is.
-    pub fn set(&mut self, name: &SourceName, server: &str, entry: Option<Entry>) -> bool {
+    pub fn set(&mut self, name: &SourceName, server: &str, entry: Option<SourceEntry>) -> bool {
         if !self.sources.contains_key(name) && entry.is_some() {
             self.put(name.clone(), Contents::default());
         }

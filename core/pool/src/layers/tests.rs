@@ -23,9 +23,11 @@ fn winner(layers: &Layers) -> Option<(String, String)> {
     let winners = layers.resolve();
     let winner = winners.get("s")?;
     let program = match &winner.defined.entry {
-        Entry::Template(template) => template.configuration()["command"].as_str().unwrap().into(),
-        Entry::Literal(_) => "literal".to_owned(),
-        Entry::Invalid(_) => "invalid".to_owned(),
+        SourceEntry::Template(template) => {
+            template.configuration()["command"].as_str().unwrap().into()
+        }
+        SourceEntry::Literal(_) => "literal".to_owned(),
+        SourceEntry::Invalid(_) => "invalid".to_owned(),
     };
     Some((program, winner.source.to_string()))
 }
@@ -206,9 +208,9 @@ fn names_of_sources_are_read_as_they_are_written() {
 fn what_a_configuration_grants_itself_can_be_taken_away() {
     let text = r#"{ "command": "x", "trust": true, "share": "pool" }"#;
     let mut spec = ServerSpec::from_value("s", &serde_json::from_str(text).unwrap()).unwrap();
-    assert_eq!(Granted::of(&spec), [Granted::Trust, Granted::Share]);
-    Granted::of(&spec).into_iter().for_each(|granted| granted.revoke(&mut spec));
-    assert_eq!(Granted::of(&spec), []);
+    assert_eq!(SelfGrant::of(&spec), [SelfGrant::Trust, SelfGrant::Share]);
+    SelfGrant::of(&spec).into_iter().for_each(|granted| granted.revoke(&mut spec));
+    assert_eq!(SelfGrant::of(&spec), []);
     let plain = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
     assert!(spec == plain);
 }
@@ -216,7 +218,7 @@ fn what_a_configuration_grants_itself_can_be_taken_away() {
 /// SPEC 2.1, 11.7: by the names of its fields.
 #[test]
 fn what_a_configuration_grants_itself_is_named_by_its_field() {
-    let words = [Granted::Trust, Granted::Share].map(Granted::as_str);
+    let words = [SelfGrant::Trust, SelfGrant::Share].map(SelfGrant::as_str);
     assert_eq!(words, ["trust", "share"]);
 }
 
@@ -256,9 +258,9 @@ fn a_server_is_a_value_or_a_template_or_wrong() {
     let expected = expected.map(|(name, disabled)| (name.to_owned(), disabled));
     assert_eq!(switched(&given), expected);
     assert!(
-        matches!(&given.servers["on"].entry, Entry::Literal(on) if **on == spec(false).unwrap())
+        matches!(&given.servers["on"].entry, SourceEntry::Literal(on) if **on == spec(false).unwrap())
     );
-    assert!(matches!(&given.servers["wrong"].entry, Entry::Invalid(_)));
+    assert!(matches!(&given.servers["wrong"].entry, SourceEntry::Invalid(_)));
     assert!(given.template("on").is_none() && given.template("wrong").is_none());
 
     let file = contents(
@@ -315,7 +317,7 @@ fn one_server_of_a_source_is_set_alone() {
     let runtime = SourceName::of_scope(Scope::Runtime);
     let entry = |command: &str| {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": command })).unwrap();
-        Some(Entry::Literal(spec.into()))
+        Some(SourceEntry::Literal(spec.into()))
     };
     let mut layers = Layers::default();
     assert!(!layers.set(&runtime, "a", None));

@@ -1,12 +1,12 @@
 //! What belongs where, in the texts that readers with types are fed with. One line more understands one member more.
 
-use super::Kind::{
+use super::ValueKind::{
     self, Any, Bool, ByName, Credential, Exact, Flag, Hint, List, Map, Number, Object, Schema,
     Spaced, Text, Words,
 };
 
 /// The result of `initialize`.
-pub static INITIALIZE: Kind = Map(&[
+pub static INITIALIZE: ValueKind = Map(&[
     ("protocolVersion", &Text),
     ("capabilities", &CAPABILITIES),
     ("serverInfo", &IMPLEMENTATION),
@@ -15,7 +15,7 @@ pub static INITIALIZE: Kind = Map(&[
 ]);
 
 /// The result of `server/discover`.
-pub static DISCOVER: Kind = Map(&[
+pub static DISCOVER: ValueKind = Map(&[
     ("supportedVersions", &TEXTS),
     ("capabilities", &CAPABILITIES),
     ("instructions", &Text),
@@ -23,7 +23,7 @@ pub static DISCOVER: Kind = Map(&[
 ]);
 
 /// What a server offers.
-pub static CAPABILITIES: Kind = Map(&[
+pub static CAPABILITIES: ValueKind = Map(&[
     ("tools", &LISTED),
     ("prompts", &LISTED),
     ("resources", &LISTED),
@@ -34,12 +34,12 @@ pub static CAPABILITIES: Kind = Map(&[
     ("tasks", &Flag(&[("list", &PRESENT), ("cancel", &PRESENT), ("requests", &TASKS)])),
 ]);
 
-static LISTED: Kind = Flag(&[("listChanged", &Bool), ("subscribe", &Bool)]);
-static PRESENT: Kind = Flag(&[]);
-static TASKS: Kind = Map(&[("tools", &Map(&[("call", &PRESENT)]))]);
+static LISTED: ValueKind = Flag(&[("listChanged", &Bool), ("subscribe", &Bool)]);
+static PRESENT: ValueKind = Flag(&[]);
+static TASKS: ValueKind = Map(&[("tools", &Map(&[("call", &PRESENT)]))]);
 
 /// Who speaks.
-pub static IMPLEMENTATION: Kind = Map(&[
+pub static IMPLEMENTATION: ValueKind = Map(&[
     ("name", &Text),
     ("title", &Text),
     ("version", &Text),
@@ -49,7 +49,7 @@ pub static IMPLEMENTATION: Kind = Map(&[
 ]);
 
 /// The definition of a tool, whose arguments a shape shows to a model.
-pub static TOOL: Kind = Map(&[
+pub static TOOL: ValueKind = Map(&[
     ("name", &Text),
     ("title", &Text),
     ("description", &Text),
@@ -62,11 +62,11 @@ pub static TOOL: Kind = Map(&[
 ]);
 
 /// What a tool says of how it may be called: no more of its definition is looked at.
-pub static TOOL_CLAIMS: Kind = Map(&[("annotations", &HINTS), ("execution", &EXECUTION)]);
+pub static TOOL_CLAIMS: ValueKind = Map(&[("annotations", &HINTS), ("execution", &EXECUTION)]);
 
-static EXECUTION: Kind = Map(&[("taskSupport", &Text)]);
+static EXECUTION: ValueKind = Map(&[("taskSupport", &Text)]);
 
-static HINTS: Kind = Map(&[
+static HINTS: ValueKind = Map(&[
     ("title", &Text),
     ("readOnlyHint", &Hint),
     ("destructiveHint", &Hint),
@@ -75,16 +75,16 @@ static HINTS: Kind = Map(&[
 ]);
 
 /// A result that asks for input.
-pub static INPUT_REQUIRED: Kind = Map(&[
+pub static INPUT_REQUIRED: ValueKind = Map(&[
     ("inputRequests", &ByName(&Map(&[("method", &Text), ("params", &Object)]))),
     ("requestState", &Any),
 ]);
 
 /// The `error` of a reply.
-pub static ERROR: Kind = Map(&[("code", &Number), ("message", &Text), ("data", &Any)]);
+pub static ERROR: ValueKind = Map(&[("code", &Number), ("message", &Text), ("data", &Any)]);
 
 /// The params of a notification of progress.
-pub static PROGRESS: Kind = Map(&[
+pub static PROGRESS: ValueKind = Map(&[
     ("progressToken", &Any),
     ("progress", &Number),
     ("total", &Number),
@@ -93,11 +93,11 @@ pub static PROGRESS: Kind = Map(&[
 ]);
 
 /// The params of any other notification, as far as they say what it is about.
-pub static NOTIFICATION: Kind =
+pub static NOTIFICATION: ValueKind =
     Map(&[("_meta", &Map(&[])), ("notifications", &Object), ("requestId", &Any), ("uri", &Words)]);
 
 /// The metadata of a protected resource (RFC 9728), or of an authorization server (RFC 8414): what they say tells which.
-pub static METADATA: Kind = Map(&[
+pub static METADATA: ValueKind = Map(&[
     ("resource", &Exact),
     ("authorization_server", &Exact),
     ("authorization_servers", &SPACED),
@@ -119,7 +119,7 @@ pub static METADATA: Kind = Map(&[
 ]);
 
 /// The answer to a registration (RFC 7591), or a refusal.
-pub static REGISTRATION: Kind = Map(&[
+pub static REGISTRATION: ValueKind = Map(&[
     ("client_id", &Credential),
     ("client_secret", &Credential),
     ("client_name", &Text),
@@ -135,7 +135,7 @@ pub static REGISTRATION: Kind = Map(&[
 ]);
 
 /// The answer of a token endpoint (RFC 6749), or a refusal.
-pub static TOKEN: Kind = Map(&[
+pub static TOKEN: ValueKind = Map(&[
     ("access_token", &Credential),
     ("token_type", &Text),
     ("expires_in", &Number),
@@ -147,7 +147,7 @@ pub static TOKEN: Kind = Map(&[
 ]);
 
 /// All of them, for tests that hold each to the rules of the pass.
-pub static ALL: [&Kind; 13] = [
+pub static ALL: [&ValueKind; 13] = [
     &INITIALIZE,
     &DISCOVER,
     &CAPABILITIES,
@@ -163,5 +163,5 @@ pub static ALL: [&Kind; 13] = [
     &TOKEN,
 ];
 
-static SPACED: Kind = Spaced(&Exact);
-static TEXTS: Kind = List(&Text);
+static SPACED: ValueKind = Spaced(&Exact);
+static TEXTS: ValueKind = List(&Text);

@@ -4,7 +4,7 @@
 //! 2. A number may be written as a text, a text as a number, and a yes or no as a text.
 //! 3. Half a surrogate pair in a text is U+FFFD (SPEC 18.3).
 //! 4. What still does not fit its type is left out, where it is a member or an item. Inside of a schema what does not fit stays.
-//! 5. [`Kind::Any`] is not looked into: content, arguments, foreign `_meta`, `const`, `enum`, `default` and `examples` of a schema.
+//! 5. [`ValueKind::Any`] is not looked into: content, arguments, foreign `_meta`, `const`, `enum`, `default` and `examples` of a schema.
 //!
 //! What comes out feeds readers with types alone. What a host is handed are the server's bytes.
 
@@ -25,7 +25,7 @@ use crate::json::{is_value, plain};
 
 /// What belongs at one place.
 #[derive(Debug)]
-pub enum Kind {
+pub enum ValueKind {
     /// Anything: it passes as it is.
     Any,
     /// A text, which may be written as a number.
@@ -45,21 +45,21 @@ pub enum Kind {
     /// An object of which nobody here looks at the members.
     Object,
     /// An object with these members. Others pass, unless they are `null`.
-    Map(&'static [(&'static str, &'static Kind)]),
+    Map(&'static [(&'static str, &'static ValueKind)]),
     /// The same, where `false` says that it is not there, and anything that is no object that it is.
-    Flag(&'static [(&'static str, &'static Kind)]),
+    Flag(&'static [(&'static str, &'static ValueKind)]),
     /// An object with a value of this kind under each name.
-    ByName(&'static Kind),
+    ByName(&'static ValueKind),
     /// An array of these.
-    List(&'static Kind),
+    List(&'static ValueKind),
     /// An array of these texts, or one text of them with white space between.
-    Spaced(&'static Kind),
+    Spaced(&'static ValueKind),
     /// A JSON Schema.
     Schema,
 }
 
 /// The text as a reader of this kind wants it: the very text where nothing is odd in it, and where it is no JSON.
-pub fn lenient<'a>(text: &'a str, kind: &Kind) -> Cow<'a, str> {
+pub fn lenient<'a>(text: &'a str, kind: &ValueKind) -> Cow<'a, str> {
     if !is_value(text) {
         return Cow::Borrowed(text);
     }
@@ -68,7 +68,7 @@ pub fn lenient<'a>(text: &'a str, kind: &Kind) -> Cow<'a, str> {
 }
 
 /// Where in a text what does not fit its type was left out, each place as a JSON pointer: not what is inside of arrays.
-pub fn unfit(text: &str, kind: &Kind) -> Vec<String> {
+pub fn unfit(text: &str, kind: &ValueKind) -> Vec<String> {
     let mut found = Vec::new();
     if let (Ok(before), Ok(after)) = (plain(text), plain(&lenient(text, kind))) {
         missing(&before, &after, "", &mut found);

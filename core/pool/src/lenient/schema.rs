@@ -2,7 +2,7 @@
 //!
 //! A name that stands where names of parameters stand is never a keyword, whatever it is called.
 
-use super::Kind;
+use super::ValueKind;
 
 /// What a keyword takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,16 +93,16 @@ pub(crate) fn takes(keyword: &str) -> Option<Takes> {
 /// Members whose values are the schema's own.
 const VALUES: [&str; 5] = ["const", "enum", "default", "examples", "example"];
 
-static SCHEMAS_BY_NAME: Kind = Kind::ByName(&Kind::Schema);
-static ANY_BY_NAME: Kind = Kind::ByName(&Kind::Any);
+static SCHEMAS_BY_NAME: ValueKind = ValueKind::ByName(&ValueKind::Schema);
+static ANY_BY_NAME: ValueKind = ValueKind::ByName(&ValueKind::Any);
 
 /// What belongs under a member of a schema; `None` for what is no more than a value that is not `null`.
-pub(super) fn member(name: &str) -> Option<&'static Kind> {
+pub(super) fn member(name: &str) -> Option<&'static ValueKind> {
     match takes(name) {
         Some(Takes::SchemasByName | Takes::SchemasOrNamesByName) => Some(&SCHEMAS_BY_NAME),
         Some(Takes::NamesByName) => Some(&ANY_BY_NAME),
-        Some(Takes::Schema | Takes::Schemas | Takes::SchemaOrSchemas) => Some(&Kind::Schema),
-        _ if VALUES.contains(&name) => Some(&Kind::Any),
+        Some(Takes::Schema | Takes::Schemas | Takes::SchemaOrSchemas) => Some(&ValueKind::Schema),
+        _ if VALUES.contains(&name) => Some(&ValueKind::Any),
         _ => None,
     }
 }

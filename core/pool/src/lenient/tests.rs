@@ -7,7 +7,7 @@ use super::*;
 use crate::generate::Random;
 
 /// A kind, a text as it came, and the text as it is read.
-const READ: &[(&Kind, &str, &str)] = &[
+const READ: &[(&ValueKind, &str, &str)] = &[
     (&INITIALIZE, r#"{"capabilities":[]}"#, r#"{"capabilities":{}}"#),
     (&INITIALIZE, r#"{"capabilities":[ ]}"#, r#"{"capabilities":{}}"#),
     (&INITIALIZE, r#"{"capabilities":null,"instructions":null}"#, "{}"),
@@ -158,44 +158,48 @@ const READ: &[(&Kind, &str, &str)] = &[
         r#"{"scopes_supported":"","client_id_metadata_document_supported":"True"}"#,
         r#"{"scopes_supported":[],"client_id_metadata_document_supported":true}"#,
     ),
-    (&Kind::Schema, r#"{"properties":[]}"#, r#"{"properties":{}}"#),
+    (&ValueKind::Schema, r#"{"properties":[]}"#, r#"{"properties":{}}"#),
     (
-        &Kind::Schema,
+        &ValueKind::Schema,
         r#"{"properties":{"a":[],"b":null,"c":true}}"#,
         r#"{"properties":{"a":{},"b":{},"c":true}}"#,
     ),
     (
-        &Kind::Schema,
+        &ValueKind::Schema,
         r#"{"properties":{"o":{"type":"object","properties":[]}}}"#,
         r#"{"properties":{"o":{"type":"object","properties":{}}}}"#,
     ),
     (
-        &Kind::Schema,
+        &ValueKind::Schema,
         r#"{"items":[],"additionalProperties":[],"not":null}"#,
         r#"{"items":{},"additionalProperties":{}}"#,
     ),
-    (&Kind::Schema, r#"{"items":[[],{"properties":[]}]}"#, r#"{"items":[{},{"properties":{}}]}"#),
     (
-        &Kind::Schema,
+        &ValueKind::Schema,
+        r#"{"items":[[],{"properties":[]}]}"#,
+        r#"{"items":[{},{"properties":{}}]}"#,
+    ),
+    (
+        &ValueKind::Schema,
         r#"{"anyOf":[],"oneOf":[{"properties":[]},null]}"#,
         r#"{"anyOf":[],"oneOf":[{"properties":{}},{}]}"#,
     ),
     (
-        &Kind::Schema,
+        &ValueKind::Schema,
         r#"{"$defs":[],"definitions":{"a":{"items":[]}}}"#,
         r#"{"$defs":{},"definitions":{"a":{"items":{}}}}"#,
     ),
     (
-        &Kind::Schema,
+        &ValueKind::Schema,
         r#"{"dependentRequired":[],"patternProperties":[]}"#,
         r#"{"dependentRequired":{},"patternProperties":{}}"#,
     ),
     (
-        &Kind::Schema,
+        &ValueKind::Schema,
         r#"{"description":null,"title":null,"required":null,"type":"object"}"#,
         r#"{"type":"object"}"#,
     ),
-    (&Kind::Schema, "[]", "{}"),
+    (&ValueKind::Schema, "[]", "{}"),
 ];
 
 /// SPEC 18.2, 18.3.
@@ -212,16 +216,16 @@ fn what_is_odd_is_read_as_it_is_meant() {
 #[test]
 fn what_is_not_odd_passes_as_it_is() {
     for (kind, text) in [
-        (&Kind::Any, r#"{"a":null,"b":[]}"#),
-        (&Kind::Any, "null"),
-        (&Kind::Object, r#"{ "a" : null }"#),
-        (&Kind::Schema, r#"{"const":null,"enum":[null,[]],"default":[],"examples":[null]}"#),
-        (&Kind::Schema, r#"{"properties":{"a":{"default":null,"const":[]}}}"#),
-        (&Kind::Schema, r#"{"properties":"x","items":7,"required":[],"type":[]}"#),
-        (&Kind::Schema, r#"{ "type" : "object" , "x" : [ ] }"#),
-        (&Kind::Schema, "true"),
+        (&ValueKind::Any, r#"{"a":null,"b":[]}"#),
+        (&ValueKind::Any, "null"),
+        (&ValueKind::Object, r#"{ "a" : null }"#),
+        (&ValueKind::Schema, r#"{"const":null,"enum":[null,[]],"default":[],"examples":[null]}"#),
+        (&ValueKind::Schema, r#"{"properties":{"a":{"default":null,"const":[]}}}"#),
+        (&ValueKind::Schema, r#"{"properties":"x","items":7,"required":[],"type":[]}"#),
+        (&ValueKind::Schema, r#"{ "type" : "object" , "x" : [ ] }"#),
+        (&ValueKind::Schema, "true"),
         (
-            &Kind::Schema,
+            &ValueKind::Schema,
             r#"{"properties":{"properties":{"type":"string"},"default":{"properties":{}}}}"#,
         ),
         (&INITIALIZE, r#"{"protocolVersion":"v","capabilities":{"x":[]},"other":[]}"#),
@@ -240,7 +244,7 @@ fn what_is_not_odd_passes_as_it_is() {
 fn a_property_that_is_called_like_a_keyword_is_one() {
     let text = r#"{"properties":{"default":{"properties":[]},"enum":[],"const":null}}"#;
     let expected = r#"{"properties":{"default":{"properties":{}},"enum":{},"const":{}}}"#;
-    assert_eq!(lenient(text, &Kind::Schema), expected);
+    assert_eq!(lenient(text, &ValueKind::Schema), expected);
 }
 
 /// SPEC 18.2: what does not fit is told by its place; what is `null`, or fits when it is read, is not.
@@ -365,7 +369,7 @@ fn generated_texts_are_read_once_and_for_all() {
     let mut random = Random::new(41);
     for _ in 0..10_000 {
         let text = text(&mut random, 5);
-        for kind in ALL.into_iter().chain([&Kind::Schema, &Kind::Object]) {
+        for kind in ALL.into_iter().chain([&ValueKind::Schema, &ValueKind::Object]) {
             let read = lenient(&text, kind);
             assert!(is_value(&read), "{text} is {read}");
             assert_eq!(lenient(&read, kind), read, "{text}");

@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Kind, number, schema, whole_characters};
+use super::{ValueKind, number, schema, whole_characters};
 
 /// How deep types are followed; below that a text passes as it is.
 const DEPTH_MAX: usize = 128;
 
 /// A text as a reader of this kind wants it.
-pub(super) fn read(text: &str, kind: &Kind) -> String {
+pub(super) fn read(text: &str, kind: &ValueKind) -> String {
     let mut walk = Walk { text, at: 0, out: String::with_capacity(text.len()) };
     walk.pass_white();
-    let place = Place { kind, in_schema: false, takes_array: false, is_there: false };
+    let place = ValuePlace { kind, in_schema: false, takes_array: false, is_there: false };
     if !walk.value(place, 0) {
         // A whole text is no member that could be left out.
         return text.to_owned();
@@ -25,8 +25,8 @@ pub(super) fn read(text: &str, kind: &Kind) -> String {
 
 /// A value's place, as far as its kind does not say it.
 #[derive(Clone, Copy)]
-struct Place<'k> {
-    kind: &'k Kind,
+struct ValuePlace<'k> {
+    kind: &'k ValueKind,
     /// In a schema what does not fit stays.
     in_schema: bool,
     /// An empty array is one.
@@ -43,8 +43,8 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Writes the value that comes next; `false`, and nothing is to be kept of it, where it is absent or does not fit.
-    fn value(&mut self, place: Place<'_>, depth: usize) -> bool {
-        if depth > DEPTH_MAX || matches!(place.kind, Kind::Any) {
+    fn value(&mut self, place: ValuePlace<'_>, depth: usize) -> bool {
+        if depth > DEPTH_MAX || matches!(place.kind, ValueKind::Any) {
             let value = self.skip();
             self.out.push_str(value);
             return true;
@@ -52,37 +52,42 @@ impl<'a> Walk<'a> {
         let next = self.peek();
         if next == b'n' {
             self.skip();
-            let is_there = place.is_there && matches!(place.kind, Kind::Schema);
+            let is_there = place.is_there && matches!(place.kind, ValueKind::Schema);
             self.out.push_str(if is_there { "{}" } else { "" });
             return is_there;
         }
         match (place.kind, next) {
-            (Kind::Text | Kind::Words | Kind::Exact | Kind::Credential, _) => self.text(place.kind),
-            (Kind::Number | Kind::Bool | Kind::Hint, _) => self.scalar(place.kind),
-            (Kind::Object, b'{') => {
+            (ValueKind::Text | ValueKind::Words | ValueKind::Exact | ValueKind::Credential, _) => {
+                self.text(place.kind)
+            }
+            (ValueKind::Number | ValueKind::Bool | ValueKind::Hint, _) => self.scalar(place.kind),
+            (ValueKind::Object, b'{') => {
                 let value = self.skip();
                 self.out.push_str(value);
                 true
             }
-            (Kind::Map(_) | Kind::Flag(_) | Kind::ByName(_) | Kind::Schema, b'{') => {
+            (
+                ValueKind::Map(_) | ValueKind::Flag(_) | ValueKind::ByName(_) | ValueKind::Schema,
+                b'{',
+            ) => {
                 self.object(place, depth);
                 true
             }
-            (Kind::List(kind) | Kind::Spaced(kind), b'[') => {
-                self.array(Place { kind, ..place }, depth)
+            (ValueKind::List(kind) | ValueKind::Spaced(kind), b'[') => {
+                self.array(ValuePlace { kind, ..place }, depth)
             }
-            (Kind::Spaced(_), b'"') => self.spaced(),
-            (Kind::Schema, b'[') if place.in_schema && !self.is_empty_array() => {
-                self.array(Place { is_there: true, ..place }, depth)
+            (ValueKind::Spaced(_), b'"') => self.spaced(),
+            (ValueKind::Schema, b'[') if place.in_schema && !self.is_empty_array() => {
+                self.array(ValuePlace { is_there: true, ..place }, depth)
             }
-            (Kind::List(_) | Kind::Spaced(_), _) => self.misfit(place),
+            (ValueKind::List(_) | ValueKind::Spaced(_), _) => self.misfit(place),
             (_, b'[') if self.is_empty_array() => {
                 self.skip();
                 self.out.push_str(if place.takes_array { "[]" } else { "{}" });
                 true
             }
             // Whatever is said of it, it is there, unless it says that it is not.
-            (Kind::Flag(_), _) => {
+            (ValueKind::Flag(_), _) => {
                 let is_there = !matches!(self.skip(), "false" | r#""false""#);
                 self.out.push_str(if is_there { "{}" } else { "" });
                 is_there
@@ -92,7 +97,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Passes values of other kinds.
-    fn misfit(&mut self, place: Place<'_>) -> bool {
+    fn misfit(&mut self, place: ValuePlace<'_>) -> bool {
         let value = self.skip();
         if place.in_schema {
             self.out.push_str(value);
@@ -101,16 +106,16 @@ impl<'a> Walk<'a> {
     }
 
     /// A text, also one that is written as a number.
-    fn text(&mut self, kind: &Kind) -> bool {
+    fn text(&mut self, kind: &ValueKind) -> bool {
         let value = self.skip();
         let written = match value.as_bytes().first() {
             Some(b'"') => whole_characters(value),
-            Some(b'-' | b'0'..=b'9') if matches!(kind, Kind::Text | Kind::Credential) => {
+            Some(b'-' | b'0'..=b'9') if matches!(kind, ValueKind::Text | ValueKind::Credential) => {
                 Cow::Owned(format!("\"{value}\""))
             }
             _ => return false,
         };
-        let is_exact = matches!(kind, Kind::Exact | Kind::Credential);
+        let is_exact = matches!(kind, ValueKind::Exact | ValueKind::Credential);
         if is_exact && value.starts_with('"') && matches!(written, Cow::Owned(_)) {
             return false;
         }
@@ -119,13 +124,13 @@ impl<'a> Walk<'a> {
     }
 
     /// A number, or yes or no, also one that is written as a text.
-    fn scalar(&mut self, kind: &Kind) -> bool {
+    fn scalar(&mut self, kind: &ValueKind) -> bool {
         let value = self.skip();
         let says = |word: &str| value.trim_matches('"').eq_ignore_ascii_case(word);
         let written = match (kind, value.as_bytes().first()) {
-            (Kind::Number, Some(b'"' | b'-' | b'0'..=b'9')) => number(value),
-            (Kind::Bool | Kind::Hint, Some(b't' | b'f')) => Some(value),
-            (Kind::Bool, Some(b'"')) => ["true", "false"].into_iter().find(|word| says(word)),
+            (ValueKind::Number, Some(b'"' | b'-' | b'0'..=b'9')) => number(value),
+            (ValueKind::Bool | ValueKind::Hint, Some(b't' | b'f')) => Some(value),
+            (ValueKind::Bool, Some(b'"')) => ["true", "false"].into_iter().find(|word| says(word)),
             _ => None,
         };
         written.into_iter().for_each(|written| self.out.push_str(written));
@@ -141,7 +146,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    fn object(&mut self, place: Place<'_>, depth: usize) {
+    fn object(&mut self, place: ValuePlace<'_>, depth: usize) {
         self.push();
         let mut is_first = true;
         loop {
@@ -172,22 +177,22 @@ impl<'a> Walk<'a> {
     }
 
     /// Writes the value of a member; `false` where the member is to be left out.
-    fn member(&mut self, place: Place<'_>, name: &str, depth: usize) -> bool {
-        let is_schema = matches!(place.kind, Kind::Schema);
+    fn member(&mut self, place: ValuePlace<'_>, name: &str, depth: usize) -> bool {
+        let is_schema = matches!(place.kind, ValueKind::Schema);
         let kind = match place.kind {
-            Kind::Map(members) | Kind::Flag(members) => {
+            ValueKind::Map(members) | ValueKind::Flag(members) => {
                 members.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
             }
-            Kind::ByName(kind) => Some(*kind),
-            Kind::Schema => schema::member(name),
-            _ => Some(&Kind::Any),
+            ValueKind::ByName(kind) => Some(*kind),
+            ValueKind::Schema => schema::member(name),
+            _ => Some(&ValueKind::Any),
         };
         match kind {
             Some(kind) => {
                 let in_schema = is_schema || place.in_schema;
                 let takes_array = is_schema && schema::is_array(name);
-                let is_there = matches!(place.kind, Kind::ByName(_));
-                self.value(Place { kind, in_schema, takes_array, is_there }, depth + 1)
+                let is_there = matches!(place.kind, ValueKind::ByName(_));
+                self.value(ValuePlace { kind, in_schema, takes_array, is_there }, depth + 1)
             }
             None => {
                 let value = self.skip();
@@ -197,7 +202,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn array(&mut self, place: Place<'_>, depth: usize) -> bool {
+    fn array(&mut self, place: ValuePlace<'_>, depth: usize) -> bool {
         self.push();
         let mut is_first = true;
         loop {
@@ -217,7 +222,7 @@ impl<'a> Walk<'a> {
             if !is_first {
                 self.out.insert(begin, ',');
             }
-            match self.value(Place { takes_array: false, ..place }, depth + 1) {
+            match self.value(ValuePlace { takes_array: false, ..place }, depth + 1) {
                 true => is_first = false,
                 false => self.out.truncate(begin),
             }

@@ -107,7 +107,7 @@ pub fn heard_of(beginning: &[u8]) -> Heard<'_> {
 
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "lowercase")]
-enum Member {
+enum MessageMember {
     JsonRpc,
     Id,
     Method,
@@ -148,19 +148,19 @@ impl<'de> serde::de::Visitor<'de> for EnvelopeVisitor {
         let mut envelope = Envelope::default();
         while let Some(member) = map.next_key()? {
             let (place, name) = match member {
-                Member::JsonRpc => {
+                MessageMember::JsonRpc => {
                     envelope.version |= map.next_value::<Option<IgnoredAny>>()?.is_some();
                     continue;
                 }
-                Member::Other => {
+                MessageMember::Other => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
-                Member::Id => (&mut envelope.id, "id"),
-                Member::Method => (&mut envelope.method, "method"),
-                Member::Params => (&mut envelope.params, "params"),
-                Member::Result => (&mut envelope.result, "result"),
-                Member::Error => (&mut envelope.error, "error"),
+                MessageMember::Id => (&mut envelope.id, "id"),
+                MessageMember::Method => (&mut envelope.method, "method"),
+                MessageMember::Params => (&mut envelope.params, "params"),
+                MessageMember::Result => (&mut envelope.result, "result"),
+                MessageMember::Error => (&mut envelope.error, "error"),
             };
             if place.replace(map.next_value::<&RawValue>()?.get()).is_some() {
                 return Err(serde::de::Error::duplicate_field(name));

@@ -3,14 +3,18 @@
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use super::Refusal;
+use super::AnswerRefusal;
 use crate::json::{is_value, readable_members};
-use crate::lenient::{Kind, kinds, lenient};
+use crate::lenient::{ValueKind, kinds, lenient};
 
 /// The members of a body, each of its kind: those of a JSON object, or of a form where one of them has this name. None of anything else.
 ///
 /// A blank text and an empty list say nothing.
-pub(super) fn members(body: &[u8], kind: &Kind, of_form: &[&str]) -> Option<Map<String, Value>> {
+pub(super) fn members(
+    body: &[u8],
+    kind: &ValueKind,
+    of_form: &[&str],
+) -> Option<Map<String, Value>> {
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start_matches('\u{feff}').trim();
     let mut members = match is_value(text) {
@@ -18,8 +22,8 @@ pub(super) fn members(body: &[u8], kind: &Kind, of_form: &[&str]) -> Option<Map<
         true => return None,
         false => readable_members(&lenient(&form(text, of_form)?, kind)),
     };
-    let known = if let Kind::Map(known) = kind { *known } else { &[] };
-    for (name, _) in known.iter().filter(|(_, kind)| !matches!(kind, Kind::Any)) {
+    let known = if let ValueKind::Map(known) = kind { *known } else { &[] };
+    for (name, _) in known.iter().filter(|(_, kind)| !matches!(kind, ValueKind::Any)) {
         if let Some(Value::Array(items)) = members.get_mut(*name) {
             items.retain(|item| !says_nothing(item));
         }
@@ -85,17 +89,17 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 /// The refusal that an answer states, of whatever status it is: a code, or an object that holds one.
-pub fn said(body: &[u8]) -> Option<Refusal> {
+pub fn said(body: &[u8]) -> Option<AnswerRefusal> {
     refusal_in(&members(body, &kinds::TOKEN, &["error"])?)
 }
 
-pub(super) fn refusal_in(members: &Map<String, Value>) -> Option<Refusal> {
+pub(super) fn refusal_in(members: &Map<String, Value>) -> Option<AnswerRefusal> {
     let error = members.get("error")?;
     let described = |value: Option<&Value>| value.and_then(text_of);
     let outside = || described(members.get("error_description"));
     // The number 0 is how some say that there is none.
     if let Some(code) = text_of(error).filter(|_| *error != 0) {
-        return Some(Refusal::Said { code, description: outside() });
+        return Some(AnswerRefusal::Said { code, description: outside() });
     }
     // Some wrap it, with the status of HTTP as the code and the word for machines beside it.
     let inside = error.as_object()?;
@@ -106,5 +110,5 @@ pub(super) fn refusal_in(members: &Map<String, Value>) -> Option<Refusal> {
     let code = code.and_then(|name| text_of(inside.get(*name)?))?;
     let words = ["message", "error_description", "description"];
     let description = words.iter().find_map(|name| described(inside.get(*name))).or_else(outside);
-    Some(Refusal::Said { code, description })
+    Some(AnswerRefusal::Said { code, description })
 }

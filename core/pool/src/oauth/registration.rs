@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Refusal;
+use super::AnswerRefusal;
 use super::read::{members, refusal_in, text, texts, whole};
 use super::token::put;
 use crate::lenient::kinds;
@@ -66,19 +66,19 @@ impl Authentication {
 /// # Errors
 /// What the server says instead, whatever the status of HTTP; another redirect than was asked for; a way to authenticate that is not
 /// understood; that there is no client.
-pub fn registered(body: &[u8], asked: &str) -> Result<Registered, Refusal> {
+pub fn registered(body: &[u8], asked: &str) -> Result<Registered, AnswerRefusal> {
     let members = members(body, &kinds::REGISTRATION, &[]);
-    let mut members = members.ok_or(Refusal::Lacks("client_id"))?;
+    let mut members = members.ok_or(AnswerRefusal::Lacks("client_id"))?;
     if let Some(refusal) = refusal_in(&members) {
         return Err(refusal);
     }
-    let id = text(&members, "client_id").ok_or(Refusal::Lacks("client_id"))?.to_owned();
+    let id = text(&members, "client_id").ok_or(AnswerRefusal::Lacks("client_id"))?.to_owned();
     check_redirects(&texts(&members, "redirect_uris"), asked)?;
     let authentication = match text(&members, "token_endpoint_auth_method") {
         None => None,
         Some(name) => {
             let known = Authentication::of(name.trim());
-            Some(known.ok_or_else(|| Refusal::Authentication(name.to_owned()))?)
+            Some(known.ok_or_else(|| AnswerRefusal::Authentication(name.to_owned()))?)
         }
     };
     let secret = text(&members, "client_secret").map(str::to_owned);
@@ -93,10 +93,10 @@ pub fn registered(body: &[u8], asked: &str) -> Result<Registered, Refusal> {
 }
 
 /// What was registered, where that is said, holds what was asked for. It is compared byte for byte, as the server will do.
-fn check_redirects(registered: &[&str], asked: &str) -> Result<(), Refusal> {
+fn check_redirects(registered: &[&str], asked: &str) -> Result<(), AnswerRefusal> {
     if registered.is_empty() || registered.contains(&asked) {
         return Ok(());
     }
     let registered = registered.iter().map(|one| (*one).to_owned()).collect();
-    Err(Refusal::Redirect { asked: asked.to_owned(), registered })
+    Err(AnswerRefusal::Redirect { asked: asked.to_owned(), registered })
 }

@@ -29,16 +29,16 @@ enum Of {
 
 /// What comes of an answer: the members that count, or in words why it is refused.
 fn read(of: Of, body: &str) -> Result<Value, String> {
-    let said = |refusal: Refusal| match refusal {
-        Refusal::Said { code, description: None } => format!("says {code}"),
-        Refusal::Said { code, description: Some(words) } => format!("says {code}: {words}"),
-        Refusal::Kind(kind) => format!("kind {kind}"),
-        Refusal::Redirect { asked, registered } => {
+    let said = |refusal: AnswerRefusal| match refusal {
+        AnswerRefusal::Said { code, description: None } => format!("says {code}"),
+        AnswerRefusal::Said { code, description: Some(words) } => format!("says {code}: {words}"),
+        AnswerRefusal::Kind(kind) => format!("kind {kind}"),
+        AnswerRefusal::Redirect { asked, registered } => {
             assert_eq!(asked, ASKED);
             format!("redirects {}", registered.join(" "))
         }
-        Refusal::Authentication(name) => format!("authentication {name}"),
-        Refusal::Lacks(what) => format!("lacks {what}"),
+        AnswerRefusal::Authentication(name) => format!("authentication {name}"),
+        AnswerRefusal::Lacks(what) => format!("lacks {what}"),
     };
     let body = body.as_bytes();
     match of {
@@ -53,7 +53,7 @@ fn read(of: Of, body: &str) -> Result<Value, String> {
     }
 }
 
-fn token(body: &[u8], challenge: Challenge) -> Result<Value, Refusal> {
+fn token(body: &[u8], challenge: Challenge) -> Result<Value, AnswerRefusal> {
     let Issued { mut members, called } = issued(body, challenge)?;
     assert_eq!(members.remove("token_type"), Some("bearer".into()));
     let mut read = Value::Object(members);
@@ -63,7 +63,7 @@ fn token(body: &[u8], challenge: Challenge) -> Result<Value, Refusal> {
     Ok(read)
 }
 
-fn client(body: &[u8]) -> Result<Value, Refusal> {
+fn client(body: &[u8]) -> Result<Value, AnswerRefusal> {
     let Registered { id, secret, authentication, expires_at, members } = registered(body, ASKED)?;
     assert_eq!(members["client_id"], *id);
     assert_eq!(members["redirect_uris"], json!([ASKED]));

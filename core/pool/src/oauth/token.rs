@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Refusal;
+use super::AnswerRefusal;
 use super::read::{members, refusal_in, text, texts, whole};
 use crate::lenient::kinds;
 
@@ -31,8 +31,8 @@ const OTHER_KINDS: &[&str] = &["dpop", "mac", "n_a", "pop"];
 ///
 /// # Errors
 /// What the server says instead, whatever the status of HTTP; a kind of token that is not understood; that there is none.
-pub fn issued(body: &[u8], challenge: Challenge) -> Result<Issued, Refusal> {
-    let no_token = Refusal::Lacks("access_token");
+pub fn issued(body: &[u8], challenge: Challenge) -> Result<Issued, AnswerRefusal> {
+    let no_token = AnswerRefusal::Lacks("access_token");
     let members = members(body, &kinds::TOKEN, &["access_token", "error"]);
     let mut members = members.ok_or(no_token.clone())?;
     if let Some(refusal) = refusal_in(&members) {
@@ -52,7 +52,7 @@ pub fn issued(body: &[u8], challenge: Challenge) -> Result<Issued, Refusal> {
 }
 
 /// What a token is called that is sent as a bearer token, where that is not its name.
-fn bearer(kind: Option<&str>, challenge: Challenge) -> Result<Option<String>, Refusal> {
+fn bearer(kind: Option<&str>, challenge: Challenge) -> Result<Option<String>, AnswerRefusal> {
     let Some(kind) = kind else { return Ok(Some(String::new())) };
     let is = |known: &str| kind.eq_ignore_ascii_case(known);
     if is("bearer") {
@@ -61,7 +61,7 @@ fn bearer(kind: Option<&str>, challenge: Challenge) -> Result<Option<String>, Re
     let is_other = OTHER_KINDS.iter().any(|known| is(known));
     match challenge {
         Challenge::Bearer if !is_other => Ok(Some(kind.to_owned())),
-        Challenge::Bearer | Challenge::Unknown => Err(Refusal::Kind(kind.to_owned())),
+        Challenge::Bearer | Challenge::Unknown => Err(AnswerRefusal::Kind(kind.to_owned())),
     }
 }
 

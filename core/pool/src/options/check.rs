@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::interface::{OptionKind, OptionRow, RETRY_DELAY_MS_MAX, Scope, options};
-use crate::json::{self, DefectKind, Step, dotted, joined, whole};
+use crate::json::{self, DefectKind, PathStep, dotted, joined, whole};
 use crate::nearest::nearest;
 use crate::text::escaped;
 
@@ -34,7 +34,7 @@ pub(super) fn read(scope: Scope, text: &str) -> Result<Given> {
             .with_detail("column", error.column())
     })?;
     // `_meta` goes to the server as it is written, so its numbers are not ours to judge.
-    let is_meta = |path: &[Step]| path.first() == Some(&Step::Member("meta".into()));
+    let is_meta = |path: &[PathStep]| path.first() == Some(&PathStep::Member("meta".into()));
     let defect = defects
         .iter()
         .find(|defect| defect.kind != DefectKind::NumberRange || !is_meta(&defect.path));

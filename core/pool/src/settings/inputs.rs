@@ -2,7 +2,7 @@
 
 use super::notes::{Finding, FindingKind};
 use super::source::{Input, InputKind, Secrecy};
-use super::syntax::{Content, Flaw, Node};
+use super::syntax::{Content, Flaw, SyntaxNode};
 
 /// The most inputs of one file; what follows is left out.
 const INPUTS_MAX: usize = 1_000;
@@ -10,7 +10,7 @@ const INPUTS_MAX: usize = 1_000;
 /// Reads `inputs`. One that cannot be read is left out and told: a server that names it finds it undefined. To have `inputs` twice
 /// spoils the file.
 pub(super) fn read(
-    root: &Node,
+    root: &SyntaxNode,
     inputs: &mut Vec<Input>,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Flaw> {
@@ -36,12 +36,12 @@ pub(super) fn read(
     Ok(())
 }
 
-fn input(node: &Node) -> Option<Input> {
+fn input(node: &SyntaxNode) -> Option<Input> {
     // As deep as it lies in the file.
     if node.flaw(2).is_some() {
         return None;
     }
-    let text = |name| node.get(name).and_then(Node::text).map(str::to_owned);
+    let text = |name| node.get(name).and_then(SyntaxNode::text).map(str::to_owned);
     let kind = match text("type")?.as_str() {
         "promptString" => InputKind::Text,
         "pickString" => InputKind::Choice(choices(node.get("options")?)?),
@@ -61,7 +61,7 @@ fn input(node: &Node) -> Option<Input> {
 }
 
 /// Texts, or objects with a `value`.
-fn choices(node: &Node) -> Option<Vec<String>> {
+fn choices(node: &SyntaxNode) -> Option<Vec<String>> {
     let texts = node.items()?.iter().map(|item| item.get("value").unwrap_or(item).text());
     texts.map(|text| text.map(str::to_owned)).collect()
 }

@@ -3,14 +3,14 @@
 use super::format::Format;
 use super::notes::{Approval, Approved};
 use super::source::Lists;
-use super::syntax::{Content, Flaw, Node};
+use super::syntax::{Content, Flaw, SyntaxNode};
 use crate::json::joined;
 
 /// Reads the lists that stand in an object of the file. What cannot be read as a list spoils the file: a gate that is
 /// misread must not stand open.
 pub(super) fn read(
     format: Format,
-    node: &Node,
+    node: &SyntaxNode,
     lists: &mut Lists,
     approvals: &mut Vec<Approval>,
 ) -> Result<(), Flaw> {
@@ -31,12 +31,12 @@ pub(super) fn read(
 }
 
 /// Servers of its user that Claude Code was told to leave out in a project.
-pub(super) fn switched_off(project: &Node) -> Result<Vec<String>, Flaw> {
+pub(super) fn switched_off(project: &SyntaxNode) -> Result<Vec<String>, Flaw> {
     Ok(names(project, &["disabledMcpServers"])?.unwrap_or_default())
 }
 
 /// Servers that Claude Code was told to approve. The record of this library alone counts.
-fn claims(node: &Node, approvals: &mut Vec<Approval>) -> Result<(), Flaw> {
+fn claims(node: &SyntaxNode, approvals: &mut Vec<Approval>) -> Result<(), Flaw> {
     let mut claim = |name: &str, what| {
         if let Some(member) = node.member(name) {
             let path = name.to_owned();
@@ -55,7 +55,7 @@ fn claims(node: &Node, approvals: &mut Vec<Approval>) -> Result<(), Flaw> {
 }
 
 /// The array of strings at the end of a way, if it is there. Null is absent.
-fn names(node: &Node, way: &[&str]) -> Result<Option<Vec<String>>, Flaw> {
+fn names(node: &SyntaxNode, way: &[&str]) -> Result<Option<Vec<String>>, Flaw> {
     let (mut node, mut path) = (node, String::new());
     for (index, step) in way.iter().enumerate() {
         let member = node.sole(step).map_err(|flaw| flaw.below(&path))?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::format::Format;
 use super::place::{Place, Shift};
-use super::syntax::{Node, leads_to};
+use super::syntax::{SyntaxNode, leads_to};
 use crate::error::{Error, ErrorCode};
 use crate::text::escaped;
 
@@ -14,23 +14,23 @@ const PATHS_TOLD_MAX: usize = 8;
 
 /// What an entry was read from: all that decides what it is read as.
 #[derive(Clone)]
-pub(super) struct Origin {
+pub(super) struct TemplateOrigin {
     pub format: Format,
     pub file: String,
     pub project: Option<String>,
     pub server: String,
     /// The entry, as it stands there. Its values may be secrets.
-    pub node: Node,
+    pub node: SyntaxNode,
     /// How deep it lies.
     pub depth: usize,
     /// Paths of the configuration, and what they are in the file.
     pub moved: Vec<(String, String)>,
 }
 
-impl Origin {
+impl TemplateOrigin {
     /// How far what is written there was moved, if it is written as it was.
-    pub(super) fn moved_to(&self, entry: &Written<'_>) -> Option<Shift> {
-        let Written { format, file, project, server, node, depth } = *entry;
+    pub(super) fn moved_to(&self, entry: &WrittenEntry<'_>) -> Option<Shift> {
+        let WrittenEntry { format, file, project, server, node, depth } = *entry;
         let of = (self.format, &*self.file, self.project.as_deref(), &*self.server, self.depth);
         let shift = Shift::new(self.node.place, node.place);
         (of == (format, file, project, server, depth) && self.node.is_moved(shift, node))
@@ -86,13 +86,13 @@ impl Origin {
 
 /// An entry of a file: all that decides what it is read as.
 #[derive(Clone, Copy)]
-pub(super) struct Written<'a> {
+pub(super) struct WrittenEntry<'a> {
     pub format: Format,
     pub file: &'a str,
     /// The folder of the file's project, where that is not the workspace.
     pub project: Option<&'a str>,
     pub server: &'a str,
-    pub node: &'a Node,
+    pub node: &'a SyntaxNode,
     /// How deep it lies in the file.
     pub depth: usize,
 }

@@ -8,11 +8,11 @@ use super::inputs;
 use super::known::{format_of_name, known_file};
 use super::lists;
 use super::notes::{Finding, FindingKind};
-use super::origin::{Written, located};
+use super::origin::{WrittenEntry, located};
 use super::place::Place;
 use super::recognise::recognised;
 use super::source::{FINDINGS_MAX, Lists, Server, Skipped, Source};
-use super::syntax::{Flaw, Malformed, Node, Syntax};
+use super::syntax::{Flaw, Syntax, SyntaxFault, SyntaxNode};
 use super::template::Template;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::joined;
@@ -72,7 +72,7 @@ pub fn read_again(
     let by_name = options.format.or(known.map(|known| known.format));
     let syntax =
         Syntax::of_file(file).or(by_name.map(|format| format.row().syntax)).unwrap_or(Syntax::Json);
-    let root = syntax.parse(text).map_err(|Malformed { place, message }| {
+    let root = syntax.parse(text).map_err(|SyntaxFault { place, message }| {
         file_error(place, "", &format!("the file is no {}: {}", syntax.name(), escaped(&message)))
     })?;
     if root.members().is_none() {
@@ -83,7 +83,7 @@ pub fn read_again(
         format => format,
     });
     let holds_more = format.row().holds_more || known.is_some_and(|known| known.holds_more);
-    let mut reader = Reader {
+    let mut reader = SettingsReader {
         file,
         project: options.project.as_deref(),
         format,
@@ -103,7 +103,7 @@ pub fn read_again(
     Ok(reader.source)
 }
 
-struct Reader<'a> {
+struct SettingsReader<'a> {
     file: &'a str,
     project: Option<&'a str>,
     format: Format,
@@ -111,12 +111,12 @@ struct Reader<'a> {
     source: Source,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn error(&self, place: Place, path: &str, message: &str) -> Error {
         located(ErrorCode::InvalidConfig, self.file, place, path, message)
     }
 
-    fn root(&mut self, root: &Node, holds_more: bool, workspace: Option<&str>) -> Result<()> {
+    fn root(&mut self, root: &SyntaxNode, holds_more: bool, workspace: Option<&str>) -> Result<()> {
         let container = self.container(root)?;
         if let Some(flaw) = root.damage(&|way| self.is_entry(way, container)) {
             return Err(self.spoilt(&flaw));
@@ -166,7 +166,7 @@ impl Reader<'_> {
     }
 
     /// The servers of one project in a file of the user. They stand above the user's own of the same name.
-    fn project(&mut self, project: &Node) -> Result<()> {
+    fn project(&mut self, project: &SyntaxNode) -> Result<()> {
         let others = std::mem::take(&mut self.source.servers);
         if let Some(container) = self.container(project)? {
             self.servers(project, container)?;
@@ -185,7 +185,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn lists(&mut self, node: &Node) -> Result<()> {
+    fn lists(&mut self, node: &SyntaxNode) -> Result<()> {
         let read =
             lists::read(self.format, node, &mut self.source.lists, &mut self.source.approvals);
         read.map_err(|flaw| self.spoilt(&flaw))
@@ -197,7 +197,7 @@ impl Reader<'_> {
 
     /// The first of the format's containers that is there. One that is no container spoils the file, and so does one whose name
     /// is there twice or miswritten.
-    fn container(&self, root: &Node) -> Result<Option<Container>> {
+    fn container(&self, root: &SyntaxNode) -> Result<Option<Container>> {
         let mut misfit = None;
         for container in self.format.row().containers {
             let (Container::Map(way) | Container::List(way)) = container else {
@@ -221,7 +221,7 @@ impl Reader<'_> {
     }
 
     /// What stands at the end of a way, if it is there.
-    fn end_of<'n>(&self, root: &'n Node, way: &[&str]) -> Result<Option<&'n Node>> {
+    fn end_of<'n>(&self, root: &'n SyntaxNode, way: &[&str]) -> Result<Option<&'n SyntaxNode>> {
         let (mut node, mut path) = (root, String::new());
         for step in way {
             let member = node.sole(step).map_err(|flaw| self.spoilt(&flaw.below(&path)))?;
@@ -235,10 +235,10 @@ impl Reader<'_> {
     }
 
     /// Members of the outermost object that nobody knows.
-    fn unknown(&mut self, root: &Node, container: Option<Container>, holds_more: bool) {
+    fn unknown(&mut self, root: &SyntaxNode, container: Option<Container>, holds_more: bool) {
         let row = self.format.row();
         // One that is null holds no servers, and is no news.
-        let holds_servers = |name: &str, node: &Node| match container {
+        let holds_servers = |name: &str, node: &SyntaxNode| match container {
             Some(Container::Map(way) | Container::List(way)) => way.first() == Some(&name),
             Some(Container::Bare) => false,
             None => node.is_null() && is_container(row, name),
@@ -258,7 +258,7 @@ impl Reader<'_> {
         }
     }
 
-    fn servers(&mut self, root: &Node, container: Container) -> Result<()> {
+    fn servers(&mut self, root: &SyntaxNode, container: Container) -> Result<()> {
         let (Container::Map(way) | Container::List(way)) = container else {
             return self.entries(root, "", 1);
         };
@@ -269,21 +269,21 @@ impl Reader<'_> {
     }
 
     /// The servers of a container that lies that deep.
-    fn entries(&mut self, end: &Node, path: &str, depth: usize) -> Result<()> {
+    fn entries(&mut self, end: &SyntaxNode, path: &str, depth: usize) -> Result<()> {
         let (members, items) = (end.members().unwrap_or_default(), end.items().unwrap_or_default());
         if members.len() + items.len() > SERVERS_MAX {
             let message = format!("`{path}` has more than {SERVERS_MAX} servers");
             return Err(self.error(end.place, path, &message));
         }
-        let mut entries: Vec<(&str, Place, &Node)> = Vec::new();
+        let mut entries: Vec<(&str, Place, &SyntaxNode)> = Vec::new();
         for member in members {
             entries.push((&member.name, member.place, &member.node));
         }
         for (index, item) in items.iter().enumerate() {
-            let name = item.get("name").and_then(Node::text);
+            let name = item.get("name").and_then(SyntaxNode::text);
             // A block of the hub has the name of its server there.
             let block = item.get("uses").filter(|_| self.format == Format::Continue);
-            match name.or(block.and_then(Node::text)) {
+            match name.or(block.and_then(SyntaxNode::text)) {
                 Some(name) => entries.push((name, item.place, item)),
                 None => self.nameless(format!("{path}[{index}]"), item.place),
             }
@@ -318,9 +318,9 @@ impl Reader<'_> {
         self.source.servers.push(Server { name: name.to_owned(), place, template });
     }
 
-    fn server(&mut self, name: &str, place: Place, node: &Node, depth: usize) {
+    fn server(&mut self, name: &str, place: Place, node: &SyntaxNode, depth: usize) {
         let (format, file, project) = (self.format, self.file, self.project);
-        let written = Written { format, file, project, server: name, node, depth };
+        let written = WrittenEntry { format, file, project, server: name, node, depth };
         let before = (self.before)(name).and_then(|before| before.again(&written));
         if before.is_none()
             && let Some(what) = entry::own_type(format.row(), node)
@@ -351,7 +351,7 @@ fn path_of(way: &[&str]) -> String {
 }
 
 /// Whether servers can stand in it. What has the fields of a server is one itself.
-fn fits(end: &Node, container: Container) -> bool {
+fn fits(end: &SyntaxNode, container: Container) -> bool {
     match container {
         Container::List(_) => end.items().is_some(),
         Container::Map(way) => {

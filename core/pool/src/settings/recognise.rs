@@ -1,12 +1,12 @@
 //! Whose file it is, by what is in it.
 
 use super::format::{FORMATS, Format};
-use super::syntax::{Node, Syntax};
+use super::syntax::{Syntax, SyntaxNode};
 
 /// The format of a file whose name says nothing.
 ///
 /// A container that one product alone has settles it; a `mcpServers` map is told by fields that only one product writes.
-pub(super) fn recognised(root: &Node, syntax: Syntax) -> Format {
+pub(super) fn recognised(root: &SyntaxNode, syntax: Syntax) -> Format {
     let map = |name: &str| root.get(name).filter(|node| node.members().is_some());
     if map("mcp_servers").is_some() {
         return Format::Codex;
@@ -26,12 +26,12 @@ pub(super) fn recognised(root: &Node, syntax: Syntax) -> Format {
         return Format::VsCode;
     }
     let is_goose =
-        |entry: &Node| ["cmd", "uri", "type"].iter().any(|name| entry.get(name).is_some());
+        |entry: &SyntaxNode| ["cmd", "uri", "type"].iter().any(|name| entry.get(name).is_some());
     if map("extensions").is_some_and(|extensions| entries(extensions).any(is_goose)) {
         return Format::Goose;
     }
-    let is_opencode = |entry: &Node| {
-        let kind = entry.get("type").and_then(Node::text);
+    let is_opencode = |entry: &SyntaxNode| {
+        let kind = entry.get("type").and_then(SyntaxNode::text);
         matches!(kind, Some("local" | "remote"))
             || entry.get("command").is_some_and(|node| node.items().is_some())
     };
@@ -41,17 +41,17 @@ pub(super) fn recognised(root: &Node, syntax: Syntax) -> Format {
     by_marks(root, root)
 }
 
-fn entries(servers: &Node) -> impl Iterator<Item = &Node> {
+fn entries(servers: &SyntaxNode) -> impl Iterator<Item = &SyntaxNode> {
     servers.members().unwrap_or_default().iter().map(|member| &member.node)
 }
 
 /// The first product of the table of which some entry has a mark, or the outermost object a member.
-fn by_marks(root: &Node, servers: &Node) -> Format {
+fn by_marks(root: &SyntaxNode, servers: &SyntaxNode) -> Format {
     let is_marked = |format: &Format| {
         let row = format.row();
         let is_in_root = row.root.iter().any(|name| root.get(name).is_some());
-        let is_mark = |entry: &Node| row.marks.iter().any(|name| entry.get(name).is_some());
-        let is_nested = |entry: &Node| {
+        let is_mark = |entry: &SyntaxNode| row.marks.iter().any(|name| entry.get(name).is_some());
+        let is_nested = |entry: &SyntaxNode| {
             *format == Format::Cline
                 && entry.get("transport").is_some_and(|node| node.members().is_some())
         };

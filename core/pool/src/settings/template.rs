@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::format::Variables;
 use super::masked;
 use super::notes::Notes;
-use super::origin::{Origin, Written};
+use super::origin::{TemplateOrigin, WrittenEntry};
 use super::place::Place;
 use crate::config::ServerSpec;
 use crate::error::{Error, ErrorCode, Result};
@@ -18,12 +18,12 @@ use crate::error::{Error, ErrorCode, Result};
 /// Two templates are equal when they mean the same, wherever and however they are written. `Debug` prints no value.
 #[derive(Clone)]
 pub struct Template {
-    meaning: Arc<Meaning>,
+    meaning: Arc<TemplateMeaning>,
     told: Arc<Told>,
 }
 
 /// What it does.
-struct Meaning {
+struct TemplateMeaning {
     configuration: Map<String, Value>,
     spec: ServerSpec,
     env_file: Option<String>,
@@ -36,7 +36,7 @@ struct Meaning {
 struct Told {
     provenance: Vec<Provenance>,
     notes: Notes,
-    origin: Origin,
+    origin: TemplateOrigin,
 }
 
 impl Template {
@@ -48,17 +48,17 @@ impl Template {
         configuration: Map<String, Value>,
         env_file: Option<String>,
         provenance: Vec<Provenance>,
-        (origin, notes): (Origin, Notes),
+        (origin, notes): (TemplateOrigin, Notes),
     ) -> Result<Template> {
         let spec =
             masked::parse(&origin.server, &configuration).map_err(|error| origin.retold(&error))?;
         let reads_files = origin.format.row().variables == Variables::Braces;
-        let meaning = Arc::new(Meaning { configuration, spec, env_file, reads_files });
+        let meaning = Arc::new(TemplateMeaning { configuration, spec, env_file, reads_files });
         Ok(Template { meaning, told: Arc::new(Told { provenance, notes, origin }) })
     }
 
     /// What that entry would be read as, where it is written as the one that this was read from, wherever it stands now.
-    pub(super) fn again(&self, entry: &Written<'_>) -> Option<Template> {
+    pub(super) fn again(&self, entry: &WrittenEntry<'_>) -> Option<Template> {
         let shift = self.told.origin.moved_to(entry)?;
         if shift.is_none() {
             return Some(self.clone());
@@ -102,8 +102,8 @@ impl Template {
     #[must_use]
     pub fn made_of(self, other: &Template) -> Template {
         let Template { meaning, told } = self;
-        let Meaning { configuration, spec, env_file, reads_files } = &*meaning;
-        let meaning = Meaning {
+        let TemplateMeaning { configuration, spec, env_file, reads_files } = &*meaning;
+        let meaning = TemplateMeaning {
             configuration: configuration.clone(),
             spec: spec.clone(),
             env_file: env_file.clone(),
@@ -117,7 +117,7 @@ impl Template {
     pub(crate) fn behaviour(&self) -> (&ServerSpec, Option<&str>) {
         // The specification is all of the configuration, parsed; where files are read, their paths are in it.
         let Template { meaning, told: _ } = self;
-        let Meaning { configuration: _, spec, env_file, reads_files: _ } = &**meaning;
+        let TemplateMeaning { configuration: _, spec, env_file, reads_files: _ } = &**meaning;
         (spec, env_file.as_deref())
     }
 

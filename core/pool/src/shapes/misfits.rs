@@ -25,10 +25,10 @@ pub(super) fn put_right(
     for (keyword, value) in schema.iter_mut() {
         let Some(takes) = takes(keyword) else { continue };
         match fitted(takes, value) {
-            Fit::As => {}
-            Fit::Changed => changed = true,
-            Fit::Absent => wrong.push((keyword.clone(), None)),
-            Fit::Never(reason) => wrong.push((keyword.clone(), Some(reason))),
+            KeywordFit::As => {}
+            KeywordFit::Changed => changed = true,
+            KeywordFit::Absent => wrong.push((keyword.clone(), None)),
+            KeywordFit::Never(reason) => wrong.push((keyword.clone(), Some(reason))),
         }
     }
     for (keyword, reason) in wrong {
@@ -61,7 +61,7 @@ fn as_schema(path: &str, value: &mut Value, left_out: &mut Vec<LeftOut>) -> bool
 }
 
 /// How a value fits its keyword.
-enum Fit {
+enum KeywordFit {
     /// As it is.
     As,
     /// Now.
@@ -72,8 +72,10 @@ enum Fit {
     Never(&'static str),
 }
 
-fn fitted(takes: Takes, value: &mut Value) -> Fit {
-    let fits = |fits: bool, reason: &'static str| if fits { Fit::As } else { Fit::Never(reason) };
+fn fitted(takes: Takes, value: &mut Value) -> KeywordFit {
+    let fits = |fits: bool, reason: &'static str| {
+        if fits { KeywordFit::As } else { KeywordFit::Never(reason) }
+    };
     match takes {
         Takes::SchemasByName | Takes::SchemasOrNamesByName => {
             fits(value.is_object(), "is no map of schemas")
@@ -88,7 +90,7 @@ fn fitted(takes: Takes, value: &mut Value) -> Fit {
         }
         // An array of no schema says nothing.
         Takes::Schemas if value.as_array().is_some_and(Vec::is_empty) || is_empty_map(value) => {
-            Fit::Absent
+            KeywordFit::Absent
         }
         Takes::Schemas => fits(value.is_array(), "is no array of schemas"),
         Takes::Names => names(value),
@@ -112,20 +114,20 @@ fn are_texts(value: &Value) -> bool {
 }
 
 /// Names, each of them once; an empty map stands for none.
-fn names(value: &mut Value) -> Fit {
+fn names(value: &mut Value) -> KeywordFit {
     if is_empty_map(value) {
         *value = json!([]);
-        return Fit::Changed;
+        return KeywordFit::Changed;
     }
-    let Value::Array(names) = value else { return Fit::Never("is no array of names") };
+    let Value::Array(names) = value else { return KeywordFit::Never("is no array of names") };
     let before = names.len();
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
-    if names.len() == before { Fit::As } else { Fit::Changed }
+    if names.len() == before { KeywordFit::As } else { KeywordFit::Changed }
 }
 
 /// Types in lower case, of which there are seven.
-fn types(value: &mut Value) -> Fit {
+fn types(value: &mut Value) -> KeywordFit {
     let before = value.clone();
     let known = |word: &Value| {
         let lower = word.as_str()?.to_ascii_lowercase();
@@ -139,11 +141,11 @@ fn types(value: &mut Value) -> Fit {
         word => known(word),
     };
     match fitted {
-        None => Fit::Never("is no type that there is"),
-        Some(fitted) if fitted == before => Fit::As,
+        None => KeywordFit::Never("is no type that there is"),
+        Some(fitted) if fitted == before => KeywordFit::As,
         Some(fitted) => {
             *value = fitted;
-            Fit::Changed
+            KeywordFit::Changed
         }
     }
 }

@@ -8,7 +8,7 @@ mod table;
 
 /// The arguments' schema of a tool in a shape, which the lenient pass goes over first.
 fn fitted_whole(shape: Shape, schema: &str) -> schema::Fitted {
-    schema::fitted(shape, &lenient(schema, &crate::lenient::Kind::Schema))
+    schema::fitted(shape, &lenient(schema, &crate::lenient::ValueKind::Schema))
 }
 
 /// The arguments' schema of a tool in a shape, as text.

@@ -5,17 +5,17 @@ use super::ask::{Ask, End, IfFull, NOW};
 use super::effects::{self, reason};
 use super::entry::{Credentials, Entry, Phase, Why, Wire};
 use super::health::Health;
-use super::idle::Idle;
+use super::idle::IdleClock;
 use super::protocol::Effect;
 use super::terms::{CloseMode, Family};
-use super::{Open, PoolState};
+use super::{OpenTicket, PoolState};
 use crate::config::Share;
 use crate::error::Error;
 use crate::ids::{EntryId, Generation, SessionId, Ticket};
 
 /// What became of those who waited for an entry.
 #[derive(Default)]
-pub(super) struct Granted {
+pub(super) struct AcquireGrants {
     pub(super) grants: Vec<Effect>,
     /// The sessions that did not hold it before.
     pub(super) newcomers: Vec<SessionId>,
@@ -47,12 +47,12 @@ impl PoolState {
     /// Answers one open acquire or wish with an error.
     pub(super) fn withdraw(&mut self, ticket: Ticket, error: Error, out: &mut Vec<Effect>) {
         let entry = match self.tickets.get(ticket) {
-            Some(Open::Acquire { entry, .. }) => Some(*entry),
-            Some(&Open::Wish { server, key, .. }) => {
+            Some(OpenTicket::Acquire { entry, .. }) => Some(*entry),
+            Some(&OpenTicket::Wish { server, key, .. }) => {
                 self.unpark(server, (key, ticket));
                 None
             }
-            Some(Open::Restart(_) | Open::Drain) | None => return,
+            Some(OpenTicket::Restart(_) | OpenTicket::Drain) | None => return,
         };
         self.close_ticket(ticket);
         out.push(Effect::Refuse { ticket, error });
@@ -77,8 +77,8 @@ impl PoolState {
     }
 
     /// Leases for all who wait for an entry.
-    pub(super) fn grant_waiters(&mut self, id: EntryId) -> Granted {
-        let mut granted = Granted::default();
+    pub(super) fn grant_waiters(&mut self, id: EntryId) -> AcquireGrants {
+        let mut granted = AcquireGrants::default();
         let Some(entry) = self.entries.get_mut(id) else {
             return granted;
         };
@@ -222,7 +222,7 @@ impl PoolState {
 
     /// Takes a ticket out of the books; the session that asked.
     pub(super) fn close_ticket(&mut self, ticket: Ticket) -> Option<SessionId> {
-        let Some(Open::Acquire { session, .. } | Open::Wish { session, .. }) =
+        let Some(OpenTicket::Acquire { session, .. } | OpenTicket::Wish { session, .. }) =
             self.tickets.remove(ticket)
         else {
             debug_assert!(false, "a waiter without an open acquire");
@@ -353,7 +353,7 @@ impl PoolState {
             restarts: Vec::new(),
             is_outdated: false,
             is_hurried: false,
-            idle: Idle::default(),
+            idle: IdleClock::default(),
             health: Health::default(),
             credentials: Credentials::default(),
         };
@@ -377,7 +377,7 @@ impl PoolState {
     }
 
     fn wait_for(&mut self, id: EntryId, (ticket, session): (Ticket, SessionId), is_wish: bool) {
-        self.tickets.insert(ticket, Open::Acquire { session, entry: id });
+        self.tickets.insert(ticket, OpenTicket::Acquire { session, entry: id });
         if let Some(record) = self.sessions.get_mut(session) {
             record.tickets.insert(ticket);
         }

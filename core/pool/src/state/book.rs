@@ -11,7 +11,7 @@ use super::entry::{Claims, Entry, Phase, Stage, Wire};
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
 use super::terms::Family;
-use super::{Name, PoolState, Timer};
+use super::{DueTimer, Name, PoolState};
 use crate::error::Error;
 use crate::ids::{ConnectionId, EntryId, Generation, Moment, ServerId, SessionId};
 
@@ -73,10 +73,10 @@ impl PoolState {
             }
         }
         if before.due != after.due {
-            self.rearm(Timer::Entry(id), before.due, after.due);
+            self.rearm(DueTimer::Entry(id), before.due, after.due);
         }
         if before.list_at != after.list_at {
-            self.rearm(Timer::Listing(id), before.list_at, after.list_at);
+            self.rearm(DueTimer::Listing(id), before.list_at, after.list_at);
         }
         match (before.owed, after.owed) {
             (false, true) => drop(self.owed.insert(id)),
@@ -228,7 +228,7 @@ impl PoolState {
     }
 
     /// Sets, moves or clears a deadline.
-    pub(super) fn rearm(&mut self, timer: Timer, before: Option<Moment>, after: Option<Moment>) {
+    pub(super) fn rearm(&mut self, timer: DueTimer, before: Option<Moment>, after: Option<Moment>) {
         if let Some(at) = before {
             self.due.remove(&(at, timer));
         }

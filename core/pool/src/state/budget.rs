@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 use super::PoolState;
-use super::entry::Place;
+use super::entry::BudgetPlace;
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
 use super::terms::Usage;
@@ -27,7 +27,7 @@ pub(super) struct Places {
 
 impl Places {
     /// One of those that are counted has changed.
-    pub(super) fn change(&mut self, before: Place, after: Place) {
+    pub(super) fn change(&mut self, before: BudgetPlace, after: BudgetPlace) {
         let one = |count: &mut u32, before, after| {
             *count = *count + u32::from(after) - u32::from(before);
         };
@@ -37,14 +37,14 @@ impl Places {
     }
 
     /// What they have together.
-    pub(super) fn together(&self) -> Place {
-        Place { held: self.held > 0, live: self.live > 0, staying: self.staying > 0 }
+    pub(super) fn together(&self) -> BudgetPlace {
+        BudgetPlace { held: self.held > 0, live: self.live > 0, staying: self.staying > 0 }
     }
 }
 
 /// A refusal, as `status` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct BudgetRefusal {
     /// The server.
     pub server: ServerId,
     /// Why, as a stable word.
@@ -59,7 +59,7 @@ pub(super) struct BudgetBook {
     pub(super) names: Places,
     /// The warning was given, and the figure has not been low enough since.
     pub(super) warned: bool,
-    refusals: VecDeque<Refusal>,
+    refusals: VecDeque<BudgetRefusal>,
 }
 
 /// Refusals that are kept for `status`: as many as somebody would read, one per server and reason.
@@ -73,7 +73,7 @@ impl PoolState {
     }
 
     /// The last refusals, oldest first.
-    pub fn refusals(&self) -> impl Iterator<Item = &Refusal> + '_ {
+    pub fn refusals(&self) -> impl Iterator<Item = &BudgetRefusal> + '_ {
         self.budget.refusals.iter()
     }
 
@@ -114,7 +114,7 @@ impl PoolState {
         if refusals.len() == REFUSALS_MAX {
             refusals.pop_front();
         }
-        refusals.push_back(Refusal { server, reason, at });
+        refusals.push_back(BudgetRefusal { server, reason, at });
     }
 
     /// Warns once when most of the budget is taken, and is ready to warn again when little of it is.

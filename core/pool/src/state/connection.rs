@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::acquire::Granted;
+use super::acquire::AcquireGrants;
 use super::ask::{End, NOW};
 use super::effects::{self, reason};
-use super::entry::{Listing, Phase, Stage, Why, Wire};
+use super::entry::{ListingProgress, Phase, Stage, Why, Wire};
 use super::notice::Notice;
 use super::protocol::Effect;
 use super::terms::{CloseExit, CloseMode, LossReason};
 use super::{PoolState, RestartRefusal};
-use crate::acceptance::Held;
-use crate::catalog::{Catalog, Difference};
+use crate::acceptance::QuarantinedTools;
+use crate::catalog::{Catalog, CatalogDifference};
 use crate::error::{Error, ErrorCode};
 use crate::ids::{ConnectionId, EntryId};
 
@@ -54,9 +54,9 @@ impl PoolState {
         let since = self.now;
         let generation = connection.generation;
         let wire = Some(Wire { generation, stage: Stage::Established, is_forgone: false });
-        let listing = Listing::default();
+        let listing = ListingProgress::default();
         self.place(id, Phase::Connected { since, planned: None, listing }, wire);
-        let Granted { grants, newcomers } = self.grant_waiters(id);
+        let AcquireGrants { grants, newcomers } = self.grant_waiters(id);
         let unheld = self.entries.get(id).is_some_and(|entry| entry.holders.is_empty());
         if let Some(end) = unheld.then(|| self.plan_close(id)).flatten() {
             self.report_restarts(id, &Ok(()), out);
@@ -176,7 +176,8 @@ impl PoolState {
         renewed: &[Arc<str>],
         out: &mut Vec<Effect>,
     ) {
-        let difference = Arc::new(Difference::between(&before, &after).with_renewed(renewed));
+        let difference =
+            Arc::new(CatalogDifference::between(&before, &after).with_renewed(renewed));
         let Some(entry) = self.entries.get(id).filter(|_| !difference.is_empty()) else {
             return;
         };
@@ -225,7 +226,7 @@ impl PoolState {
         entry.error = end.error.clone();
         entry.is_hurried |= !matches!(end.how, CloseMode::Graceful { .. });
         let catalog = std::mem::take(&mut entry.catalog);
-        entry.held = Held::default();
+        entry.held = QuarantinedTools::default();
         let mut told = Vec::new();
         // Whoever loses what it holds loses it to the end of the pool, or to a gate, and then lives on without its tools.
         let to_gate = self.closing.is_none();

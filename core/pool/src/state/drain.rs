@@ -8,7 +8,7 @@ use super::entry::Phase;
 use super::protocol::Effect;
 use super::reports::DrainReport;
 use super::terms::{CloseExit, CloseMode};
-use super::{Open, PoolState, Timer};
+use super::{DueTimer, OpenTicket, PoolState};
 use crate::ids::{EntryId, Moment, Ticket};
 use crate::options::DrainMode;
 
@@ -57,7 +57,7 @@ impl PoolState {
             debug_assert!(false, "a ticket used twice");
             return;
         }
-        self.tickets.insert(ticket, Open::Drain);
+        self.tickets.insert(ticket, OpenTicket::Drain);
         match &mut self.closing {
             None => {
                 self.begin_drain(ticket, how, deadline, out);
@@ -73,7 +73,7 @@ impl PoolState {
                 if impatient {
                     closing.how = how;
                 }
-                self.rearm(Timer::Drain, before.due(), after.due());
+                self.rearm(DueTimer::Drain, before.due(), after.due());
                 if impatient && matches!(after, Patience::Waiting { .. }) {
                     self.close_all(CloseMode::Now, out);
                 }
@@ -94,7 +94,7 @@ impl PoolState {
             Patience::Killing { .. } | Patience::Spent => Patience::Spent,
         };
         let after = closing.stage;
-        self.rearm(Timer::Drain, before.due(), after.due());
+        self.rearm(DueTimer::Drain, before.due(), after.due());
         if matches!(after, Patience::Killing { .. }) {
             self.close_all(CloseMode::Kill, out);
         }
@@ -120,7 +120,7 @@ impl PoolState {
         };
         report.errors.sort_by_key(|(entry, _)| *entry);
         let tickets = std::mem::take(&mut closing.tickets);
-        self.rearm(Timer::Drain, before.due(), None);
+        self.rearm(DueTimer::Drain, before.due(), None);
         for ticket in tickets {
             self.tickets.remove(ticket);
             out.push(Effect::Drained { ticket, report: report.clone() });
@@ -147,7 +147,7 @@ impl PoolState {
         let stage = Patience::Waiting { deadline };
         let tickets = vec![ticket];
         self.closing = Some(Closing { how, stage, tickets, drained: 0, forced: 0 });
-        self.rearm(Timer::Drain, None, stage.due());
+        self.rearm(DueTimer::Drain, None, stage.due());
         self.refuse_all_wishes(out);
         if how == DrainMode::Force {
             self.close_all(CloseMode::Now, out);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::health::Health;
-use super::idle::{Idle, Planned};
+use super::idle::{IdleClock, Planned};
 use super::terms::{EntryState, Family, Slot};
-use crate::acceptance::Held;
+use crate::acceptance::QuarantinedTools;
 use crate::catalog::Catalog;
 use crate::config::Fingerprint;
 use crate::config::Share;
@@ -40,7 +40,7 @@ pub(super) struct Entry {
     /// What holders see.
     pub(super) catalog: Arc<Catalog>,
     /// The tools that are held back from them.
-    pub(super) held: Held,
+    pub(super) held: QuarantinedTools,
     /// Why it is not connected.
     pub(super) error: Option<Error>,
     pub(super) holders: BTreeSet<SessionId>,
@@ -52,7 +52,7 @@ pub(super) struct Entry {
     pub(super) is_outdated: bool,
     /// Its end has no more time than what is to take its place leaves it, or none from the first.
     pub(super) is_hurried: bool,
-    pub(super) idle: Idle,
+    pub(super) idle: IdleClock,
     pub(super) health: Health,
     /// Those that there are, and those that the last attempt began with.
     pub(super) credentials: Credentials,
@@ -66,7 +66,7 @@ pub(super) enum Phase {
     /// Its attempt is under way, or begins when the last incarnation is gone.
     Connecting { why: Why },
     /// Connected since then.
-    Connected { since: Moment, planned: Option<Planned>, listing: Listing },
+    Connected { since: Moment, planned: Option<Planned>, listing: ListingProgress },
     /// Lost; the next attempt begins then.
     Backoff { until: Moment },
     /// Given up until somebody asks, or until that moment, when it is tried quietly.
@@ -114,8 +114,8 @@ pub(super) enum Stage {
 
 /// How far the lists of an incarnation have been read again (SPEC 7.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Listing {
-    pub(super) reading: Reading,
+pub(super) struct ListingProgress {
+    pub(super) reading: ListReading,
     /// The last listing that began.
     pub(super) number: ListingNumber,
     /// The next one begins at this moment at the earliest.
@@ -124,7 +124,7 @@ pub(super) struct Listing {
 
 /// Whether lists are being read again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum ListReading {
     /// Nothing is under way, and nothing has changed.
     #[default]
     Quiet,
@@ -150,14 +150,14 @@ pub(super) struct Claims {
     /// When its lists are read again.
     pub(super) list_at: Option<Moment>,
     /// What it takes of the budget.
-    pub(super) budget: Place,
+    pub(super) budget: BudgetPlace,
     /// An attempt with other credentials is owed to those who hold it.
     pub(super) owed: bool,
 }
 
 /// What an entry takes of the budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BudgetPlace {
     /// It has a place.
     pub(super) held: bool,
     /// Something of it runs that is no attempt.
@@ -166,8 +166,8 @@ pub(super) struct Place {
     pub(super) staying: bool,
 }
 
-impl Place {
-    pub(super) fn of(entry: &Entry) -> Place {
+impl BudgetPlace {
+    pub(super) fn of(entry: &Entry) -> BudgetPlace {
         let staying = match entry.phase {
             Phase::Waiting { .. }
             | Phase::Connecting { .. }
@@ -176,7 +176,7 @@ impl Place {
             Phase::Failed { .. } | Phase::Unauthorized { .. } | Phase::Ended { .. } => false,
         };
         let live = entry.wire.is_some_and(|wire| wire.stage != Stage::Attempting);
-        Place { held: staying || entry.wire.is_some(), live, staying }
+        BudgetPlace { held: staying || entry.wire.is_some(), live, staying }
     }
 }
 
@@ -224,14 +224,14 @@ impl Entry {
         };
         let leaving = process && slot && matches!(self.phase, Phase::Ended { .. });
         let list_at = if let Phase::Connected { listing, .. } = self.phase
-            && listing.reading == Reading::Due
+            && listing.reading == ListReading::Due
         {
             Some(listing.next_at)
         } else {
             None
         };
         let is_held = matches!(self.phase, Phase::Unauthorized { until: None });
-        let (owed, budget) = (is_held && self.credentials.has_others(), Place::of(self));
+        let (owed, budget) = (is_held && self.credentials.has_others(), BudgetPlace::of(self));
         Claims { slot: process && slot, leaving, turn, due, list_at, budget, owed }
     }
 

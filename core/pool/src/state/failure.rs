@@ -11,7 +11,7 @@ use super::notice::Notice;
 use super::protocol::Effect;
 use super::terms::{Family, LossReason};
 use super::{PoolState, RestartRefusal};
-use crate::acceptance::Held;
+use crate::acceptance::QuarantinedTools;
 use crate::error::{Error, ErrorCode};
 use crate::ids::{ConnectionId, EntryId, Moment};
 
@@ -246,7 +246,7 @@ impl PoolState {
             return;
         };
         let before = std::mem::take(&mut entry.catalog);
-        entry.held = Held::default();
+        entry.held = QuarantinedTools::default();
         entry.error = Some(error.clone());
         let (server, wire, generation) = (entry.server, entry.wire, entry.generation);
         self.remember_error(server, &error);

@@ -11,7 +11,7 @@ use crate::ids::Moment;
 
 /// What is remembered from one idleness to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Idle {
+pub(super) struct IdleClock {
     /// When the idle window began.
     opened: Option<Moment>,
     /// When the present hold began.
@@ -25,7 +25,7 @@ pub(super) struct Planned {
     pub(super) reason: &'static str,
 }
 
-impl Idle {
+impl IdleClock {
     /// Somebody holds the entry that nobody held.
     pub(super) fn hold_begins(&mut self, now: Moment) {
         self.held_since = Some(now);

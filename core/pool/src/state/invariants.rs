@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ask::Ask;
 use super::budget::Places;
 use super::drain::Patience;
-use super::entry::Place;
+use super::entry::BudgetPlace;
 use super::entry::{Entry, Phase, Stage};
 use super::terms::Family;
-use super::{Lease, Open, PoolState, Timer};
+use super::{DueTimer, Lease, OpenTicket, PoolState};
 use crate::config::Share;
 use crate::ids::{EntryId, SessionId, Ticket};
 
@@ -162,7 +162,7 @@ impl PoolState {
         let (mut acquires, mut wishes) = (0, 0);
         for (ticket, open) in self.tickets.iter() {
             match open {
-                Open::Acquire { session, entry } => {
+                OpenTicket::Acquire { session, entry } => {
                     acquires += 1;
                     let waits =
                         self.entries.get(*entry).is_some_and(|e| e.waiters.contains(&ticket));
@@ -172,7 +172,7 @@ impl PoolState {
                         .is_some_and(|s| s.is_open() && s.tickets.contains(&ticket));
                     hold!(waits && asked, "ticket {} waits nowhere", ticket.0);
                 }
-                Open::Wish { session, server, key } => {
+                OpenTicket::Wish { session, server, key } => {
                     wishes += 1;
                     let waits = self.names.get(*server).and_then(|name| name.wishes.as_ref());
                     let waits = waits.and_then(|wishes| wishes.asks.get(&(*key, ticket)));
@@ -184,11 +184,11 @@ impl PoolState {
                         .is_some_and(|s| s.is_open() && s.tickets.contains(&ticket));
                     hold!(fits && asked, "wish {} waits nowhere", ticket.0);
                 }
-                Open::Restart(wait) => {
+                OpenTicket::Restart(wait) => {
                     let left = self.restarts_of(ticket);
                     hold!(left > 0 && left == wait.left, "restart {} waits for {left}", ticket.0);
                 }
-                Open::Drain => {
+                OpenTicket::Drain => {
                     let waits = self.closing.as_ref().is_some_and(|c| c.tickets.contains(&ticket));
                     hold!(waits, "drain {} is not waited for", ticket.0);
                 }
@@ -235,12 +235,12 @@ impl PoolState {
         for (server, name) in self.names.iter() {
             let mut places = Places::default();
             for (_, entry) in self.entries.iter().filter(|(_, entry)| entry.server == server) {
-                places.change(Place::default(), Place::of(entry));
+                places.change(BudgetPlace::default(), BudgetPlace::of(entry));
                 let shut = self.admit(server, entry.key).is_err();
                 hold!(!shut || entry.is_over(), "name {} is not admitted, but lives", server.0);
             }
             hold!(places == name.places, "{places:?} of name {}, not {:?}", server.0, name.places);
-            names.change(Place::default(), places.together());
+            names.change(BudgetPlace::default(), places.together());
             let Some(wishes) = &name.wishes else { continue };
             queue.insert(wishes.turn, server);
             hold!(!wishes.asks.is_empty(), "name {} waits for nobody", server.0);
@@ -291,16 +291,16 @@ impl PoolState {
         let entries = self
             .entries
             .iter()
-            .filter_map(|(id, entry)| Some((entry.claims().due?, Timer::Entry(id))));
+            .filter_map(|(id, entry)| Some((entry.claims().due?, DueTimer::Entry(id))));
         let sessions = self
             .sessions
             .iter()
-            .filter_map(|(id, session)| Some((session.kept_until?, Timer::Session(id))));
+            .filter_map(|(id, session)| Some((session.kept_until?, DueTimer::Session(id))));
         let listings = self
             .entries
             .iter()
-            .filter_map(|(id, entry)| Some((entry.claims().list_at?, Timer::Listing(id))));
-        let drain = self.closing.iter().filter_map(|c| Some((c.stage.due()?, Timer::Drain)));
+            .filter_map(|(id, entry)| Some((entry.claims().list_at?, DueTimer::Listing(id))));
+        let drain = self.closing.iter().filter_map(|c| Some((c.stage.due()?, DueTimer::Drain)));
         let derived: BTreeSet<_> = entries.chain(sessions).chain(listings).chain(drain).collect();
         hold!(derived == self.due, "deadlines {:?} instead of {derived:?}", self.due);
         Ok(())

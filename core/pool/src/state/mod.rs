@@ -1,9 +1,9 @@
 //! The reducer: the only writer of pool state.
 //!
-//! One [`Input`] is one [`step`](PoolState::step), which runs to its end and appends what it wants
-//! done. It reads no clock and does no IO; deadlines are data. A step costs the same however many
-//! entries and sessions there are (but for the logarithm of ordered sets), and what it tells goes
-//! to the holders of the entry concerned only.
+//! One [`PoolInput`] is one [`step`](PoolState::step), which runs to its end and appends what it
+//! wants done. It reads no clock and does no IO; deadlines are data. A step costs the same however
+//! many entries and sessions there are (but for the logarithm of ordered sets), and what it tells
+//! goes to the holders of the entry concerned only.
 //!
 //! ```text
 //!              acquire                Connected               Disconnected
@@ -86,9 +86,9 @@ pub use crate::ids::{
 pub use crate::options::DrainMode;
 pub use admission::Admitted;
 pub use ask::Ask;
-pub use budget::Refusal;
+pub use budget::BudgetRefusal;
 pub use notice::{Audience, Notice};
-pub use protocol::{Effect, Input};
+pub use protocol::{Effect, PoolInput};
 pub use reports::{DrainReport, RestartRefusal, RestartReport};
 pub use status::{EntryStatus, Situation};
 pub use terms::Usage;
@@ -103,7 +103,7 @@ use self::health::Jitter;
 use self::quarantine::Acceptance;
 use self::restart::RestartWait;
 use self::session::{Lease, Session};
-use self::table::Table;
+use self::table::StableTable;
 use self::wishes::{Queue, Wishes};
 use crate::acceptance::Accepted;
 use crate::error::Error;
@@ -116,16 +116,16 @@ pub struct PoolState {
     options: PoolOptions,
     /// The latest moment seen: time never runs backwards, whatever order threads come in.
     now: Moment,
-    entries: Table<EntryId, Entry>,
+    entries: StableTable<EntryId, Entry>,
     /// The entry of each key that is not over.
     keys: IdMap<KeyId, EntryId>,
     /// The keys whose gate is shut, and why.
-    shut_keys: Table<KeyId, GateReason>,
-    names: Table<ServerId, Name>,
-    sessions: Table<SessionId, Session>,
+    shut_keys: StableTable<KeyId, GateReason>,
+    names: StableTable<ServerId, Name>,
+    sessions: StableTable<SessionId, Session>,
     leases: IdMap<LeaseId, Lease>,
-    tickets: Table<Ticket, Open>,
-    due: BTreeSet<(Moment, Timer)>,
+    tickets: StableTable<Ticket, OpenTicket>,
+    due: BTreeSet<(Moment, DueTimer)>,
     slots: Slots,
     /// The definitions of tools that are accepted.
     accepted: Accepted,
@@ -158,7 +158,7 @@ struct Name {
 
 /// A ticket that is not answered yet.
 #[derive(Clone, Debug, PartialEq)]
-enum Open {
+enum OpenTicket {
     /// An acquire: who asked, and the entry that it waits for.
     Acquire { session: SessionId, entry: EntryId },
     /// A wish that waits for room: who has it, and for what.
@@ -171,7 +171,7 @@ enum Open {
 
 /// What falls due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Timer {
+enum DueTimer {
     Drain,
     Session(SessionId),
     Entry(EntryId),
@@ -184,13 +184,13 @@ impl PoolState {
         PoolState {
             options,
             now: Moment::default(),
-            entries: Table::new(),
+            entries: StableTable::new(),
             keys: IdMap::default(),
-            shut_keys: Table::new(),
-            names: Table::new(),
-            sessions: Table::new(),
+            shut_keys: StableTable::new(),
+            names: StableTable::new(),
+            sessions: StableTable::new(),
             leases: IdMap::default(),
-            tickets: Table::new(),
+            tickets: StableTable::new(),
             due: BTreeSet::new(),
             slots: Slots::default(),
             accepted: Accepted::default(),
@@ -208,48 +208,52 @@ impl PoolState {
     ///
     /// A `now` before that of an earlier step counts as that one. An event of an incarnation that
     /// is no longer the current one changes nothing (SPEC 3.11).
-    pub fn step(&mut self, now: Moment, input: Input, effects: &mut Vec<Effect>) {
+    pub fn step(&mut self, now: Moment, input: PoolInput, effects: &mut Vec<Effect>) {
         self.now = self.now.max(now);
         match input {
-            Input::OpenSession { session } => self.open_session(session),
-            Input::CloseSession { session, keep_for } => {
+            PoolInput::OpenSession { session } => self.open_session(session),
+            PoolInput::CloseSession { session, keep_for } => {
                 self.close_session(session, keep_for, effects);
             }
-            Input::ResumeSession { session } => self.resume_session(session),
-            Input::Acquire(ask) => self.acquire(ask, IfFull::Refuse, effects),
-            Input::Want { asks } => self.want(asks, effects),
-            Input::SetGates { names, keys } => self.set_gates(names, keys, effects),
-            Input::ForgetKeys { keys } => self.forget_keys(&keys),
-            Input::CancelAcquire { ticket } => self.cancel_acquire(ticket, effects),
-            Input::Release { lease } => self.release(lease, effects),
-            Input::Restart { ticket, server, index } => {
+            PoolInput::ResumeSession { session } => self.resume_session(session),
+            PoolInput::Acquire(ask) => self.acquire(ask, IfFull::Refuse, effects),
+            PoolInput::Want { asks } => self.want(asks, effects),
+            PoolInput::SetGates { names, keys } => self.set_gates(names, keys, effects),
+            PoolInput::ForgetKeys { keys } => self.forget_keys(&keys),
+            PoolInput::CancelAcquire { ticket } => self.cancel_acquire(ticket, effects),
+            PoolInput::Release { lease } => self.release(lease, effects),
+            PoolInput::Restart { ticket, server, index } => {
                 self.restart(ticket, server, index, effects);
             }
-            Input::Reconfigure { outdated, current } => {
+            PoolInput::Reconfigure { outdated, current } => {
                 self.reconfigure(&outdated, &current, effects);
             }
-            Input::AcceptTool { ticket, server, tool, digest } => {
+            PoolInput::AcceptTool { ticket, server, tool, digest } => {
                 self.accept_tool(Acceptance { ticket, server, tool, digest }, effects);
             }
-            Input::Recall { configuration, recalled } => {
+            PoolInput::Recall { configuration, recalled } => {
                 self.accepted.recall(configuration, &recalled);
             }
-            Input::Drain { ticket, how, deadline } => self.drain(ticket, how, deadline, effects),
-            Input::CredentialsChanged { entries } => self.credentials_changed(&entries, effects),
-            Input::Connected { connection, catalog } => {
+            PoolInput::Drain { ticket, how, deadline } => {
+                self.drain(ticket, how, deadline, effects)
+            }
+            PoolInput::CredentialsChanged { entries } => {
+                self.credentials_changed(&entries, effects)
+            }
+            PoolInput::Connected { connection, catalog } => {
                 self.connected(connection, catalog, effects);
             }
-            Input::ConnectFailed { connection, error } => {
+            PoolInput::ConnectFailed { connection, error } => {
                 self.connect_failed(connection, error, effects);
             }
-            Input::Disconnected { connection, reason, error } => {
+            PoolInput::Disconnected { connection, reason, error } => {
                 self.disconnected(connection, reason, error, effects);
             }
-            Input::CatalogStale { connection } => self.catalog_stale(connection, effects),
-            Input::CatalogListed { connection, number, result } => {
+            PoolInput::CatalogStale { connection } => self.catalog_stale(connection, effects),
+            PoolInput::CatalogListed { connection, number, result } => {
                 self.catalog_listed(connection, number, result, effects);
             }
-            Input::Closed { connection, exit } => self.closed(connection, exit, effects),
+            PoolInput::Closed { connection, exit } => self.closed(connection, exit, effects),
         }
         self.fill(effects);
         self.tell_of_budget(effects);
@@ -268,10 +272,10 @@ impl PoolState {
                 break;
             }
             match timer {
-                Timer::Drain => self.drain_is_due(effects),
-                Timer::Session(session) => self.end_session(session, effects),
-                Timer::Entry(entry) => self.entry_is_due(entry, effects),
-                Timer::Listing(entry) => self.listing_is_due(entry, effects),
+                DueTimer::Drain => self.drain_is_due(effects),
+                DueTimer::Session(session) => self.end_session(session, effects),
+                DueTimer::Entry(entry) => self.entry_is_due(entry, effects),
+                DueTimer::Listing(entry) => self.listing_is_due(entry, effects),
             }
             self.fill(effects);
             // Whatever was done about it, a deadline is over once it was looked at.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::terms::Usage;
 use super::terms::{EntryState, LossReason};
-use crate::acceptance::Held;
-use crate::catalog::{Catalog, Difference};
+use crate::acceptance::QuarantinedTools;
+use crate::catalog::{Catalog, CatalogDifference};
 use crate::error::Error;
 use crate::ids::{EntryId, Generation, ServerId, SessionId};
 use crate::options::Budget;
@@ -50,7 +50,7 @@ pub enum Notice {
         /// The lists now.
         after: Arc<Catalog>,
         /// The names that came, went and changed. A tool that comes back with another definition than it had has come and changed.
-        difference: Arc<Difference>,
+        difference: Arc<CatalogDifference>,
     },
     /// Tools are held back, because their definition is not the accepted one.
     ToolsQuarantined {
@@ -59,7 +59,7 @@ pub enum Notice {
         /// Its incarnation.
         generation: Generation,
         /// Those that the session was not told of before.
-        held: Held,
+        held: QuarantinedTools,
     },
     /// The connection was lost.
     Disconnected {

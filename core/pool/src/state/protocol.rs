@@ -26,7 +26,7 @@ use crate::options::DrainMode;
 /// One thing that a host asked for, or that happened outside.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Input {
+pub enum PoolInput {
     /// A session begins. Its id was never used before.
     OpenSession {
         /// The new session.

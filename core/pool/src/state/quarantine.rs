@@ -11,7 +11,7 @@ use super::PoolState;
 use super::effects;
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
-use crate::acceptance::{Held, Judged, Remembered};
+use crate::acceptance::{Judged, QuarantinedTools, Remembered};
 use crate::catalog::{Catalog, Item};
 use crate::error::Error;
 use crate::ids::{Configuration, EntryId, ServerId, SessionId, Ticket};
@@ -28,7 +28,7 @@ pub(super) struct Acceptance {
 
 /// What became of an acceptance at one entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Found {
+enum AcceptanceResult {
     /// It lists no tool of that name.
     Nothing,
     /// It lists the tool, and with another definition.
@@ -101,12 +101,12 @@ impl PoolState {
     }
 
     /// What is held back of a server, whether or not it is connected: of the configuration whose lists were read last.
-    pub fn held_of(&self, server: ServerId) -> Held {
+    pub fn held_of(&self, server: ServerId) -> QuarantinedTools {
         self.accepted.held_of(server)
     }
 
     /// What is held back of one configuration, whether or not it is connected.
-    pub fn held(&self, configuration: Configuration) -> Held {
+    pub fn held(&self, configuration: Configuration) -> QuarantinedTools {
         self.accepted.held(configuration)
     }
 
@@ -135,13 +135,13 @@ impl PoolState {
         out.append(&mut told);
         out.push(match found {
             Err(error) => Effect::Refuse { ticket, error },
-            Ok(Found::Nothing) => {
+            Ok(AcceptanceResult::Nothing) => {
                 Effect::Refuse { ticket, error: effects::unknown_tool(&acceptance.tool) }
             }
-            Ok(Found::Another) => {
+            Ok(AcceptanceResult::Another) => {
                 Effect::Refuse { ticket, error: effects::stale_approval(&acceptance.tool) }
             }
-            Ok(Found::Accepted) => Effect::ToolAccepted { ticket },
+            Ok(AcceptanceResult::Accepted) => Effect::ToolAccepted { ticket },
         });
     }
 
@@ -149,11 +149,11 @@ impl PoolState {
         &mut self,
         acceptance: &Acceptance,
         out: &mut Vec<Effect>,
-    ) -> Result<Found, Error> {
+    ) -> Result<AcceptanceResult, Error> {
         let name = self.names.get(acceptance.server);
         let entries: Vec<EntryId> =
             name.into_iter().flat_map(|name| name.entries.values().copied()).collect();
-        let (mut found, mut live) = (Found::Nothing, BTreeSet::new());
+        let (mut found, mut live) = (AcceptanceResult::Nothing, BTreeSet::new());
         for id in entries {
             found = found.max(self.accept_at(id, acceptance, out)?);
             live.extend(self.configuration(id));
@@ -164,16 +164,16 @@ impl PoolState {
             let here = match remembered {
                 Remembered::Held(item) if item.digest == acceptance.digest => {
                     self.accept_item(configuration, item, out)?;
-                    Found::Accepted
+                    AcceptanceResult::Accepted
                 }
-                Remembered::Held(_) => Found::Another,
+                Remembered::Held(_) => AcceptanceResult::Another,
                 // What is connected says itself what it lists.
                 Remembered::Accepted(digest)
                     if digest == acceptance.digest && !live.contains(&configuration) =>
                 {
-                    Found::Accepted
+                    AcceptanceResult::Accepted
                 }
-                Remembered::Accepted(_) | Remembered::Nothing => Found::Nothing,
+                Remembered::Accepted(_) | Remembered::Nothing => AcceptanceResult::Nothing,
             };
             found = found.max(here);
         }
@@ -197,35 +197,35 @@ impl PoolState {
         id: EntryId,
         acceptance: &Acceptance,
         out: &mut Vec<Effect>,
-    ) -> Result<Found, Error> {
+    ) -> Result<AcceptanceResult, Error> {
         let Some(entry) = self.entries.get_mut(id) else {
-            return Ok(Found::Nothing);
+            return Ok(AcceptanceResult::Nothing);
         };
         let tool = &acceptance.tool;
         let compared = |digest: [u8; 32]| match digest == acceptance.digest {
-            true => Found::Accepted,
-            false => Found::Another,
+            true => AcceptanceResult::Accepted,
+            false => AcceptanceResult::Another,
         };
         let Some(held) = entry.held.tool(tool) else {
             let listed = entry.catalog.tool(tool);
-            return Ok(listed.map_or(Found::Nothing, |item| compared(item.digest)));
+            return Ok(listed.map_or(AcceptanceResult::Nothing, |item| compared(item.digest)));
         };
-        if compared(held.item.digest) == Found::Another {
-            return Ok(Found::Another);
+        if compared(held.item.digest) == AcceptanceResult::Another {
+            return Ok(AcceptanceResult::Another);
         }
         let item = held.item.clone();
         let configuration = entry.configuration();
         self.accept_item(configuration, item.clone(), out)?;
         let Some(entry) = self.entries.get_mut(id) else {
-            return Ok(Found::Nothing);
+            return Ok(AcceptanceResult::Nothing);
         };
         let listed = Arc::new(entry.catalog.with_tool(item));
         entry.held = entry.held.without(tool);
         let before = std::mem::replace(&mut entry.catalog, listed);
         self.publish(id, out);
         let renewed = vec![tool.clone()];
-        self.tell_news(id, News { before, newly_held: Held::default(), renewed }, out);
-        Ok(Found::Accepted)
+        self.tell_news(id, News { before, newly_held: QuarantinedTools::default(), renewed }, out);
+        Ok(AcceptanceResult::Accepted)
     }
 }
 
@@ -234,7 +234,7 @@ pub(super) struct News {
     /// What was listed before.
     pub(super) before: Arc<Catalog>,
     /// What is held back and was not before.
-    pub(super) newly_held: Held,
+    pub(super) newly_held: QuarantinedTools,
     /// The usable tools whose accepted definition is a new one.
     pub(super) renewed: Vec<Arc<str>>,
 }

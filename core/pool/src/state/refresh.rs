@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::PoolState;
-use super::entry::{Entry, Listing, Phase, Reading, Stage};
+use super::entry::{Entry, ListReading, ListingProgress, Phase, Stage};
 use super::protocol::Effect;
 use crate::catalog::Catalog;
 use crate::error::Error;
@@ -16,16 +16,16 @@ impl PoolState {
     /// under way.
     pub(super) fn catalog_stale(&mut self, connection: ConnectionId, out: &mut Vec<Effect>) {
         match self.listing(connection).map(|listing| listing.reading) {
-            Some(Reading::Quiet) => self.read_again(connection, out),
-            Some(Reading::Running) => self.set_reading(connection.entry, Reading::Outdated),
-            Some(Reading::Due | Reading::Outdated) | None => {}
+            Some(ListReading::Quiet) => self.read_again(connection, out),
+            Some(ListReading::Running) => self.set_reading(connection.entry, ListReading::Outdated),
+            Some(ListReading::Due | ListReading::Outdated) | None => {}
         }
     }
 
     /// Whether the lists of a connection are being read, or are to be.
     pub fn owes_lists(&self, connection: ConnectionId) -> bool {
         let reading = self.listing(connection).map(|listing| listing.reading);
-        reading.is_some_and(|reading| !matches!(reading, Reading::Quiet))
+        reading.is_some_and(|reading| !matches!(reading, ListReading::Quiet))
     }
 
     /// A listing ended. A failed one leaves the old lists; either way a change seen meanwhile is
@@ -40,12 +40,12 @@ impl PoolState {
         let id = connection.entry;
         let listing = self.listing(connection).filter(|listing| listing.number == number);
         let is_outdated = match listing.map(|listing| listing.reading) {
-            Some(Reading::Running) => false,
-            Some(Reading::Outdated) => true,
+            Some(ListReading::Running) => false,
+            Some(ListReading::Outdated) => true,
             // It was answered before.
-            Some(Reading::Quiet | Reading::Due) | None => return,
+            Some(ListReading::Quiet | ListReading::Due) | None => return,
         };
-        self.set_reading(id, Reading::Quiet);
+        self.set_reading(id, ListReading::Quiet);
         let Some(server) = self.entries.get(id).map(|entry| entry.server) else {
             return;
         };
@@ -76,11 +76,12 @@ impl PoolState {
             return;
         };
         if now < listing.next_at {
-            self.set_reading(id, Reading::Due);
+            self.set_reading(id, ListReading::Due);
             return;
         }
         let number = ListingNumber(listing.number.0 + 1);
-        listing = Listing { reading: Reading::Running, number, next_at: now.after(SPACING) };
+        listing =
+            ListingProgress { reading: ListReading::Running, number, next_at: now.after(SPACING) };
         self.set_listing(id, listing);
         out.push(Effect::ListCatalog { connection, number });
     }
@@ -93,7 +94,7 @@ impl PoolState {
     }
 
     /// The state of the listing of a connection that is current and stands.
-    fn listing(&self, connection: ConnectionId) -> Option<Listing> {
+    fn listing(&self, connection: ConnectionId) -> Option<ListingProgress> {
         if self.current(connection) != Some(Stage::Established) {
             return None;
         }
@@ -108,13 +109,13 @@ impl PoolState {
         }
     }
 
-    fn set_reading(&mut self, id: EntryId, reading: Reading) {
+    fn set_reading(&mut self, id: EntryId, reading: ListReading) {
         if let Some(Phase::Connected { listing, .. }) = self.entries.get(id).map(|e| &e.phase) {
-            self.set_listing(id, Listing { reading, ..*listing });
+            self.set_listing(id, ListingProgress { reading, ..*listing });
         }
     }
 
-    fn set_listing(&mut self, id: EntryId, listing: Listing) {
+    fn set_listing(&mut self, id: EntryId, listing: ListingProgress) {
         if let Some(Entry { phase: Phase::Connected { since, planned, .. }, wire, .. }) =
             self.entries.get(id)
         {

@@ -12,7 +12,7 @@ use super::notice::Notice;
 use super::protocol::Effect;
 use super::reports::{RestartRefusal, RestartReport};
 use super::terms::{CloseMode, LossReason};
-use super::{Open, PoolState};
+use super::{OpenTicket, PoolState};
 use crate::ids::{EntryId, Moment, ServerId, Ticket};
 
 /// A restart that is not answered yet.
@@ -50,7 +50,7 @@ impl PoolState {
         // before.
         let left = u32::try_from(entries.len()).unwrap_or(u32::MAX).saturating_add(1);
         let wait = RestartWait { since: self.now, left, reports: Vec::new() };
-        self.tickets.insert(ticket, Open::Restart(wait));
+        self.tickets.insert(ticket, OpenTicket::Restart(wait));
         for id in entries {
             match self.restart_refusal(id) {
                 Some(refusal) => self.report(ticket, Some((id, Err(refusal))), out),
@@ -167,7 +167,7 @@ impl PoolState {
         let now = self.now;
         let report = report
             .and_then(|(entry, result)| Some((entry, self.entries.get(entry)?.index, result)));
-        let Some(Open::Restart(wait)) = self.tickets.get_mut(ticket) else {
+        let Some(OpenTicket::Restart(wait)) = self.tickets.get_mut(ticket) else {
             debug_assert!(false, "a report for a restart that is answered");
             return;
         };

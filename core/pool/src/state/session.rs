@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::effects;
 use super::protocol::Effect;
-use super::{PoolState, Timer};
+use super::{DueTimer, PoolState};
 use crate::ids::{EntryId, LeaseId, Moment, SessionId, Ticket};
 
 /// One session.
@@ -62,7 +62,7 @@ impl PoolState {
             return;
         };
         let kept = session.kept_until.take();
-        self.rearm(Timer::Session(id), kept, None);
+        self.rearm(DueTimer::Session(id), kept, None);
     }
 
     /// Answers the session's acquires, and releases what it holds, at once or in time.
@@ -83,7 +83,7 @@ impl PoolState {
         } else if let Some(session) = self.sessions.get_mut(id) {
             let until = self.now.after(keep_for);
             let before = session.kept_until.replace(until);
-            self.rearm(Timer::Session(id), before, Some(until));
+            self.rearm(DueTimer::Session(id), before, Some(until));
         }
     }
 
@@ -93,7 +93,7 @@ impl PoolState {
         let Some(session) = self.sessions.remove(id) else {
             return;
         };
-        self.rearm(Timer::Session(id), session.kept_until, None);
+        self.rearm(DueTimer::Session(id), session.kept_until, None);
         let mut holds = session.holds.into_iter().peekable();
         while let Some((entry, lease)) = holds.next() {
             self.leases.remove(&lease);

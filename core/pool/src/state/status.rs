@@ -1,6 +1,6 @@
 //! What `status` shows of the pool (SPEC 9.4).
 
-use super::entry::{Phase, Reading, Stage};
+use super::entry::{ListReading, Phase, Stage};
 use super::terms::EntryState;
 use super::{PoolOptions, PoolState};
 use crate::error::Error;
@@ -151,10 +151,10 @@ impl PoolState {
             }
             Phase::Connecting { .. } => Situation::Connecting,
             Phase::Connected { listing, .. } => match listing.reading {
-                Reading::Quiet => Situation::Connected,
-                Reading::Due => Situation::ListingDue,
-                Reading::Running => Situation::Listing,
-                Reading::Outdated => Situation::ListingOutdated,
+                ListReading::Quiet => Situation::Connected,
+                ListReading::Due => Situation::ListingDue,
+                ListReading::Running => Situation::Listing,
+                ListReading::Outdated => Situation::ListingOutdated,
             },
             Phase::Backoff { .. } if ending => Situation::BackoffEnding,
             Phase::Backoff { .. } => Situation::Backoff,

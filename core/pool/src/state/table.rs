@@ -10,15 +10,15 @@ use crate::id_map::IdMap;
 /// Places of removed rows are used again, so that it never holds more places than it once held
 /// rows.
 #[derive(Clone, Debug)]
-pub(super) struct Table<K, V> {
+pub(super) struct StableTable<K, V> {
     places: IdMap<K, u32>,
     rows: Vec<Option<(K, V)>>,
     free: Vec<u32>,
 }
 
-impl<K: Copy + Eq + Hash, V> Table<K, V> {
+impl<K: Copy + Eq + Hash, V> StableTable<K, V> {
     pub(super) fn new() -> Self {
-        Table { places: IdMap::default(), rows: Vec::new(), free: Vec::new() }
+        StableTable { places: IdMap::default(), rows: Vec::new(), free: Vec::new() }
     }
 
     pub(super) fn get(&self, key: K) -> Option<&V> {
@@ -70,7 +70,7 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
 }
 
 /// Two tables are equal when they hold the same rows, wherever those lie.
-impl<K: Copy + Eq + Hash, V: PartialEq> PartialEq for Table<K, V> {
+impl<K: Copy + Eq + Hash, V: PartialEq> PartialEq for StableTable<K, V> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
     }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_removed_row_is_gone_and_its_place_is_used_again() {
-        let mut table = Table::new();
+        let mut table = StableTable::new();
         table.insert(1u32, "a");
         table.insert(2u32, "b");
         assert_eq!(table.remove(1), Some("a"));
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn equality_does_not_depend_on_where_rows_lie() {
-        let (mut one, mut other) = (Table::new(), Table::new());
+        let (mut one, mut other) = (StableTable::new(), StableTable::new());
         one.insert(1u32, 'a');
         one.insert(2u32, 'b');
         other.insert(2u32, 'b');

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::acceptance::Held;
+use crate::acceptance::QuarantinedTools;
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::ids::{Generation, Moment};
@@ -27,7 +27,7 @@ pub struct Slot {
     /// What the entry lists and may be used; stays while reconnecting.
     pub catalog: Arc<Catalog>,
     /// The tools that are held back: no view has them, and no call reaches them.
-    pub held: Held,
+    pub held: QuarantinedTools,
     /// Why it is not connected.
     pub error: Option<Error>,
 }

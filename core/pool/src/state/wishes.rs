@@ -21,7 +21,7 @@ use super::effects::{self, reason};
 use super::entry::Entry;
 use super::notice::{Audience, Notice};
 use super::protocol::Effect;
-use super::{Open, PoolState};
+use super::{OpenTicket, PoolState};
 use crate::error::Error;
 use crate::ids::{EntryId, KeyId, ServerId, Ticket};
 
@@ -55,7 +55,7 @@ impl PoolState {
     pub(super) fn park(&mut self, obstacle: &Obstacle, ask: Ask, out: &mut Vec<Effect>) {
         let (ticket, session, server, key) = (ask.ticket, ask.session, ask.server, ask.key);
         let error = self.refusal(obstacle);
-        self.tickets.insert(ticket, Open::Wish { session, server, key });
+        self.tickets.insert(ticket, OpenTicket::Wish { session, server, key });
         if let Some(record) = self.sessions.get_mut(session) {
             record.tickets.insert(ticket);
         }

@@ -14,8 +14,8 @@ mod viewed;
 
 use std::sync::Arc;
 
-use self::names::Names;
-use crate::catalog::{Catalog, Difference, Filter, Item};
+use self::names::ItemNames;
+use crate::catalog::{Catalog, CatalogDifference, Filter, Item};
 use crate::config::ServerSpec;
 use crate::interface::words::hidden;
 use crate::naming::Naming;
@@ -65,7 +65,7 @@ pub struct Marks {
 
 /// Why a session does not see a tool (SPEC 11.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
+pub enum HiddenReason {
     /// The server does not list it.
     Unknown,
     /// A filter hides it.
@@ -74,7 +74,7 @@ pub enum Hidden {
 
 /// What is shown of one server: a catalog through a view.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct CatalogView<'a> {
     /// What the server listed.
     pub catalog: &'a Catalog,
     /// What the session makes of it.
@@ -116,7 +116,7 @@ impl View {
         if self.exposing.is_none() {
             return self.by_server.admits(name) && self.by_session.admits(name);
         }
-        let names = Names::new(name, self.exposing.as_ref());
+        let names = ItemNames::new(name, self.exposing.as_ref());
         let admits = |filter: &Filter| filter.admits_by(|pattern| names.fit(pattern));
         admits(&self.by_server) && admits(&self.by_session)
     }
@@ -125,16 +125,16 @@ impl View {
     ///
     /// # Errors
     /// Why it does not.
-    pub fn tool<'a>(&self, catalog: &'a Catalog, name: &str) -> Result<&'a Item, Hidden> {
-        let item = catalog.tool(name).ok_or(Hidden::Unknown)?;
-        if self.admits(name) { Ok(item) } else { Err(Hidden::Filtered) }
+    pub fn tool<'a>(&self, catalog: &'a Catalog, name: &str) -> Result<&'a Item, HiddenReason> {
+        let item = catalog.tool(name).ok_or(HiddenReason::Unknown)?;
+        if self.admits(name) { Ok(item) } else { Err(HiddenReason::Filtered) }
     }
 
     /// The marks of a tool.
     pub fn marks(&self, tool: &str) -> Marks {
         // Of most servers no tool is marked: then the names are not made.
         let is_marked = |patterns: &[String]| {
-            let names = Names::new(tool, self.exposing.as_ref());
+            let names = ItemNames::new(tool, self.exposing.as_ref());
             patterns.iter().any(|pattern| names.fit(pattern))
         };
         let always_load = !self.always_load.is_empty() && is_marked(&self.always_load);
@@ -142,7 +142,7 @@ impl View {
     }
 
     /// What the session is told of a difference between two catalogs. Resources are not filtered.
-    pub fn apply(&self, difference: &Difference) -> Difference {
+    pub fn apply(&self, difference: &CatalogDifference) -> CatalogDifference {
         difference.seen_by(|name| self.admits(name))
     }
 
@@ -169,12 +169,12 @@ impl ByWhom {
     }
 }
 
-impl Hidden {
+impl HiddenReason {
     /// The word in `detail.reason`.
     pub fn as_str(self) -> &'static str {
         match self {
-            Hidden::Unknown => hidden::UNKNOWN,
-            Hidden::Filtered => hidden::FILTERED,
+            HiddenReason::Unknown => hidden::UNKNOWN,
+            HiddenReason::Filtered => hidden::FILTERED,
         }
     }
 }

@@ -15,18 +15,18 @@ pub struct Exposing {
 }
 
 /// The names of one tool or prompt.
-pub(super) struct Names<'a> {
+pub(super) struct ItemNames<'a> {
     own: &'a str,
     exposed: Option<(String, &'a Naming)>,
 }
 
-impl<'a> Names<'a> {
-    pub(super) fn new(own: &'a str, exposing: Option<&'a Exposing>) -> Names<'a> {
+impl<'a> ItemNames<'a> {
+    pub(super) fn new(own: &'a str, exposing: Option<&'a Exposing>) -> ItemNames<'a> {
         let exposed = exposing.map(|exposing| {
             let Exposing { server, naming } = exposing;
             (naming.of_pair(server, own), &**naming)
         });
-        Names { own, exposed }
+        ItemNames { own, exposed }
     }
 
     /// Whether a pattern describes one of them.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
-use crate::catalog::{Change, ListKind};
+use crate::catalog::{ListKind, NameChanges};
 
 fn options(text: &str) -> SessionOptions {
     SessionOptions::from_json(text).unwrap()
@@ -38,10 +38,10 @@ fn only(pattern: &str) -> Filter {
     Filter { include: Some(vec![pattern.into()]), exclude: vec![] }
 }
 
-fn change(added: &[&str], removed: &[&str], changed: &[&str]) -> Change {
+fn change(added: &[&str], removed: &[&str], changed: &[&str]) -> NameChanges {
     let [added, removed, changed] = [added, removed, changed]
         .map(|names| names.iter().map(|name| Arc::from(*name)).collect::<Vec<_>>());
-    Change::new(added, removed, changed)
+    NameChanges::new(added, removed, changed)
 }
 
 /// SPEC 6.1: a tool is visible when both the server's configuration and the session admit it.
@@ -75,9 +75,12 @@ fn the_sessions_word_on_marks_goes_first() {
 fn a_tool_is_found_as_it_is_seen() {
     let (catalog, view) = (catalog(&["a", "b"]), View { by_session: only("a"), ..View::default() });
     assert_eq!(view.tool(&catalog, "a").map(|item| &*item.name), Ok("a"));
-    assert_eq!(view.tool(&catalog, "b"), Err(Hidden::Filtered));
-    assert_eq!(view.tool(&catalog, "c"), Err(Hidden::Unknown));
-    assert_eq!([Hidden::Filtered, Hidden::Unknown].map(Hidden::as_str), ["filtered", "unknown"]);
+    assert_eq!(view.tool(&catalog, "b"), Err(HiddenReason::Filtered));
+    assert_eq!(view.tool(&catalog, "c"), Err(HiddenReason::Unknown));
+    assert_eq!(
+        [HiddenReason::Filtered, HiddenReason::Unknown].map(HiddenReason::as_str),
+        ["filtered", "unknown"]
+    );
 }
 
 /// SPEC 7.4: what a session is told of a change passes both filters.
@@ -86,9 +89,9 @@ fn a_change_is_told_through_both_filters() {
     let view = View { by_server: only("a*"), by_session: only("*b"), ..View::default() };
     let all = change(&["a", "ab"], &["b"], &["a1b", "c"]);
     let difference =
-        Difference { tools: all.clone(), prompts: all.clone(), resources: all.clone() };
+        CatalogDifference { tools: all.clone(), prompts: all.clone(), resources: all.clone() };
     let some = change(&["ab"], &[], &["a1b"]);
-    let told = Difference { tools: some.clone(), prompts: some, resources: all };
+    let told = CatalogDifference { tools: some.clone(), prompts: some, resources: all };
     assert_eq!(view.apply(&difference), told);
     assert_eq!(View::default().apply(&difference), difference);
 }
@@ -97,10 +100,11 @@ fn a_change_is_told_through_both_filters() {
 #[test]
 fn a_change_through_a_view_is_the_change_of_what_is_seen() {
     let lists = [catalog(&["a", "ab", "b"]), catalog(&["ab", "c", "cab"])];
-    let difference = Difference::between(&lists[0], &lists[1]);
+    let difference = CatalogDifference::between(&lists[0], &lists[1]);
     for view in [View::default(), View { by_server: only("*b"), trust: true, ..View::default() }] {
-        let [before, after] = lists.each_ref().map(|catalog| Some(Shown { catalog, view: &view }));
-        assert_eq!(view.apply(&difference), Shown::difference(before, after));
+        let [before, after] =
+            lists.each_ref().map(|catalog| Some(CatalogView { catalog, view: &view }));
+        assert_eq!(view.apply(&difference), CatalogView::difference(before, after));
     }
 }
 
@@ -108,16 +112,16 @@ fn a_change_through_a_view_is_the_change_of_what_is_seen() {
 #[test]
 fn a_server_brings_and_takes_what_is_seen() {
     let (catalog, view) = (catalog(&["a", "b"]), View { by_session: only("a"), ..View::default() });
-    let shown = Some(Shown { catalog: &catalog, view: &view });
-    let came = Shown::difference(None, shown);
+    let shown = Some(CatalogView { catalog: &catalog, view: &view });
+    let came = CatalogView::difference(None, shown);
     assert_eq!(came.tools, change(&["a"], &[], &[]));
     assert_eq!(came.prompts, change(&["a"], &[], &[]));
     assert_eq!(came.resources, change(&["a", "a{x}", "b", "b{x}"], &[], &[]));
-    let went = Shown::difference(shown, None);
+    let went = CatalogView::difference(shown, None);
     assert_eq!(went.tools, change(&[], &["a"], &[]));
     assert_eq!(went.resources, change(&[], &["a", "a{x}", "b", "b{x}"], &[]));
-    assert!(Shown::difference(None, None).is_empty());
-    assert!(Shown::difference(shown, shown).is_empty());
+    assert!(CatalogView::difference(None, None).is_empty());
+    assert!(CatalogView::difference(shown, shown).is_empty());
 }
 
 /// SPEC 6.3: another filter moves exactly the names that it admits or hides; resources stay.
@@ -127,11 +131,11 @@ fn another_filter_moves_what_it_decides() {
     let without = |name: &str| Filter { include: None, exclude: vec![name.into()] };
     let before = View { by_server: without("c"), ..View::default() };
     let after = View { by_session: without("a"), ..View::default() };
-    let shown = |view| Some(Shown { catalog: &catalog, view });
-    let told = Shown::difference(shown(&before), shown(&after));
+    let shown = |view| Some(CatalogView { catalog: &catalog, view });
+    let told = CatalogView::difference(shown(&before), shown(&after));
     let moved = change(&["c"], &["a"], &[]);
-    let resources = Change::default();
-    assert_eq!(told, Difference { tools: moved.clone(), prompts: moved, resources });
+    let resources = NameChanges::default();
+    assert_eq!(told, CatalogDifference { tools: moved.clone(), prompts: moved, resources });
 }
 
 /// SPEC 6.2, 6.3: another mark changes the tools that have it, and nothing else.
@@ -140,13 +144,15 @@ fn another_mark_changes_tools_alone() {
     let catalog = catalog(&["a", "b"]);
     let plain = View::default();
     let told = |view: &View| {
-        let shown = |view| Some(Shown { catalog: &catalog, view });
-        Shown::difference(shown(&plain), shown(view))
+        let shown = |view| Some(CatalogView { catalog: &catalog, view });
+        CatalogView::difference(shown(&plain), shown(view))
     };
     let marked = View { always_load: vec!["a".into()], ..View::default() };
     let trusted = View { trust: true, ..View::default() };
-    let tools =
-        |changed: &[&str]| Difference { tools: change(&[], &[], changed), ..Difference::default() };
+    let tools = |changed: &[&str]| CatalogDifference {
+        tools: change(&[], &[], changed),
+        ..CatalogDifference::default()
+    };
     assert_eq!(told(&marked), tools(&["a"]));
     assert_eq!(told(&trusted), tools(&["a", "b"]));
 }
@@ -160,9 +166,9 @@ fn another_definition_is_a_change() {
     }
     after.resource_templates[0].digest = [0; 32];
     let view = View::default();
-    let shown = |catalog| Some(Shown { catalog, view: &view });
-    let told = Shown::difference(shown(&before), shown(&after));
+    let shown = |catalog| Some(CatalogView { catalog, view: &view });
+    let told = CatalogView::difference(shown(&before), shown(&after));
     let changed = change(&[], &[], &["b"]);
     let resources = change(&[], &[], &["a{x}", "b"]);
-    assert_eq!(told, Difference { tools: changed.clone(), prompts: changed, resources });
+    assert_eq!(told, CatalogDifference { tools: changed.clone(), prompts: changed, resources });
 }

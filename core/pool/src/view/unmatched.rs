@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::names::{Names, is_all};
+use super::names::{ItemNames, is_all};
 use super::{ByWhom, View};
 use crate::catalog::{Catalog, ListKind, without_suffix};
 use crate::nearest::nearest;
@@ -53,13 +53,14 @@ impl View {
             let skipped = catalog.skipped.iter().filter(move |skipped| skipped.list == list);
             skipped.filter_map(|skipped| skipped.name.as_deref())
         };
-        let names = |name: &'a str| Names::new(name, self.exposing.as_ref());
+        let names = |name: &'a str| ItemNames::new(name, self.exposing.as_ref());
         let own = |item: &'a crate::catalog::Item| &*item.name;
         let tools = catalog.tools.iter().map(own).chain(held_back).chain(skipped(ListKind::Tools));
-        let tools: Vec<Names<'_>> = tools.map(names).collect();
+        let tools: Vec<ItemNames<'_>> = tools.map(names).collect();
         let prompts = catalog.prompts.iter().map(own).chain(skipped(ListKind::Prompts));
-        let prompts: Vec<Names<'_>> = prompts.map(names).collect();
-        let fits_any = |names: &[Names<'_>], pattern: &str| names.iter().any(|it| it.fit(pattern));
+        let prompts: Vec<ItemNames<'_>> = prompts.map(names).collect();
+        let fits_any =
+            |names: &[ItemNames<'_>], pattern: &str| names.iter().any(|it| it.fit(pattern));
         let is_unmatched = |option: &str, pattern: &str| {
             let compared = if option == INCLUDE { without_suffix(pattern) } else { pattern };
             let by_prompt = option != ALWAYS_LOAD && fits_any(&prompts, compared);

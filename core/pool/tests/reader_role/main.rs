@@ -7,7 +7,7 @@ mod world;
 use std::collections::HashSet;
 use std::time::Instant;
 
-use trunkline_pool::reader_role::{Lending, Role, Tell};
+use trunkline_pool::reader_role::{Lending, ReaderRole, Tell};
 
 use loops::OF_LOOPS;
 use world::{Slip, Waiter, World};
@@ -112,8 +112,8 @@ fn every_slip_is_seen() {
     }
 }
 
-fn lent(lending: Lending, now: Instant) -> Role<&'static str> {
-    let mut role = Role::new(lending);
+fn lent(lending: Lending, now: Instant) -> ReaderRole<&'static str> {
+    let mut role = ReaderRole::new(lending);
     for _ in 0..lending.waits {
         assert!(!role.may_lend());
         assert_eq!(role.borrow(now, true), None);
@@ -126,7 +126,7 @@ fn lent(lending: Lending, now: Instant) -> Role<&'static str> {
 #[test]
 fn only_waits_that_follow_each_other_soon_and_alone_count() {
     let (now, lending) = (Instant::now(), Lending::default());
-    let mut role: Role<&str> = Role::new(lending);
+    let mut role: ReaderRole<&str> = ReaderRole::new(lending);
     for wait in 0..lending.waits * 4 {
         assert_eq!(role.borrow(now + lending.gap * 2 * wait, true), None);
     }
@@ -147,7 +147,7 @@ fn only_waits_that_follow_each_other_soon_and_alone_count() {
 #[test]
 fn who_waits_on_a_loop_counts_as_a_thread_does() {
     let (now, lending) = (Instant::now(), Lending::default());
-    let mut role = Role::new(lending);
+    let mut role = ReaderRole::new(lending);
     for _ in 0..lending.waits {
         assert!(!role.may_lend());
         assert_eq!(role.reserve(now), None);
@@ -179,7 +179,7 @@ fn a_stream_that_nobody_borrows_is_taken_back_at_the_second_look() {
 fn who_lends_in_vain_waits_longer_and_who_does_not_waits_no_longer() {
     let (now, lending) = (Instant::now(), Lending::default());
     let mut role = lent(lending, now);
-    let waits_for = |role: &mut Role<&str>| {
+    let waits_for = |role: &mut ReaderRole<&str>| {
         let mut waits = 0;
         while !role.may_lend() {
             assert_eq!(role.borrow(now, true), None);
@@ -221,7 +221,7 @@ fn what_is_called_in_goes_to_no_other_waiter() {
 #[test]
 fn it_is_in_use_while_waits_count_and_while_it_is_lent() {
     let now = Instant::now();
-    let mut role = Role::new(Lending::default());
+    let mut role = ReaderRole::new(Lending::default());
     assert!(!role.is_in_use());
     assert_eq!(role.borrow(now, true), None);
     assert!(role.is_in_use());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use trunkline_pool::reader_role::{Lending, Role, Tell};
+use trunkline_pool::reader_role::{Lending, ReaderRole, Tell};
 
 use super::loops::{Loop, OF_LOOPS, Turn};
 
@@ -69,7 +69,7 @@ pub enum Slip {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
-    pub role: Role<Stream>,
+    pub role: ReaderRole<Stream>,
     pub task: Task,
     /// The task was told, and has not looked yet.
     pub told: bool,
@@ -97,7 +97,7 @@ impl World {
     pub fn new(waiters: u8, calls: u8, cancels: u8) -> World {
         let lending = Lending { waits: 1, gap: Duration::MAX, look: Duration::ZERO };
         World {
-            role: Role::new(lending),
+            role: ReaderRole::new(lending),
             task: Task::Reads(Stream::default()),
             told: false,
             waiters: (0..waiters).map(|_| (Waiter::Registers, calls)).collect(),

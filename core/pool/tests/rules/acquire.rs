@@ -106,7 +106,7 @@ fn a_cancelled_acquire_is_answered_once() {
 /// SPEC 3.4: nothing is started for nobody. An attempt that has not begun ends with its last wish, however that went.
 #[test]
 fn an_attempt_that_has_not_begun_goes_with_its_last_wish() {
-    let ways: [(&str, Input, Vec<Effect>); 2] = [
+    let ways: [(&str, PoolInput, Vec<Effect>); 2] = [
         ("cancelled", cancel(1), vec![refuse(1, cancelled()), forgo(0, 1)]),
         ("closed", close(1), vec![refuse(1, closed_session()), forgo(0, 1)]),
     ];

@@ -1,7 +1,7 @@
 //! Servers that want credentials (SPEC 3.2, 8.4, 9.5, 15.3).
 
 use trunkline_pool::options::{Budget, BudgetMode, PoolOptions};
-use trunkline_pool::state::{CloseMode, EntryId, Family, Input, RestartRefusal};
+use trunkline_pool::state::{CloseMode, EntryId, Family, PoolInput, RestartRefusal};
 
 use crate::bench::*;
 
@@ -129,7 +129,7 @@ fn a_sign_in_for_more_than_there_is_room_for_is_a_refusal_of_the_rest() {
             bench.step(disconnected_by(server, 1, unauthorized()));
             bench.step(closed(server, 1));
         }
-        let both = Input::CredentialsChanged { entries: vec![EntryId(0), EntryId(1)] };
+        let both = PoolInput::CredentialsChanged { entries: vec![EntryId(0), EntryId(1)] };
         assert!(bench.step(both).contains(&connect(0, 2, 0)));
         let refusals: Vec<u32> = bench.pool.refusals().map(|refusal| refusal.server.0).collect();
         assert_eq!(refusals, [1]);
@@ -141,8 +141,8 @@ fn a_sign_in_for_more_than_there_is_room_for_is_a_refusal_of_the_rest() {
 fn a_sign_in_without_room_is_made_good_for_who_holds_it_after_all_wishes() {
     let [budget, _] = with_one_place();
     let mut bench = without_room(budget.clone());
-    let Input::Acquire(wish) = acquire(2, 0, 2) else { unreachable!() };
-    bench.step(Input::Want { asks: vec![wish] });
+    let PoolInput::Acquire(wish) = acquire(2, 0, 2) else { unreachable!() };
+    bench.step(PoolInput::Want { asks: vec![wish] });
     bench.step(release(1));
     assert!(bench.step(closed(1, 1)).contains(&connect(2, 1, 2)));
     assert_eq!(bench.row(0).state, AuthRequired);

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trunkline_pool::acceptance::Held;
-use trunkline_pool::catalog::{Catalog, Difference, Item};
+use trunkline_pool::acceptance::QuarantinedTools;
+use trunkline_pool::catalog::{Catalog, CatalogDifference, Item};
 use trunkline_pool::config::Share;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::{OnToolChange, PoolOptions};
@@ -54,7 +54,7 @@ impl Bench {
     }
 
     /// One input; every invariant must hold after it.
-    pub fn step(&mut self, input: Input) -> Vec<Effect> {
+    pub fn step(&mut self, input: PoolInput) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.pool.step(at(self.now), input, &mut effects);
         self.pool.invariants().unwrap();
@@ -145,29 +145,29 @@ pub fn limit(name: &str, limit: u32) -> Error {
 
 // Inputs.
 
-pub fn open(session: u64) -> Input {
-    Input::OpenSession { session: SessionId(session) }
+pub fn open(session: u64) -> PoolInput {
+    PoolInput::OpenSession { session: SessionId(session) }
 }
 
-pub fn close(session: u64) -> Input {
+pub fn close(session: u64) -> PoolInput {
     close_keeping(session, 0)
 }
 
-pub fn close_keeping(session: u64, keep_for: u64) -> Input {
-    Input::CloseSession { session: SessionId(session), keep_for: ms(keep_for) }
+pub fn close_keeping(session: u64, keep_for: u64) -> PoolInput {
+    PoolInput::CloseSession { session: SessionId(session), keep_for: ms(keep_for) }
 }
 
-pub fn resume(session: u64) -> Input {
-    Input::ResumeSession { session: SessionId(session) }
+pub fn resume(session: u64) -> PoolInput {
+    PoolInput::ResumeSession { session: SessionId(session) }
 }
 
 /// An acquire of a local server; the server's number is the key's.
-pub fn acquire(ticket: u64, session: u64, key: u32) -> Input {
+pub fn acquire(ticket: u64, session: u64, key: u32) -> PoolInput {
     acquire_of(ticket, session, key, key, Family::Local)
 }
 
-pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Family) -> Input {
-    Input::Acquire(Ask {
+pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Family) -> PoolInput {
+    PoolInput::Acquire(Ask {
         ticket: Ticket(ticket),
         session: SessionId(session),
         key: KeyId(key),
@@ -181,9 +181,9 @@ pub fn acquire_of(ticket: u64, session: u64, key: u32, server: u32, family: Fami
 }
 
 /// An acquire of a server whose changed tools are held back.
-pub fn acquire_held_back(ticket: u64, session: u64, key: u32, server: u32) -> Input {
+pub fn acquire_held_back(ticket: u64, session: u64, key: u32, server: u32) -> PoolInput {
     let mut input = acquire_of(ticket, session, key, server, Family::Local);
-    if let Input::Acquire(Ask { on_tool_change, .. }) = &mut input {
+    if let PoolInput::Acquire(Ask { on_tool_change, .. }) = &mut input {
         *on_tool_change = OnToolChange::Quarantine;
     }
     input
@@ -196,9 +196,9 @@ pub fn held_back_of(key: u32, server: u32) -> Configuration {
 }
 
 /// An acquire with a configuration that has its own delays.
-pub fn acquire_delayed(ticket: u64, session: u64, delays: &[u64]) -> Input {
+pub fn acquire_delayed(ticket: u64, session: u64, delays: &[u64]) -> PoolInput {
     let mut input = acquire(ticket, session, 0);
-    if let Input::Acquire(Ask { reconnect, .. }) = &mut input {
+    if let PoolInput::Acquire(Ask { reconnect, .. }) = &mut input {
         let mut own = options().reconnect;
         own.local_delays = delays.iter().map(|delay| ms(*delay)).collect();
         *reconnect = Some(Arc::new(own));
@@ -207,92 +207,92 @@ pub fn acquire_delayed(ticket: u64, session: u64, delays: &[u64]) -> Input {
 }
 
 /// An acquire of a connection that is the session's own.
-pub fn acquire_own(ticket: u64, session: u64, key: u32) -> Input {
+pub fn acquire_own(ticket: u64, session: u64, key: u32) -> PoolInput {
     let mut input = acquire(ticket, session, key);
-    if let Input::Acquire(Ask { share, .. }) = &mut input {
+    if let PoolInput::Acquire(Ask { share, .. }) = &mut input {
         *share = Share::Session;
     }
     input
 }
 
-pub fn cancel(ticket: u64) -> Input {
-    Input::CancelAcquire { ticket: Ticket(ticket) }
+pub fn cancel(ticket: u64) -> PoolInput {
+    PoolInput::CancelAcquire { ticket: Ticket(ticket) }
 }
 
-pub fn release(lease: u64) -> Input {
-    Input::Release { lease: LeaseId(lease) }
+pub fn release(lease: u64) -> PoolInput {
+    PoolInput::Release { lease: LeaseId(lease) }
 }
 
-pub fn restart(ticket: u64, server: u32, index: Option<u32>) -> Input {
-    Input::Restart { ticket: Ticket(ticket), server: ServerId(server), index }
+pub fn restart(ticket: u64, server: u32, index: Option<u32>) -> PoolInput {
+    PoolInput::Restart { ticket: Ticket(ticket), server: ServerId(server), index }
 }
 
 /// What is acquired there, as the wishes of one pass.
-pub fn want<const COUNT: usize>(acquires: [Input; COUNT]) -> Input {
+pub fn want<const COUNT: usize>(acquires: [PoolInput; COUNT]) -> PoolInput {
     let ask = |acquire| match acquire {
-        Input::Acquire(ask) => ask,
+        PoolInput::Acquire(ask) => ask,
         other => panic!("{other:?} is no acquire"),
     };
-    Input::Want { asks: acquires.map(ask).into() }
+    PoolInput::Want { asks: acquires.map(ask).into() }
 }
 
 /// These entries are of a configuration that the pool no longer has, and those of one that it has.
-pub fn reconfigure(outdated: &[u32], current: &[u32]) -> Input {
+pub fn reconfigure(outdated: &[u32], current: &[u32]) -> PoolInput {
     let ids = |entries: &[u32]| entries.iter().map(|entry| EntryId(*entry)).collect();
-    Input::Reconfigure { outdated: ids(outdated), current: ids(current) }
+    PoolInput::Reconfigure { outdated: ids(outdated), current: ids(current) }
 }
 
-pub fn drain(ticket: u64, how: DrainMode, deadline: u64) -> Input {
-    Input::Drain { ticket: Ticket(ticket), how, deadline: at(deadline) }
+pub fn drain(ticket: u64, how: DrainMode, deadline: u64) -> PoolInput {
+    PoolInput::Drain { ticket: Ticket(ticket), how, deadline: at(deadline) }
 }
 
-pub fn credentials_changed(entry: u32) -> Input {
-    Input::CredentialsChanged { entries: vec![EntryId(entry)] }
+pub fn credentials_changed(entry: u32) -> PoolInput {
+    PoolInput::CredentialsChanged { entries: vec![EntryId(entry)] }
 }
 
-pub fn connected(entry: u32, generation: u32, version: u8) -> Input {
-    Input::Connected { connection: id(entry, generation), catalog: tools(version) }
+pub fn connected(entry: u32, generation: u32, version: u8) -> PoolInput {
+    PoolInput::Connected { connection: id(entry, generation), catalog: tools(version) }
 }
 
-pub fn connect_failed(entry: u32, generation: u32, error: Error) -> Input {
-    Input::ConnectFailed { connection: id(entry, generation), error }
+pub fn connect_failed(entry: u32, generation: u32, error: Error) -> PoolInput {
+    PoolInput::ConnectFailed { connection: id(entry, generation), error }
 }
 
-pub fn disconnected(entry: u32, generation: u32) -> Input {
+pub fn disconnected(entry: u32, generation: u32) -> PoolInput {
     disconnected_by(entry, generation, exited())
 }
 
-pub fn disconnected_by(entry: u32, generation: u32, error: Error) -> Input {
+pub fn disconnected_by(entry: u32, generation: u32, error: Error) -> PoolInput {
     let reason = LossReason::TransportClosed;
-    Input::Disconnected { connection: id(entry, generation), reason, error }
+    PoolInput::Disconnected { connection: id(entry, generation), reason, error }
 }
 
-pub fn closed(entry: u32, generation: u32) -> Input {
-    Input::Closed { connection: id(entry, generation), exit: CloseExit::Clean }
+pub fn closed(entry: u32, generation: u32) -> PoolInput {
+    PoolInput::Closed { connection: id(entry, generation), exit: CloseExit::Clean }
 }
 
-pub fn killed(entry: u32, generation: u32) -> Input {
-    Input::Closed { connection: id(entry, generation), exit: CloseExit::Forced }
+pub fn killed(entry: u32, generation: u32) -> PoolInput {
+    PoolInput::Closed { connection: id(entry, generation), exit: CloseExit::Forced }
 }
 
 /// What was told by [`forgo`] had not begun.
-pub fn unbegun(entry: u32, generation: u32) -> Input {
-    Input::Closed { connection: id(entry, generation), exit: CloseExit::Unbegun }
+pub fn unbegun(entry: u32, generation: u32) -> PoolInput {
+    PoolInput::Closed { connection: id(entry, generation), exit: CloseExit::Unbegun }
 }
 
-pub fn stale(entry: u32, generation: u32) -> Input {
-    Input::CatalogStale { connection: id(entry, generation) }
+pub fn stale(entry: u32, generation: u32) -> PoolInput {
+    PoolInput::CatalogStale { connection: id(entry, generation) }
 }
 
 /// The answer to the `number`th listing of an incarnation.
-pub fn listed(entry: u32, generation: u32, number: u64, version: u8) -> Input {
+pub fn listed(entry: u32, generation: u32, number: u64, version: u8) -> PoolInput {
     let (connection, number) = (id(entry, generation), ListingNumber(number));
-    Input::CatalogListed { connection, number, result: Ok(tools(version)) }
+    PoolInput::CatalogListed { connection, number, result: Ok(tools(version)) }
 }
 
-pub fn listing_failed(entry: u32, generation: u32, number: u64) -> Input {
+pub fn listing_failed(entry: u32, generation: u32, number: u64) -> PoolInput {
     let (connection, number) = (id(entry, generation), ListingNumber(number));
-    Input::CatalogListed { connection, number, result: Err(exited()) }
+    PoolInput::CatalogListed { connection, number, result: Err(exited()) }
 }
 
 // Effects.
@@ -339,7 +339,8 @@ pub fn publish_error(
     error: impl Into<Option<Error>>,
 ) -> Effect {
     let (generation, catalog) = (Generation(generation), tools(version));
-    let slot = Slot { generation, state, catalog, held: Held::default(), error: error.into() };
+    let slot =
+        Slot { generation, state, catalog, held: QuarantinedTools::default(), error: error.into() };
     Effect::Publish { entry: EntryId(entry), slot }
 }
 
@@ -424,7 +425,7 @@ pub fn changed(session: u64, entry: u32, generation: u32, before: u8, after: u8)
 /// All who hold the entry hear of it.
 pub fn changed_for(sessions: &[u64], entry: u32, generation: u32, before: u8, after: u8) -> Effect {
     let (before, after) = (tools(before), tools(after));
-    let difference = Arc::new(Difference::between(&before, &after));
+    let difference = Arc::new(CatalogDifference::between(&before, &after));
     let (entry, generation) = (EntryId(entry), Generation(generation));
     tell_all(sessions, Notice::CatalogChanged { entry, generation, before, after, difference })
 }
@@ -438,7 +439,7 @@ pub fn changed_and_renewed(
     after: u8,
 ) -> Effect {
     let (before, after) = (tools(before), tools(after));
-    let difference = Difference::between(&before, &after).with_renewed(&["t".into()]);
+    let difference = CatalogDifference::between(&before, &after).with_renewed(&["t".into()]);
     let (entry, generation, difference) =
         (EntryId(entry), Generation(generation), Arc::new(difference));
     tell(session, Notice::CatalogChanged { entry, generation, before, after, difference })

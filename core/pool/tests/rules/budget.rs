@@ -30,7 +30,7 @@ fn usage(live: u32, reserved: u32) -> Usage {
 }
 
 /// Wishes of one pass, by ticket, session and key.
-fn want(asks: &[(u64, u64, u32)]) -> Input {
+fn want(asks: &[(u64, u64, u32)]) -> PoolInput {
     let ask = |&(ticket, session, key): &(u64, u64, u32)| Ask {
         ticket: Ticket(ticket),
         session: SessionId(session),
@@ -42,7 +42,7 @@ fn want(asks: &[(u64, u64, u32)]) -> Input {
         share: Share::Pool,
         reconnect: None,
     };
-    Input::Want { asks: asks.iter().map(ask).collect() }
+    PoolInput::Want { asks: asks.iter().map(ask).collect() }
 }
 
 fn defer(ticket: u64, error: Error) -> Effect {
@@ -309,7 +309,7 @@ fn refusals_are_kept_within_bounds() {
         bench.now = ticket;
         bench.step(acquire(ticket, 0, 1 + ticket as u32 % 50));
     }
-    let refusals: Vec<&Refusal> = bench.pool.refusals().collect();
+    let refusals: Vec<&BudgetRefusal> = bench.pool.refusals().collect();
     assert_eq!(refusals.len(), 32);
     assert_eq!((refusals[31].server, refusals[31].at), (ServerId(50), at(99)));
 }

@@ -6,11 +6,11 @@ use trunkline_pool::{Error, ErrorCode};
 
 use crate::bench::*;
 
-fn set(server: u32, gate: Gate) -> Input {
-    Input::SetGates { names: vec![(ServerId(server), gate)], keys: Vec::new() }
+fn set(server: u32, gate: Gate) -> PoolInput {
+    PoolInput::SetGates { names: vec![(ServerId(server), gate)], keys: Vec::new() }
 }
 
-fn shut(server: u32) -> Input {
+fn shut(server: u32) -> PoolInput {
     set(server, Gate::Shut(GateReason::Untrusted))
 }
 

@@ -7,11 +7,11 @@ use trunkline_pool::{Error, ErrorCode};
 
 use crate::bench::*;
 
-fn set(key: u32, gate: Gate) -> Input {
-    Input::SetGates { names: Vec::new(), keys: vec![(KeyId(key), gate)] }
+fn set(key: u32, gate: Gate) -> PoolInput {
+    PoolInput::SetGates { names: Vec::new(), keys: vec![(KeyId(key), gate)] }
 }
 
-fn reject(key: u32) -> Input {
+fn reject(key: u32) -> PoolInput {
     set(key, Gate::Shut(GateReason::Rejected))
 }
 
@@ -22,7 +22,7 @@ fn not_admitted(reason: &str) -> Error {
 }
 
 /// An acquire of another configuration of server 0.
-fn acquire_other(ticket: u64, session: u64, key: u32) -> Input {
+fn acquire_other(ticket: u64, session: u64, key: u32) -> PoolInput {
     acquire_of(ticket, session, key, 0, Family::Local)
 }
 
@@ -48,7 +48,7 @@ fn the_first_reason_of_both_gates_is_given() {
     let both = [GateReason::Untrusted, GateReason::Excluded, GateReason::PendingApproval];
     for (name, key) in both.iter().flat_map(|name| both.iter().map(move |key| (*name, *key))) {
         let name_first = [
-            Input::SetGates { names: vec![(ServerId(0), Gate::Shut(name))], keys: Vec::new() },
+            PoolInput::SetGates { names: vec![(ServerId(0), Gate::Shut(name))], keys: Vec::new() },
             set(0, Gate::Shut(key)),
         ];
         let first = not_admitted(name.min(key).as_str());
@@ -63,7 +63,7 @@ fn the_first_reason_of_both_gates_is_given() {
         bench.step(restart(1, 0, None));
         bench.step(acquire(2, 0, 0));
         let effects =
-            bench.step(Input::SetGates { names, keys: vec![(KeyId(0), Gate::Shut(key))] });
+            bench.step(PoolInput::SetGates { names, keys: vec![(KeyId(0), Gate::Shut(key))] });
         assert!(effects.contains(&refuse(2, first)), "{effects:?}");
     }
 }
@@ -133,10 +133,10 @@ fn a_wish_for_a_configuration_ends_with_its_admission() {
     options.budget = Some(Budget { limit: 1, mode: BudgetMode::Enforce });
     let mut bench = held_with(options);
     let ask = |ticket, key| match acquire_of(ticket, 0, key, 1, Family::Local) {
-        Input::Acquire(ask) => ask,
+        PoolInput::Acquire(ask) => ask,
         _ => unreachable!(),
     };
-    bench.step(Input::Want { asks: vec![ask(1, 1), ask(2, 2)] });
+    bench.step(PoolInput::Want { asks: vec![ask(1, 1), ask(2, 2)] });
     assert_eq!(bench.step(reject(1)), [refuse(1, not_admitted("rejected"))]);
     bench.step(release(0));
     bench.wait_until(1_000);
@@ -151,7 +151,7 @@ fn the_gate_of_a_key_is_forgotten_with_it() {
     bench.step(open(0));
     bench.step(reject(0));
     bench.step(reject(1));
-    assert_eq!(bench.step(Input::ForgetKeys { keys: vec![KeyId(0)] }), []);
+    assert_eq!(bench.step(PoolInput::ForgetKeys { keys: vec![KeyId(0)] }), []);
     assert!(bench.step(acquire(0, 0, 0)).contains(&connect(0, 1, 0)));
     assert_eq!(bench.pool.key_gate(KeyId(1)), Gate::Shut(GateReason::Rejected));
 }

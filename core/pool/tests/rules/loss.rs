@@ -395,9 +395,9 @@ fn a_fresh_attempt_waits_for_the_end_of_what_was_lost() {
     assert_eq!(bench.step(closed(0, 1)), [connect(0, 2, 0)]);
 }
 
-fn session_lost(generation: u32) -> Input {
+fn session_lost(generation: u32) -> PoolInput {
     let reason = LossReason::SessionLost;
-    Input::Disconnected { connection: id(0, generation), reason, error: exited() }
+    PoolInput::Disconnected { connection: id(0, generation), reason, error: exited() }
 }
 
 /// SPEC 8.4: the server lives; only the session is to be made anew.

@@ -23,13 +23,13 @@ fn keep_accepted(key: u32, tools: &[(&str, u8)], tool: Option<Item>) -> Effect {
     Effect::KeepAccepted { configuration, accepted, tool }
 }
 
-fn accept(ticket: u64, tool: &str, version: u8) -> Input {
+fn accept(ticket: u64, tool: &str, version: u8) -> PoolInput {
     let (ticket, tool, digest) = (Ticket(ticket), Arc::from(tool), [version; 32]);
-    Input::AcceptTool { ticket, server: ServerId(0), tool, digest }
+    PoolInput::AcceptTool { ticket, server: ServerId(0), tool, digest }
 }
 
-fn recall(key: u32, recalled: Recalled) -> Input {
-    Input::Recall { configuration: held_back_of(key, 0), recalled }
+fn recall(key: u32, recalled: Recalled) -> PoolInput {
+    PoolInput::Recall { configuration: held_back_of(key, 0), recalled }
 }
 
 /// SPEC 7.6: what is accepted is kept when it is another than before, and only where it holds something back.
@@ -66,7 +66,7 @@ fn what_is_held_back_is_accepted_without_an_entry() {
         matches!(effect, Effect::Notify { notice: Notice::ToolsQuarantined { .. }, .. })
     };
     assert!(effects.iter().any(told), "{effects:?}");
-    bench.step(Input::CloseSession { session: SessionId(0), keep_for: ms(0) });
+    bench.step(PoolInput::CloseSession { session: SessionId(0), keep_for: ms(0) });
     bench.wait_until(2_000);
     bench.step(closed(0, 1));
     assert_eq!(bench.pool.entries().count(), 0);
@@ -96,13 +96,13 @@ fn an_acceptance_that_fails_at_one_entry_is_told_of_the_other() {
     bench.step(connected(0, 1, 1));
     let names = (0..NAMES).map(|number| item(format!("{number:05}"), 1)).collect();
     let catalog = Arc::new(Catalog { tools: names, ..Catalog::default() });
-    bench.step(Input::Connected { connection: id(1, 1), catalog });
+    bench.step(PoolInput::Connected { connection: id(1, 1), catalog });
     for entry in [0, 1] {
         bench.step(stale(entry, 1));
         bench.step(listed(entry, 1, 1, 2));
     }
     let (ticket, tool) = (Ticket(9), Arc::from("t"));
-    let accept = Input::AcceptTool { ticket, server: ServerId(0), tool, digest: [2; 32] };
+    let accept = PoolInput::AcceptTool { ticket, server: ServerId(0), tool, digest: [2; 32] };
     let effects = bench.step(accept);
     let [kept, published, told, refused] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(kept, &keep_accepted(0, &[("t", 2)], Some(item("t", 2))));

@@ -7,7 +7,7 @@ use trunkline_pool::state::*;
 use crate::bench::*;
 
 /// Server 0 by another configuration.
-fn newer(ticket: u64, session: u64, key: u32) -> Input {
+fn newer(ticket: u64, session: u64, key: u32) -> PoolInput {
     acquire_of(ticket, session, key, 0, Family::Local)
 }
 
@@ -124,12 +124,12 @@ fn a_replacement_gets_the_process_slot_of_what_it_replaces() {
 fn a_replacement_waits_for_what_was_over_before_the_change() {
     let mut bench = held();
     let shut = Gate::Shut(GateReason::Rejected);
-    bench.step(Input::SetGates { names: vec![], keys: vec![(KeyId(0), shut)] });
+    bench.step(PoolInput::SetGates { names: vec![], keys: vec![(KeyId(0), shut)] });
     bench.step(reconfigure(&[0], &[]));
     assert_eq!(connects(&bench.step(newer(1, 0, 5))), []);
     bench.step(reconfigure(&[1], &[0]));
     bench.step(cancel(1));
-    bench.step(Input::SetGates { names: vec![], keys: vec![(KeyId(0), Gate::Open)] });
+    bench.step(PoolInput::SetGates { names: vec![], keys: vec![(KeyId(0), Gate::Open)] });
     assert_eq!(connects(&bench.step(acquire(2, 0, 0))), []);
     assert_eq!(connects(&bench.step(closed(0, 1))), [id(2, 1)]);
 }
@@ -170,7 +170,7 @@ fn a_replacement_cuts_the_patience_with_a_sessions_own_connection_short() {
     long.drain_delay = ms(30_000);
     let mut bench = Bench::with(long);
     let own = |ticket, key| match newer(ticket, 0, key) {
-        Input::Acquire(ask) => Input::Acquire(Ask { share: Share::Session, ..ask }),
+        PoolInput::Acquire(ask) => PoolInput::Acquire(Ask { share: Share::Session, ..ask }),
         other => other,
     };
     bench.step(open(0));
@@ -207,9 +207,9 @@ fn two_that_are_replaced(processes: Option<u32>) -> Bench {
 }
 
 /// An acquire of a connection of the session's own.
-fn of_its_own(ticket: u64, session: u64, key: u32) -> Input {
+fn of_its_own(ticket: u64, session: u64, key: u32) -> PoolInput {
     match newer(ticket, session, key) {
-        Input::Acquire(ask) => Input::Acquire(Ask { share: Share::Session, ..ask }),
+        PoolInput::Acquire(ask) => PoolInput::Acquire(Ask { share: Share::Session, ..ask }),
         other => other,
     }
 }

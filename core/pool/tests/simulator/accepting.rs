@@ -3,27 +3,34 @@
 use std::sync::{Arc, LazyLock};
 
 use trunkline_pool::acceptance::Recalled;
-use trunkline_pool::approvals::{Book, Root, Standing};
+use trunkline_pool::approvals::{Book, ProjectRoot, Standing};
 use trunkline_pool::catalog::Item;
-use trunkline_pool::state::{Configuration, EntryStatus, Input, PoolState, ServerId, Slot, Ticket};
+use trunkline_pool::state::{
+    Configuration, EntryStatus, PoolInput, PoolState, ServerId, Slot, Ticket,
+};
 
 use crate::chance::Chance;
 use crate::model::Model;
 use crate::world::catalog;
 
 /// The host accepts a tool that it was shown, or one that it was not; also of a server that is not connected.
-pub fn draw(ticket: Ticket, pool: &PoolState, model: &Model, chance: &mut Chance) -> Option<Input> {
+pub fn draw(
+    ticket: Ticket,
+    pool: &PoolState,
+    model: &Model,
+    chance: &mut Chance,
+) -> Option<PoolInput> {
     let (server, item) = match chance.percent(20) {
         true => remembered(pool, chance)?,
         false => listed(pool, model, chance)?,
     };
     let tool = if chance.percent(5) { "unheard-of".into() } else { item.name };
     let digest = if chance.percent(10) { [9; 32] } else { item.digest };
-    Some(Input::AcceptTool { ticket, server, tool, digest })
+    Some(PoolInput::AcceptTool { ticket, server, tool, digest })
 }
 
 /// By an approval that may be another than the last, or by what was shown.
-pub fn recall(configuration: Configuration, chance: &mut Chance) -> Input {
+pub fn recall(configuration: Configuration, chance: &mut Chance) -> PoolInput {
     let catalog = catalog(chance.below(12) as u32);
     let recalled = match chance.percent(50) {
         true => Recalled::Shown(catalog),
@@ -33,7 +40,7 @@ pub fn recall(configuration: Configuration, chance: &mut Chance) -> Input {
             Recalled::Approved { by, tools: Arc::new(tools.collect()) }
         }
     };
-    Input::Recall { configuration, recalled }
+    PoolInput::Recall { configuration, recalled }
 }
 
 /// What is held back somewhere.
@@ -69,6 +76,6 @@ static APPROVALS: LazyLock<Vec<Standing>> = LazyLock::new(|| {
     };
     let book = serde_json::json!({ "v": 1, "serial": 2, "decisions": [record(1), record(2)] });
     let book = Book::parse(book.to_string().as_bytes()).expect("it is a book");
-    let root = Root::of_canonical("/".to_owned());
+    let root = ProjectRoot::of_canonical("/".to_owned());
     book.of_root(&root).map(|record| record.standing).collect()
 });

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use trunkline_pool::Error;
 use trunkline_pool::options::{Budget, BudgetMode};
 use trunkline_pool::state::{
-    Ask, Audience, Effect, EntryState, EntryStatus, Family, Gate, GateReason, Input, KeyId, Notice,
-    PoolState, ServerId, Situation, Usage,
+    Ask, Audience, Effect, EntryState, EntryStatus, Family, Gate, GateReason, KeyId, Notice,
+    PoolInput, PoolState, ServerId, Situation, Usage,
 };
 
 use crate::model::{Cause, Model};
@@ -70,11 +70,11 @@ impl Books {
     /// What an input says of the gates.
     fn heed(&mut self, cause: &Cause<'_>) {
         match cause {
-            Cause::Input(Input::SetGates { names, keys }) => {
+            Cause::Input(PoolInput::SetGates { names, keys }) => {
                 self.gates.extend(names.iter().copied());
                 self.key_gates.extend(keys.iter().copied());
             }
-            Cause::Input(Input::ForgetKeys { keys }) => {
+            Cause::Input(PoolInput::ForgetKeys { keys }) => {
                 self.key_gates.retain(|key, _| !keys.contains(key));
             }
             Cause::Input(_) | Cause::Timeout => {}
@@ -135,7 +135,7 @@ impl Books {
                     check!(self.is_admitted(server, *key), "{connection} begins without admission");
                 }
                 Effect::Defer { ticket, .. } => {
-                    let Cause::Input(Input::Want { asks }) = cause else {
+                    let Cause::Input(PoolInput::Want { asks }) = cause else {
                         return Err(format!("{ticket:?} is deferred, but no wish"));
                     };
                     let ask = asks.iter().find(|ask| ask.ticket == *ticket);

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use trunkline_pool::in_flight::{
-    Callers, Clock, Flight, Held, Missed, Next, Overdue, Purpose, Refused, Table, Timer, Turn,
-    Whose,
+    Callers, Clock, Flight, FlightTable, HeldCall, Missed, Next, Overdue, Purpose, Refused,
+    TimerWake, Turn, Whose,
 };
 use trunkline_pool::state::SessionId;
 
@@ -93,14 +93,14 @@ impl Call {
 /// One connection: the table, and what must be true of it. The payload of a request is its place in `calls`.
 struct Connection {
     chance: Chance,
-    table: Table<usize>,
+    table: FlightTable<usize>,
     now: Instant,
     calls: Vec<Call>,
     calls_max: usize,
     next_id: u64,
     /// Ids that had their day: answers to them come again.
     spent_ids: Vec<u64>,
-    held: Vec<Vec<(usize, Held)>>,
+    held: Vec<Vec<(usize, HeldCall)>>,
     /// Ids that were given up, whose, and when.
     doubts: VecDeque<(u64, SessionId, Instant)>,
     /// When the timer looks; `None`: when it is woken.
@@ -132,7 +132,7 @@ impl Connection {
         let mut chance = Chance::new(seed);
         let calls_max = chance.pick(&[1, 2, 8, 1000]);
         Connection {
-            table: Table::new(calls_max),
+            table: FlightTable::new(calls_max),
             now: Instant::now(),
             calls: Vec::new(),
             calls_max: calls_max as usize,
@@ -302,7 +302,7 @@ impl Connection {
             return Ok(());
         }
         let which = self.chance.below(self.held.len() as u64) as usize;
-        let (numbers, held): (Vec<usize>, Vec<Held>) =
+        let (numbers, held): (Vec<usize>, Vec<HeldCall>) =
             self.held.swap_remove(which).into_iter().unzip();
         let mut seen = BTreeSet::new();
         let timer = self.table.go_on(&held, self.now, |number| {
@@ -430,10 +430,10 @@ impl Connection {
         self.doubts.extend(caller.map(|session| (id, session, self.now)));
     }
 
-    fn heed(&mut self, timer: Timer) -> Checked {
+    fn heed(&mut self, timer: TimerWake) -> Checked {
         match timer {
-            Timer::Wake => self.expire(),
-            Timer::Keep => Ok(()),
+            TimerWake::Wake => self.expire(),
+            TimerWake::Keep => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trunkline_pool::state::{
-    Ask, EntryStatus, Gate, Input, KeyId, Moment, PoolState, Situation, Ticket,
+    Ask, EntryStatus, Gate, KeyId, Moment, PoolInput, PoolState, Situation, Ticket,
 };
 
 use crate::model::{Cause, Model, is_current};
@@ -146,36 +146,36 @@ impl Coverage {
         self.note_command(input, pool, model);
     }
 
-    fn note_command(&mut self, input: &Input, pool: &PoolState, model: &Model) {
+    fn note_command(&mut self, input: &PoolInput, pool: &PoolState, model: &Model) {
         match input {
-            Input::Acquire(Ask { session, key, .. }) => {
+            PoolInput::Acquire(Ask { session, key, .. }) => {
                 self.count(session_word(model, *session), "acquire");
                 let entry = pool
                     .entries()
                     .find(|row| row.key == *key && row.situation != Situation::Ending);
                 self.count(entry.as_ref().map_or("absent", word), "acquire");
             }
-            Input::Want { .. } | Input::SetGates { .. } | Input::ForgetKeys { .. } => {
+            PoolInput::Want { .. } | PoolInput::SetGates { .. } | PoolInput::ForgetKeys { .. } => {
                 self.note_budget(input, pool, model);
             }
-            Input::CancelAcquire { ticket } if model.waiting.contains_key(ticket) => {
+            PoolInput::CancelAcquire { ticket } if model.waiting.contains_key(ticket) => {
                 self.count(WISH, "cancel");
             }
-            Input::CancelAcquire { ticket } => {
+            PoolInput::CancelAcquire { ticket } => {
                 let word = self.waits_at(*ticket, pool, model);
                 self.count(word, "cancel");
             }
-            Input::Release { lease } => {
+            PoolInput::Release { lease } => {
                 let held = model.leases.get(lease).and_then(|(_, entry)| pool.entry(*entry));
                 self.count(held.as_ref().map_or("absent", word), "release");
             }
-            Input::OpenSession { session } => {
+            PoolInput::OpenSession { session } => {
                 self.count(session_word(model, *session), "open-session");
             }
-            Input::ResumeSession { session } => {
+            PoolInput::ResumeSession { session } => {
                 self.count(session_word(model, *session), "resume-session");
             }
-            Input::CloseSession { session, .. } => {
+            PoolInput::CloseSession { session, .. } => {
                 self.count(session_word(model, *session), "close-session");
                 for (_, entry) in model.leases.values().filter(|(holder, _)| holder == session) {
                     if let Some(row) = pool.entry(*entry) {
@@ -194,16 +194,16 @@ impl Coverage {
                     }
                 }
             }
-            Input::Restart { server, .. } => {
+            PoolInput::Restart { server, .. } => {
                 self.count_all(pool, "restart", |row| row.server == *server);
             }
-            Input::Reconfigure { outdated, .. } => {
+            PoolInput::Reconfigure { outdated, .. } => {
                 self.count_all(pool, "reconfigure", |row| outdated.contains(&row.entry));
             }
-            Input::CredentialsChanged { entries } => {
+            PoolInput::CredentialsChanged { entries } => {
                 self.count_all(pool, "credentials", |row| entries.contains(&row.entry));
             }
-            Input::Drain { .. } => {
+            PoolInput::Drain { .. } => {
                 if !model.waiting.is_empty() {
                     self.count(WISH, "drain");
                 }
@@ -215,9 +215,9 @@ impl Coverage {
         }
     }
 
-    fn note_budget(&mut self, input: &Input, pool: &PoolState, model: &Model) {
+    fn note_budget(&mut self, input: &PoolInput, pool: &PoolState, model: &Model) {
         match input {
-            Input::Want { asks } => {
+            PoolInput::Want { asks } => {
                 for ask in asks {
                     self.count(session_word(model, ask.session), "acquire");
                     let entry = pool
@@ -226,7 +226,7 @@ impl Coverage {
                     self.count(entry.as_ref().map_or("absent", word), "want");
                 }
             }
-            Input::SetGates { names, keys } => {
+            PoolInput::SetGates { names, keys } => {
                 for (server, _) in names {
                     self.count_all(pool, "gate", |row| row.server == *server);
                     if model.waiting.values().any(|ask| ask.server == *server) {
@@ -240,7 +240,7 @@ impl Coverage {
                     }
                 }
             }
-            Input::ForgetKeys { keys } => {
+            PoolInput::ForgetKeys { keys } => {
                 let is_shut = |key: &&KeyId| pool.key_gate(**key) != Gate::Open;
                 if keys.iter().any(|key| is_shut(&key)) {
                     self.count("absent", "forget-shut-key");
@@ -352,20 +352,20 @@ fn session_word(model: &Model, session: trunkline_pool::state::SessionId) -> &'s
     }
 }
 
-fn event_name(input: &Input, current: bool) -> &'static str {
+fn event_name(input: &PoolInput, current: bool) -> &'static str {
     match (input, current) {
-        (Input::Connected { .. }, true) => "connected",
-        (Input::Connected { .. }, false) => "old connected",
-        (Input::ConnectFailed { .. }, true) => "connect-failed",
-        (Input::ConnectFailed { .. }, false) => "old connect-failed",
-        (Input::Disconnected { .. }, true) => "disconnected",
-        (Input::Disconnected { .. }, false) => "old disconnected",
-        (Input::CatalogStale { .. }, true) => "stale",
-        (Input::CatalogStale { .. }, false) => "old stale",
-        (Input::CatalogListed { .. }, true) => "listed",
-        (Input::CatalogListed { .. }, false) => "old listed",
-        (Input::Closed { .. }, true) => "closed",
-        (Input::Closed { .. }, false) => "old closed",
+        (PoolInput::Connected { .. }, true) => "connected",
+        (PoolInput::Connected { .. }, false) => "old connected",
+        (PoolInput::ConnectFailed { .. }, true) => "connect-failed",
+        (PoolInput::ConnectFailed { .. }, false) => "old connect-failed",
+        (PoolInput::Disconnected { .. }, true) => "disconnected",
+        (PoolInput::Disconnected { .. }, false) => "old disconnected",
+        (PoolInput::CatalogStale { .. }, true) => "stale",
+        (PoolInput::CatalogStale { .. }, false) => "old stale",
+        (PoolInput::CatalogListed { .. }, true) => "listed",
+        (PoolInput::CatalogListed { .. }, false) => "old listed",
+        (PoolInput::Closed { .. }, true) => "closed",
+        (PoolInput::Closed { .. }, false) => "old closed",
         _ => "a command",
     }
 }

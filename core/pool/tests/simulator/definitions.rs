@@ -5,17 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trunkline_pool::ErrorCode;
-use trunkline_pool::acceptance::{Held, Recalled};
+use trunkline_pool::acceptance::{QuarantinedTools, Recalled};
 use trunkline_pool::approvals::Standing;
-use trunkline_pool::catalog::{Catalog, Change, Difference, Item};
+use trunkline_pool::catalog::{Catalog, CatalogDifference, Item, NameChanges};
 use trunkline_pool::options::OnToolChange;
 use trunkline_pool::state::{
-    Configuration, ConnectionId, Effect, EntryId, EntryState, EntryStatus, Input, ListingNumber,
-    ServerId, Situation, Slot,
+    Configuration, ConnectionId, Effect, EntryId, EntryState, EntryStatus, ListingNumber,
+    PoolInput, ServerId, Situation, Slot,
 };
 
 use crate::model::{Cause, Holds, Model, heard};
 use crate::setup::Setup;
+
+/// Whether a tool is accepted in that step.
+pub fn accepts_tool(cause: &Cause) -> bool {
+    matches!(cause, Cause::Input(PoolInput::AcceptTool { .. }))
+}
 
 type Digests = BTreeMap<Arc<str>, [u8; 32]>;
 
@@ -66,7 +71,7 @@ impl Definitions {
         self.entries.values_mut().for_each(|expected| expected.renewed.clear());
         let Cause::Input(input) = cause else { return };
         match input {
-            Input::Connected { connection, catalog } => {
+            PoolInput::Connected { connection, catalog } => {
                 if let Some(row) = before.get(&connection.entry)
                     && row.situation == Situation::Connecting
                     && row.living == Some(connection.generation)
@@ -74,7 +79,7 @@ impl Definitions {
                     self.judge(row, catalog, setup);
                 }
             }
-            Input::CatalogListed { connection, number, result: Ok(catalog) } => {
+            PoolInput::CatalogListed { connection, number, result: Ok(catalog) } => {
                 let listing = [Situation::Listing, Situation::ListingOutdated];
                 if let Some(row) = before.get(&connection.entry)
                     && listing.contains(&row.situation)
@@ -84,8 +89,8 @@ impl Definitions {
                     self.judge(row, catalog, setup);
                 }
             }
-            Input::Recall { configuration, recalled } => self.recall(*configuration, recalled),
-            Input::AcceptTool { server, tool, digest, .. } => {
+            PoolInput::Recall { configuration, recalled } => self.recall(*configuration, recalled),
+            PoolInput::AcceptTool { server, tool, digest, .. } => {
                 let rows = before
                     .values()
                     .filter(|row| row.server == *server && row.situation != Situation::Ending);
@@ -243,9 +248,14 @@ impl Definitions {
     }
 
     /// What holders should be told: a tool that comes with another definition than it had has changed as well.
-    pub fn difference(&self, entry: EntryId, before: &Catalog, after: &Catalog) -> Difference {
-        let mut difference = Difference::between(before, after);
-        let Change { added, changed, .. } = &mut difference.tools;
+    pub fn difference(
+        &self,
+        entry: EntryId,
+        before: &Catalog,
+        after: &Catalog,
+    ) -> CatalogDifference {
+        let mut difference = CatalogDifference::between(before, after);
+        let NameChanges { added, changed, .. } = &mut difference.tools;
         let renewed = self.entries.get(&entry).map(|expected| expected.renewed.clone());
         changed.extend(renewed.into_iter().flatten().filter(|name| added.contains(name)));
         changed.sort();
@@ -281,6 +291,6 @@ fn digests(items: &[Item]) -> Digests {
 }
 
 /// The digests of what is held back.
-pub fn held(held: &Held) -> Digests {
+pub fn held(held: &QuarantinedTools) -> Digests {
     held.tools().iter().map(|tool| (tool.item.name.clone(), tool.item.digest)).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use trunkline_pool::state::{
-    CloseExit, CloseMode, ConnectionId, DrainMode, DrainReport, Effect, EntryId, Input, Moment,
+    CloseExit, CloseMode, ConnectionId, DrainMode, DrainReport, Effect, EntryId, Moment, PoolInput,
     PoolState,
 };
 
@@ -77,22 +77,22 @@ impl Ending {
         Ok(())
     }
 
-    fn note(&mut self, input: &Input, current: Option<bool>) {
+    fn note(&mut self, input: &PoolInput, current: Option<bool>) {
         match input {
-            Input::Drain { how, deadline, .. } if !self.is_answered => {
+            PoolInput::Drain { how, deadline, .. } if !self.is_answered => {
                 let set = self.deadline.map_or(*deadline, |set| set.min(*deadline));
                 if self.killed_at.is_none() {
                     self.deadline = Some(set);
                 }
                 self.is_forced |= *how == DrainMode::Force;
             }
-            Input::Closed { exit, .. } if self.deadline.is_some() && current == Some(true) => {
+            PoolInput::Closed { exit, .. } if self.deadline.is_some() && current == Some(true) => {
                 match exit {
                     CloseExit::Clean | CloseExit::Unbegun => self.clean += 1,
                     CloseExit::Forced => self.forced += 1,
                 }
             }
-            Input::ConnectFailed { .. } if self.deadline.is_some() && current == Some(true) => {
+            PoolInput::ConnectFailed { .. } if self.deadline.is_some() && current == Some(true) => {
                 self.clean += 1;
             }
             _ => {}

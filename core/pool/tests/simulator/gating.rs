@@ -1,20 +1,25 @@
 //! What a run does to the gates: of names, of keys, or of both at once; and keys that nobody keeps any more.
 
-use trunkline_pool::state::{Gate, GateReason, Input, KeyId, PoolState};
+use trunkline_pool::state::{Gate, GateReason, KeyId, PoolInput, PoolState};
 
 use crate::chance::Chance;
 use crate::model::Model;
 use crate::setup::Setup;
 
 /// Some gates are set, or some keys are forgotten.
-pub fn draw(setup: &Setup, pool: &PoolState, model: &Model, chance: &mut Chance) -> Option<Input> {
+pub fn draw(
+    setup: &Setup,
+    pool: &PoolState,
+    model: &Model,
+    chance: &mut Chance,
+) -> Option<PoolInput> {
     match chance.percent(80) {
         true => Some(gates(setup, chance)),
         false => forgotten(setup, pool, model, chance),
     }
 }
 
-fn gates(setup: &Setup, chance: &mut Chance) -> Input {
+fn gates(setup: &Setup, chance: &mut Chance) -> PoolInput {
     let (mut names, mut keys) = (Vec::new(), Vec::new());
     for _ in 0..1 + chance.below(3) {
         let key = KeyId(chance.below(u64::from(setup.keys)) as u32);
@@ -25,16 +30,21 @@ fn gates(setup: &Setup, chance: &mut Chance) -> Input {
             false => keys.push((key, gate)),
         }
     }
-    Input::SetGates { names, keys }
+    PoolInput::SetGates { names, keys }
 }
 
 /// Keys of which nothing is left and for which nobody waits. Of some their gate is the last thing that is.
-fn forgotten(setup: &Setup, pool: &PoolState, model: &Model, chance: &mut Chance) -> Option<Input> {
+fn forgotten(
+    setup: &Setup,
+    pool: &PoolState,
+    model: &Model,
+    chance: &mut Chance,
+) -> Option<PoolInput> {
     let kept = |key: &KeyId| {
         pool.entries().any(|row| row.key == *key)
             || model.acquires.values().any(|asked| asked.key == *key)
     };
     let mut keys: Vec<KeyId> = (0..setup.keys).map(KeyId).filter(|key| !kept(key)).collect();
     keys.retain(|_| chance.percent(70));
-    (!keys.is_empty()).then_some(Input::ForgetKeys { keys })
+    (!keys.is_empty()).then_some(PoolInput::ForgetKeys { keys })
 }

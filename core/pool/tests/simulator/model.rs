@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use trunkline_pool::ErrorCode;
 use trunkline_pool::acceptance::HeldTool;
-use trunkline_pool::catalog::Difference;
+use trunkline_pool::catalog::CatalogDifference;
 use trunkline_pool::state::{
-    Ask, Audience, ConnectionId, Effect, EntryId, EntryState, Input, KeyId, LeaseId, LossReason,
-    Moment, Notice, PoolState, ServerId, SessionId, Slot, Ticket,
+    Ask, Audience, ConnectionId, Effect, EntryId, EntryState, KeyId, LeaseId, LossReason, Moment,
+    Notice, PoolInput, PoolState, ServerId, SessionId, Slot, Ticket,
 };
 
-use crate::definitions::{Definitions, held as digests};
+use crate::definitions::{Definitions, accepts_tool, held as digests};
 use crate::revival;
 use crate::world::{World, connection_of, is_ours};
 
@@ -74,7 +74,7 @@ pub type Holds = BTreeMap<EntryId, BTreeSet<SessionId>>;
 
 /// What a step was about.
 pub enum Cause<'a> {
-    Input(&'a Input),
+    Input(&'a PoolInput),
     Timeout,
 }
 
@@ -119,38 +119,38 @@ impl Model {
         }
     }
 
-    fn expect_input(&mut self, input: &Input) {
+    fn expect_input(&mut self, input: &PoolInput) {
         match input {
-            Input::OpenSession { session } => {
+            PoolInput::OpenSession { session } => {
                 self.sessions.entry(*session).or_insert(None);
             }
-            Input::ResumeSession { session } => {
+            PoolInput::ResumeSession { session } => {
                 self.sessions.insert(*session, None);
             }
-            Input::CloseSession { session, keep_for } if keep_for.is_zero() => {
+            PoolInput::CloseSession { session, keep_for } if keep_for.is_zero() => {
                 self.forget_session(*session);
             }
-            Input::CloseSession { session, keep_for } => {
+            PoolInput::CloseSession { session, keep_for } => {
                 let until = self.now.after(*keep_for);
                 if let Some(kept) = self.sessions.get_mut(session) {
                     *kept = Some(until);
                 }
             }
-            Input::Acquire(Ask { ticket, session, key, .. }) => {
+            PoolInput::Acquire(Ask { ticket, session, key, .. }) => {
                 self.acquires.insert(*ticket, Asked { session: *session, key: *key });
             }
-            Input::Want { asks } => {
+            PoolInput::Want { asks } => {
                 let asked = |ask: &Ask| Asked { session: ask.session, key: ask.key };
                 self.acquires.extend(asks.iter().map(|ask| (ask.ticket, asked(ask))));
                 self.wishes.extend(asks.iter().map(|ask| ask.ticket));
             }
-            Input::Release { lease } => {
+            PoolInput::Release { lease } => {
                 self.leases.remove(lease);
             }
-            Input::Restart { ticket, server, .. } => {
+            PoolInput::Restart { ticket, server, .. } => {
                 self.restarts.insert(*ticket, *server);
             }
-            Input::Drain { ticket, deadline, .. } => {
+            PoolInput::Drain { ticket, deadline, .. } => {
                 self.drains.insert(*ticket);
                 let set = self.drain_deadline.map_or(*deadline, |set| set.min(*deadline));
                 self.drain_deadline = Some(set);
@@ -187,7 +187,7 @@ impl Model {
             if let Some((entry, rank)) = rank(effect) {
                 let last = ranks.insert(entry, rank).unwrap_or(0);
                 // Each wish of a pass is granted by itself, after what was told of the one before.
-                let wish = matches!(cause, Cause::Input(Input::Want { .. })) && rank == 2;
+                let wish = matches!(cause, Cause::Input(PoolInput::Want { .. })) && rank == 2;
                 // What lost its place in this step may be in the way of what gets it.
                 let ends = matches!(effect, Effect::Publish { slot, .. } if slot.state == EntryState::Closed);
                 check!(last <= rank || wish || ends, "{effect:?} comes too late in {effects:?}");
@@ -199,7 +199,7 @@ impl Model {
         }
         self.definitions.is_answered()?;
         self.newcomers_know_what_is_held_back(effects, held)?;
-        let by_gate = matches!(cause, Cause::Input(Input::SetGates { .. }));
+        let by_gate = matches!(cause, Cause::Input(PoolInput::SetGates { .. }));
         self.nothing_is_owed(effects, held, &published, by_gate)
     }
 
@@ -240,7 +240,7 @@ impl Model {
             }
             Effect::Postpone { ticket, error } => revival::is_postponed(self, *ticket, error)?,
             // `definitions` has looked at it.
-            Effect::Refuse { .. } if matches!(cause, Cause::Input(Input::AcceptTool { .. })) => {}
+            Effect::Refuse { .. } if accepts_tool(cause) => {}
             Effect::Refuse { ticket, error } => {
                 self.failed.remove(ticket);
                 self.wishes.remove(ticket);
@@ -412,7 +412,7 @@ impl Model {
             let closed = slot.state == EntryState::Closed;
             let changed = published.get(entry).is_some_and(|last| {
                 (!closed || by_gate)
-                    && !Difference::between(&last.catalog, &slot.catalog).is_empty()
+                    && !CatalogDifference::between(&last.catalog, &slot.catalog).is_empty()
             });
             let last_held =
                 published.get(entry).map(|last| digests(&last.held)).unwrap_or_default();
@@ -493,7 +493,7 @@ pub fn heard(effects: &[Effect], session: SessionId, of: EntryId) -> Vec<&'stati
 }
 
 /// Whether an event is about the incarnation that the pool knows.
-pub fn is_current(pool: &PoolState, input: &Input) -> bool {
+pub fn is_current(pool: &PoolState, input: &PoolInput) -> bool {
     connection_of(input).is_some_and(|connection| {
         pool.entry(connection.entry).is_some_and(|row| row.living == Some(connection.generation))
     })

@@ -11,7 +11,9 @@ use trunkline_pool::config::{Fingerprint, ServerSpec, Share};
 use trunkline_pool::gates::{Shuts, WarrantId};
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::plan::{Connection, Holding, Plan, plan};
-use trunkline_pool::state::{ConnectionId, EntryId, Generation, Input, KeyId, SessionId, Ticket};
+use trunkline_pool::state::{
+    ConnectionId, EntryId, Generation, KeyId, PoolInput, SessionId, Ticket,
+};
 use trunkline_pool::view::Viewed;
 
 use crate::chance::Chance;
@@ -98,7 +100,7 @@ fn spec(number: u8) -> (Fingerprint, ServerSpec) {
 impl Workspace {
     fn live(&mut self, sessions: usize, chance: &mut Chance) -> Result<(), String> {
         for session in 0..sessions as u64 {
-            self.run.step(Input::OpenSession { session: SessionId(session) }, chance)?;
+            self.run.step(PoolInput::OpenSession { session: SessionId(session) }, chance)?;
         }
         for _ in 0..BURSTS {
             for _ in 0..1 + chance.below(6) {
@@ -198,8 +200,8 @@ impl Workspace {
             return Err(format!("{name} is to be let go, but was never asked for"));
         };
         let input = match self.run.granted.get(&ticket) {
-            Some((lease, _)) => Input::Release { lease: *lease },
-            None => Input::CancelAcquire { ticket },
+            Some((lease, _)) => PoolInput::Release { lease: *lease },
+            None => PoolInput::CancelAcquire { ticket },
         };
         self.run.step(input, chance)
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use trunkline_pool::state::{Effect, EntryId, Input, Situation};
+use trunkline_pool::state::{Effect, EntryId, PoolInput, Situation};
 
 use crate::model::{Cause, Model};
 use crate::rules::Step;
@@ -25,7 +25,7 @@ impl Replaced {
         setup: &Setup,
         (model, world): (&Model, &World),
     ) -> Result<(), String> {
-        if let Cause::Input(Input::Reconfigure { outdated, current }) = step.cause {
+        if let Cause::Input(PoolInput::Reconfigure { outdated, current }) = step.cause {
             // What is over stays old, whatever comes back.
             let ends = |entry: &EntryId| {
                 let was = step.before.get(entry);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trunkline_pool::state::{
-    Effect, EntryId, EntryState, EntryStatus, Input, PoolState, RestartRefusal, RestartReport,
+    Effect, EntryId, EntryState, EntryStatus, PoolInput, PoolState, RestartRefusal, RestartReport,
     Situation, Ticket,
 };
 
@@ -42,7 +42,7 @@ macro_rules! check {
 }
 
 /// Somebody edits the configuration: it is another for some of what lives, and for some the same again.
-pub fn edit(pool: &PoolState, chance: &mut Chance) -> Input {
+pub fn edit(pool: &PoolState, chance: &mut Chance) -> PoolInput {
     let (mut outdated, mut current) = (Vec::new(), Vec::new());
     for row in pool.entries() {
         match chance.below(4) {
@@ -51,7 +51,7 @@ pub fn edit(pool: &PoolState, chance: &mut Chance) -> Input {
             _ => {}
         }
     }
-    Input::Reconfigure { outdated, current }
+    PoolInput::Reconfigure { outdated, current }
 }
 
 impl Restarts {
@@ -65,7 +65,7 @@ impl Restarts {
         let lives = |row: &EntryStatus| row.situation != Situation::Ending;
         let rows: BTreeMap<EntryId, EntryStatus> =
             pool.entries().filter(lives).map(|row| (row.entry, row)).collect();
-        if let Cause::Input(Input::Reconfigure { outdated, current }) = step.cause {
+        if let Cause::Input(PoolInput::Reconfigure { outdated, current }) = step.cause {
             self.outdated.retain(|entry| !current.contains(entry));
             let lived = |entry: &&EntryId| step.before.get(*entry).is_some_and(lives);
             self.outdated.extend(outdated.iter().filter(lived));
@@ -100,12 +100,13 @@ impl Restarts {
                 (Some(row), _) if row.connected_at.is_some() => Some(Outcome::Done),
                 (Some(_), _) => Some(Outcome::Failed),
                 // It came up for nobody, and without a drain delay.
-                (None, Cause::Input(Input::Connected { .. })) => Some(Outcome::Done),
-                (None, Cause::Input(Input::ConnectFailed { .. } | Input::Closed { .. })) => {
-                    Some(Outcome::Failed)
-                }
-                (None, Cause::Input(Input::SetGates { .. })) => Some(Outcome::NotAdmitted),
-                (None, Cause::Input(Input::Drain { .. })) => Some(Outcome::Closing),
+                (None, Cause::Input(PoolInput::Connected { .. })) => Some(Outcome::Done),
+                (
+                    None,
+                    Cause::Input(PoolInput::ConnectFailed { .. } | PoolInput::Closed { .. }),
+                ) => Some(Outcome::Failed),
+                (None, Cause::Input(PoolInput::SetGates { .. })) => Some(Outcome::NotAdmitted),
+                (None, Cause::Input(PoolInput::Drain { .. })) => Some(Outcome::Closing),
                 (None, Cause::Input(_) | Cause::Timeout) => {
                     check!(outdated.contains(entry), "the restart of {entry:?} ends for nothing");
                     Some(Outcome::Superseded)
@@ -122,7 +123,7 @@ impl Restarts {
         effects: &[Effect],
         rows: &BTreeMap<EntryId, EntryStatus>,
     ) {
-        let Cause::Input(Input::Restart { ticket, server, index }) = step.cause else { return };
+        let Cause::Input(PoolInput::Restart { ticket, server, index }) = step.cause else { return };
         let refused = |effect: &Effect| matches!(effect, Effect::Refuse { ticket: other, .. } if other == ticket);
         if effects.iter().any(refused) {
             return;

@@ -8,8 +8,8 @@ use trunkline_pool::ErrorCode;
 use trunkline_pool::config::Share;
 use trunkline_pool::options::BudgetMode;
 use trunkline_pool::state::{
-    Ask, Effect, EntryId, EntryState, EntryStatus, Family, Input, LossReason, Moment, PoolState,
-    Situation, Ticket,
+    Ask, Effect, EntryId, EntryState, EntryStatus, Family, LossReason, Moment, PoolInput,
+    PoolState, Situation, Ticket,
 };
 
 use crate::budget::{self, Books};
@@ -104,7 +104,7 @@ impl Rules {
         setup: &Setup,
     ) -> Result<(), String> {
         let before = self.credentials.clone();
-        if let Cause::Input(Input::CredentialsChanged { entries }) = step.cause
+        if let Cause::Input(PoolInput::CredentialsChanged { entries }) = step.cause
             && !pool.is_closing()
         {
             entries.iter().for_each(|id| *self.credentials.entry(*id).or_default() += 1);
@@ -166,8 +166,8 @@ impl Past {
         was: Option<&EntryStatus>,
     ) -> Result<(), String> {
         let lacked = was.is_some_and(|was| was.state == EntryState::AuthRequired);
-        let news = matches!(cause, Cause::Input(Input::CredentialsChanged { entries }) if entries.contains(&row.entry));
-        let asked = matches!(cause, Cause::Input(Input::Restart { .. }));
+        let news = matches!(cause, Cause::Input(PoolInput::CredentialsChanged { entries }) if entries.contains(&row.entry));
+        let asked = matches!(cause, Cause::Input(PoolInput::Restart { .. }));
         let tried = lacked && row.state != EntryState::AuthRequired;
         check!(!tried || self.has_others || news || asked, "tried for no reason: {row:?}");
         Ok(())
@@ -226,7 +226,7 @@ impl Past {
             return;
         };
         let begins = matches!(row.situation, Queued | Replacing | Connecting);
-        let is_restart = matches!(cause, Cause::Input(Input::Restart { server, index, .. })
+        let is_restart = matches!(cause, Cause::Input(PoolInput::Restart { server, index, .. })
             if *server == row.server && index.is_none_or(|index| index == row.index));
         // A restart that is in flight, shared or superseded begins nothing.
         if !begins || (is_restart && row.generation <= was.generation) {
@@ -278,7 +278,7 @@ impl Past {
         if unbegun::is_it(input, was) {
             return unbegun::leaves(row, was);
         }
-        let failed = matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
+        let failed = matches!(input, PoolInput::ConnectFailed { .. } | PoolInput::Closed { .. });
         if failed && was.situation == Situation::Connecting {
             let code = error_code(input);
             if code == Some(ErrorCode::AuthRequired) {
@@ -306,7 +306,7 @@ impl Past {
     fn expect_loss(
         &mut self,
         now: Moment,
-        input: &Input,
+        input: &PoolInput,
         row: &EntryStatus,
         was: &EntryStatus,
         setup: &Setup,
@@ -316,7 +316,7 @@ impl Past {
         let broken = self.losses.len() > bound;
         let is_auth = error_code(input) == Some(ErrorCode::AuthRequired);
         let by_session =
-            matches!(input, Input::Disconnected { reason: LossReason::SessionLost, .. });
+            matches!(input, PoolInput::Disconnected { reason: LossReason::SessionLost, .. });
         if by_session && !broken && !is_auth && !std::mem::replace(&mut self.at_once, true) {
             check!(row.due_at == Some(now), "not at once after a lost session: {row:?}");
             self.retry_from = Some((now, now));
@@ -413,9 +413,9 @@ impl Past {
     }
 }
 
-fn error_code(input: &Input) -> Option<ErrorCode> {
+fn error_code(input: &PoolInput) -> Option<ErrorCode> {
     match input {
-        Input::ConnectFailed { error, .. } | Input::Disconnected { error, .. } => {
+        PoolInput::ConnectFailed { error, .. } | PoolInput::Disconnected { error, .. } => {
             Some(error.code())
         }
         _ => None,
@@ -435,25 +435,25 @@ pub fn refusals_are_just(
         // Time answers an acquire only with the failure of what it waited for, which the model checks.
         let Cause::Input(input) = step.cause else { continue };
         let wish = match input {
-            Input::Want { asks } => asks.iter().find(|ask| ask.ticket == *refused),
+            PoolInput::Want { asks } => asks.iter().find(|ask| ask.ticket == *refused),
             _ => waiting.get(refused),
         };
         let just = match (error.code(), input) {
             // Whoever cancels takes nothing from the others who wait.
-            (ErrorCode::Cancelled, Input::CancelAcquire { ticket }) => ticket == refused,
-            (ErrorCode::Closed, Input::CloseSession { .. } | Input::Acquire(_)) => true,
-            (ErrorCode::Closing, Input::Drain { .. } | Input::Restart { .. }) => true,
-            (ErrorCode::Closing, Input::Acquire(_) | Input::Want { .. }) => true,
-            (ErrorCode::Closed, Input::Want { .. }) => true,
-            (ErrorCode::BudgetExhausted, Input::Acquire(Ask { server, .. })) => {
+            (ErrorCode::Cancelled, PoolInput::CancelAcquire { ticket }) => ticket == refused,
+            (ErrorCode::Closed, PoolInput::CloseSession { .. } | PoolInput::Acquire(_)) => true,
+            (ErrorCode::Closing, PoolInput::Drain { .. } | PoolInput::Restart { .. }) => true,
+            (ErrorCode::Closing, PoolInput::Acquire(_) | PoolInput::Want { .. }) => true,
+            (ErrorCode::Closed, PoolInput::Want { .. }) => true,
+            (ErrorCode::BudgetExhausted, PoolInput::Acquire(Ask { server, .. })) => {
                 let budget = setup.options.budget.filter(|b| b.mode == BudgetMode::Enforce);
                 let full = budget.is_some_and(|budget| books.names.len() == budget.limit as usize);
                 full && !books.names.contains(server)
             }
-            (ErrorCode::NotAdmitted, Input::SetGates { names, keys }) => {
+            (ErrorCode::NotAdmitted, PoolInput::SetGates { names, keys }) => {
                 budget::is_reason_of(names, keys, error)
             }
-            (ErrorCode::NotAdmitted, Input::Acquire(ask)) => books.refuses(ask, error),
+            (ErrorCode::NotAdmitted, PoolInput::Acquire(ask)) => books.refuses(ask, error),
             (ErrorCode::NotAdmitted, _) => wish.is_some_and(|ask| books.refuses(ask, error)),
             (ErrorCode::AuthRequired, _) if wish.is_some() => step.before.values().any(|row| {
                 wish.is_some_and(|ask| row.key == ask.key)
@@ -461,8 +461,8 @@ pub fn refusals_are_just(
                     && !rules.has_others(row)
             }),
             // The model knows which.
-            (_, Input::AcceptTool { .. }) => true,
-            (ErrorCode::Limit, Input::Acquire(Ask { key, server, family, .. })) => {
+            (_, PoolInput::AcceptTool { .. }) => true,
+            (ErrorCode::Limit, PoolInput::Acquire(Ask { key, server, family, .. })) => {
                 let limits = &setup.options.limits;
                 let living = || step.before.values().filter(|r| r.situation != Situation::Ending);
                 let idles =
@@ -478,7 +478,7 @@ pub fn refusals_are_just(
                     }
                 }
             }
-            (_, Input::Acquire(Ask { key, .. })) => step.before.values().any(|row| {
+            (_, PoolInput::Acquire(Ask { key, .. })) => step.before.values().any(|row| {
                 row.key == *key
                     && row.state == EntryState::AuthRequired
                     && row.error.as_ref() == Some(error)

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{
-    Ask, ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, Input, KeyId, LeaseId,
-    Moment, PoolState, SessionId, Situation, Slot, Ticket,
+    Ask, ConnectionId, DrainMode, Effect, EntryId, EntryState, EntryStatus, KeyId, LeaseId, Moment,
+    PoolInput, PoolState, SessionId, Situation, Slot, Ticket,
 };
 
 use crate::accepting;
@@ -179,13 +179,13 @@ impl Run {
         Ok(())
     }
 
-    fn command(&mut self, chance: &mut Chance) -> Option<Input> {
+    fn command(&mut self, chance: &mut Chance) -> Option<PoolInput> {
         // Whoever waits for a drain may lose patience with it.
         let again = !self.model.drains.is_empty() && chance.percent(10);
         if again || chance.below(1000) < self.setup.draining / 5 {
             let how = chance.pick(&[DrainMode::Finish, DrainMode::Force]);
             let deadline = self.now.after(chance.millis(&[0, 50, 10_000]));
-            return Some(Input::Drain { ticket: self.ticket(), how, deadline });
+            return Some(PoolInput::Drain { ticket: self.ticket(), how, deadline });
         }
         if chance.percent(2) {
             let ticket = self.ticket();
@@ -207,7 +207,7 @@ impl Run {
             let rows = self.pool.entries().filter(|row| row.server == server);
             // Some of its entries, as those of one authorization context are.
             let entries = rows.map(|row| row.entry).filter(|id| u64::from(id.0) % 2 == context);
-            return Some(Input::CredentialsChanged { entries: entries.collect() });
+            return Some(PoolInput::CredentialsChanged { entries: entries.collect() });
         }
         if chance.percent(self.setup.gating) {
             return gating::draw(&self.setup, &self.pool, &self.model, chance);
@@ -217,15 +217,15 @@ impl Run {
             0..8 if open.len() < self.setup.sessions => {
                 let session = SessionId(self.next_session);
                 self.next_session += 1;
-                Some(Input::OpenSession { session })
+                Some(PoolInput::OpenSession { session })
             }
             0..10 => {
                 let keep_for = chance.millis(&[0, 0, 3, 2_000, 60_000]);
                 let session = self.any_session(&open, chance)?;
-                Some(Input::CloseSession { session, keep_for })
+                Some(PoolInput::CloseSession { session, keep_for })
             }
-            10..15 => Some(Input::ResumeSession { session: self.any_session(&open, chance)? }),
-            15..16 => Some(Input::OpenSession { session: self.any_session(&open, chance)? }),
+            10..15 => Some(PoolInput::ResumeSession { session: self.any_session(&open, chance)? }),
+            15..16 => Some(PoolInput::OpenSession { session: self.any_session(&open, chance)? }),
             16..32 => self.wishes(&open, chance),
             32..60 => {
                 let session = self.any_session(&open, chance)?;
@@ -237,32 +237,32 @@ impl Run {
                 let leases: Vec<LeaseId> = self.model.leases.keys().copied().collect();
                 let repeated = chance.percent(10);
                 let from = if repeated { &self.old_leases } else { &leases };
-                Some(Input::Release { lease: chance.pick_some(from)? })
+                Some(PoolInput::Release { lease: chance.pick_some(from)? })
             }
             _ => {
                 let open: Vec<Ticket> = self.model.acquires.keys().copied().collect();
                 let from = if chance.percent(20) { &self.old_tickets } else { &open };
-                Some(Input::CancelAcquire { ticket: chance.pick_some(from)? })
+                Some(PoolInput::CancelAcquire { ticket: chance.pick_some(from)? })
             }
         }
     }
 
-    fn restart(&mut self, chance: &mut Chance) -> Input {
+    fn restart(&mut self, chance: &mut Chance) -> PoolInput {
         let key = KeyId(chance.below(u64::from(self.setup.keys) + 1) as u32);
         let index = chance.percent(40).then(|| chance.below(4) as u32);
         let server = self.setup.server_of(key);
-        Input::Restart { ticket: self.ticket(), server, index }
+        PoolInput::Restart { ticket: self.ticket(), server, index }
     }
 
     /// Everything that one pass wants: of one session as it opens, or of several in a reconcile.
-    fn wishes(&mut self, open: &[SessionId], chance: &mut Chance) -> Option<Input> {
+    fn wishes(&mut self, open: &[SessionId], chance: &mut Chance) -> Option<PoolInput> {
         let mut asks = Vec::new();
         for _ in 0..1 + chance.below(4) {
             let (session, key) = (self.any_session(open, chance)?, self.any_key(chance));
             let ticket = self.ticket();
             asks.push(self.setup.ask(ticket, session, key));
         }
-        Some(Input::Want { asks })
+        Some(PoolInput::Want { asks })
     }
 
     fn any_key(&self, chance: &mut Chance) -> KeyId {
@@ -279,13 +279,13 @@ impl Run {
         Ticket(self.next_ticket)
     }
 
-    pub fn step(&mut self, input: Input, chance: &mut Chance) -> Result<(), String> {
+    pub fn step(&mut self, input: PoolInput, chance: &mut Chance) -> Result<(), String> {
         match &input {
-            Input::Acquire(Ask { ticket, .. }) | Input::Restart { ticket, .. } => {
+            PoolInput::Acquire(Ask { ticket, .. }) | PoolInput::Restart { ticket, .. } => {
                 self.old_tickets.push(*ticket);
             }
-            Input::Want { asks } => self.old_tickets.extend(asks.iter().map(|ask| ask.ticket)),
-            Input::OpenSession { session } => self.old_sessions.push(*session),
+            PoolInput::Want { asks } => self.old_tickets.extend(asks.iter().map(|ask| ask.ticket)),
+            PoolInput::OpenSession { session } => self.old_sessions.push(*session),
             _ => {}
         }
         // Threads read the clock before they take their turn, so that a moment can be old, and as old
@@ -390,7 +390,7 @@ impl Run {
         self.everybody_has_an_answer()?;
         self.newest_lists_are_published()?;
         for session in self.model.sessions.keys().copied().collect::<Vec<_>>() {
-            self.step(Input::CloseSession { session, keep_for: Duration::ZERO }, chance)?;
+            self.step(PoolInput::CloseSession { session, keep_for: Duration::ZERO }, chance)?;
         }
         self.settle(chance, true)?;
         self.everybody_has_an_answer()?;

@@ -7,7 +7,7 @@ use trunkline_pool::config::Share;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::options::{Budget, BudgetMode, OnToolChange, PoolOptions, Reconnect};
 use trunkline_pool::state::{
-    Ask, Configuration, Family, Input, KeyId, ServerId, SessionId, Ticket,
+    Ask, Configuration, Family, KeyId, PoolInput, ServerId, SessionId, Ticket,
 };
 
 use crate::chance::Chance;
@@ -179,8 +179,8 @@ impl Setup {
     }
 
     /// The same as one input.
-    pub fn acquire(&self, ticket: Ticket, session: SessionId, key: KeyId) -> Input {
-        Input::Acquire(self.ask(ticket, session, key))
+    pub fn acquire(&self, ticket: Ticket, session: SessionId, key: KeyId) -> PoolInput {
+        PoolInput::Acquire(self.ask(ticket, session, key))
     }
 
     /// How the lost connection of a key comes back.

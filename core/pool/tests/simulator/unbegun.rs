@@ -1,10 +1,10 @@
 //! Attempts that are dropped before they have begun (SPEC 3.4).
 
-use trunkline_pool::state::{CloseExit, EntryStatus, Input, Situation};
+use trunkline_pool::state::{CloseExit, EntryStatus, PoolInput, Situation};
 
 /// Whether that says of the newest attempt of an entry that nothing of it had begun.
-pub fn is_it(input: &Input, was: &EntryStatus) -> bool {
-    matches!(input, Input::Closed { connection, exit: CloseExit::Unbegun } if connection.generation == was.generation)
+pub fn is_it(input: &PoolInput, was: &EntryStatus) -> bool {
+    matches!(input, PoolInput::Closed { connection, exit: CloseExit::Unbegun } if connection.generation == was.generation)
 }
 
 /// Whoever asked meanwhile gets another attempt.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use trunkline_pool::catalog::{Catalog, Item};
 use trunkline_pool::state::{
-    CloseExit, CloseMode, ConnectionId, Effect, EntryId, Family, Generation, Input, KeyId,
-    ListingNumber, LossReason,
+    CloseExit, CloseMode, ConnectionId, Effect, EntryId, Family, Generation, KeyId, ListingNumber,
+    LossReason, PoolInput,
 };
 use trunkline_pool::{Error, ErrorCode};
 
@@ -35,7 +35,7 @@ pub struct Reality {
     /// the newest lists.
     pub listing_failed: bool,
     /// What it has said and the pool has not heard.
-    pub unheard: VecDeque<Input>,
+    pub unheard: VecDeque<PoolInput>,
     /// The pool heard `Connected` and nothing since that says otherwise.
     pub heard_up: bool,
     /// The pool heard that the attempt succeeded, and that nothing is left.
@@ -59,18 +59,18 @@ pub struct World {
     /// Attempts that were to be dropped if they had not begun.
     pub forgone: BTreeSet<ConnectionId>,
     /// Events to deliver once more, whatever they mean by then.
-    pub echoes: Vec<Input>,
+    pub echoes: Vec<PoolInput>,
 }
 
 /// The event's connection.
-pub fn connection_of(input: &Input) -> Option<ConnectionId> {
+pub fn connection_of(input: &PoolInput) -> Option<ConnectionId> {
     match input {
-        Input::Connected { connection, .. }
-        | Input::ConnectFailed { connection, .. }
-        | Input::Disconnected { connection, .. }
-        | Input::CatalogStale { connection }
-        | Input::CatalogListed { connection, .. }
-        | Input::Closed { connection, .. } => Some(*connection),
+        PoolInput::Connected { connection, .. }
+        | PoolInput::ConnectFailed { connection, .. }
+        | PoolInput::Disconnected { connection, .. }
+        | PoolInput::CatalogStale { connection }
+        | PoolInput::CatalogListed { connection, .. }
+        | PoolInput::Closed { connection, .. } => Some(*connection),
         _ => None,
     }
 }
@@ -116,7 +116,7 @@ impl World {
                 if reality.listing.replace((*number, reality.version)).is_some() {
                     return Err(format!("two listings of {connection} at once"));
                 }
-                let is_stale = |input: &Input| matches!(input, Input::CatalogStale { .. });
+                let is_stale = |input: &PoolInput| matches!(input, PoolInput::CatalogStale { .. });
                 reality.announced = reality.unheard.iter().any(is_stale);
                 Ok(())
             }
@@ -199,20 +199,20 @@ impl World {
             }
             Stage::Attempting if reality.forgone && chance.percent(50) => {
                 reality.stage = Stage::Gone;
-                reality.say(Input::Closed { connection, exit: CloseExit::Unbegun });
+                reality.say(PoolInput::Closed { connection, exit: CloseExit::Unbegun });
             }
             Stage::Attempting if fails => {
                 reality.stage = Stage::Gone;
-                reality.say(Input::ConnectFailed { connection, error: failure(chance) });
+                reality.say(PoolInput::ConnectFailed { connection, error: failure(chance) });
             }
             Stage::Attempting if !calm && chance.percent(3) => {
                 reality.stage = Stage::Gone;
-                reality.say(Input::Closed { connection, exit: CloseExit::Clean });
+                reality.say(PoolInput::Closed { connection, exit: CloseExit::Clean });
             }
             Stage::Attempting => {
                 reality.stage = Stage::Up;
                 let catalog = catalog(reality.version);
-                reality.say(Input::Connected { connection, catalog });
+                reality.say(PoolInput::Connected { connection, catalog });
             }
             Stage::Up if reality.closing.is_some() && chance.percent(80) => {
                 reality.reap(connection, chance);
@@ -229,7 +229,7 @@ impl World {
                         LossReason::SessionLost,
                     ]);
                     let error = failure(chance);
-                    reality.say(Input::Disconnected { connection, reason, error });
+                    reality.say(PoolInput::Disconnected { connection, reason, error });
                 }
             }
             Stage::Up if reality.listing.is_some() && (calm || chance.percent(50)) => {
@@ -240,7 +240,7 @@ impl World {
                 reality.announced = true;
                 reality.listing_failed = false;
                 for _ in 0..1 + chance.below(3) {
-                    reality.say(Input::CatalogStale { connection });
+                    reality.say(PoolInput::CatalogStale { connection });
                 }
             }
             Stage::Up => {}
@@ -255,23 +255,24 @@ impl World {
         connection: ConnectionId,
         setup: &Setup,
         chance: &mut Chance,
-    ) -> Option<Input> {
+    ) -> Option<PoolInput> {
         let reality = self.connections.get_mut(&connection)?;
         let input = reality.unheard.pop_front()?;
-        reality.heard_connected |= matches!(input, Input::Connected { .. });
-        reality.heard_gone |= matches!(input, Input::ConnectFailed { .. } | Input::Closed { .. });
+        reality.heard_connected |= matches!(input, PoolInput::Connected { .. });
+        reality.heard_gone |=
+            matches!(input, PoolInput::ConnectFailed { .. } | PoolInput::Closed { .. });
         match input {
-            Input::Connected { .. } => reality.heard_up = true,
-            Input::Disconnected { .. } | Input::Closed { .. } => reality.heard_up = false,
+            PoolInput::Connected { .. } => reality.heard_up = true,
+            PoolInput::Disconnected { .. } | PoolInput::Closed { .. } => reality.heard_up = false,
             _ => {}
         }
         // A listing is the rarest of events, so that most are kept.
-        let is_listed = matches!(input, Input::CatalogListed { .. });
+        let is_listed = matches!(input, PoolInput::CatalogListed { .. });
         let share = if is_listed { setup.repeating * 2 } else { setup.repeating };
         let room = if is_listed { 60 } else { 40 };
         if chance.percent(share) && self.echoes.len() < room {
             self.echoes.push(input.clone());
-            if is_listed || matches!(input, Input::CatalogStale { .. }) {
+            if is_listed || matches!(input, PoolInput::CatalogStale { .. }) {
                 self.echoes.push(input.clone());
             }
         }
@@ -279,7 +280,7 @@ impl World {
     }
 
     /// An answer of an incarnation that there was before the last: so rare that it is made up.
-    fn late_answer(&self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
+    fn late_answer(&self, known: &[EntryId], chance: &mut Chance) -> Option<PoolInput> {
         let entry = chance.pick_some(known)?;
         let of_entry = self.connections.keys().filter(|connection| connection.entry == entry);
         let newest = of_entry.map(|connection| connection.generation.0).max()?;
@@ -287,28 +288,32 @@ impl World {
         let connection = ConnectionId { entry, generation };
         let catalog = catalog(chance.below(3) as u32);
         Some(match chance.below(4) {
-            0 => Input::Connected { connection, catalog },
-            1 => Input::ConnectFailed { connection, error: failure(chance) },
-            _ => Input::CatalogListed { connection, number: ListingNumber(1), result: Ok(catalog) },
+            0 => PoolInput::Connected { connection, catalog },
+            1 => PoolInput::ConnectFailed { connection, error: failure(chance) },
+            _ => PoolInput::CatalogListed {
+                connection,
+                number: ListingNumber(1),
+                result: Ok(catalog),
+            },
         })
     }
 
     /// An event that was delivered before. Mostly one of an entry that there still is: of the others one sees enough.
-    pub fn echo(&mut self, known: &[EntryId], chance: &mut Chance) -> Option<Input> {
+    pub fn echo(&mut self, known: &[EntryId], chance: &mut Chance) -> Option<PoolInput> {
         if chance.percent(20)
             && let Some(input) = self.late_answer(known, chance)
         {
             return Some(input);
         }
         let is_known =
-            |echo: &Input| connection_of(echo).is_some_and(|of| known.contains(&of.entry));
+            |echo: &PoolInput| connection_of(echo).is_some_and(|of| known.contains(&of.entry));
         let places: Vec<usize> =
             (0..self.echoes.len()).filter(|place| is_known(&self.echoes[*place])).collect();
         // Answers of which there are few would hardly ever meet a state that passes quickly.
         let is_scarce = |place: &&usize| {
             matches!(
                 self.echoes[**place],
-                Input::CatalogListed { .. } | Input::ConnectFailed { .. }
+                PoolInput::CatalogListed { .. } | PoolInput::ConnectFailed { .. }
             )
         };
         let scarce: Vec<usize> = places.iter().filter(is_scarce).copied().collect();
@@ -321,7 +326,7 @@ impl World {
 }
 
 impl Reality {
-    fn say(&mut self, input: Input) {
+    fn say(&mut self, input: PoolInput) {
         self.unheard.push_back(input);
     }
 
@@ -331,13 +336,13 @@ impl Reality {
         let read = if chance.percent(50) { began } else { self.version };
         self.listing_failed = fails && !self.announced;
         let result = if fails { Err(failure(chance)) } else { Ok(catalog(read)) };
-        self.say(Input::CatalogListed { connection, number, result });
+        self.say(PoolInput::CatalogListed { connection, number, result });
     }
 
     fn reap(&mut self, connection: ConnectionId, chance: &mut Chance) {
         self.stage = Stage::Gone;
         let exit = if chance.percent(30) { CloseExit::Forced } else { CloseExit::Clean };
-        self.say(Input::Closed { connection, exit });
+        self.say(PoolInput::Closed { connection, exit });
     }
 
     /// A cancelled attempt ends in one of the ways that are allowed: it may still come up or fail
@@ -346,19 +351,19 @@ impl Reality {
         match chance.below(4) {
             _ if self.forgone && chance.percent(50) => {
                 self.stage = Stage::Gone;
-                self.say(Input::Closed { connection, exit: CloseExit::Unbegun });
+                self.say(PoolInput::Closed { connection, exit: CloseExit::Unbegun });
             }
             0 => {
                 self.stage = Stage::Up;
                 let catalog = catalog(self.version);
-                self.say(Input::Connected { connection, catalog });
+                self.say(PoolInput::Connected { connection, catalog });
             }
             1 => {
                 self.stage = Stage::Gone;
-                self.say(Input::ConnectFailed { connection, error: failure(chance) });
+                self.say(PoolInput::ConnectFailed { connection, error: failure(chance) });
             }
             2 => {
-                self.say(Input::ConnectFailed { connection, error: failure(chance) });
+                self.say(PoolInput::ConnectFailed { connection, error: failure(chance) });
                 self.reap(connection, chance);
             }
             _ => self.reap(connection, chance),

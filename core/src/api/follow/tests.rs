@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use trunkline_pool::state::{Gate, GateReason, Input};
+use trunkline_pool::state::{Gate, GateReason, PoolInput};
 
 use super::super::configured::ConfigOwner;
 use super::super::deadline::Deadline;
@@ -110,7 +110,7 @@ async fn what_a_gate_has_ended_is_not_told_as_a_change() {
     let cell = pool.driver().entries().remove(0).1;
     let keys = vec![(cell.key, Gate::Shut(GateReason::Rejected))];
     // As while another thread is at what came before.
-    pool.driver().step_only(Input::SetGates { names: Vec::new(), keys });
+    pool.driver().step_only(PoolInput::SetGates { names: Vec::new(), keys });
     pool.driver().tell_of_configuration(&session.core().recipient, &cell);
     let told: Value = serde_json::from_str(events.try_next().unwrap().json()).unwrap();
     assert_eq!(told["reason"], "gate", "{told}");

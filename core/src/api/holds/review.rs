@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
-use trunkline_pool::state::{EntryId, Input, Ticket};
+use trunkline_pool::state::{EntryId, PoolInput, Ticket};
 use trunkline_pool::view::Viewed;
 
 use super::{Having, HoldId, HoldKind, Holds, LeaseRow, LeaseTableState};
@@ -44,7 +44,7 @@ impl Holds {
             after
         };
         for ticket in after.cancelled {
-            session.driver.step(Input::CancelAcquire { ticket });
+            session.driver.step(PoolInput::CancelAcquire { ticket });
         }
         // Whoever loses it is told of it before it holds it no more.
         for cell in after.lost.values() {
@@ -80,7 +80,7 @@ impl Holds {
             Some(_) => {}
             None => {
                 drop(inner);
-                session.driver.step(Input::CancelAcquire { ticket });
+                session.driver.step(PoolInput::CancelAcquire { ticket });
             }
         }
     }

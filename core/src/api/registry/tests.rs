@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use trunkline_pool::state::Input;
+use trunkline_pool::state::PoolInput;
 
 use super::super::scripted::{pool_with, reconcile, server};
 use super::super::session_core::SessionHandle;
@@ -28,7 +28,7 @@ async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
         if is_late {
             // As its timer does.
             let keep_for = Duration::ZERO;
-            pool.driver().step(Input::CloseSession { session: number, keep_for });
+            pool.driver().step(PoolInput::CloseSession { session: number, keep_for });
         }
         let again = pool.session(options()).unwrap();
         let held = usize::from(!is_late);

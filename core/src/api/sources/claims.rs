@@ -4,10 +4,12 @@
 use std::sync::{Arc, Weak};
 
 use serde_json::Value;
-use trunkline_pool::approvals::{Alike, ApprovalHash, Book, Candidate, Identity, Root};
+use trunkline_pool::approvals::{Alike, ApprovalHash, Book, Candidate, Identity, ProjectRoot};
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Validity};
-use trunkline_pool::layers::{Granted, Scope, SourceName};
+use trunkline_pool::gates::{
+    ApprovalState, Facts, Gates, ServerPresence, ServerSwitch, Trust, Validity,
+};
+use trunkline_pool::layers::{Scope, SelfGrant, SourceName};
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
@@ -49,7 +51,7 @@ impl Config {
         let (config, of, written) = (self.clone(), name.to_owned(), spec.clone());
         let find = move || Ok(config.warrant_of_claim(&of, &written, scope));
         let warrant = self.off_thread(find).await?;
-        Granted::of(&spec).into_iter().for_each(|granted| granted.revoke(&mut spec));
+        SelfGrant::of(&spec).into_iter().for_each(|granted| granted.revoke(&mut spec));
         let configured =
             Configured::by(Authority::Warrant(warrant), Arc::new(spec), None, &self.driver.options);
         // What is decided of it, and who has to be asked.
@@ -174,9 +176,9 @@ impl Config {
 
 /// Whether a server of that name would wait for a decision and for nothing else: of what the lists keep out nobody is asked.
 fn waits(gates: &Gates, name: &str) -> bool {
-    let (presence, validity) = (Presence::Named, Validity::Valid);
-    let (trust, switch) = (Trust::Given, Switch::On);
-    let facts = Facts { name, presence, validity, trust, switch, approval: Approval::Pending };
+    let (presence, validity) = (ServerPresence::Named, Validity::Valid);
+    let (trust, switch) = (Trust::Given, ServerSwitch::On);
+    let facts = Facts { name, presence, validity, trust, switch, approval: ApprovalState::Pending };
     gates.decide(&facts) == Gate::Shut(GateReason::PendingApproval)
 }
 
@@ -206,7 +208,7 @@ impl Claim {
     }
 
     /// What a person is shown of it.
-    pub(super) fn request(&self, root: &Root, book: &Book, alike: &Alike) -> Value {
+    pub(super) fn request(&self, root: &ProjectRoot, book: &Book, alike: &Alike) -> Value {
         let candidate = Candidate::of_spec(&self.spec, self.sighted.shown());
         let candidate = candidate.replaced(self.sighted.replaced());
         let beside = (None, alike.to(&self.name));

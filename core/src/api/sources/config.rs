@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::{Notify, Semaphore};
-use trunkline_pool::approvals::Root;
+use trunkline_pool::approvals::ProjectRoot;
 use trunkline_pool::gates::Facts;
 use trunkline_pool::state::GateReason;
 
@@ -28,7 +28,7 @@ pub(crate) struct Config {
     /// What the last pass made of it.
     running: Mutex<Running>,
     pub(super) approvals: Arc<Approvals>,
-    pub(super) root: Root,
+    pub(super) root: ProjectRoot,
     /// By what servers run, as the last pass judged it.
     pub(super) warrants: Warrants,
     /// What their programs were found to be.

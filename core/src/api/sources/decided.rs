@@ -1,9 +1,9 @@
 //! What was decided of an entry, for those who are shown it: also while something else keeps it out (SPEC 9.4, 12.1).
 
-use trunkline_pool::approvals::{Candidate, Decision, Shown};
+use trunkline_pool::approvals::{Candidate, CandidateLaunch, Decision};
 use trunkline_pool::expand;
-use trunkline_pool::gates::Approval;
-use trunkline_pool::layers::Entry;
+use trunkline_pool::gates::ApprovalState;
+use trunkline_pool::layers::SourceEntry;
 
 use super::entry::{ResolvedEntry, Resolver};
 use super::sighted::Sighted;
@@ -11,18 +11,18 @@ use crate::host_env::runners;
 
 impl Resolver<'_> {
     /// By what would run, where that was looked up; else as far as nobody has to be asked for it. Nothing runs by this word.
-    pub(super) fn decided(&self, name: &str, known: &ResolvedEntry) -> Approval {
+    pub(super) fn decided(&self, name: &str, known: &ResolvedEntry) -> ApprovalState {
         if !known.winner().source.scope().is_gated() {
-            return Approval::NotNeeded;
+            return ApprovalState::NotNeeded;
         }
         let decision = match known.sighted() {
             Some(sighted) => self.decision(name, sighted),
             None => self.decided_unseen(name, known),
         };
         match decision {
-            Some(Decision::Approved) => Approval::Approved,
-            Some(Decision::Rejected) => Approval::Rejected,
-            None => Approval::Pending,
+            Some(Decision::Approved) => ApprovalState::Approved,
+            Some(Decision::Rejected) => ApprovalState::Rejected,
+            None => ApprovalState::Pending,
         }
     }
 
@@ -39,11 +39,11 @@ impl Resolver<'_> {
     }
 
     fn decided_unseen(&self, name: &str, known: &ResolvedEntry) -> Option<Decision> {
-        let Entry::Template(template) = &known.entry else { return None };
+        let SourceEntry::Template(template) = &known.entry else { return None };
         let commands = self.commands(known.winner().source.scope());
         let mut looked_up = expand::look_up(template, &self.variables, commands).ok()?;
         runners::settle(&mut looked_up.spec);
-        let shown = Shown::of(&looked_up.spec, None)?;
+        let shown = CandidateLaunch::of(&looked_up.spec, None)?;
         let candidate = Candidate::of_template(template, &known.declared, &shown);
         self.book.decided_unseen(&self.config.root, name, &candidate)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trunkline_pool::config::{ServerSpec, check_name};
 use trunkline_pool::gates::GateLists;
-use trunkline_pool::layers::{Contents, Entry, Scope, SourceName, Switch};
+use trunkline_pool::layers::{Contents, Scope, SourceEntry, SourceName, Switch};
 use trunkline_pool::settings::ReadOptions;
 
 use super::Config;
@@ -67,7 +67,7 @@ impl Config {
     pub(crate) fn add_server(self: &Arc<Self>, server: &str, spec: &ServerSpec) -> Result<Value> {
         check_name(server)?;
         let passed = self.change_with(Fresh::No, |desired| {
-            let entry = Entry::Literal(Arc::new(spec.clone()));
+            let entry = SourceEntry::Literal(Arc::new(spec.clone()));
             desired.layers.set(&SourceName::of_scope(Scope::Runtime), server, Some(entry));
             BTreeSet::from([server.into()])
         });

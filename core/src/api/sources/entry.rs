@@ -7,12 +7,14 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trunkline_pool::approvals::{Alike, Book, Candidate, Decision, Declared, Root};
-use trunkline_pool::cached::Written;
+use trunkline_pool::approvals::{Alike, Book, Candidate, Decision, Declared, ProjectRoot};
+use trunkline_pool::cached::WrittenHash;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::expand::{self, Commands};
-use trunkline_pool::gates::{Approval, Facts, Gates, Presence, Switch, Trust, Validity};
-use trunkline_pool::layers::{Entry, Granted, Scope, Winner};
+use trunkline_pool::gates::{
+    ApprovalState, Facts, Gates, ServerPresence, ServerSwitch, Trust, Validity,
+};
+use trunkline_pool::layers::{Scope, SelfGrant, SourceEntry, Winner};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::settings::{Input, Template};
 use trunkline_pool::state::{Gate, GateReason};
@@ -59,7 +61,7 @@ pub(super) enum Fresh {
 pub(super) struct ResolvedEntry {
     pub(super) winner: Winner,
     /// What the host's hook made of it.
-    pub(super) entry: Entry,
+    pub(super) entry: SourceEntry,
     trusted: bool,
     /// The inputs that it takes, of one that may need approval.
     pub(super) declared: Declared,
@@ -136,13 +138,13 @@ impl Resolver<'_> {
     fn known(
         &self,
         winner: &Winner,
-        entry: Entry,
+        entry: SourceEntry,
         inputs: &[Input],
         earlier: Option<ResolvedEntry>,
     ) -> ResolvedEntry {
         let (winner, trusted) = (winner.clone(), self.trusted);
         let declared = match &entry {
-            Entry::Template(template) if winner.source.scope().is_gated() => {
+            SourceEntry::Template(template) if winner.source.scope().is_gated() => {
                 Declared::of(template, inputs)
             }
             _ => Declared::default(),
@@ -201,17 +203,17 @@ impl Resolver<'_> {
         };
         let facts = Facts {
             name,
-            presence: Presence::Named,
+            presence: ServerPresence::Named,
             validity: Validity::Valid,
             trust,
-            switch: Switch::On,
-            approval: Approval::NotNeeded,
+            switch: ServerSwitch::On,
+            approval: ApprovalState::NotNeeded,
         };
         let was_pending = std::mem::replace(&mut known.is_pending, false);
         let template = match &known.entry {
-            Entry::Invalid(error) => return Ok(Err(error.clone())),
+            SourceEntry::Invalid(error) => return Ok(Err(error.clone())),
             // The lists keep it out by its name, and sessions see by themselves that it is switched off.
-            Entry::Literal(spec) => {
+            SourceEntry::Literal(spec) => {
                 let spec = spec.clone();
                 return Ok(Ok(match (Gates::default().decide(&facts), &known.ready) {
                     (Gate::Open, Some(ready)) => ServerVerdict::Run(ready.clone()),
@@ -219,10 +221,10 @@ impl Resolver<'_> {
                     (Gate::Shut(reason), _) => ServerVerdict::Shut(reason),
                 }));
             }
-            Entry::Template(template) => template.clone(),
+            SourceEntry::Template(template) => template.clone(),
             _ => return Err(Awaited::Host),
         };
-        let switch = if known.entry.is_disabled() { Switch::Off } else { Switch::On };
+        let switch = if known.entry.is_disabled() { ServerSwitch::Off } else { ServerSwitch::On };
         // Nothing is looked up for what cannot run whatever is decided.
         let facts = Facts { switch, ..facts };
         if let Gate::Shut(reason) = self.gates.decide(&facts)
@@ -244,7 +246,7 @@ impl Resolver<'_> {
         let gate = self.gates.decide(&facts);
         // Of what the lists keep out nobody is asked.
         known.is_pending =
-            approval == Approval::Pending && gate == Gate::Shut(GateReason::PendingApproval);
+            approval == ApprovalState::Pending && gate == Gate::Shut(GateReason::PendingApproval);
         if Gates::default().decide(&facts) != Gate::Open
             && let Gate::Shut(reason) = gate
         {
@@ -264,9 +266,9 @@ impl Resolver<'_> {
         scope: Scope,
         template: &Template,
         known: &mut ResolvedEntry,
-    ) -> std::result::Result<Result<Approval>, Awaited> {
+    ) -> std::result::Result<Result<ApprovalState>, Awaited> {
         if !scope.is_gated() {
-            return Ok(Ok(Approval::NotNeeded));
+            return Ok(Ok(ApprovalState::NotNeeded));
         }
         let mut is_looked_up = true;
         if known.ready.is_none() {
@@ -294,9 +296,9 @@ impl Resolver<'_> {
         Ok(Ok(match self.decision(name, sighted) {
             // What it was is kept out without another look; what it is, is let in by none before.
             Some(Decision::Approved) if !is_looked_up => return Err(Awaited::Files),
-            Some(Decision::Approved) => Approval::Approved,
-            Some(Decision::Rejected) => Approval::Rejected,
-            None => Approval::Pending,
+            Some(Decision::Approved) => ApprovalState::Approved,
+            Some(Decision::Rejected) => ApprovalState::Rejected,
+            None => ApprovalState::Pending,
         }))
     }
 
@@ -313,8 +315,8 @@ impl Resolver<'_> {
         let word =
             self.config.word(scope, name, sighted.map(|(sighted, command)| (sighted, command)));
         let written = match &known.entry {
-            Entry::Template(template) => Written::template(template),
-            _ => Written::literal(&spec),
+            SourceEntry::Template(template) => WrittenHash::template(template),
+            _ => WrittenHash::literal(&spec),
         };
         let is_it = |before: &Arc<Configured>| {
             before.authority.id() == word.id()
@@ -370,9 +372,9 @@ impl Resolver<'_> {
             if scope.is_gated() {
                 runners::settle(&mut spec);
             }
-            for granted in Granted::of(&spec) {
+            for granted in SelfGrant::of(&spec) {
                 // What settings say of trust grants nothing, whoever wrote it and whatever is trusted.
-                if granted == Granted::Trust || scope.is_gated() {
+                if granted == SelfGrant::Trust || scope.is_gated() {
                     granted.revoke(&mut spec);
                 }
             }
@@ -409,7 +411,7 @@ impl ResolvedEntry {
 
     /// What is to be looked up of it by who made this pass; what another looks up already by them too, if it is theirs.
     pub(super) fn lack(&mut self, name: &str, last: &mut u64, is_mine: bool) -> Option<LookupJob> {
-        let Entry::Template(template) = &self.entry else { return None };
+        let SourceEntry::Template(template) = &self.entry else { return None };
         let of = (name, &self.winner.source);
         if let Some((number, basis)) = self.sighted.begin(last, is_mine) {
             return Some(LookupJob::of_sight(number, of, (template, &self.declared), basis));
@@ -421,12 +423,12 @@ impl ResolvedEntry {
     /// What a person is shown of it.
     pub(super) fn request(
         &self,
-        (root, name): (&Root, &str),
+        (root, name): (&ProjectRoot, &str),
         origin: &EntryOrigin,
         book: &Book,
         alike: &Alike,
     ) -> Option<Value> {
-        let Entry::Template(template) = &self.entry else { return None };
+        let SourceEntry::Template(template) = &self.entry else { return None };
         let sighted = self.sighted()?;
         let candidate = Candidate::of_template(template, &self.declared, sighted.shown())
             .with_secret_files(sighted.secret_files())
@@ -437,10 +439,14 @@ impl ResolvedEntry {
 }
 
 /// Whether two entries mean the same; the very same one is not looked into.
-fn is_same(one: &Entry, other: &Entry) -> bool {
+fn is_same(one: &SourceEntry, other: &SourceEntry) -> bool {
     match (one, other) {
-        (Entry::Template(one), Entry::Template(other)) => Arc::ptr_eq(one, other) || one == other,
-        (Entry::Literal(one), Entry::Literal(other)) => Arc::ptr_eq(one, other) || one == other,
+        (SourceEntry::Template(one), SourceEntry::Template(other)) => {
+            Arc::ptr_eq(one, other) || one == other
+        }
+        (SourceEntry::Literal(one), SourceEntry::Literal(other)) => {
+            Arc::ptr_eq(one, other) || one == other
+        }
         (one, other) => one == other,
     }
 }

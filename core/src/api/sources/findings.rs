@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use trunkline_pool::layers::{Contents, Granted, Scope, SourceName};
+use trunkline_pool::layers::{Contents, Scope, SelfGrant, SourceName};
 use trunkline_pool::settings::{FINDINGS_MAX, FindingKind, Place, ReadOptions, Source, read_again};
 
 use crate::{Result, ServerSpec};
@@ -73,7 +73,7 @@ impl Findings {
         let servers = source.servers.iter().filter(|_| scope.is_gated());
         let granted = servers.flat_map(|server| {
             let template = server.template.as_ref().ok();
-            let granted = template.map(|template| Granted::of(template.unexpanded()));
+            let granted = template.map(|template| SelfGrant::of(template.unexpanded()));
             granted.into_iter().flatten().map(|granted| {
                 let kind = FindingKind::NoEffect.as_str();
                 Finding::new(kind, Some(&server.name), granted.as_str(), server.place)

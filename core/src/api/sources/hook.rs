@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trunkline_pool::json::plain;
-use trunkline_pool::layers::{Entry, Winner};
+use trunkline_pool::layers::{SourceEntry, Winner};
 use trunkline_pool::options::HandlerKind;
 use trunkline_pool::settings::{Format, ReadOptions, Template, read};
 
@@ -23,7 +23,9 @@ impl Resolver<'_> {
         winner: &Winner,
         answers: &mut Answers,
     ) -> std::result::Result<Hooked, Lack> {
-        let Entry::Template(template) = &winner.defined.entry else { return Ok(Hooked::Kept) };
+        let SourceEntry::Template(template) = &winner.defined.entry else {
+            return Ok(Hooked::Kept);
+        };
         if !self.config.driver.options.handlers.has(HandlerKind::Entries) {
             return Ok(Hooked::Kept);
         }
@@ -44,7 +46,7 @@ pub(super) enum Hooked {
     /// Nothing.
     Kept,
     /// Another.
-    Altered(Entry),
+    Altered(SourceEntry),
     /// It is as if no source named it.
     Dropped,
 }
@@ -75,8 +77,8 @@ impl Hooked {
         let server = read.map(|source| source.servers.into_iter().next());
         match server {
             Ok(Some(server)) => Hooked::Altered(match server.template {
-                Ok(altered) => Entry::Template(Arc::new(altered.made_of(template))),
-                Err(error) => Entry::Invalid(error),
+                Ok(altered) => SourceEntry::Template(Arc::new(altered.made_of(template))),
+                Err(error) => SourceEntry::Invalid(error),
             }),
             Ok(None) | Err(_) => Hooked::wrong(name, "the handler `entries` gave no configuration"),
         }
@@ -84,6 +86,6 @@ impl Hooked {
 
     fn wrong(name: &str, why: &str) -> Hooked {
         let error = Error::new(ErrorCode::InvalidConfig, why).with_server(name);
-        Hooked::Altered(Entry::Invalid(error.with_detail("path", "")))
+        Hooked::Altered(SourceEntry::Invalid(error.with_detail("path", "")))
     }
 }

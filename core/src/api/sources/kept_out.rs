@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use trunkline_pool::explain::Provenance;
+use trunkline_pool::explain::ReasonSource;
 use trunkline_pool::gates::{Facts, GateLists, Gates};
 use trunkline_pool::state::{Gate, GateReason};
 
@@ -63,8 +63,9 @@ impl ReconcileRow {
 impl Config {
     /// The list that keeps a server of that name out for that reason: the host's first, then those
     /// of sources, from the least.
-    pub(crate) fn list_of(&self, reason: GateReason, server: &str) -> Option<Provenance> {
-        let of_host = |list| Provenance { source: "host".into(), list, ..Provenance::default() };
+    pub(crate) fn list_of(&self, reason: GateReason, server: &str) -> Option<ReasonSource> {
+        let of_host =
+            |list| ReasonSource { source: "host".into(), list, ..ReasonSource::default() };
         let desired = self.desired();
         let by_host = desired.host_lists.list_of(reason, server);
         if by_host.is_some() {
@@ -78,7 +79,7 @@ impl Config {
         desired.layers.lists().into_iter().find_map(|(source, lists)| {
             let list = Some(lists.list_of(reason, server)?);
             let file = desired.files.get(&source).map(|file| file.shown.to_string());
-            Some(Provenance { source: source.to_string(), file, line: None, list })
+            Some(ReasonSource { source: source.to_string(), file, line: None, list })
         })
     }
 }

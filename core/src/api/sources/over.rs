@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trunkline_pool::gates::Approval;
+use trunkline_pool::gates::ApprovalState;
 use trunkline_pool::interface::words;
 
 use super::running::{EntryOrigin, ServerPlan, ServerVerdict};
@@ -19,7 +19,7 @@ pub(crate) struct Over {
     /// Why it does not run.
     pub(crate) reason: &'static str,
     /// What was decided of it.
-    pub(crate) approval: Approval,
+    pub(crate) approval: ApprovalState,
 }
 
 impl Over {

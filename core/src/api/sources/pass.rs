@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot::Receiver;
-use trunkline_pool::approvals::{Alike, ApprovalHash, Root};
+use trunkline_pool::approvals::{Alike, ApprovalHash, ProjectRoot};
 use trunkline_pool::cached::CacheKey;
 use trunkline_pool::layers::Winner;
 
@@ -380,7 +380,7 @@ impl Desired {
     }
 
     /// What waits for approval, where that is another than was told last (SPEC 12.5).
-    pub(super) fn requests_if_news(&mut self, root: &Root) -> Option<Vec<Value>> {
+    pub(super) fn requests_if_news(&mut self, root: &ProjectRoot) -> Option<Vec<Value>> {
         let pending = self.each_known().filter(|(_, known)| known.is_pending);
         let hash = |known: &ResolvedEntry| known.sighted().map(|sighted| sighted.identity.hash);
         let pending = pending.filter_map(|(name, known)| Some((name.into(), hash(known)?)));
@@ -398,7 +398,7 @@ impl Desired {
     }
 
     /// What waits for approval, in the form of all languages.
-    pub(super) fn requests(&self, root: &Root) -> Vec<Value> {
+    pub(super) fn requests(&self, root: &ProjectRoot) -> Vec<Value> {
         let book = self.book.clone().unwrap_or_default();
         let pending = self.each_known().filter(|(_, known)| known.is_pending);
         // Several of a name may have come to be one decision.

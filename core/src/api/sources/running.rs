@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::gates::{Approval, Gates, JoinedLists};
+use trunkline_pool::gates::{ApprovalState, Gates, JoinedLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::SourceName;
 use trunkline_pool::state::{Gate, GateReason};
@@ -46,7 +46,7 @@ pub(crate) struct ServerRecord {
     /// What came of it.
     pub(crate) standing: ConfigStatus,
     /// What was decided of it, whatever else keeps it out.
-    pub(crate) approval: Approval,
+    pub(crate) approval: ApprovalState,
     /// What keeps out what the name has, though that could run.
     pub(super) kept_out: Option<GateReason>,
     /// The entries above it that may not run, and so hide nothing.
@@ -92,7 +92,7 @@ pub(crate) enum Awaited {
 pub(super) struct ServerPlan {
     pub(super) origin: Arc<EntryOrigin>,
     pub(super) verdict: ServerVerdict,
-    pub(super) approval: Approval,
+    pub(super) approval: ApprovalState,
     /// The entries above it that may not run.
     pub(super) over: Vec<Over>,
     /// The entry below that it takes the place of.

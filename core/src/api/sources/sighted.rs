@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use trunkline_pool::approvals::{
-    Asked, Book, Candidate, Declared, Hidden, Identity, Origin, Replaced, Request, Root, Shown,
+    Asked, Book, Candidate, CandidateLaunch, Declared, HiddenEntry, Identity, ProjectRoot,
+    Replaced, Request, RequestOrigin,
 };
 use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
 use trunkline_pool::expand::LookedUp;
@@ -23,7 +24,7 @@ use crate::{ErrorCode, Result};
 #[derive(Clone)]
 pub(crate) struct Sighted {
     pub(super) identity: Identity,
-    shown: Shown,
+    shown: CandidateLaunch,
     /// The file that its command leads to, when there is one.
     pub(super) file: Option<PathBuf>,
     /// The files outside of the workspace whose texts are values.
@@ -186,7 +187,7 @@ impl Sighted {
     }
 
     /// What would run.
-    pub(super) fn shown(&self) -> &Shown {
+    pub(super) fn shown(&self) -> &CandidateLaunch {
         &self.shown
     }
 }
@@ -196,18 +197,18 @@ pub(super) type Beside<'a> = (Option<&'a running::EntryOrigin>, Option<&'a str>)
 
 /// What a person is shown of a configuration, in the form of all languages.
 pub(super) fn request(
-    (root, name): (&Root, &str),
+    (root, name): (&ProjectRoot, &str),
     candidate: Candidate<'_>,
     (origin, (hides, alike)): (&running::EntryOrigin, Beside<'_>),
     book: &Book,
 ) -> Value {
-    let hides = hides.map(|hidden| Hidden {
+    let hides = hides.map(|hidden| HiddenEntry {
         source: hidden.source.to_string(),
         file: hidden.file.as_deref().map(str::to_owned),
         line: hidden.line,
         is_users: !hidden.source.scope().is_gated(),
     });
-    let origin = Origin {
+    let origin = RequestOrigin {
         scope: origin.source.scope().as_str().to_owned(),
         file: origin.file.as_deref().map(str::to_owned),
         line: origin.line,
@@ -226,12 +227,16 @@ pub(super) fn request(
 }
 
 /// What is shown, and whether that is all of it.
-fn shown(spec: &ServerSpec, file: Option<&Path>, workspace: &Path) -> (Shown, bool) {
+fn shown(spec: &ServerSpec, file: Option<&Path>, workspace: &Path) -> (CandidateLaunch, bool) {
     let program = file.map(Path::to_str);
-    let nothing =
-        || Shown::Remote { url: String::new(), socket_path: None, oauth: BTreeMap::new() };
-    let mut shown = Shown::of(spec, program.flatten().map(str::to_owned)).unwrap_or_else(nothing);
-    if let Shown::Process { args, in_workspace, .. } = &mut shown {
+    let nothing = || CandidateLaunch::Remote {
+        url: String::new(),
+        socket_path: None,
+        oauth: BTreeMap::new(),
+    };
+    let mut shown =
+        CandidateLaunch::of(spec, program.flatten().map(str::to_owned)).unwrap_or_else(nothing);
+    if let CandidateLaunch::Process { args, in_workspace, .. } = &mut shown {
         let found = args.iter().zip(1..).take(LOOKED_AT_MAX);
         *in_workspace = found
             .filter(|(argument, _)| is_relative(argument, workspace))

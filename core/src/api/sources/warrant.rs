@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use trunkline_pool::acceptance::Recalled;
 use trunkline_pool::approvals::{
-    ApprovalHash, Book, Decision, Identity, Replaced, Root, ToolDigests,
+    ApprovalHash, Book, Decision, Identity, ProjectRoot, Replaced, ToolDigests,
 };
 use trunkline_pool::state::{Gate, GateReason};
 
@@ -131,7 +131,7 @@ impl Approved {
     }
 
     /// It is as decided as the book says from now on.
-    pub(super) fn judge(&self, root: &Root, book: &Book) {
+    pub(super) fn judge(&self, root: &ProjectRoot, book: &Book) {
         let standing = book.standing(root, &self.name, self.identity.hash);
         self.state().decided = gate_of(standing.map(|standing| standing.decision));
     }

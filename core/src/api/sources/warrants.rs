@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use trunkline_pool::approvals::{ApprovalHash, Book, Identity, Root};
+use trunkline_pool::approvals::{ApprovalHash, Book, Identity, ProjectRoot};
 use trunkline_pool::layers::Scope;
 
 use super::Config;
@@ -48,7 +48,7 @@ impl Warrants {
     }
 
     /// Brings all in line with what is decided.
-    pub(super) fn judge(&self, trusted: bool, root: &Root, book: &Book) {
+    pub(super) fn judge(&self, trusted: bool, root: &ProjectRoot, book: &Book) {
         self.trust.set(trusted);
         self.live().iter().for_each(|warrant| warrant.judge(root, book));
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
-use trunkline_pool::acceptance::{Held, HeldTool};
-use trunkline_pool::catalog::{Catalog, Skipped, Unlisted};
+use trunkline_pool::acceptance::{HeldTool, QuarantinedTools};
+use trunkline_pool::catalog::{Catalog, SkippedItem, Unlisted};
 use trunkline_pool::config::Era;
-use trunkline_pool::gates::{Approval, Facts, Gates};
+use trunkline_pool::gates::{ApprovalState, Facts, Gates};
 use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
@@ -154,7 +154,7 @@ impl Server {
 
     /// Whether it needs an approval, and what was decided.
     fn approval_state(&self) -> &'static str {
-        self.named.as_ref().map_or(Approval::NotNeeded, |named| named.approval).as_str()
+        self.named.as_ref().map_or(ApprovalState::NotNeeded, |named| named.approval).as_str()
     }
 
     /// Whether a program or a file of it that is another by now would be noticed: of a server that needs approval it is not (S-16).
@@ -281,7 +281,7 @@ impl Server {
 }
 
 /// The tools that are held back; of very many the first.
-fn quarantined(held: &Held) -> Value {
+fn quarantined(held: &QuarantinedTools) -> Value {
     let row =
         |tool: &HeldTool| json!({ "tool": &*tool.item.name, "difference": tool.difference() });
     held.tools().iter().take(QUARANTINED_SHOWN_MAX).map(row).collect()
@@ -292,8 +292,7 @@ const QUARANTINED_SHOWN_MAX: usize = 64;
 
 /// What was listed and had to be left out, and why (SPEC 4.5); of very much the first.
 fn skipped(catalog: &Catalog) -> Value {
-    let row =
-        |it: &Skipped| json!({ "list": it.list.member(), "name": it.name, "reason": it.reason });
+    let row = |it: &SkippedItem| json!({ "list": it.list.member(), "name": it.name, "reason": it.reason });
     catalog.skipped.iter().take(SKIPPED_SHOWN_MAX).map(row).collect()
 }
 

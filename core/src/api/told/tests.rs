@@ -37,7 +37,7 @@ fn change(
     cell: &Arc<EntryCell>,
     (before, after): (&Arc<Catalog>, &Arc<Catalog>),
 ) {
-    let difference = Arc::new(Difference::between(before, after));
+    let difference = Arc::new(CatalogDifference::between(before, after));
     let (entry, generation) = (cell.entry, Generation(1));
     let (before, after) = (before.clone(), after.clone());
     let notice = Notice::CatalogChanged { entry, generation, before, after, difference };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use trunkline_pool::config::Share;
-use trunkline_pool::state::{EntryState, Input};
+use trunkline_pool::state::{EntryState, PoolInput};
 
 use super::{Want, WantState};
 use crate::api::configured::{ConfigOwner, Configured};
@@ -59,7 +59,7 @@ impl SessionCore {
             }
         }
         for ticket in tickets {
-            self.driver.step(Input::CancelAcquire { ticket });
+            self.driver.step(PoolInput::CancelAcquire { ticket });
         }
         ended
     }

@@ -4,7 +4,9 @@ use http::{Response, StatusCode};
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Map, Value, json};
-use trunkline_pool::oauth::{self, Authentication, Challenge, Issued, Refusal, is_resource_of};
+use trunkline_pool::oauth::{
+    self, AnswerRefusal, Authentication, Challenge, Issued, is_resource_of,
+};
 
 use super::request_kind::RequestKind;
 use super::{AuthorizationAnswer, Fetch};
@@ -72,10 +74,10 @@ impl Fetch {
                 called.iter().for_each(|called| self.warnings.of_kind(&self.server, called));
                 Ok(with_members(response, members))
             }
-            Err(Refusal::Said { code, description }) => {
+            Err(AnswerRefusal::Said { code, description }) => {
                 Ok(saying(response, &code, description.as_deref()))
             }
-            Err(Refusal::Kind(kind)) => {
+            Err(AnswerRefusal::Kind(kind)) => {
                 let kind = errors::shown(&self.redact(&kind));
                 let message = format!("the token is of a kind that is not supported: `{kind}`");
                 Err(errors::broken(message, "token").with_detail("found", kind))
@@ -105,26 +107,28 @@ impl Fetch {
         }
     }
 
-    fn unregistered(&self, refusal: Refusal) -> Error {
+    fn unregistered(&self, refusal: AnswerRefusal) -> Error {
         let shown = |text: &str| errors::shown(&self.redact(text));
         match refusal {
-            Refusal::Said { code, description } => {
+            AnswerRefusal::Said { code, description } => {
                 let code = shown(&code);
                 let words = description.map(|words| format!(": {}", shown(&words)));
                 let why = format!("{code}{}", words.unwrap_or_default());
                 errors::unregistered(&why).with_detail("error", code)
             }
-            Refusal::Redirect { asked, registered } => {
+            AnswerRefusal::Redirect { asked, registered } => {
                 let message = "the authorization server registered another redirect";
                 errors::differs(message, "redirect", &asked, Some(&registered.join(" ")))
             }
-            Refusal::Authentication(name) => {
+            AnswerRefusal::Authentication(name) => {
                 let name = shown(&name);
                 let message =
                     format!("the client is to prove itself by `{name}`, which is not supported");
                 errors::broken(message, "registration").with_detail("found", name)
             }
-            Refusal::Lacks(what) => errors::unregistered(&format!("the answer has no `{what}`")),
+            AnswerRefusal::Lacks(what) => {
+                errors::unregistered(&format!("the answer has no `{what}`"))
+            }
             _ => errors::unregistered("the answer cannot be read"),
         }
     }
@@ -134,7 +138,7 @@ impl Fetch {
         let said = oauth::said(response.body());
         self.note(response.status(), code_of(said.as_ref()), Some(proof));
         match said {
-            Some(Refusal::Said { code, description }) => {
+            Some(AnswerRefusal::Said { code, description }) => {
                 saying(response, &code, description.as_deref())
             }
             _ => response,
@@ -150,9 +154,9 @@ impl Fetch {
 }
 
 /// The code of a refusal in the server's own words.
-fn code_of(refusal: Option<&Refusal>) -> Option<String> {
+fn code_of(refusal: Option<&AnswerRefusal>) -> Option<String> {
     match refusal {
-        Some(Refusal::Said { code, .. }) => Some(code.clone()),
+        Some(AnswerRefusal::Said { code, .. }) => Some(code.clone()),
         _ => None,
     }
 }

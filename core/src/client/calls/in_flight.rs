@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::mpsc;
-use trunkline_pool::in_flight::{self, Callers, Held, Table, Timer, Whose};
+use trunkline_pool::in_flight::{self, Callers, FlightTable, HeldCall, TimerWake, Whose};
 pub(in crate::client) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpose};
 use trunkline_pool::state::SessionId;
 
@@ -46,7 +46,7 @@ pub(in crate::client) struct Waiter {
 }
 
 pub(in crate::client) struct InFlight {
-    table: Mutex<Table<Waiter>>,
+    table: Mutex<FlightTable<Waiter>>,
     next_id: AtomicU64,
     /// Wakes the timer: an earlier deadline, or the end.
     pub timer: Notify,
@@ -59,7 +59,7 @@ impl InFlight {
     /// An empty table that takes so many calls.
     pub(in crate::client) fn new(calls_max: u32) -> Self {
         InFlight {
-            table: Mutex::new(Table::new(calls_max)),
+            table: Mutex::new(FlightTable::new(calls_max)),
             next_id: AtomicU64::new(FIRST_ID),
             timer: Notify::new(),
             quiet: Notify::new(),
@@ -188,7 +188,7 @@ impl InFlight {
 
     /// Takes everything out, for good.
     pub(in crate::client) fn end(&self) -> Vec<(u64, Flight)> {
-        let flights = self.take_out(Table::end);
+        let flights = self.take_out(FlightTable::end);
         flights.iter().for_each(|(_, flight)| note_time(flight));
         self.timer.notify_one();
         flights
@@ -267,7 +267,7 @@ impl InFlight {
     }
 
     /// Takes something out, and tells who waits for quiet.
-    fn take_out<T>(&self, take: impl FnOnce(&mut Table<Waiter>) -> T) -> T {
+    fn take_out<T>(&self, take: impl FnOnce(&mut FlightTable<Waiter>) -> T) -> T {
         let mut table = self.lock();
         let taken = take(&mut table);
         if table.calls() == 0 && self.is_quiet_awaited.load(Ordering::Relaxed) {
@@ -277,15 +277,15 @@ impl InFlight {
         taken
     }
 
-    fn heed(&self, table: MutexGuard<'_, Table<Waiter>>, timer: Timer) {
+    fn heed(&self, table: MutexGuard<'_, FlightTable<Waiter>>, timer: TimerWake) {
         drop(table);
         match timer {
-            Timer::Keep => {}
-            Timer::Wake => self.timer.notify_one(),
+            TimerWake::Keep => {}
+            TimerWake::Wake => self.timer.notify_one(),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table<Waiter>> {
+    fn lock(&self) -> MutexGuard<'_, FlightTable<Waiter>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -297,7 +297,7 @@ fn note_time(flight: &Flight) {
     }
 }
 
-fn callers(table: &mut Table<Waiter>, via: Via, now: Instant) -> Callers {
+fn callers(table: &mut FlightTable<Waiter>, via: Via, now: Instant) -> Callers {
     match via {
         Via::Common => table.callers(now),
         Via::Response(id) => table.caller_of(id),
@@ -305,7 +305,7 @@ fn callers(table: &mut Table<Waiter>, via: Via, now: Instant) -> Callers {
 }
 
 /// Stops the clocks of calls; `None` when none is in flight.
-fn hold(table: &mut Table<Waiter>, whose: Whose, now: Instant) -> Option<Hold> {
+fn hold(table: &mut FlightTable<Waiter>, whose: Whose, now: Instant) -> Option<Hold> {
     let (under_way, over) = mpsc::channel(1);
     let calls = table.hold(whose, now, |waiter| waiter.under_way.push(under_way.clone()));
     (!calls.is_empty()).then_some(Hold { calls, over })
@@ -323,7 +323,7 @@ pub(in crate::client) enum InputOutcome {
 
 /// Calls whose clocks stand still.
 pub(in crate::client) struct Hold {
-    calls: Vec<Held>,
+    calls: Vec<HeldCall>,
     over: mpsc::Receiver<Infallible>,
 }
 

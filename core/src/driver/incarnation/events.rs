@@ -6,7 +6,7 @@ use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words::warning_code;
 use trunkline_pool::options::{Handling, Refusal};
-use trunkline_pool::state::{ConnectionId, Input, LossReason};
+use trunkline_pool::state::{ConnectionId, LossReason, PoolInput};
 
 use super::EndReport;
 use crate::Error;
@@ -38,7 +38,7 @@ pub(super) enum Gate {
 #[derive(Default)]
 pub(super) struct EarlyInputs {
     /// At most one loss and one stale mark.
-    inputs: Vec<Input>,
+    inputs: Vec<PoolInput>,
     /// Resources may have been updated: whoever wants one is told, whichever it was.
     resources: bool,
 }
@@ -75,7 +75,7 @@ impl EventRelay {
         }
     }
 
-    fn tell(&self, input: Input) {
+    fn tell(&self, input: PoolInput) {
         if let Gate::Waiting(EarlyInputs { inputs, .. }) = &mut *self.gate() {
             if !inputs.contains(&input) {
                 inputs.push(input);
@@ -96,10 +96,10 @@ impl EventRelay {
         }
     }
 
-    fn pass(&self, input: Input) {
+    fn pass(&self, input: PoolInput) {
         let Some(driver) = self.driver.upgrade() else { return };
         let lost = match &input {
-            Input::Disconnected { reason, .. } => Some(*reason),
+            PoolInput::Disconnected { reason, .. } => Some(*reason),
             _ => None,
         };
         driver.step(input);
@@ -119,7 +119,7 @@ impl ConnectionEvents for EventRelay {
     }
 
     fn lost(&self, reason: LossReason, error: Error) {
-        self.tell(Input::Disconnected { connection: self.id, reason, error });
+        self.tell(PoolInput::Disconnected { connection: self.id, reason, error });
     }
 
     fn exited_late(&self, how: &str) {
@@ -129,7 +129,7 @@ impl ConnectionEvents for EventRelay {
     }
 
     fn list_changed(&self, _list: ListKind) {
-        self.tell(Input::CatalogStale { connection: self.id });
+        self.tell(PoolInput::CatalogStale { connection: self.id });
     }
 
     fn resource_updated(&self, uri: &str) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use trunkline_pool::state::{CloseExit, Gate, GateReason, Input};
+use trunkline_pool::state::{CloseExit, Gate, GateReason, PoolInput};
 
 use super::{Control, EndReport};
 use crate::client::{Unconnected, out_of_reach};
@@ -25,9 +25,9 @@ pub(super) async fn before_connecting(
     ended: &EndReport,
     orders: &mut mpsc::Receiver<Control>,
     begun: Instant,
-) -> Result<Option<Arc<dyn Warrant>>, Input> {
+) -> Result<Option<Arc<dyn Warrant>>, PoolInput> {
     let Some(warrant) = ended.driver.warrant(ended.cell.key) else { return Ok(None) };
-    let failed = |error| Input::ConnectFailed { connection: ended.id, error };
+    let failed = |error| PoolInput::ConnectFailed { connection: ended.id, error };
     let limit = super::connect_timeout(&ended.driver, &ended.cell);
     let deadline = begun + limit;
     loop {
@@ -54,9 +54,9 @@ pub(super) async fn before_connecting(
 }
 
 /// What ends an attempt of which nothing has begun.
-pub(super) fn over(ended: &EndReport, order: Option<Control>) -> Input {
+pub(super) fn over(ended: &EndReport, order: Option<Control>) -> PoolInput {
     let exit = order.map_or(CloseExit::Clean, |order| order.exit_of_unbegun());
-    Input::Closed { connection: ended.id, exit }
+    PoolInput::Closed { connection: ended.id, exit }
 }
 
 /// The question whether a program is the one that was approved, asked of the file that is started next.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::state::Input;
+use trunkline_pool::state::PoolInput;
 
 use super::{Control, EndReport, recheck};
 use crate::client::out_of_reach;
@@ -20,7 +20,7 @@ pub(super) async fn in_place(
     ended: &EndReport,
     orders: &mut mpsc::Receiver<Control>,
     begun: Instant,
-) -> Result<Arc<ServerSpec>, Input> {
+) -> Result<Arc<ServerSpec>, PoolInput> {
     let cell = &ended.cell;
     if cell.spec.value_files.is_empty() {
         return Ok(cell.spec.clone());
@@ -33,7 +33,7 @@ pub(super) async fn in_place(
         order = orders.recv() => return Err(recheck::over(ended, order)),
         read = tokio::time::timeout_at(begun + limit, read) => read,
     };
-    let failed = |error| Input::ConnectFailed { connection: ended.id, error };
+    let failed = |error| PoolInput::ConnectFailed { connection: ended.id, error };
     match read {
         Ok(Some(spec)) => spec.map(Arc::new).map_err(failed),
         Ok(None) => {

@@ -111,7 +111,7 @@ fn bytes_of(catalog: &Catalog) -> usize {
 mod tests {
     use std::time::Duration;
 
-    use trunkline_pool::cached::{Asker, Written};
+    use trunkline_pool::cached::{Asker, WrittenHash};
     use trunkline_pool::config::ServerSpec;
 
     use super::*;
@@ -119,7 +119,7 @@ mod tests {
     fn key(name: &str) -> CacheKey {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "c" })).unwrap();
         let asker = Asker { workspace: b"/", context: "pool", capabilities: &[] };
-        CacheKey::new(name, &Written::literal(&spec), asker)
+        CacheKey::new(name, &WrittenHash::literal(&spec), asker)
     }
 
     /// A catalog of one tool that takes so many bytes.

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
-use trunkline_pool::cached::{CacheKey, Kept, Listing};
+use trunkline_pool::cached::{CacheKey, Kept, ListingTerms};
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::options::CatalogCache;
 
@@ -111,7 +111,7 @@ impl Catalogs {
         self: &Arc<Self>,
         key: &CacheKey,
         catalog: &Arc<Catalog>,
-        listing: &Listing,
+        listing: &ListingTerms,
     ) {
         self.keep_without_held(key, (catalog, catalog), (listing, now_ms()));
     }
@@ -122,7 +122,7 @@ impl Catalogs {
         self: &Arc<Self>,
         key: &CacheKey,
         (catalog, usable): (&Arc<Catalog>, &Arc<Catalog>),
-        (listing, listed_at_ms): (&Listing, u64),
+        (listing, listed_at_ms): (&ListingTerms, u64),
     ) {
         guard(&self.memory).put(key, Some(catalog));
         if self.disk.is_none() || !usable.has_items() {

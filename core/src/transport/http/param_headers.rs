@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use trunkline_pool::catalog::{Catalog, ListKind, Skipped};
+use trunkline_pool::catalog::{Catalog, ListKind, SkippedItem};
 use trunkline_pool::json::{members, plain};
 
 const ANNOTATION: &str = "x-mcp-header";
@@ -49,7 +49,7 @@ impl Mirrors {
                 tracing::warn!(%server, tool = %tool.name, reason, "a tool is left out");
                 let name = Some(tool.name.to_string());
                 let reason = reason.to_owned();
-                refused.push(Skipped { list: ListKind::Tools, name, reason });
+                refused.push(SkippedItem { list: ListKind::Tools, name, reason });
                 false
             }
         });

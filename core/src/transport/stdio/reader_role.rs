@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
-use trunkline_pool::reader_role::{Lending, Role, Tell};
+use trunkline_pool::reader_role::{Lending, ReaderRole, Tell};
 
 use crate::platform::{LentPipe, ReadPipe, Room};
 use crate::transport::{
@@ -26,7 +26,7 @@ const WAIT_MAX: Duration = Duration::from_millis(8);
 /// Who reads.
 #[derive(Debug)]
 pub(super) struct Output {
-    role: Mutex<Role<OutputStream>>,
+    role: Mutex<ReaderRole<OutputStream>>,
     /// Whether a recall would change anything, for those who ask that at each call. Who is in the table before it looks here is seen
     /// by whoever sets this before it looks into the table: the lock of the table orders them.
     is_in_use: AtomicBool,
@@ -56,7 +56,7 @@ impl Output {
     /// The task reads.
     pub(super) fn new(lending: Lending) -> Output {
         Output {
-            role: Mutex::new(Role::new(lending)),
+            role: Mutex::new(ReaderRole::new(lending)),
             is_in_use: AtomicBool::new(false),
             look: lending.look,
             returned: Notify::new(),
@@ -66,7 +66,7 @@ impl Output {
     /// A request is in flight that no waiter reads for.
     pub(super) fn recall(&self) {
         if self.is_in_use.load(Ordering::Acquire) {
-            let tell = self.step(Role::recall);
+            let tell = self.step(ReaderRole::recall);
             self.tell(tell);
         }
     }
@@ -99,7 +99,7 @@ impl Output {
             return AnswerReader::Library;
         }
         let now = Instant::now();
-        let reserve = |role: &mut Role<OutputStream>| {
+        let reserve = |role: &mut ReaderRole<OutputStream>| {
             role.reserve(now).map(|stream| stream.reserve(event_loop, request))
         };
         match self.step(reserve) {
@@ -115,7 +115,7 @@ impl Output {
 
     /// Reads what there is, once, for the loop that the stream is lent to. Whether it is to go on polling until its next call.
     pub(super) fn read_ready(&self, request: u64, inbound: &dyn Inbound) -> bool {
-        let Some(stream) = self.step(Role::borrow_ready) else { return false };
+        let Some(stream) = self.step(ReaderRole::borrow_ready) else { return false };
         let borrowed = Borrowed { output: self, stream: Some(stream) };
         // Whatever comes when its call has ended is the task's.
         if inbound.deadline(request).is_none() {
@@ -155,8 +155,8 @@ impl Output {
         loop {
             let stream = tokio::select! {
                 biased;
-                () = self.returned.notified() => self.step(Role::take),
-                () = tokio::time::sleep(self.look) => self.step(Role::look),
+                () = self.returned.notified() => self.step(ReaderRole::take),
+                () = tokio::time::sleep(self.look) => self.step(ReaderRole::look),
             };
             if let Some(stream) = stream {
                 return stream;
@@ -166,7 +166,7 @@ impl Output {
 
     /// The same as soon as no waiter reads any more: none begins to.
     pub(super) async fn call_in(&self) -> OutputStream {
-        match self.step(Role::call_in) {
+        match self.step(ReaderRole::call_in) {
             Some(stream) => stream,
             None => self.returned().await,
         }
@@ -179,7 +179,7 @@ impl Output {
         }
     }
 
-    fn step<T>(&self, step: impl FnOnce(&mut Role<OutputStream>) -> T) -> T {
+    fn step<T>(&self, step: impl FnOnce(&mut ReaderRole<OutputStream>) -> T) -> T {
         let mut role = self.role.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = step(&mut role);
         self.is_in_use.store(role.is_in_use(), Ordering::Release);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 use trunkline_pool::config::{ServerSpec, Transport};
 use trunkline_pool::expand::{
-    Answers, CommandLine, Commands, Variables, expand, look_up, needs, takes,
+    Answers, CommandLine, Commands, VariableLookup, expand, look_up, needs, takes,
 };
 use trunkline_pool::settings::{Format, ReadOptions, Template, read};
 
@@ -69,7 +69,7 @@ impl Host {
     }
 }
 
-impl Variables for Host {
+impl VariableLookup for Host {
     fn env(&self, name: &str) -> Option<String> {
         Some(self.says("e", name))
     }

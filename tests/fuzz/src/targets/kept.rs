@@ -1,6 +1,6 @@
 //! The files of kept lists: what counts is what was written for its key, and it is written again as it was.
 
-use trunkline_pool::cached::{Asker, CacheKey, KEPT_FOR, Kept, Written};
+use trunkline_pool::cached::{Asker, CacheKey, KEPT_FOR, Kept, WrittenHash};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::fuzzing::sealed;
 
@@ -34,7 +34,7 @@ const NOW: u64 = 1_000_000;
 
 fn key(server: &str) -> CacheKey {
     let spec = ServerSpec::from_value(server, &serde_json::json!({ "command": "program" }));
-    let written = Written::literal(&spec.expect("it is a configuration"));
+    let written = WrittenHash::literal(&spec.expect("it is a configuration"));
     CacheKey::new(server, &written, Asker { workspace: b"/w", context: "", capabilities: &[] })
 }
 

@@ -1,7 +1,7 @@
 //! Settings files of each product: read in one way, in the pool's own form read again as the same, and no secret shown.
 
 use serde_json::{Map, Value, json};
-use trunkline_pool::expand::{Answers, Commands, Variables, expand};
+use trunkline_pool::expand::{Answers, Commands, VariableLookup, expand};
 use trunkline_pool::settings::{Format, ReadOptions, Source, Template, read};
 
 pub const WORDS: &[&str] = &[
@@ -78,7 +78,7 @@ pub const WORDS: &[&str] = &[
 /// Nothing that is asked for is there.
 struct Nothing;
 
-impl Variables for Nothing {
+impl VariableLookup for Nothing {
     fn env(&self, _: &str) -> Option<String> {
         None
     }

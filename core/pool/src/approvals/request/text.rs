@@ -1,7 +1,7 @@
 //! A request as text for a person (SPEC 12.9): every member of it but the hash, one a line, so that who shows it shows everything.
 
-use super::{Hidden, Origin, Request};
-use crate::approvals::candidate::Shown;
+use super::{HiddenEntry, Request, RequestOrigin};
+use crate::approvals::candidate::CandidateLaunch;
 use crate::approvals::declared::DeclaredInput;
 use crate::approvals::line::{escaped_line, escaped_text};
 use crate::approvals::replaced::Replaced;
@@ -13,11 +13,11 @@ pub(super) fn of(request: &Request) -> String {
     let replaced = request.replaced.as_ref().map(Replaced::clause).unwrap_or_default();
     add(&mut lines, "replaced", &replaced);
     shown(&request.shown, &mut lines);
-    let Origin { scope: _, file, line } = &request.origin;
+    let RequestOrigin { scope: _, file, line } = &request.origin;
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     let file = file.as_deref().map(escaped_text).unwrap_or_default();
     add(&mut lines, "from", &format!("{file}{line}"));
-    let hides = request.hides.as_ref().map(Hidden::escaped).unwrap_or_default();
+    let hides = request.hides.as_ref().map(HiddenEntry::escaped).unwrap_or_default();
     add(&mut lines, "hides", &hides);
     for (title, names) in [
         ("env", &request.env),
@@ -52,9 +52,9 @@ fn add(lines: &mut Vec<String>, title: &str, value: &str) {
     }
 }
 
-fn shown(shown: &Shown, lines: &mut Vec<String>) {
+fn shown(shown: &CandidateLaunch, lines: &mut Vec<String>) {
     match shown {
-        Shown::Process { program, args, cwd, in_workspace, .. } => {
+        CandidateLaunch::Process { program, args, cwd, in_workspace, .. } => {
             add(lines, "runs", &escaped_line(shown.argv()));
             add(lines, "program", &program.as_deref().map(escaped_text).unwrap_or_default());
             add(lines, "folder", &cwd.as_deref().map(escaped_text).unwrap_or_default());
@@ -67,7 +67,7 @@ fn shown(shown: &Shown, lines: &mut Vec<String>) {
                 );
             }
         }
-        Shown::Remote { url, socket_path, oauth: _ } => {
+        CandidateLaunch::Remote { url, socket_path, oauth: _ } => {
             add(lines, "runs", &escaped_text(url));
             add(lines, "socket", &socket_path.as_deref().map(escaped_text).unwrap_or_default());
         }

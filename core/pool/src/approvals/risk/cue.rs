@@ -1,10 +1,10 @@
 //! What of a command line a row of the table is about.
 
 use super::RiskKind;
-use crate::approvals::Root;
+use crate::approvals::ProjectRoot;
 
 /// A row of the table: what a mark is given for.
-pub(in crate::approvals) struct Row {
+pub(in crate::approvals) struct RiskRow {
     /// The mark.
     pub(in crate::approvals) kind: RiskKind,
     /// The programs, by their names without ending and version, with spaces between; any of them, wherever it stands.
@@ -22,10 +22,10 @@ pub(super) const fn row(
     programs: &'static str,
     cue: Cue,
     example: &'static str,
-) -> Row {
+) -> RiskRow {
     #[cfg(not(test))]
     let _ = example;
-    Row {
+    RiskRow {
         kind,
         programs,
         cue,
@@ -50,7 +50,7 @@ pub(super) enum Cue {
     Script,
 }
 
-impl Row {
+impl RiskRow {
     pub(in crate::approvals) fn programs(&self) -> impl Iterator<Item = &'static str> {
         self.programs.split(' ')
     }
@@ -124,7 +124,7 @@ impl Script {
 
     /// Whether this word may be the file, and one of the workspace. A bare word after a flag may be the flag's value, so that what follows
     /// it may be the file as well.
-    pub(super) fn is_in_workspace(&mut self, word: &str, root: &Root) -> bool {
+    pub(super) fn is_in_workspace(&mut self, word: &str, root: &ProjectRoot) -> bool {
         if !self.is_wanted || word.is_empty() {
             return false;
         }
@@ -139,7 +139,7 @@ impl Script {
 }
 
 /// Whether a path is one of the workspace: a relative one, which begins there, or one that leads there.
-fn is_of_workspace(path: &str, root: &Root) -> bool {
+fn is_of_workspace(path: &str, root: &ProjectRoot) -> bool {
     let bytes = path.as_bytes();
     let has_drive = bytes.len() > 2 && bytes[1] == b':' && bytes[0].is_ascii_alphabetic();
     let is_elsewhere = path.starts_with(['/', '\\', '~']) || has_drive || path.contains("://");

@@ -3,12 +3,12 @@
 use url::{Host, Url};
 
 use super::{Risk, RiskKind};
-use crate::approvals::candidate::{Candidate, Shown};
+use crate::approvals::candidate::{Candidate, CandidateLaunch};
 
 /// The marks of every address of a candidate.
 pub(super) fn marks(candidate: &Candidate<'_>) -> Vec<Risk> {
     let mut marks = Vec::new();
-    if let Shown::Remote { url, .. } = candidate.shown() {
+    if let CandidateLaunch::Remote { url, .. } = candidate.shown() {
         of_address(url, &mut marks);
     }
     let Some(sign_in) = candidate.sign_in() else { return marks };

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::RiskKind;
-use super::cue::{Cue, Row, row};
+use super::cue::{Cue, RiskRow, row};
 
 /// The rows of a program of that name.
-pub(super) fn of(name: &str) -> &'static [&'static Row] {
-    static OF: LazyLock<HashMap<&str, Vec<&Row>>> = LazyLock::new(|| {
+pub(super) fn of(name: &str) -> &'static [&'static RiskRow] {
+    static OF: LazyLock<HashMap<&str, Vec<&RiskRow>>> = LazyLock::new(|| {
         let mut of = HashMap::<_, Vec<_>>::new();
         for row in ROWS {
             row.programs().for_each(|name| of.entry(name).or_default().push(row));
@@ -21,7 +21,7 @@ pub(super) fn of(name: &str) -> &'static [&'static Row] {
     OF.get(name).map_or(&[], Vec::as_slice)
 }
 
-pub(in crate::approvals) static ROWS: &[Row] = &[
+pub(in crate::approvals) static ROWS: &[RiskRow] = &[
     // What a runner or an interpreter takes of the folder that it works in.
     row(RiskKind::WorkspaceCode, "npx bunx pnpx dnx", Cue::Named, "npx -y pkg@1.2.3"),
     row(

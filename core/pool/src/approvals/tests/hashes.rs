@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{process, spec};
-use crate::approvals::{ApprovalHash, Candidate, Declared, Shown};
+use crate::approvals::{ApprovalHash, Candidate, CandidateLaunch, Declared};
 use crate::config::{ServerSpec, Transport};
-use crate::expand::{Commands, Variables, look_up};
+use crate::expand::{Commands, VariableLookup, look_up};
 use crate::interface::{Scope, options};
 use crate::settings::{ReadOptions, Template, read};
 
@@ -50,8 +50,8 @@ fn with(value: Value) -> Value {
 }
 
 /// What a specification would run, its texts as they are.
-fn shown(spec: &ServerSpec) -> Shown {
-    Shown::of(spec, Some("/usr/bin/server".into())).unwrap()
+fn shown(spec: &ServerSpec) -> CandidateLaunch {
+    CandidateLaunch::of(spec, Some("/usr/bin/server".into())).unwrap()
 }
 
 fn hash(value: &Value) -> ApprovalHash {
@@ -168,15 +168,16 @@ fn where_an_entry_stands_does_not_count() {
 fn what_would_run_counts_and_how_it_is_written_too() {
     let written = json!({ "command": "$TOOL", "args": ["${input:x}"], "cwd": "$DIR" });
     let spec = spec(&written);
-    let shown =
-        |command: &str, program: Option<&str>, arg: &str, cwd: Option<&str>| Shown::Process {
+    let shown = |command: &str, program: Option<&str>, arg: &str, cwd: Option<&str>| {
+        CandidateLaunch::Process {
             command: command.into(),
             program: program.map(Into::into),
             args: vec![arg.into()],
             cwd: cwd.map(Into::into),
             in_workspace: Vec::new(),
-        };
-    let hash = |shown: Shown| Candidate::of_spec(&spec, &shown).identity().hash;
+        }
+    };
+    let hash = |shown: CandidateLaunch| Candidate::of_spec(&spec, &shown).identity().hash;
     let hashes = [
         hash(shown("tool", Some("/bin/tool"), "${input:x}", Some("/d"))),
         hash(shown("tool2", Some("/bin/tool"), "${input:x}", Some("/d"))),
@@ -252,7 +253,7 @@ fn a_hash_has_one_text() {
 /// A host whose variables are written so.
 struct Host<'a>(&'a str);
 
-impl Variables for Host<'_> {
+impl VariableLookup for Host<'_> {
     fn env(&self, _name: &str) -> Option<String> {
         Some(self.0.to_owned())
     }
@@ -273,7 +274,7 @@ fn a_value_that_looks_like_a_variable_is_another_configuration() {
     let of = |entry: Value| {
         let template = template("/a/.vscode/mcp.json", None, &entry);
         let looked_up = look_up(&template, &Host("${input:y}"), Commands::Refused).unwrap();
-        let shown = Shown::of(&looked_up.spec, Some("/usr/bin/server".into())).unwrap();
+        let shown = CandidateLaunch::of(&looked_up.spec, Some("/usr/bin/server".into())).unwrap();
         let hash = Candidate::of_template(&template, &Declared::default(), &shown).identity().hash;
         (shown, hash)
     };

@@ -12,7 +12,7 @@ mod tools;
 
 use serde_json::Value;
 
-use super::{Candidate, Identity, Root, Shown};
+use super::{Candidate, CandidateLaunch, Identity, ProjectRoot};
 use crate::config::ServerSpec;
 
 /// The configuration of that JSON.
@@ -21,8 +21,8 @@ fn spec(value: &Value) -> ServerSpec {
 }
 
 /// A process of that command line.
-fn process(command: &str, args: &[&str]) -> Shown {
-    Shown::Process {
+fn process(command: &str, args: &[&str]) -> CandidateLaunch {
+    CandidateLaunch::Process {
         command: command.to_owned(),
         program: Some(format!("/usr/bin/{command}")),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
@@ -37,6 +37,6 @@ fn identity(command: &str, args: &[&str]) -> Identity {
     Candidate::of_spec(&spec, &process(command, args)).identity()
 }
 
-fn root(path: &str) -> Root {
-    Root::of_canonical(path)
+fn root(path: &str) -> ProjectRoot {
+    ProjectRoot::of_canonical(path)
 }

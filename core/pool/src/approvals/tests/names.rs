@@ -1,7 +1,9 @@
 //! Names that look like others.
 
 use super::{process, root, spec};
-use crate::approvals::{Alike, Asked, Candidate, Hidden, Origin, Request, is_deceptive};
+use crate::approvals::{
+    Alike, Asked, Candidate, HiddenEntry, Request, RequestOrigin, is_deceptive,
+};
 
 /// SPEC 12.11: mixed scripts and letters that look like those of ASCII.
 #[test]
@@ -44,14 +46,14 @@ fn names_that_look_alike_are_found() {
 fn a_request_says_what_it_hides_and_what_it_looks_like() {
     let spec = spec(&serde_json::json!({ "command": "c" }));
     let shown = process("c", &[]);
-    let hidden = |is_users| Hidden {
+    let hidden = |is_users| HiddenEntry {
         source: "user:cursor".into(),
         file: Some("/h/.cursor/mcp.json".into()),
         line: Some(1),
         is_users,
     };
-    let request = |hides: &Hidden, alike| {
-        let origin = Origin { scope: "project".into(), file: None, line: None };
+    let request = |hides: &HiddenEntry, alike| {
+        let origin = RequestOrigin { scope: "project".into(), file: None, line: None };
         let asked = Asked {
             root: &root("/p"),
             server: "gith\u{443}b",

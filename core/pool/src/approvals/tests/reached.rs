@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::root;
-use crate::approvals::{Asked, Candidate, Declared, Origin, Request, Shown};
-use crate::expand::{Commands, Variables, look_up};
+use crate::approvals::{Asked, Candidate, CandidateLaunch, Declared, Request, RequestOrigin};
+use crate::expand::{Commands, VariableLookup, look_up};
 use crate::settings::{ReadOptions, read};
 
 struct Host;
 
-impl Variables for Host {
+impl VariableLookup for Host {
     fn env(&self, name: &str) -> Option<String> {
         (name == "AUTH_HOST").then(|| "login.example.net".to_owned())
     }
@@ -32,8 +32,9 @@ fn request(servers: &Value, inputs: &Value) -> Value {
     let template = source.servers[0].template.clone().unwrap();
     let declared = Declared::of(&template, &source.inputs);
     let looked_up = look_up(&template, &Host, Commands::Refused).unwrap();
-    let shown = Shown::of(&looked_up.spec, Some("/usr/bin/c".into())).unwrap();
-    let (root, origin) = (root("/p"), Origin { scope: "project".into(), file: None, line: None });
+    let shown = CandidateLaunch::of(&looked_up.spec, Some("/usr/bin/c".into())).unwrap();
+    let (root, origin) =
+        (root("/p"), RequestOrigin { scope: "project".into(), file: None, line: None });
     Request::new(&Asked {
         root: &root,
         server: "s",
@@ -95,7 +96,7 @@ fn a_request_shows_where_a_sign_in_leads() {
 fn another_address_of_a_sign_in_is_another_configuration() {
     let spec = |oauth: &Value| super::spec(&json!({ "url": "https://h.example/", "oauth": oauth }));
     let hash = |spec: &crate::config::ServerSpec, address: &str| {
-        let shown = Shown::Remote {
+        let shown = CandidateLaunch::Remote {
             url: "https://h.example/".into(),
             socket_path: None,
             oauth: BTreeMap::from([("token_url".into(), address.into())]),

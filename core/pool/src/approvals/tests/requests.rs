@@ -6,15 +6,16 @@ use serde_json::{Value, json};
 
 use super::{process, root, spec};
 use crate::approvals::{
-    Asked, Book, Candidate, Decision, Difference, Origin, Replaced, Request, Shown, StartFile, seal,
+    Asked, Book, Candidate, CandidateLaunch, Decision, FileDifference, Replaced, Request,
+    RequestOrigin, StartFile, seal,
 };
 
-fn origin() -> Origin {
-    Origin { scope: "project".into(), file: Some("/p/.mcp.json".into()), line: Some(3) }
+fn origin() -> RequestOrigin {
+    RequestOrigin { scope: "project".into(), file: Some("/p/.mcp.json".into()), line: Some(3) }
 }
 
 /// The request for a literal configuration.
-fn request(value: &Value, shown: &Shown) -> Request {
+fn request(value: &Value, shown: &CandidateLaunch) -> Request {
     request_for(Candidate::of_spec(&spec(value), shown))
 }
 
@@ -50,7 +51,7 @@ fn a_request_shows_what_would_run_and_no_values() {
         "command": "$TOOL", "args": ["a b"], "cwd": "/w",
         "env": { "TOKEN": "canary-1", "GONE": null, "A\u{202e}B": "canary-2" }, "inherit_env": ["X*"],
     });
-    let shown = Shown::Process {
+    let shown = CandidateLaunch::Process {
         command: "tool".into(),
         program: Some("/opt/\u{202e}tool".into()),
         args: vec!["a b".into()],
@@ -79,7 +80,7 @@ fn a_request_shows_what_would_run_and_no_values() {
 #[test]
 fn a_request_for_a_remote_server_shows_its_address_and_no_header() {
     let value = json!({ "url": "https://h/$X", "headers": { "Authorization": "canary" } });
-    let shown = Shown::Remote {
+    let shown = CandidateLaunch::Remote {
         url: "https://h/\u{430}".into(),
         socket_path: None,
         oauth: BTreeMap::new(),
@@ -198,7 +199,7 @@ fn shells_are_marked() {
     assert!(marks("env", &["-Sdash x"]).contains(&("shell".to_owned(), Some(1))));
     assert!(has(&marks("env", &["-SNODE_OPTIONS=x c"]), "loader_variable"));
     assert!(has(&marks("C:\\Windows\\System32\\CMD.EXE", &["x"]), "shell"));
-    let shown = Shown::Process {
+    let shown = CandidateLaunch::Process {
         command: "innocent".into(),
         program: Some("/bin/dash".into()),
         args: vec!["-c".into(), "x".into()],
@@ -260,7 +261,7 @@ fn variables_of_loaders_are_marked() {
 #[test]
 fn programs_of_the_project_are_marked() {
     let of = |program: Option<&str>| {
-        let shown = Shown::Process {
+        let shown = CandidateLaunch::Process {
             command: "c".into(),
             program: program.map(Into::into),
             args: Vec::new(),
@@ -359,7 +360,7 @@ fn a_program_that_is_another_is_said_first_and_is_another_decision() {
     let replaced = Replaced {
         file: StartFile::Interpreter,
         path: "/bin/s\u{202e}h".to_owned(),
-        difference: Difference::Content,
+        difference: FileDifference::Content,
         seal: seal("one"),
     };
     let other = Replaced { seal: seal("two"), ..replaced.clone() };

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use super::{process, root, spec};
 use crate::approvals::risk::{ROWS, variable_rows};
-use crate::approvals::{Asked, Candidate, Origin, Request, Shown};
+use crate::approvals::{Asked, Candidate, CandidateLaunch, Request, RequestOrigin};
 
 /// The marks of a configuration in the project `/p`, as words and subjects.
-fn marks(value: &Value, shown: &Shown) -> Vec<(String, String)> {
+fn marks(value: &Value, shown: &CandidateLaunch) -> Vec<(String, String)> {
     let spec = spec(value);
-    let (root, origin) = (root("/p"), Origin { scope: "project".into(), file: None, line: None });
+    let (root, origin) =
+        (root("/p"), RequestOrigin { scope: "project".into(), file: None, line: None });
     let candidate = Candidate::of_spec(&spec, shown);
     let asked = Asked {
         root: &root,
@@ -200,7 +201,8 @@ fn addresses_are_marked() {
         (&[], "https://example.com/a@b?c@d"),
     ] {
         let value = json!({ "url": url });
-        let shown = Shown::Remote { url: url.into(), socket_path: None, oauth: BTreeMap::new() };
+        let shown =
+            CandidateLaunch::Remote { url: url.into(), socket_path: None, oauth: BTreeMap::new() };
         let found: Vec<String> = marks(&value, &shown).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(found, kinds, "{url}");
     }

@@ -15,7 +15,7 @@ fn key() -> CacheKey {
 }
 
 fn key_of(server: &str) -> CacheKey {
-    CacheKey::new(server, &Written::literal(&spec(json!({ "command": "c" }))), ASKER)
+    CacheKey::new(server, &WrittenHash::literal(&spec(json!({ "command": "c" }))), ASKER)
 }
 
 /// One of each list, a tool that is only a task, and definitions that nobody would write.
@@ -33,12 +33,12 @@ fn catalog() -> Arc<Catalog> {
     Arc::new(catalog)
 }
 
-fn listing() -> Listing {
-    Listing { server_version: "1.2".into(), ..Listing::default() }
+fn listing() -> ListingTerms {
+    ListingTerms { server_version: "1.2".into(), ..ListingTerms::default() }
 }
 
-fn fresh_for(time: Duration) -> Listing {
-    Listing { fresh_for: Some(time), ..listing() }
+fn fresh_for(time: Duration) -> ListingTerms {
+    ListingTerms { fresh_for: Some(time), ..listing() }
 }
 
 fn kept() -> Kept {
@@ -80,7 +80,7 @@ fn what_is_empty_or_private_is_not_kept() {
     let mut skipped = Catalog::default();
     skipped.add_page(ListKind::Tools, r#"{"tools":[1]}"#).unwrap();
     assert_eq!(Kept::of(&Arc::new(skipped), &listing(), NOW), None);
-    let private = Listing { scope: CacheScope::Private, ..listing() };
+    let private = ListingTerms { scope: CacheScope::Private, ..listing() };
     assert_eq!(Kept::of(&catalog(), &private, NOW), None);
     // And what says so of itself is not read, whoever wrote it.
     for said in ["private", "whatever"] {
@@ -176,7 +176,7 @@ fn what_is_too_long_is_not_kept() {
     let text = kept().to_text(&key()).unwrap();
     let long = |bytes: usize| parsed(&format!("{text}{}", " ".repeat(bytes - text.len())));
     assert!(long(TEXT_BYTES_MAX).is_some() && long(TEXT_BYTES_MAX + 1).is_none());
-    let version = Listing { server_version: "\u{1f980}".repeat(1 << 20), ..listing() };
+    let version = ListingTerms { server_version: "\u{1f980}".repeat(1 << 20), ..listing() };
     assert!(Kept::of(&self::catalog(), &version, NOW).unwrap().to_text(&key()).is_some());
 }
 

@@ -15,7 +15,7 @@ fn template(entry: &Value) -> Template {
 /// SPEC 14.2: the hash of what is written is another for each thing that defines the connection, and for nothing else.
 #[test]
 fn what_is_written_tells_configurations_apart() {
-    let written = |value: Value| Written::literal(&spec(value));
+    let written = |value: Value| WrittenHash::literal(&spec(value));
     let plain = written(json!({ "command": "c" }));
     for other in [
         json!({ "command": "d" }),
@@ -29,26 +29,26 @@ fn what_is_written_tells_configurations_apart() {
     let seen = json!({ "command": "c", "description": "d", "trust": true, "include": ["i"] });
     assert!(plain == written(seen));
     let file =
-        |name: &str| Written::template(&template(&json!({ "command": "c", "env_file": name })));
+        |name: &str| WrittenHash::template(&template(&json!({ "command": "c", "env_file": name })));
     assert!(file("a") != file("b"));
-    assert!(file("a") != Written::template(&template(&json!({ "command": "c" }))));
+    assert!(file("a") != WrittenHash::template(&template(&json!({ "command": "c" }))));
 }
 
 /// SPEC 14.2: a variable counts as what is written, and a value that looks like one is another thing.
 #[test]
 fn what_a_variable_stands_for_is_no_part_of_it() {
     let entry = json!({ "command": "c", "env": { "TOKEN": "${TOKEN}" } });
-    assert!(Written::template(&template(&entry)) == Written::template(&template(&entry)));
-    assert!(Written::template(&template(&entry)) != Written::literal(&spec(entry.clone())));
+    assert!(WrittenHash::template(&template(&entry)) == WrittenHash::template(&template(&entry)));
+    assert!(WrittenHash::template(&template(&entry)) != WrittenHash::literal(&spec(entry.clone())));
     let renamed = json!({ "command": "c", "env": { "TOKEN": "${OTHER}" } });
-    assert!(Written::template(&template(&entry)) != Written::template(&template(&renamed)));
+    assert!(WrittenHash::template(&template(&entry)) != WrittenHash::template(&template(&renamed)));
 }
 
 /// SPEC 14.2, 12.11, 7.5, S-47: another name, configuration, author, workspace, context or offer is another catalog.
 #[test]
 fn a_catalog_is_found_by_all_that_it_may_depend_on() {
-    let written = Written::literal(&spec(json!({ "command": "c" })));
-    let other = Written::literal(&spec(json!({ "command": "d" })));
+    let written = WrittenHash::literal(&spec(json!({ "command": "c" })));
+    let other = WrittenHash::literal(&spec(json!({ "command": "d" })));
     let key = CacheKey::new("s", &written, ASKER);
     assert_eq!(key, CacheKey::new("s", &written, ASKER));
     for changed in [
@@ -68,8 +68,8 @@ fn a_catalog_is_found_by_all_that_it_may_depend_on() {
 #[test]
 fn nothing_of_a_configuration_is_in_a_key() {
     let secret = spec(json!({ "command": "c", "env": { "TOKEN": "hunter2" } }));
-    let key = CacheKey::new("../../etc/\u{1b}[2J", &Written::literal(&secret), ASKER);
+    let key = CacheKey::new("../../etc/\u{1b}[2J", &WrittenHash::literal(&secret), ASKER);
     assert!(key.digits().len() == 64 && key.digits().bytes().all(|it| it.is_ascii_hexdigit()));
-    let shown = format!("{key:?} {:?}", Written::literal(&secret));
+    let shown = format!("{key:?} {:?}", WrittenHash::literal(&secret));
     assert!(!shown.contains("hunter2") && !shown.contains('\u{1b}'), "{shown}");
 }

@@ -51,7 +51,7 @@ fn a_parenthesised_suffix_is_dropped() {
 #[test]
 fn a_change_has_a_text() {
     let names = |names: &[&str]| names.iter().map(|name| Arc::from(*name)).collect::<Vec<_>>();
-    let change = Change::new(names(&["a", "b\"\n"]), names(&[]), names(&["é"]));
+    let change = NameChanges::new(names(&["a", "b\"\n"]), names(&[]), names(&["é"]));
     assert_eq!(change.members(), r#""added":["a","b\"\n"],"removed":[],"changed":["é"]"#);
 }
 
@@ -60,17 +60,23 @@ fn a_change_has_a_text() {
 fn a_session_is_told_of_what_it_sees() {
     let names = |names: &[&str]| names.iter().map(|name| Arc::from(*name)).collect::<Vec<_>>();
     let change = |added: &[&str], removed: &[&str], changed: &[&str]| {
-        Change::new(names(added), names(removed), names(changed))
+        NameChanges::new(names(added), names(removed), names(changed))
     };
     let whole = change(&["a", "b"], &["c", "d"], &["e", "a2"]);
-    let difference =
-        Difference { tools: whole.clone(), prompts: whole.clone(), resources: whole.clone() };
+    let difference = CatalogDifference {
+        tools: whole.clone(),
+        prompts: whole.clone(),
+        resources: whole.clone(),
+    };
     let seen = |filter: &Filter| difference.seen_by(|name| filter.admits(name));
     let some_seen = seen(&filter(Some(&["a*", "c"]), &["a2"]));
     let some = change(&["a"], &["c"], &[]);
-    assert_eq!(some_seen, Difference { tools: some.clone(), prompts: some, resources: whole });
+    assert_eq!(
+        some_seen,
+        CatalogDifference { tools: some.clone(), prompts: some, resources: whole }
+    );
     assert_eq!(seen(&filter(None, &[])), difference);
-    assert!(Difference::default().seen_by(|_| false).is_empty());
+    assert!(CatalogDifference::default().seen_by(|_| false).is_empty());
 }
 
 /// SPEC 6.6: a view keeps the order of the catalog, which is by name.
@@ -98,7 +104,7 @@ fn resources_and_templates_are_one_change() {
     let page = json!({"resourceTemplates": [{"uriTemplate": "u:{x}"}, {"uriTemplate": "a:{x}"}]});
     after.add_page(ListKind::ResourceTemplates, &page.to_string()).unwrap();
     after.finish();
-    let difference = Difference::between(&before, &after);
+    let difference = CatalogDifference::between(&before, &after);
     assert_eq!(difference.resources.added, ["a:{x}".into(), "u:{x}".into()]);
     assert_eq!(difference.resources.removed, ["u:1".into()]);
     assert_eq!(difference.resources.changed, ["u:2".into()]);
@@ -111,7 +117,7 @@ fn a_tool_that_came_back_as_another_is_changed_too() {
     let named = |name: &str| json!({"name": name, "inputSchema": {}});
     let (before, after) = (tools(&[named("m")]), tools(&["z", "m", "a", "k"].map(named)));
     let renewed = ["z", "a", "m", "gone"].map(Arc::from);
-    let difference = Difference::between(&before, &after).with_renewed(&renewed);
+    let difference = CatalogDifference::between(&before, &after).with_renewed(&renewed);
     assert_eq!(difference.tools.added, ["a".into(), "k".into(), "z".into()]);
     assert_eq!(difference.tools.changed, ["a".into(), "z".into()]);
 }
@@ -135,7 +141,7 @@ fn differences_agree_with_sets() {
     for _ in 0..1_000 {
         let (old, before) = list(&mut random);
         let (new, after) = list(&mut random);
-        let change = Difference::between(&before, &after).tools;
+        let change = CatalogDifference::between(&before, &after).tools;
         let set = |names: &[Arc<str>]| {
             assert!(names.is_sorted());
             names.iter().map(|name| name.to_string()).collect::<BTreeSet<_>>()

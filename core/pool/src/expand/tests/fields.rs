@@ -177,7 +177,7 @@ fn a_file_of_variables_is_below_the_entry() {
 #[test]
 fn what_texts_become_is_bounded() {
     struct Large;
-    impl Variables for Large {
+    impl VariableLookup for Large {
         fn env(&self, _: &str) -> Option<String> {
             Some("x".repeat(1 << 20))
         }

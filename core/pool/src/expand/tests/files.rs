@@ -8,7 +8,7 @@ use crate::config::Transport;
 /// A host with a home folder.
 struct Homed;
 
-impl Variables for Homed {
+impl VariableLookup for Homed {
     fn env(&self, name: &str) -> Option<String> {
         Host.env(name)
     }

@@ -49,7 +49,7 @@ const PIECES: &[&str] = &[
 /// A host whose values are given.
 struct Given(BTreeMap<&'static str, String>);
 
-impl Variables for Given {
+impl VariableLookup for Given {
     fn env(&self, name: &str) -> Option<String> {
         self.0.get(name).cloned()
     }

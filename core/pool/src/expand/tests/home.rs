@@ -9,7 +9,7 @@ use crate::settings::{Container, FORMATS};
 /// A host with that home folder.
 struct At(Option<&'static str>);
 
-impl Variables for At {
+impl VariableLookup for At {
     fn env(&self, name: &str) -> Option<String> {
         (name == "TILDE").then(|| "~/x".to_owned())
     }

@@ -15,7 +15,7 @@ mod looked_up;
 /// A host with a small environment.
 struct Host;
 
-impl Variables for Host {
+impl VariableLookup for Host {
     fn env(&self, name: &str) -> Option<String> {
         let value = match name {
             "A" => "1",

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::{Entry, Step, fault};
+use super::{EntryReader, EntryResult, fault};
 use crate::config::oauth;
 use crate::interface::{OptionRow, Scope, options};
 use crate::json::joined;
 use crate::settings::format::{Format, Meaning};
 use crate::settings::notes::{Approval, Approved, FindingKind};
-use crate::settings::syntax::{Content, Member, Node};
+use crate::settings::syntax::{Content, SyntaxMember, SyntaxNode};
 use crate::settings::table::OAUTH_WITHOUT_EFFECT;
 use crate::settings::template::Rule;
 use crate::text::escaped;
 
-impl Entry {
+impl EntryReader {
     /// Reads one field.
-    pub(super) fn member(&mut self, member: &Member, path: &str) -> Step {
+    pub(super) fn member(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let name = &member.name;
         if let Some(meaning) = self.row.meaning(name) {
             return self.meant(meaning, member, path);
@@ -39,7 +39,7 @@ impl Entry {
         }
     }
 
-    fn meant(&mut self, meaning: Meaning, member: &Member, path: &str) -> Step {
+    fn meant(&mut self, meaning: Meaning, member: &SyntaxMember, path: &str) -> EntryResult {
         let node = &member.node;
         match meaning {
             Meaning::As(field) => self.renamed(field, member, path),
@@ -96,7 +96,7 @@ impl Entry {
 
     /// A field that is kept under its own name, unless the pool's own form would make something of that, be it a refusal. Names of its options
     /// do not come here.
-    fn keep(&mut self, member: &Member, path: &str) -> Step {
+    fn keep(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let own = Format::Trunkline.row();
         let is_ours = own.meaning(&member.name).is_some() || own.miswritten(&member.name).is_some();
         if !is_ours && !self.out.contains_key(&member.name) {
@@ -109,7 +109,7 @@ impl Entry {
         Ok(())
     }
 
-    fn renamed(&mut self, field: &'static str, member: &Member, path: &str) -> Step {
+    fn renamed(&mut self, field: &'static str, member: &SyntaxMember, path: &str) -> EntryResult {
         // The product finds the transport out by itself.
         if field == "transport" && member.node.text() == Some("auto") {
             return Ok(());
@@ -123,7 +123,7 @@ impl Entry {
     }
 
     /// Tells of the members of `oauth` that say nothing here. They are kept, and part of the identity.
-    fn look_into(&mut self, field: &str, member: &Member, path: &str) {
+    fn look_into(&mut self, field: &str, member: &SyntaxMember, path: &str) {
         let members = member.node.members().filter(|_| field == "oauth").into_iter().flatten();
         for member in members.filter(|member| !member.node.is_null()) {
             let kind = match &*member.name {
@@ -137,7 +137,7 @@ impl Entry {
 
     /// An object that stands for a part of the entry: what is in it means what it means beside it, but for the object's own
     /// name, which is the plain field here.
-    fn nested(&mut self, container: &str, members: &[Member], path: &str) -> Step {
+    fn nested(&mut self, container: &str, members: &[SyntaxMember], path: &str) -> EntryResult {
         for member in members.iter().filter(|member| !member.node.is_null()) {
             let path = joined(path, &member.name);
             match member.name.as_str() {
@@ -152,7 +152,7 @@ impl Entry {
     }
 
     /// The program and its arguments in one list.
-    fn command_line(&mut self, member: &Member, path: &str) -> Step {
+    fn command_line(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let Some(items) = member.node.items() else {
             return self.put("command", member.node.value(), path, member.place);
         };
@@ -164,7 +164,7 @@ impl Entry {
         if args.is_empty() {
             return Ok(());
         }
-        let values: Vec<Value> = args.iter().map(Node::value).collect();
+        let values: Vec<Value> = args.iter().map(SyntaxNode::value).collect();
         for index in 0..values.len() {
             // Errors name an item by its place in the list that the file has.
             self.moved.push((format!("args[{index}]"), format!("{path}[{}]", index + 1)));
@@ -173,7 +173,7 @@ impl Entry {
     }
 
     /// Host variables that the server inherits.
-    fn inherits(&mut self, member: &Member, path: &str) -> Step {
+    fn inherits(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let Some(items) = member.node.items() else {
             return fault(path, format!("`{path}` must be an array"));
         };
@@ -187,7 +187,7 @@ impl Entry {
     }
 
     /// Variables that the host keeps: they are looked up like any other, or asked from the host.
-    fn secret_names(&mut self, member: &Member, path: &str) -> Step {
+    fn secret_names(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let Some(items) = member.node.items() else {
             return fault(path, format!("`{path}` must be an array of strings"));
         };
@@ -200,7 +200,7 @@ impl Entry {
     }
 
     /// The path of a socket is no part of an address here.
-    fn socket_address(&mut self, member: &Member, path: &str) -> Step {
+    fn socket_address(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let Some(rest) = member.node.text().and_then(|text| text.strip_prefix("unix://")) else {
             return self.put("url", member.node.value(), path, member.place);
         };
@@ -215,7 +215,7 @@ impl Entry {
     }
 
     /// Recorded, and not part of the configuration: a file never grants itself anything (SPEC 11.7).
-    fn approval(&mut self, member: &Member, path: &str) -> Step {
+    fn approval(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let what = match &member.node.content {
             Content::Bool(true) => Approved::Everything,
             Content::Bool(false) => return Ok(()),
@@ -242,9 +242,9 @@ impl Entry {
         Ok(())
     }
 
-    fn tool_modes(&mut self, member: &Member, path: &str) -> Step {
+    fn tool_modes(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         for tool in member.node.members().unwrap_or_default() {
-            let mode = tool.node.get("approval_mode").and_then(Node::text);
+            let mode = tool.node.get("approval_mode").and_then(SyntaxNode::text);
             if mode.is_some_and(|mode| mode != "prompt") {
                 let path = joined(&joined(path, &tool.name), "approval_mode");
                 let what = Approved::Names(vec![tool.name.clone()]);
@@ -254,7 +254,7 @@ impl Entry {
         Ok(())
     }
 
-    fn quarantine(&mut self, member: &Member, path: &str) -> Step {
+    fn quarantine(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         match &member.node.content {
             Content::Bool(is_quarantined) => {
                 if *is_quarantined {
@@ -268,7 +268,7 @@ impl Entry {
     }
 
     /// A text that is not empty.
-    pub(super) fn text(&self, node: &Node, path: &str) -> Step<String> {
+    pub(super) fn text(&self, node: &SyntaxNode, path: &str) -> EntryResult<String> {
         match node.text() {
             Some(text) if !text.is_empty() && !text.contains('\0') => Ok(text.to_owned()),
             Some(_) => fault(path, format!("`{path}` must not be empty or hold a NUL character")),
@@ -277,7 +277,7 @@ impl Entry {
     }
 
     /// The name of a variable that can stand in `${…}`.
-    pub(super) fn name_of_variable(&self, node: &Node, path: &str) -> Step<String> {
+    pub(super) fn name_of_variable(&self, node: &SyntaxNode, path: &str) -> EntryResult<String> {
         let name = self.text(node, path)?;
         let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
         match name.chars().all(is_part) && !name.starts_with(|c: char| c.is_ascii_digit()) {

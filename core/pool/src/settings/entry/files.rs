@@ -4,7 +4,7 @@ use std::path::{Path, is_separator};
 
 use serde_json::Value;
 
-use super::{Step, fault};
+use super::{EntryResult, fault};
 use crate::expand::{holds_variables, length_of_braces};
 use crate::json::joined;
 
@@ -16,7 +16,7 @@ const VARIABLES: [&str; 3] = ["${", "{env:", OPEN];
 
 /// Rewrites the files in a field of the configuration, whose path in the file is the second. A relative path
 /// begins at the settings file: the file's folder is put before it here, so that an approval shows the path that is read.
-pub(super) fn settle(value: &mut Value, (field, path): (&str, &str), file: &str) -> Step {
+pub(super) fn settle(value: &mut Value, (field, path): (&str, &str), file: &str) -> EntryResult {
     match value {
         Value::String(text) => {
             if !text.contains(OPEN) {
@@ -39,7 +39,7 @@ pub(super) fn settle(value: &mut Value, (field, path): (&str, &str), file: &str)
     }
 }
 
-fn settled(text: &str, path: &str, file: &str) -> Step<String> {
+fn settled(text: &str, path: &str, file: &str) -> EntryResult<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(OPEN) {

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Entry, Step, fault, replaced};
+use super::{EntryReader, EntryResult, fault, replaced};
 use crate::expand::length_of_name;
 use crate::json::joined;
 use crate::settings::notes::FindingKind;
 use crate::settings::place::Place;
-use crate::settings::syntax::Member;
+use crate::settings::syntax::SyntaxMember;
 use crate::settings::template::Rule;
 
 const AUTHORIZATION: &str = "Authorization";
@@ -17,9 +17,9 @@ const AUTHORIZATION: &str = "Authorization";
 /// As many headers as a configuration may have; said here, the error names the field that the file has.
 const HEADERS_MAX: usize = 10_000;
 
-impl Entry {
+impl EntryReader {
     /// A bearer token, or the word for a sign-in, which happens without a word too when the server asks for it.
-    pub(super) fn token(&mut self, member: &Member, path: &str) -> Step {
+    pub(super) fn token(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         if member.node.members().is_some() {
             return self.put(&member.name, member.node.value(), path, member.place);
         }
@@ -32,12 +32,12 @@ impl Entry {
         Ok(())
     }
 
-    pub(super) fn bearer(&mut self, token: &str, member: &Member, path: &str) {
+    pub(super) fn bearer(&mut self, token: &str, member: &SyntaxMember, path: &str) {
         self.header(AUTHORIZATION, format!("Bearer {token}"), member, path);
     }
 
     /// Headers whose values are names of variables.
-    pub(super) fn header_variables(&mut self, member: &Member, path: &str) -> Step {
+    pub(super) fn header_variables(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let Some(members) = member.node.members() else {
             return fault(path, format!("`{path}` must be an object of strings"));
         };
@@ -53,7 +53,7 @@ impl Entry {
     }
 
     /// Of the options of requests, the headers; what else there is has no effect.
-    pub(super) fn request_options(&mut self, member: &Member, path: &str) -> Step {
+    pub(super) fn request_options(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let Some(options) = member.node.members() else {
             return fault(path, format!("`{path}` must be an object"));
         };
@@ -104,13 +104,13 @@ impl Entry {
         }
     }
 
-    fn header(&mut self, name: &str, value: String, member: &Member, path: &str) {
+    fn header(&mut self, name: &str, value: String, member: &SyntaxMember, path: &str) {
         self.note(&joined("headers", name), path, member.place, Rule::Header);
         self.headers.push((name.to_owned(), value, path.to_owned(), member.place));
     }
 
     /// Puts those headers beside the ones that are written as such.
-    pub(super) fn join_headers(&mut self) -> Step {
+    pub(super) fn join_headers(&mut self) -> EntryResult {
         let joining = std::mem::take(&mut self.headers);
         if joining.is_empty() {
             return Ok(());

@@ -13,9 +13,9 @@ use serde_json::{Map, Value};
 
 use super::format::{FormatRow, NullEnv, Variables};
 use super::notes::{Finding, FindingKind, Notes};
-use super::origin::{Origin, Written};
+use super::origin::{TemplateOrigin, WrittenEntry};
 use super::place::Place;
-use super::syntax::{Content, Member, Node};
+use super::syntax::{Content, SyntaxMember, SyntaxNode};
 use super::template::{Provenance, Rule, Template};
 use crate::config::check_name;
 use crate::error::Result;
@@ -28,20 +28,20 @@ struct Fault {
     message: String,
 }
 
-type Step<T = ()> = std::result::Result<T, Fault>;
+type EntryResult<T = ()> = std::result::Result<T, Fault>;
 
-fn fault<T>(path: &str, message: impl Into<String>) -> Step<T> {
+fn fault<T>(path: &str, message: impl Into<String>) -> EntryResult<T> {
     Err(Fault { path: path.to_owned(), message: message.into() })
 }
 
 /// The word for what is part of the product itself, if the entry is.
-pub(super) fn own_type(row: &FormatRow, node: &Node) -> Option<String> {
-    let stated = node.get("type").and_then(Node::text);
+pub(super) fn own_type(row: &FormatRow, node: &SyntaxNode) -> Option<String> {
+    let stated = node.get("type").and_then(SyntaxNode::text);
     if let Some(stated) = stated.filter(|stated| row.own_types.contains(stated)) {
         return Some(stated.to_owned());
     }
     // What Zed says of the servers that its extensions bring.
-    let is_extension = node.get("source").and_then(Node::text) == Some("extension");
+    let is_extension = node.get("source").and_then(SyntaxNode::text) == Some("extension");
     let is_settings = node.get("settings").is_some() && node.get("source").is_none();
     let has_transport = ["command", "url"].iter().any(|name| node.get(name).is_some());
     // A block of Continue's hub has its server there.
@@ -53,9 +53,9 @@ pub(super) fn own_type(row: &FormatRow, node: &Node) -> Option<String> {
 }
 
 /// Reads the entry of a server.
-pub(super) fn read(written: &Written<'_>) -> Result<Template> {
-    let Written { format, file, project, server, node, depth } = *written;
-    let mut origin = Origin {
+pub(super) fn read(written: &WrittenEntry<'_>) -> Result<Template> {
+    let WrittenEntry { format, file, project, server, node, depth } = *written;
+    let mut origin = TemplateOrigin {
         format,
         file: file.to_owned(),
         project: project.map(str::to_owned),
@@ -76,11 +76,11 @@ pub(super) fn read(written: &Written<'_>) -> Result<Template> {
     let Some(members) = node.members() else {
         return Err(origin.error("", "the configuration of a server must be an object"));
     };
-    let mut entry = Entry::of(format.row(), file);
+    let mut entry = EntryReader::of(format.row(), file);
     let read = entry.members(members, "").and_then(|()| entry.finish(node));
     read.map_err(|fault| origin.error(&fault.path, &fault.message))?;
     origin.moved = entry.moved;
-    let Entry { mut out, env_file, provenance, mut notes, .. } = entry;
+    let EntryReader { mut out, env_file, provenance, mut notes, .. } = entry;
     if let Some(project) = project.filter(|_| out.contains_key("command")) {
         start_in(project, &mut out);
     }
@@ -107,7 +107,7 @@ fn start_in(project: &str, out: &mut Map<String, Value>) {
 }
 
 /// An entry while it is read.
-struct Entry {
+struct EntryReader {
     row: &'static FormatRow,
     /// The path of the settings file.
     file: String,
@@ -129,9 +129,9 @@ struct Entry {
     is_quarantined: bool,
 }
 
-impl Entry {
-    fn of(row: &'static FormatRow, file: &str) -> Entry {
-        Entry {
+impl EntryReader {
+    fn of(row: &'static FormatRow, file: &str) -> EntryReader {
+        EntryReader {
             row,
             file: file.to_owned(),
             out: Map::new(),
@@ -148,7 +148,7 @@ impl Entry {
     }
 
     /// Reads members of the entry, or of an object in it that stands for a part of the entry.
-    fn members(&mut self, members: &[Member], prefix: &str) -> Step {
+    fn members(&mut self, members: &[SyntaxMember], prefix: &str) -> EntryResult {
         members.iter().filter(|member| !member.node.is_null()).try_for_each(|member| {
             let path = joined(prefix, &member.name);
             self.member(member, &path)
@@ -156,7 +156,7 @@ impl Entry {
     }
 
     /// What no single field decides.
-    fn finish(&mut self, node: &Node) -> Step {
+    fn finish(&mut self, node: &SyntaxNode) -> EntryResult {
         self.join()?;
         self.address(node);
         if self.is_quarantined {
@@ -179,7 +179,7 @@ impl Entry {
     }
 
     /// A bare address is tried, unless the product has one protocol for it.
-    fn address(&mut self, node: &Node) {
+    fn address(&mut self, node: &SyntaxNode) {
         let is_stated =
             ["transport", "type", "transportType"].iter().any(|name| self.out.contains_key(*name));
         let Some(name) = ["url", "serverUrl"].into_iter().find(|name| self.out.contains_key(*name))
@@ -202,12 +202,12 @@ impl Entry {
 
     /// What a field of the configuration, or the first part of it, is in the file, and where. What no part of the entry gave
     /// stands where the entry does.
-    fn written(&self, field: &str, node: &Node) -> (String, Place) {
+    fn written(&self, field: &str, node: &SyntaxNode) -> (String, Place) {
         self.came.get(field).cloned().unwrap_or_else(|| (field.to_owned(), node.place))
     }
 
     /// Puts a field under its name in the pool's own configuration.
-    fn put(&mut self, field: &str, value: Value, path: &str, place: Place) -> Step {
+    fn put(&mut self, field: &str, value: Value, path: &str, place: Place) -> EntryResult {
         if self.out.contains_key(field) {
             let first = self.came.get(field).map_or(field, |(first, _)| first);
             return fault(path, format!("`{first}` and `{path}` are the same field"));
@@ -230,7 +230,7 @@ impl Entry {
     }
 
     /// The variables of an environment, by the product's rules.
-    fn environment(&mut self, member: &Member, field: &str, path: &str) -> Step {
+    fn environment(&mut self, member: &SyntaxMember, field: &str, path: &str) -> EntryResult {
         let Some(members) = member.node.members() else {
             return self.put(field, member.node.value(), path, member.place);
         };
@@ -260,7 +260,7 @@ impl Entry {
     }
 
     /// What several fields give together.
-    fn join(&mut self) -> Step {
+    fn join(&mut self) -> EntryResult {
         let inherited = std::mem::take(&mut self.inherited);
         if !inherited.is_empty() {
             let name =

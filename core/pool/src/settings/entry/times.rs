@@ -1,22 +1,22 @@
 //! Times in the units of the products.
 
-use super::{Entry, Step, fault};
+use super::{EntryReader, EntryResult, fault};
 use crate::interface::{OptionKind, Scope, options};
 use crate::json::joined;
 use crate::settings::format::Unit;
 use crate::settings::notes::FindingKind;
-use crate::settings::syntax::{Content, Member, Node};
+use crate::settings::syntax::{Content, SyntaxMember, SyntaxNode};
 use crate::settings::template::Rule;
 
-impl Entry {
+impl EntryReader {
     /// A time in the product's unit. One beyond our bounds is cut, since the file was written for another program.
     pub(super) fn time(
         &mut self,
         field: &'static str,
         unit: Unit,
-        member: &Member,
+        member: &SyntaxMember,
         path: &str,
-    ) -> Step {
+    ) -> EntryResult {
         let Some(millis) = millis(&member.node, unit) else {
             return fault(path, format!("`{path}` must be {}", expected(unit)));
         };
@@ -43,7 +43,7 @@ impl Entry {
     }
 
     /// A time for the start, or an object of one for the start and one for each request.
-    pub(super) fn times(&mut self, member: &Member, path: &str) -> Step {
+    pub(super) fn times(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let Some(times) = member.node.members() else {
             return self.time("connect_timeout_ms", Unit::Milliseconds, member, path);
         };
@@ -67,7 +67,7 @@ fn expected(unit: Unit) -> &'static str {
     }
 }
 
-fn millis(node: &Node, unit: Unit) -> Option<f64> {
+fn millis(node: &SyntaxNode, unit: Unit) -> Option<f64> {
     match (&node.content, unit) {
         (Content::Number(number, _), Unit::Milliseconds) => number.as_f64(),
         (Content::Number(number, _), Unit::Seconds) => {

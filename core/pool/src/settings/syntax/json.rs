@@ -6,20 +6,22 @@ use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::escapes::{self, Escape};
-use super::{BACKSLASH, BACKSLASH_IN_NAME, Content, HALF, Malformed, Member, Node, number};
+use super::{
+    BACKSLASH, BACKSLASH_IN_NAME, Content, HALF, SyntaxFault, SyntaxMember, SyntaxNode, number,
+};
 use crate::settings::place::{Lines, Place};
 
 /// Reads a whole text. Nesting is bounded by the parser, long before the stack is.
-pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
+pub(super) fn parse(text: &str) -> Result<SyntaxNode, SyntaxFault> {
     let options = ParseOptions { allow_missing_commas: false, ..ParseOptions::default() };
     let lines = Lines::new(text);
     let (text, escapes) = escapes::mended(text);
     let parsed = parse_to_ast(&text, &CollectOptions::default(), &options).map_err(|error| {
-        Malformed { place: lines.place(error.range().start), message: reason(&error) }
+        SyntaxFault { place: lines.place(error.range().start), message: reason(&error) }
     })?;
     match parsed.value {
-        Some(value) => Ok(Reader { text: &text, lines, escapes }.node(&value)),
-        None => Err(Malformed { place: Place::START, message: "the file is empty".into() }),
+        Some(value) => Ok(JsonReader { text: &text, lines, escapes }.node(&value)),
+        None => Err(SyntaxFault { place: Place::START, message: "the file is empty".into() }),
     }
 }
 
@@ -36,15 +38,15 @@ fn reason(error: &ParseError) -> String {
         .unwrap_or_default()
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     lines: Lines<'a>,
     /// The backslashes that were wrong, in ascending order.
     escapes: Vec<(usize, Escape)>,
 }
 
-impl Reader<'_> {
-    fn node(&self, value: &Value<'_>) -> Node {
+impl JsonReader<'_> {
+    fn node(&self, value: &Value<'_>) -> SyntaxNode {
         let (start, content) = match value {
             Value::StringLit(text) => self.string(text.range, &text.value),
             Value::NumberLit(written) => (written.range.start, number::loose(written.value)),
@@ -59,10 +61,10 @@ impl Reader<'_> {
                 (object.range.start, Content::Map(members.collect()))
             }
         };
-        Node::new(self.lines.place(start), content)
+        SyntaxNode::new(self.lines.place(start), content)
     }
 
-    fn member(&self, property: &ObjectProp<'_>) -> Member {
+    fn member(&self, property: &ObjectProp<'_>) -> SyntaxMember {
         let (name, start) = match &property.name {
             ObjectPropName::String(name) => (name.value.to_string(), name.range.start),
             ObjectPropName::Word(name) => (name.value.to_owned(), name.range.start),
@@ -72,9 +74,9 @@ impl Reader<'_> {
             node.content = Content::Flawed("has a name with a control character");
         }
         if let Some((place, _)) = self.wrong_escape(property.name.range()) {
-            node = Node::new(self.lines.place(place), Content::Flawed(BACKSLASH_IN_NAME));
+            node = SyntaxNode::new(self.lines.place(place), Content::Flawed(BACKSLASH_IN_NAME));
         }
-        Member { name, place: self.lines.place(start), node }
+        SyntaxMember { name, place: self.lines.place(start), node }
     }
 
     /// What a string is, and where it or what is wrong in it begins.

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Number, Value};
 
 use super::place::{Place, Shift};
-use crate::json::{DEPTH_MAX, Step, dotted, joined};
+use crate::json::{DEPTH_MAX, PathStep, dotted, joined};
 
 /// The syntaxes of settings files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ impl Syntax {
         }
     }
 
-    pub(super) fn parse(self, text: &str) -> Result<Node, Malformed> {
+    pub(super) fn parse(self, text: &str) -> Result<SyntaxNode, SyntaxFault> {
         match self {
             Syntax::Json => json::parse(text),
             Syntax::Toml => toml::parse(text),
@@ -63,14 +63,14 @@ const DEPTH_READ_MAX: usize = 128;
 const TOO_DEEP: &str = "nested too deep";
 
 /// Why a text has no tree.
-pub(super) struct Malformed {
+pub(super) struct SyntaxFault {
     pub place: Place,
     pub message: String,
 }
 
 /// A value and its place.
 #[derive(Clone)]
-pub(super) struct Node {
+pub(super) struct SyntaxNode {
     pub place: Place,
     pub content: Content,
 }
@@ -83,19 +83,19 @@ pub(super) enum Content {
     /// A number, and how it is written.
     Number(Number, Box<str>),
     Text(String),
-    List(Vec<Node>),
+    List(Vec<SyntaxNode>),
     /// The members in the order of the text, those of one name too.
-    Map(Vec<Member>),
+    Map(Vec<SyntaxMember>),
     /// A value that must not be used; the rest of a sentence that begins with its path.
     Flawed(&'static str),
 }
 
 /// A member of an object.
 #[derive(Clone)]
-pub(super) struct Member {
+pub(super) struct SyntaxMember {
     pub name: String,
     pub place: Place,
-    pub node: Node,
+    pub node: SyntaxNode,
 }
 
 /// What spoils whatever holds it (S-15).
@@ -120,7 +120,7 @@ impl Flaw {
     }
 }
 
-impl Member {
+impl SyntaxMember {
     /// What is wrong with its being there.
     fn flaw(&self, sentence: Cow<'static, str>) -> Flaw {
         Flaw { path: joined("", &self.name), place: self.place, sentence }
@@ -144,9 +144,9 @@ const OF_ESCAPES: [&str; 3] = [BACKSLASH, BACKSLASH_IN_NAME, HALF];
 /// What is said of a member that is there twice.
 const TWICE: &str = "is there twice";
 
-impl Node {
-    pub(super) fn new(place: Place, content: Content) -> Node {
-        Node { place, content }
+impl SyntaxNode {
+    pub(super) fn new(place: Place, content: Content) -> SyntaxNode {
+        SyntaxNode { place, content }
     }
 
     pub(super) fn text(&self) -> Option<&str> {
@@ -156,14 +156,14 @@ impl Node {
         }
     }
 
-    pub(super) fn members(&self) -> Option<&[Member]> {
+    pub(super) fn members(&self) -> Option<&[SyntaxMember]> {
         match &self.content {
             Content::Map(members) => Some(members),
             _ => None,
         }
     }
 
-    pub(super) fn items(&self) -> Option<&[Node]> {
+    pub(super) fn items(&self) -> Option<&[SyntaxNode]> {
         match &self.content {
             Content::List(items) => Some(items),
             _ => None,
@@ -178,7 +178,7 @@ impl Node {
 
     fn damage_below<'n>(
         &'n self,
-        way: &mut (Vec<&'n str>, Vec<Step>),
+        way: &mut (Vec<&'n str>, Vec<PathStep>),
         is_apart: &dyn Fn(&[&str]) -> bool,
     ) -> Option<Flaw> {
         // The name of what is apart is not.
@@ -187,7 +187,7 @@ impl Node {
         if way.1.len() > DEPTH_READ_MAX || is_apart(&way.0) && !is_name {
             return None;
         }
-        let mut below = |name: &'n str, step: Step, node: &'n Node| {
+        let mut below = |name: &'n str, step: PathStep, node: &'n SyntaxNode| {
             way.0.push(name);
             way.1.push(step);
             let found = node.damage_below(way, is_apart);
@@ -202,9 +202,9 @@ impl Node {
             Content::List(items) => items
                 .iter()
                 .enumerate()
-                .find_map(|(index, item)| below("", Step::Index(index), item)),
+                .find_map(|(index, item)| below("", PathStep::Index(index), item)),
             Content::Map(members) => members.iter().find_map(|member| {
-                below(&member.name, Step::Member(member.name.clone()), &member.node)
+                below(&member.name, PathStep::Member(member.name.clone()), &member.node)
             }),
             Content::Null
             | Content::Bool(_)
@@ -216,8 +216,8 @@ impl Node {
 
     /// How many levels lie below it.
     fn height(&self) -> usize {
-        let below = |nodes: &mut dyn Iterator<Item = &Node>| {
-            nodes.map(Node::height).max().map_or(0, |height| height + 1)
+        let below = |nodes: &mut dyn Iterator<Item = &SyntaxNode>| {
+            nodes.map(SyntaxNode::height).max().map_or(0, |height| height + 1)
         };
         match &self.content {
             Content::List(items) => below(&mut items.iter()),
@@ -235,12 +235,12 @@ impl Node {
     }
 
     /// The member of that name; the first, should there be two.
-    pub(super) fn member(&self, name: &str) -> Option<&Member> {
+    pub(super) fn member(&self, name: &str) -> Option<&SyntaxMember> {
         self.members()?.iter().find(|member| member.name == name)
     }
 
     /// The member of that name, as long as it is there once (S-15).
-    pub(super) fn once(&self, name: &str) -> Result<Option<&Member>, Flaw> {
+    pub(super) fn once(&self, name: &str) -> Result<Option<&SyntaxMember>, Flaw> {
         let mut same = self.members().unwrap_or_default().iter().filter(|one| one.name == name);
         match (same.next(), same.next()) {
             (_, Some(second)) => Err(second.flaw(TWICE.into())),
@@ -249,7 +249,7 @@ impl Node {
     }
 
     /// The member of that name, which is a word of ours, as long as no reader could take another for it (S-15).
-    pub(super) fn sole(&self, name: &str) -> Result<Option<&Member>, Flaw> {
+    pub(super) fn sole(&self, name: &str) -> Result<Option<&SyntaxMember>, Flaw> {
         let first = self.once(name)?;
         let mut members = self.members().unwrap_or_default().iter();
         match members.find(|member| is_miswritten(&member.name, name)) {
@@ -258,7 +258,7 @@ impl Node {
         }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Node> {
+    pub(super) fn get(&self, name: &str) -> Option<&SyntaxNode> {
         self.member(name).map(|member| &member.node)
     }
 
@@ -269,7 +269,7 @@ impl Node {
             Content::Bool(value) => (*value).into(),
             Content::Number(number, _) => Value::Number(number.clone()),
             Content::Text(text) => text.as_str().into(),
-            Content::List(items) => items.iter().map(Node::value).collect(),
+            Content::List(items) => items.iter().map(SyntaxNode::value).collect(),
             Content::Map(members) => {
                 let mut out = Map::new();
                 for member in members {
@@ -282,7 +282,7 @@ impl Node {
     }
 
     /// Whether it is that tree, every part of it moved by as much.
-    pub(super) fn is_moved(&self, by: Shift, to: &Node) -> bool {
+    pub(super) fn is_moved(&self, by: Shift, to: &SyntaxNode) -> bool {
         if by.of(self.place) != to.place {
             return false;
         }
@@ -299,7 +299,7 @@ impl Node {
                 some.len() == others.len() && both.all(|(one, other)| one.is_moved(by, other))
             }
             (Content::Map(some), Content::Map(others)) => {
-                let is_moved = |(one, other): (&Member, &Member)| {
+                let is_moved = |(one, other): (&SyntaxMember, &SyntaxMember)| {
                     one.name == other.name
                         && by.of(one.place) == other.place
                         && one.node.is_moved(by, &other.node)
@@ -324,8 +324,8 @@ impl Node {
         self.flaw_below(&mut Vec::new(), depth)
     }
 
-    fn flaw_below(&self, path: &mut Vec<Step>, depth: usize) -> Option<Flaw> {
-        let flaw = |path: &[Step], place, sentence: &'static str| Flaw {
+    fn flaw_below(&self, path: &mut Vec<PathStep>, depth: usize) -> Option<Flaw> {
+        let flaw = |path: &[PathStep], place, sentence: &'static str| Flaw {
             path: dotted(path),
             place,
             sentence: sentence.into(),
@@ -336,7 +336,7 @@ impl Node {
                 Some(flaw(path, self.place, "is nested too deep"))
             }
             Content::List(items) => items.iter().enumerate().find_map(|(index, item)| {
-                path.push(Step::Index(index));
+                path.push(PathStep::Index(index));
                 let found = item.flaw_below(path, depth + 1);
                 path.pop();
                 found
@@ -344,7 +344,7 @@ impl Node {
             Content::Map(members) => {
                 let mut names = HashSet::new();
                 members.iter().find_map(|member| {
-                    path.push(Step::Member(member.name.clone()));
+                    path.push(PathStep::Member(member.name.clone()));
                     let found = if names.insert(member.name.as_str()) {
                         member.node.flaw_below(path, depth + 1)
                     } else {

@@ -5,26 +5,26 @@ use toml::de::{DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use super::{Content, DEPTH_READ_MAX, Malformed, Member, Node, TOO_DEEP, number};
+use super::{Content, DEPTH_READ_MAX, SyntaxFault, SyntaxMember, SyntaxNode, TOO_DEEP, number};
 use crate::settings::place::{Lines, Place};
 
 /// Reads a whole text. A key that is there twice is no TOML.
-pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
+pub(super) fn parse(text: &str) -> Result<SyntaxNode, SyntaxFault> {
     let lines = Lines::new(text);
     if let Some(offset) = too_deep(text) {
-        return Err(Malformed { place: lines.place(offset), message: TOO_DEEP.into() });
+        return Err(SyntaxFault { place: lines.place(offset), message: TOO_DEEP.into() });
     }
     match DeTable::parse(text) {
-        Ok(table) => Ok(Node::new(Place::START, Reader { lines }.table(table.get_ref()))),
+        Ok(table) => Ok(SyntaxNode::new(Place::START, TomlReader { lines }.table(table.get_ref()))),
         Err(error) => {
             let offset = error.span().map_or(0, |span| span.start);
-            Err(Malformed { place: lines.place(offset), message: error.message().to_owned() })
+            Err(SyntaxFault { place: lines.place(offset), message: error.message().to_owned() })
         }
     }
 }
 
 /// A bracket that is open.
-struct Open {
+struct TomlBracket {
     /// What closes it.
     close: TokenKind,
     /// How deep it lies.
@@ -38,7 +38,7 @@ struct Open {
 /// no TOML too: a bracket that another kind follows stays open, and the longest key of a bracket counts for all that it holds. So does
 /// the longest header for all that is in tables, twice: each of its names may be that of a list.
 fn too_deep(text: &str) -> Option<usize> {
-    let mut open = vec![Open { close: TokenKind::Eof, depth: 0, dots_max: 0 }];
+    let mut open = vec![TomlBracket { close: TokenKind::Eof, depth: 0, dots_max: 0 }];
     let (mut dots, mut headers, mut is_header) = (0, 0, true);
     for token in Source::new(text).lex() {
         let is_inside = open.len() > 1;
@@ -66,7 +66,7 @@ fn too_deep(text: &str) -> Option<usize> {
                     TokenKind::LeftSquareBracket => TokenKind::RightSquareBracket,
                     _ => TokenKind::RightCurlyBracket,
                 };
-                open.push(Open { close, depth, dots_max: 0 });
+                open.push(TomlBracket { close, depth, dots_max: 0 });
             }
             kind if kind == around.close => drop(open.pop()),
             _ => {}
@@ -75,12 +75,12 @@ fn too_deep(text: &str) -> Option<usize> {
     None
 }
 
-struct Reader<'a> {
+struct TomlReader<'a> {
     lines: Lines<'a>,
 }
 
-impl Reader<'_> {
-    fn node(&self, value: &Spanned<DeValue<'_>>) -> Node {
+impl TomlReader<'_> {
+    fn node(&self, value: &Spanned<DeValue<'_>>) -> SyntaxNode {
         let content = match value.get_ref() {
             DeValue::String(text) => Content::Text(text.to_string()),
             DeValue::Integer(integer) => {
@@ -95,14 +95,14 @@ impl Reader<'_> {
             }
             DeValue::Table(table) => self.table(table),
         };
-        Node::new(self.lines.place(value.span().start), content)
+        SyntaxNode::new(self.lines.place(value.span().start), content)
     }
 
     /// The members in the order of the text, which the table has lost.
     fn table(&self, table: &DeTable<'_>) -> Content {
-        let mut members: Vec<Member> = table
+        let mut members: Vec<SyntaxMember> = table
             .iter()
-            .map(|(name, value)| Member {
+            .map(|(name, value)| SyntaxMember {
                 name: name.get_ref().to_string(),
                 place: self.lines.place(name.span().start),
                 node: self.node(value),

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
-use super::{Content, DEPTH_READ_MAX, Malformed, Member, Node, TOO_DEEP, number};
+use super::{Content, DEPTH_READ_MAX, SyntaxFault, SyntaxMember, SyntaxNode, TOO_DEEP, number};
 use crate::settings::place::{Lines, Place};
 
 /// Reads a whole text. An empty one is an empty map, as it is for the products that write YAML.
-pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
-    let mut reader = Reader {
+pub(super) fn parse(text: &str) -> Result<SyntaxNode, SyntaxFault> {
+    let mut reader = YamlReader {
         events: Parser::new_from_str(text),
         end: Lines::new(text).place(text.len()),
         anchors: HashMap::new(),
@@ -27,11 +27,11 @@ pub(super) fn parse(text: &str) -> Result<Node, Malformed> {
         }
     }
     match root {
-        Some(Node { place, content: Content::Null }) => {
-            Ok(Node::new(place, Content::Map(Vec::new())))
+        Some(SyntaxNode { place, content: Content::Null }) => {
+            Ok(SyntaxNode::new(place, Content::Map(Vec::new())))
         }
         Some(root) => Ok(root),
-        None => Ok(Node::new(Place::START, Content::Map(Vec::new()))),
+        None => Ok(SyntaxNode::new(Place::START, Content::Map(Vec::new()))),
     }
 }
 
@@ -42,7 +42,7 @@ const NODES_MAX: usize = 1 << 20;
 /// Bytes of a text that weigh as much as one node, which is about what a node without a text takes.
 const NODE_BYTES: usize = 64;
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     events: Parser<'a, StrInput<'a>>,
     /// Of the text: the parser has what is not there stand beyond it.
     end: Place,
@@ -54,15 +54,15 @@ struct Reader<'a> {
 
 /// What an anchor names.
 struct Anchored {
-    node: Node,
+    node: SyntaxNode,
     /// What it weighs in nodes.
     nodes: usize,
     /// How deep it is itself.
     height: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Place), Malformed> {
+impl<'a> YamlReader<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Place), SyntaxFault> {
         match self.events.next_event() {
             Some(Ok((event, span))) => Ok((event, self.place(&span.start))),
             Some(Err(error)) => Err(malformed(self.place(error.marker()), error.info())),
@@ -75,7 +75,12 @@ impl<'a> Reader<'a> {
         if place.line > self.end.line { self.end } else { place }
     }
 
-    fn node(&mut self, event: Event<'a>, place: Place, depth: usize) -> Result<Node, Malformed> {
+    fn node(
+        &mut self,
+        event: Event<'a>,
+        place: Place,
+        depth: usize,
+    ) -> Result<SyntaxNode, SyntaxFault> {
         if depth > DEPTH_READ_MAX {
             return Err(malformed(place, TOO_DEEP));
         }
@@ -94,7 +99,7 @@ impl<'a> Reader<'a> {
             }
             _ => return Err(malformed(place, "a value is missing")),
         };
-        let node = Node::new(place, content);
+        let node = SyntaxNode::new(place, content);
         if anchor != 0 {
             let nodes = self.nodes - before;
             self.kept = bounded(self.kept + nodes, place)?;
@@ -104,7 +109,7 @@ impl<'a> Reader<'a> {
         Ok(node)
     }
 
-    fn items(&mut self, depth: usize) -> Result<Content, Malformed> {
+    fn items(&mut self, depth: usize) -> Result<Content, SyntaxFault> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
@@ -114,7 +119,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn members(&mut self, depth: usize) -> Result<Content, Malformed> {
+    fn members(&mut self, depth: usize) -> Result<Content, SyntaxFault> {
         let mut members = Vec::new();
         loop {
             let (event, place) = self.next()?;
@@ -129,12 +134,17 @@ impl<'a> Reader<'a> {
             if name == "<<" {
                 node.content = Content::Flawed("is a merge key, which is not read");
             }
-            members.push(Member { name, place, node });
+            members.push(SyntaxMember { name, place, node });
         }
     }
 
     /// A copy of what the anchor names, at the alias's own place. It lies as deep as the alias does, and all that it holds below that.
-    fn alias(&mut self, anchor: usize, place: Place, depth: usize) -> Result<Node, Malformed> {
+    fn alias(
+        &mut self,
+        anchor: usize,
+        place: Place,
+        depth: usize,
+    ) -> Result<SyntaxNode, SyntaxFault> {
         let Some(Anchored { node, nodes, height }) = self.anchors.get(&anchor) else {
             return Err(malformed(place, "an alias of what holds it"));
         };
@@ -142,7 +152,7 @@ impl<'a> Reader<'a> {
             return Err(malformed(place, TOO_DEEP));
         }
         self.nodes = bounded(self.nodes + nodes, place)?;
-        Ok(Node::new(place, node.content.clone()))
+        Ok(SyntaxNode::new(place, node.content.clone()))
     }
 }
 
@@ -153,15 +163,15 @@ fn weight(event: &Event<'_>) -> usize {
     }
 }
 
-fn bounded(nodes: usize, place: Place) -> Result<usize, Malformed> {
+fn bounded(nodes: usize, place: Place) -> Result<usize, SyntaxFault> {
     match nodes <= NODES_MAX {
         true => Ok(nodes),
         false => Err(malformed(place, "more than a million values, or as much in long texts")),
     }
 }
 
-fn malformed(place: Place, message: &str) -> Malformed {
-    Malformed { place, message: message.to_owned() }
+fn malformed(place: Place, message: &str) -> SyntaxFault {
+    SyntaxFault { place, message: message.to_owned() }
 }
 
 /// What is said of a tag that an application would have to know.

@@ -11,7 +11,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use trunkline_pool::approvals::{Book, Candidate, Decided, Decision, Identity, Root, Shown};
+use trunkline_pool::approvals::{
+    Book, Candidate, CandidateLaunch, Decided, Decision, Identity, ProjectRoot,
+};
 use trunkline_pool::config::ServerSpec;
 
 use super::Approvals;
@@ -46,13 +48,13 @@ fn open(path: &Path) -> Approvals {
     Approvals::open(path.to_str()).unwrap()
 }
 
-fn root() -> Root {
-    Root::of_canonical("/project")
+fn root() -> ProjectRoot {
+    ProjectRoot::of_canonical("/project")
 }
 
 fn identity(command: &str) -> Identity {
     let spec = ServerSpec::from_value("s", &json!({ "command": command })).unwrap();
-    let shown = Shown::of(&spec, Some("/bin/x".into())).unwrap();
+    let shown = CandidateLaunch::of(&spec, Some("/bin/x".into())).unwrap();
     Candidate::of_spec(&spec, &shown).identity()
 }
 

@@ -98,7 +98,7 @@ fn one_directory_has_one_root_however_it_is_spelled() {
         at("link/src/.."),
         PathBuf::from(relative),
     ];
-    let roots: BTreeSet<Root> = spellings.iter().map(|it| root_of(it).unwrap()).collect();
+    let roots: BTreeSet<ProjectRoot> = spellings.iter().map(|it| root_of(it).unwrap()).collect();
     assert_eq!(roots.len(), 1, "{roots:?}");
     let others = [at("Project"), at("project2"), at("project/src"), folder.0.to_owned()];
     for other in others {

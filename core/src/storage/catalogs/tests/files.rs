@@ -79,7 +79,7 @@ fn a_path_that_is_not_whole_is_refused() {
 fn a_private_catalog_is_in_no_file() {
     let folder = Place::new();
     let (key, opened) = (key("s"), folder.open());
-    let private = Listing { scope: CacheScope::Private, ..Listing::default() };
+    let private = ListingTerms { scope: CacheScope::Private, ..ListingTerms::default() };
     opened.keep_listing(&key, &catalog("mine"), &private);
     assert!(!folder.cache().exists());
     assert_eq!(opened.catalogs.known(&key), CatalogLookup::Catalog(catalog("mine")));
@@ -169,7 +169,7 @@ fn what_cannot_be_read_or_written_spoils_itself_alone() {
 
     let disk = folder.disk();
     let keep = |key: &CacheKey| {
-        let kept = Kept::of(&catalog("two"), &Listing::default(), now_ms()).unwrap();
+        let kept = Kept::of(&catalog("two"), &ListingTerms::default(), now_ms()).unwrap();
         (key.clone(), Write::Keep(kept))
     };
     let remove = |key: &CacheKey| (key.clone(), Write::Remove);

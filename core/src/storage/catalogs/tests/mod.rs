@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use serde_json::json;
-use trunkline_pool::cached::{Asker, TEXT_BYTES_MAX, Written};
+use trunkline_pool::cached::{Asker, TEXT_BYTES_MAX, WrittenHash};
 use trunkline_pool::catalog::{CacheScope, ListKind};
 use trunkline_pool::config::ServerSpec;
 
@@ -96,10 +96,10 @@ impl Opened {
 
     /// Keeps it, and waits until that is over.
     fn keep(&self, key: &CacheKey, catalog: &Arc<Catalog>) {
-        self.keep_listing(key, catalog, &Listing::default());
+        self.keep_listing(key, catalog, &ListingTerms::default());
     }
 
-    fn keep_listing(&self, key: &CacheKey, catalog: &Arc<Catalog>, listing: &Listing) {
+    fn keep_listing(&self, key: &CacheKey, catalog: &Arc<Catalog>, listing: &ListingTerms) {
         self.catalogs.keep(key, catalog, listing);
         self.settle();
     }
@@ -123,7 +123,7 @@ impl Opened {
 fn key(server: &str) -> CacheKey {
     let spec = ServerSpec::from_value("s", &json!({ "command": "c" })).unwrap();
     let asker = Asker { workspace: b"/", context: "pool", capabilities: &[] };
-    CacheKey::new(server, &Written::literal(&spec), asker)
+    CacheKey::new(server, &WrittenHash::literal(&spec), asker)
 }
 
 /// So many tools, each with the same text.

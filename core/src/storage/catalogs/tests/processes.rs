@@ -60,7 +60,7 @@ fn host(given: &Value) {
         for key in servers() {
             let text = format!("{} {round} {}", std::process::id(), "x".repeat(200));
             let listed = catalog_of(100, &text);
-            writer.catalogs.keep(&key, &listed, &Listing::default());
+            writer.catalogs.keep(&key, &listed, &ListingTerms::default());
             check_whole(&Opened::at(&folder).looked_up(&key), "while all write");
             assert_eq!(writer.catalogs.known(&key), CatalogLookup::Catalog(listed));
         }
@@ -194,7 +194,7 @@ fn a_write_that_waits_for_its_turn_holds_up_no_look() {
     opened.keep(&key("s"), &catalog("one"));
     let writing = Writing::begin(&folder);
     let other = folder.open();
-    other.catalogs.keep(&key("t"), &catalog("two"), &Listing::default());
+    other.catalogs.keep(&key("t"), &catalog("two"), &ListingTerms::default());
     writing.is_waited_for();
     assert_eq!(other.looked_up(&key("s")), CatalogLookup::Catalog(catalog("one")));
     assert_eq!(other.warnings(), Vec::<String>::new(), "the write waits still");
@@ -210,7 +210,7 @@ fn a_list_that_waited_for_its_turn_takes_no_place_from_a_later_one() {
     let (key, now) = (key("s"), now_ms());
     let keep = |opened: &Opened, text: &str, listed_at_ms| {
         let lists = catalog(text);
-        let listing = (&Listing::default(), listed_at_ms);
+        let listing = (&ListingTerms::default(), listed_at_ms);
         opened.catalogs.keep_without_held(&key, (&lists, &lists), listing);
     };
     let opened = folder.open();
@@ -219,7 +219,7 @@ fn a_list_that_waited_for_its_turn_takes_no_place_from_a_later_one() {
     let writing = Writing::begin(&folder);
     keep(&opened, "two", now - 1000);
     writing.is_waited_for();
-    let three = Kept::of(&catalog("three"), &Listing::default(), now).unwrap();
+    let three = Kept::of(&catalog("three"), &ListingTerms::default(), now).unwrap();
     std::fs::write(folder.file(&key), three.to_text(&key).unwrap()).unwrap();
     drop(writing);
     opened.settle();
@@ -233,10 +233,10 @@ fn of_lists_that_wait_to_be_written_the_newest_is() {
     let opened = folder.open();
     opened.keep(&key("s"), &catalog("one"));
     let writing = Writing::begin(&folder);
-    opened.catalogs.keep(&key("t"), &catalog("one"), &Listing::default());
+    opened.catalogs.keep(&key("t"), &catalog("one"), &ListingTerms::default());
     writing.is_waited_for();
     for text in ["two", "three"] {
-        opened.catalogs.keep(&key("s"), &catalog(text), &Listing::default());
+        opened.catalogs.keep(&key("s"), &catalog(text), &ListingTerms::default());
     }
     drop(writing);
     opened.settle();

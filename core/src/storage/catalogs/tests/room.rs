@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::*;
 
 fn write(disk: &Disk, name: &str, text: &str) {
-    let kept = Kept::of(&catalog(text), &Listing::default(), now_ms()).unwrap();
+    let kept = Kept::of(&catalog(text), &ListingTerms::default(), now_ms()).unwrap();
     disk.write(&[(key(name), Write::Keep(kept))]).unwrap();
 }
 

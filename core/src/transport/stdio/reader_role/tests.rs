@@ -288,7 +288,7 @@ async fn what_is_called_in_comes_from_whoever_reads_next() {
     server.write_all(format!("{ANSWER}\n").as_bytes()).unwrap();
     let calls_in = output.clone();
     let on_heard = move |_: &Waiting| {
-        assert!(calls_in.step(Role::call_in).is_none(), "the waiter has it");
+        assert!(calls_in.step(ReaderRole::call_in).is_none(), "the waiter has it");
     };
     let inbound = Waiting { on_heard: Some(Box::new(on_heard)), ..Waiting::of(&[REQUEST]) };
     output.read_here(REQUEST, &inbound);
