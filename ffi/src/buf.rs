@@ -11,10 +11,10 @@ use crate::types::Str;
 /// A text that the library gave to the host, such as a result or a report: UTF-8, JSON, read-only.
 /// Free it with `trunkline_buf_free`. Any thread may read it, several at a time.
 #[derive(Debug)]
-pub struct Buf(Content);
+pub struct Buf(BufContent);
 
 #[derive(Debug)]
-enum Content {
+enum BufContent {
     Text(Box<str>),
     /// A list, and its number.
     List(Box<str>, u64),
@@ -27,20 +27,20 @@ enum Content {
 impl Buf {
     pub(crate) fn text(&self) -> &str {
         match &self.0 {
-            Content::Text(text) | Content::List(text, _) => text,
-            Content::Shaped(tools) => tools.json(),
-            Content::Result(result, whole) => {
+            BufContent::Text(text) | BufContent::List(text, _) => text,
+            BufContent::Shaped(tools) => tools.json(),
+            BufContent::Result(result, whole) => {
                 let whole = whole.get_or_init(|| in_whole_characters(result));
                 whole.as_deref().unwrap_or(result.json())
             }
-            Content::Event(event) => event.json(),
+            BufContent::Event(event) => event.json(),
         }
     }
 
     /// The text as it came.
     fn raw(&self) -> &str {
         match &self.0 {
-            Content::Result(result, _) => result.json(),
+            BufContent::Result(result, _) => result.json(),
             _ => self.text(),
         }
     }
@@ -48,9 +48,9 @@ impl Buf {
     /// The number of the list that it holds; 0 for what is no list.
     fn revision(&self) -> u64 {
         match &self.0 {
-            Content::List(_, revision) => *revision,
-            Content::Shaped(tools) => tools.revision(),
-            Content::Text(_) | Content::Result(..) | Content::Event(_) => 0,
+            BufContent::List(_, revision) => *revision,
+            BufContent::Shaped(tools) => tools.revision(),
+            BufContent::Text(_) | BufContent::Result(..) | BufContent::Event(_) => 0,
         }
     }
 
@@ -62,7 +62,7 @@ impl Buf {
 
 impl From<String> for Buf {
     fn from(text: String) -> Buf {
-        Buf(Content::Text(text.into_boxed_str()))
+        Buf(BufContent::Text(text.into_boxed_str()))
     }
 }
 
@@ -75,13 +75,13 @@ impl From<&[Listed]> for Buf {
 
 impl From<List> for Buf {
     fn from(list: List) -> Buf {
-        Buf(Content::List(array(&list).into_boxed_str(), list.revision()))
+        Buf(BufContent::List(array(&list).into_boxed_str(), list.revision()))
     }
 }
 
 impl From<ShapedTools> for Buf {
     fn from(tools: ShapedTools) -> Buf {
-        Buf(Content::Shaped(tools))
+        Buf(BufContent::Shaped(tools))
     }
 }
 
@@ -100,13 +100,13 @@ fn array(listed: &[Listed]) -> String {
 
 impl From<CallResult> for Buf {
     fn from(result: CallResult) -> Buf {
-        Buf(Content::Result(result, OnceLock::new()))
+        Buf(BufContent::Result(result, OnceLock::new()))
     }
 }
 
 impl From<Event> for Buf {
     fn from(event: Event) -> Buf {
-        Buf(Content::Event(event))
+        Buf(BufContent::Event(event))
     }
 }
 

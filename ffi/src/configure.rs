@@ -7,7 +7,7 @@ use trunkline::{ConfigureOptions, GateLists, Operation, Result, Session, roots_f
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs};
+use crate::forms::{self, StartOuts};
 use crate::guard::guard;
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn trunkline_pool_set_roots_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| set_roots(pool, roots_json)) }
 }
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn trunkline_pool_set_roots_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| set_roots(pool, roots_json)) }
 }

@@ -19,7 +19,7 @@ use crate::raw;
 use crate::types::{DestroyFn, DoneFn, Status};
 
 /// Where a started operation's handle, and the error of a failed start, go.
-pub(crate) struct Outs {
+pub(crate) struct StartOuts {
     pub(crate) op: *mut u64,
     pub(crate) err: *mut *mut ErrorObject,
 }
@@ -60,7 +60,7 @@ impl<F: FnOnce(Completion) -> Operation> Launches for Sends<F> {
 pub(crate) unsafe fn start<Launch>(
     pool: *mut PoolObject,
     (done, user_data, destroy): (DoneFn, *mut c_void, DestroyFn),
-    outs: Outs,
+    outs: StartOuts,
     prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
 ) -> Status
 where
@@ -89,7 +89,7 @@ where
 pub(crate) unsafe fn enqueue<Launch>(
     pool: *mut PoolObject,
     (queue, tag): (*mut QueueObject, u64),
-    outs: Outs,
+    outs: StartOuts,
     prepare: impl FnOnce(&PoolObject) -> Result<Launch>,
 ) -> Status
 where

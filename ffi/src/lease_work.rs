@@ -7,7 +7,7 @@ use trunkline::{CallResult, Operation, Result};
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs, Sends};
+use crate::forms::{self, Sends, StartOuts};
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn trunkline_lease_call_tool_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::start(pool, callback, outs, |pool| {
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn trunkline_lease_call_tool_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::enqueue(pool, (queue, tag), outs, |pool| {
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn trunkline_lease_request_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::start(pool, callback, outs, |pool| {
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn trunkline_lease_request_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::enqueue(pool, (queue, tag), outs, |pool| {
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| subscribe_resource(pool, lease, uri)) }
 }
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| subscribe_resource(pool, lease, uri)) }
 }
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| unsubscribe_resource(pool, lease, uri)) }
 }
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::enqueue(pool, (queue, tag), outs, |pool| unsubscribe_resource(pool, lease, uri))

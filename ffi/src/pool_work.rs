@@ -7,7 +7,7 @@ use trunkline::{AcquireOptions, DrainOptions, Operation, Result, ServerSpec, Ser
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs};
+use crate::forms::{self, StartOuts};
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn trunkline_pool_reconcile_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| reconcile(pool, servers_json)) }
 }
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn trunkline_pool_reconcile_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| reconcile(pool, servers_json)) }
 }
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn trunkline_pool_restart_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| restart(pool, server, entry_index)) }
 }
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn trunkline_pool_restart_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| restart(pool, server, entry_index)) }
 }
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn trunkline_pool_accept_tool_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| accept_tool(pool, server, tool, digest)) }
 }
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn trunkline_pool_accept_tool_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::enqueue(pool, (queue, tag), outs, |pool| accept_tool(pool, server, tool, digest))
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn trunkline_pool_drain_all_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| drain_all(pool, options_json)) }
 }
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn trunkline_pool_drain_all_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| drain_all(pool, options_json)) }
 }
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn trunkline_pool_acquire_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::start(pool, callback, outs, |pool| {
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn trunkline_pool_acquire_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::enqueue(pool, (queue, tag), outs, |pool| {

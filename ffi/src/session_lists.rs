@@ -7,7 +7,7 @@ use trunkline::{Introduction, Operation, Result};
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs};
+use crate::forms::{self, StartOuts};
 use crate::guard::guard;
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn trunkline_session_refresh_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| refresh(pool, session, server)) }
 }
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn trunkline_session_refresh_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| refresh(pool, session, server)) }
 }
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn trunkline_session_listed_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| listed(pool, session, server)) }
 }
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn trunkline_session_listed_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| listed(pool, session, server)) }
 }

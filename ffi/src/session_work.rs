@@ -7,7 +7,7 @@ use trunkline::{AcquireOptions, CallResult, Operation, Result, ServerSpec};
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs, Sends};
+use crate::forms::{self, Sends, StartOuts};
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn trunkline_session_acquire_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::start(pool, callback, outs, |pool| {
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn trunkline_session_acquire_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::enqueue(pool, (queue, tag), outs, |pool| {
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn trunkline_session_started_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| started(pool, session)) }
 }
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn trunkline_session_started_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| started(pool, session)) }
 }
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn trunkline_session_ready_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| ready(pool, session, server, timeout_ms)) }
 }
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn trunkline_session_ready_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::enqueue(pool, (queue, tag), outs, |pool| ready(pool, session, server, timeout_ms))
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn trunkline_session_call_tool_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::start(pool, callback, outs, |pool| {
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn trunkline_session_call_tool_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         forms::enqueue(pool, (queue, tag), outs, |pool| {

@@ -7,7 +7,7 @@ use trunkline::{Operation, Result, SignInOptions};
 use crate::buf::Buf;
 use crate::completion::{Completion, Value};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs};
+use crate::forms::{self, StartOuts};
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_in_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| sign_in(pool, server, options_json)) }
 }
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_in_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| sign_in(pool, server, options_json)) }
 }
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn trunkline_pool_finish_sign_in_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| finish_sign_in(pool, redirect_url)) }
 }
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn trunkline_pool_finish_sign_in_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| finish_sign_in(pool, redirect_url)) }
 }
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_out_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| sign_out(pool, server)) }
 }
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_out_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| sign_out(pool, server)) }
 }

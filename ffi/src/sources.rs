@@ -9,7 +9,7 @@ use trunkline::{
 use crate::buf::Buf;
 use crate::completion::{Completion, reported};
 use crate::error::ErrorObject;
-use crate::forms::{self, Outs};
+use crate::forms::{self, StartOuts};
 use crate::pool::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn trunkline_pool_load_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| load(pool, path, options_json)) }
 }
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn trunkline_pool_load_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| load(pool, path, options_json)) }
 }
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn trunkline_pool_reload_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| reload(pool, options_json)) }
 }
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn trunkline_pool_reload_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| reload(pool, options_json)) }
 }
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn trunkline_pool_settled_start(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let (callback, outs) = ((done, user_data, destroy), Outs { op: out_op, err });
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::start(pool, callback, outs, |pool| settled(pool, timeout_ms)) }
 }
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn trunkline_pool_settled_enqueue(
     out_op: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let outs = Outs { op: out_op, err };
+    let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| settled(pool, timeout_ms)) }
 }

@@ -46,7 +46,12 @@ pub unsafe extern "C" fn trunkline_pool_subscribe(
         guard(err, || {
             let pool = raw::pool(pool)?;
             let stream = || pool.core.subscribe(EventMask(mask));
-            with_callback(&pool.objects, stream, (callback, user_data), Outs(out, out_snapshot))
+            with_callback(
+                &pool.objects,
+                stream,
+                (callback, user_data),
+                SubscribeOuts(out, out_snapshot),
+            )
         })
     }
 }
@@ -68,7 +73,7 @@ pub unsafe extern "C" fn trunkline_pool_subscribe_queue(
         guard(err, || {
             let pool = raw::pool(pool)?;
             let stream = || pool.core.subscribe(EventMask(mask));
-            with_queue(&pool.objects, stream, (queue, tag), Outs(out, out_snapshot))
+            with_queue(&pool.objects, stream, (queue, tag), SubscribeOuts(out, out_snapshot))
         })
     }
 }
@@ -93,7 +98,12 @@ pub unsafe extern "C" fn trunkline_session_subscribe(
         guard(err, || {
             let pool = raw::pool(pool)?;
             let stream = || pool.objects.sessions.find(session)?.subscribe(EventMask(mask));
-            with_callback(&pool.objects, stream, (callback, user_data), Outs(out, out_snapshot))
+            with_callback(
+                &pool.objects,
+                stream,
+                (callback, user_data),
+                SubscribeOuts(out, out_snapshot),
+            )
         })
     }
 }
@@ -116,7 +126,7 @@ pub unsafe extern "C" fn trunkline_session_subscribe_queue(
         guard(err, || {
             let pool = raw::pool(pool)?;
             let stream = || pool.objects.sessions.find(session)?.subscribe(EventMask(mask));
-            with_queue(&pool.objects, stream, (queue, tag), Outs(out, out_snapshot))
+            with_queue(&pool.objects, stream, (queue, tag), SubscribeOuts(out, out_snapshot))
         })
     }
 }
@@ -148,7 +158,7 @@ pub unsafe extern "C" fn trunkline_subscription_close(
 }
 
 /// Where the handle and the snapshot go.
-struct Outs(*mut u64, *mut *mut Buf);
+struct SubscribeOuts(*mut u64, *mut *mut Buf);
 
 /// # Safety
 /// The pointers are as the header says.
@@ -156,7 +166,7 @@ unsafe fn with_callback(
     objects: &Arc<Objects>,
     stream: impl FnOnce() -> Result<Subscription>,
     (callback, user_data): (EventFn, UserData),
-    outs: Outs,
+    outs: SubscribeOuts,
 ) -> Result<()> {
     if callback.is_none() {
         return Err(raw::invalid("callback", "callback is NULL"));
@@ -185,7 +195,7 @@ unsafe fn with_queue(
     objects: &Arc<Objects>,
     stream: impl FnOnce() -> Result<Subscription>,
     (queue, tag): (*mut QueueObject, u64),
-    outs: Outs,
+    outs: SubscribeOuts,
 ) -> Result<()> {
     // SAFETY: as the function's own.
     let queue = unsafe { raw::queue(queue) }?;

@@ -57,10 +57,10 @@ pub(crate) type Generations = Vec<u32>;
 
 struct Slot<T> {
     generation: u32,
-    content: Content<T>,
+    content: SlotContent<T>,
 }
 
-enum Content<T> {
+enum SlotContent<T> {
     Free,
     /// The handle is given out, its object is still being made.
     Reserved,
@@ -86,7 +86,7 @@ impl<T> Table<T> {
     /// # Errors
     /// `limit` when the table is full, `closed` after [`clear`](Self::clear).
     pub(crate) fn insert(&self, value: T) -> Result<u64> {
-        self.lock().occupy(Content::Full(value)).map(|slot| self.handle(slot))
+        self.lock().occupy(SlotContent::Full(value)).map(|slot| self.handle(slot))
     }
 
     /// A handle whose object comes later by [`fill`](Self::fill), or never if it is removed before.
@@ -94,15 +94,15 @@ impl<T> Table<T> {
     /// # Errors
     /// As of [`insert`](Self::insert).
     pub(crate) fn reserve(&self) -> Result<u64> {
-        self.lock().occupy(Content::Reserved).map(|slot| self.handle(slot))
+        self.lock().occupy(SlotContent::Reserved).map(|slot| self.handle(slot))
     }
 
     /// Puts in the object of a reserved handle; gives it back when the handle is gone or was revoked.
     pub(crate) fn fill(&self, handle: u64, value: T) -> Option<T> {
         let mut slots = self.lock();
         match self.slot(&mut slots, handle) {
-            Some(slot) if !matches!(slot.content, Content::Revoked) => {
-                slot.content = Content::Full(value);
+            Some(slot) if !matches!(slot.content, SlotContent::Revoked) => {
+                slot.content = SlotContent::Full(value);
                 None
             }
             _ => Some(value),
@@ -113,14 +113,14 @@ impl<T> Table<T> {
     pub(crate) fn remove(&self, handle: u64) -> Option<T> {
         let mut slots = self.lock();
         let slot = self.slot(&mut slots, handle)?;
-        let content = std::mem::replace(&mut slot.content, Content::Free);
+        let content = std::mem::replace(&mut slot.content, SlotContent::Free);
         slot.generation += 1;
         if slot.generation <= GENERATION_MAX {
             slots.free.push((handle & INDEX_MASK) as u32);
         }
         match content {
-            Content::Full(value) => Some(value),
-            Content::Reserved | Content::Revoked | Content::Free => None,
+            SlotContent::Full(value) => Some(value),
+            SlotContent::Reserved | SlotContent::Revoked | SlotContent::Free => None,
         }
     }
 
@@ -133,8 +133,8 @@ impl<T> Table<T> {
         let all = std::mem::take(&mut slots.slots);
         drop(slots);
         let full = |slot: Slot<T>| match slot.content {
-            Content::Full(value) => Some(value),
-            Content::Reserved | Content::Revoked | Content::Free => None,
+            SlotContent::Full(value) => Some(value),
+            SlotContent::Reserved | SlotContent::Revoked | SlotContent::Free => None,
         };
         all.into_iter().filter_map(full).collect()
     }
@@ -144,7 +144,7 @@ impl<T> Table<T> {
             return None;
         }
         let slot = slots.slots.get_mut((handle & INDEX_MASK) as usize)?;
-        let live = !matches!(slot.content, Content::Free);
+        let live = !matches!(slot.content, SlotContent::Free);
         (live && slot.generation == generation_of(handle)).then_some(slot)
     }
 
@@ -155,8 +155,8 @@ impl<T> Table<T> {
         self.is_ours(handle)
             && generation >= slots.first(index)
             && slots.slots.get(index).is_some_and(|slot| match slot.content {
-                Content::Free => generation < slot.generation,
-                Content::Reserved | Content::Revoked | Content::Full(_) => {
+                SlotContent::Free => generation < slot.generation,
+                SlotContent::Reserved | SlotContent::Revoked | SlotContent::Full(_) => {
                     generation <= slot.generation
                 }
             })
@@ -188,7 +188,7 @@ impl<T: Clone> Table<T> {
     pub(crate) fn find(&self, handle: u64) -> Result<T> {
         let mut slots = self.lock();
         match self.slot(&mut slots, handle).map(|slot| &slot.content) {
-            Some(Content::Full(value)) => Ok(value.clone()),
+            Some(SlotContent::Full(value)) => Ok(value.clone()),
             _ => Err(bad_handle(self.kind)),
         }
     }
@@ -205,9 +205,9 @@ impl<T: Clone> Table<T> {
         }
         let Some(slot) = self.slot(&mut slots, handle) else { return Ok(None) };
         match &slot.content {
-            Content::Full(value) => Ok(Some(value.clone())),
-            Content::Reserved | Content::Revoked | Content::Free => {
-                slot.content = Content::Revoked;
+            SlotContent::Full(value) => Ok(Some(value.clone())),
+            SlotContent::Reserved | SlotContent::Revoked | SlotContent::Free => {
+                slot.content = SlotContent::Revoked;
                 Ok(None)
             }
         }
@@ -215,7 +215,7 @@ impl<T: Clone> Table<T> {
 }
 
 impl<T> Slots<T> {
-    fn occupy(&mut self, content: Content<T>) -> Result<(u32, u32)> {
+    fn occupy(&mut self, content: SlotContent<T>) -> Result<(u32, u32)> {
         if !self.open {
             return Err(Error::new(ErrorCode::Closed, "the pool is freed"));
         }
@@ -225,7 +225,7 @@ impl<T> Slots<T> {
             return Ok((index, slot.generation));
         }
         while self.first(self.slots.len()) > GENERATION_MAX {
-            self.slots.push(Slot { generation: GENERATION_MAX + 1, content: Content::Free });
+            self.slots.push(Slot { generation: GENERATION_MAX + 1, content: SlotContent::Free });
         }
         let (index, generation) = (self.slots.len() as u64, self.first(self.slots.len()));
         if index > INDEX_MASK {
@@ -243,8 +243,10 @@ impl<T> Slots<T> {
 
     fn generations(&self) -> Generations {
         let next = |slot: &Slot<T>| match slot.content {
-            Content::Free => slot.generation,
-            Content::Reserved | Content::Revoked | Content::Full(_) => slot.generation + 1,
+            SlotContent::Free => slot.generation,
+            SlotContent::Reserved | SlotContent::Revoked | SlotContent::Full(_) => {
+                slot.generation + 1
+            }
         };
         let unused = self.before.iter().skip(self.slots.len()).copied();
         self.slots.iter().map(next).chain(unused).collect()

@@ -14,7 +14,7 @@ use crate::subscription::Flag;
 /// What is called when there is news.
 type Wake = Box<dyn Fn() + Send + Sync>;
 
-struct Room {
+struct DeskRoom {
     desk: Arc<HandlerDesk>,
     handlers: Handlers,
     wake: Arc<Mutex<Option<Wake>>>,
@@ -27,7 +27,7 @@ fn lock(wake: &Mutex<Option<Wake>>) -> MutexGuard<'_, Option<Wake>> {
 
 /// The requests for the handlers with these names.
 #[pyclass(frozen, module = "trunkline._trunkline")]
-pub struct Desk(Owned<Room>);
+pub struct Desk(Owned<DeskRoom>);
 
 impl Desk {
     /// The handlers of an option that may be absent.
@@ -51,7 +51,7 @@ impl Desk {
             });
             let names: Vec<Text> = texts(names)?;
             let handlers = desk.handlers(names.iter().map(|name| &**name)).or_raise(py)?;
-            Ok(Desk(Owned::new(Room { desk, handlers, wake, flag: Arc::default() })))
+            Ok(Desk(Owned::new(DeskRoom { desk, handlers, wake, flag: Arc::default() })))
         })
     }
 

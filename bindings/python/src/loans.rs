@@ -15,10 +15,10 @@ use crate::interpreter::{call_python, report};
 /// What one event loop has on loan.
 pub struct Loans {
     event_loop: EventLoop,
-    open: Mutex<Vec<Open>>,
+    open: Mutex<Vec<OpenLoan>>,
 }
 
-struct Open {
+struct OpenLoan {
     loan: Arc<Loan>,
     is_watched: bool,
 }
@@ -40,7 +40,7 @@ impl Loans {
             ReadBy::Loan(number) => number,
             ReadBy::NewLoan(loan) => {
                 let number = loan.number();
-                self.open().push(Open { loan: Arc::new(loan), is_watched: false });
+                self.open().push(OpenLoan { loan: Arc::new(loan), is_watched: false });
                 number
             }
         };
@@ -72,19 +72,19 @@ impl Loans {
             at.map(|at| open.swap_remove(at))
         };
         // The descriptor is closed behind it: until then no other can have its number.
-        if let Some(Open { loan, is_watched: true }) = closed {
+        if let Some(OpenLoan { loan, is_watched: true }) = closed {
             unwatch(&loan, bridge);
         }
     }
 
     /// The loan with that number, if the condition holds for it.
-    fn loan(&self, number: u64, holds: impl FnOnce(&mut Open) -> bool) -> Option<Arc<Loan>> {
+    fn loan(&self, number: u64, holds: impl FnOnce(&mut OpenLoan) -> bool) -> Option<Arc<Loan>> {
         let mut open = self.open();
         let open = open.iter_mut().find(|open| open.loan.number() == number)?;
         holds(open).then(|| open.loan.clone())
     }
 
-    fn open(&self) -> MutexGuard<'_, Vec<Open>> {
+    fn open(&self) -> MutexGuard<'_, Vec<OpenLoan>> {
         self.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

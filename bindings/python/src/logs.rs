@@ -10,14 +10,14 @@ use crate::fork::Owned;
 use crate::options::Text;
 use crate::subscription::Flag;
 
-struct Room {
+struct LogRoom {
     feed: LogFeed,
     flag: Arc<Flag>,
 }
 
 /// The records of the library, from one level on.
 #[pyclass(frozen, module = "trunkline._trunkline")]
-pub struct Logs(Owned<Room>);
+pub struct Logs(Owned<LogRoom>);
 
 #[pymethods]
 impl Logs {
@@ -27,7 +27,7 @@ impl Logs {
             let flag = Arc::<Flag>::default();
             let woken = flag.clone();
             let feed = LogFeed::start(&level, move || woken.raise()).or_raise(py)?;
-            Ok(Logs(Owned::new(Room { feed, flag })))
+            Ok(Logs(Owned::new(LogRoom { feed, flag })))
         })
     }
 

@@ -31,14 +31,14 @@ pub fn rows(listed: &[Listed]) -> Vec<Row> {
 }
 
 /// A session and the pool that it is of.
-struct Open {
+struct SessionAndPool {
     session: trunkline::Session,
     pool: trunkline::Pool,
 }
 
 /// One conversation. Dropped, it is closed.
 #[pyclass(frozen, module = "trunkline._trunkline")]
-pub struct Session(Owned<Open>);
+pub struct Session(Owned<SessionAndPool>);
 
 impl Session {
     fn start<F>(
@@ -62,7 +62,7 @@ impl Session {
 impl Session {
     /// To hand to Python.
     pub fn new(session: trunkline::Session, pool: trunkline::Pool) -> Self {
-        Session(Owned::new(Open { session, pool }))
+        Session(Owned::new(SessionAndPool { session, pool }))
     }
 }
 

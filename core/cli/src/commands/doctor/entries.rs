@@ -21,7 +21,7 @@ pub(super) struct Read {
 }
 
 /// An entry that is the one of its name.
-pub(super) struct Entry<'a> {
+pub(super) struct DoctorEntry<'a> {
     pub name: &'a str,
     pub template: &'a Template,
     /// What its start would use, where it starts a program.
@@ -106,7 +106,7 @@ pub(super) fn in_force<'a>(
     files: &'a [Read],
     status: &Value,
     opened: &'a Opened,
-) -> Vec<Entry<'a>> {
+) -> Vec<DoctorEntry<'a>> {
     let taken = entries(files).filter(|(path, name, template)| {
         status["servers"][*name]["file"] == **path && !template.unexpanded().disabled
     });
@@ -121,7 +121,7 @@ pub(super) fn in_force<'a>(
         // What is wrong with the entry itself is told where programs and servers are.
         let start = find_start(name, template, &around).ok().flatten();
         let way = find_way(name, template, &opened.workspace).ok().flatten();
-        Entry { name, template, start, way, around }
+        DoctorEntry { name, template, start, way, around }
     });
     looked_at.collect()
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use trunkline::{FolderInUse, Start, folders_in_use};
 use trunkline_pool::text::escaped;
 
-use super::entries::Entry;
+use super::entries::DoctorEntry;
 use super::finding::{Finding, State, Topic, push_shared};
 
-pub(super) fn look(entries: &[Entry<'_>], workspace: &Path, findings: &mut Vec<Finding>) {
+pub(super) fn look(entries: &[DoctorEntry<'_>], workspace: &Path, findings: &mut Vec<Finding>) {
     for entry in entries {
         if let Some(start) = &entry.start {
             push_shared(findings, entry.name, of_start(start));

@@ -8,7 +8,7 @@ use trunkline::{
 };
 use trunkline_pool::text::escaped;
 
-use super::entries::Entry;
+use super::entries::DoctorEntry;
 use super::finding::{Finding, State, Topic, Words, push_shared};
 
 /// The most bytes of a file of certificates that are looked at.
@@ -20,12 +20,12 @@ const FILES_MAX: usize = 10_000;
 /// The line that every certificate in PEM form begins with.
 const PEM: &str = "-----BEGIN CERTIFICATE-----";
 
-pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
+pub(super) fn look(entries: &[DoctorEntry<'_>], findings: &mut Vec<Finding>) {
     proxies(entries, findings);
     certificates(entries, findings);
 }
 
-fn proxies(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
+fn proxies(entries: &[DoctorEntry<'_>], findings: &mut Vec<Finding>) {
     for name in misread_proxies() {
         let message =
             format!("`{name}` is not the address of a proxy: requests that need a proxy fail");
@@ -106,7 +106,7 @@ pub(super) fn set_variables(names: &[&str]) -> Vec<String> {
     set
 }
 
-fn certificates(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
+fn certificates(entries: &[DoctorEntry<'_>], findings: &mut Vec<Finding>) {
     let named = set_variables(certificate_variables());
     let (of_library, of_others): (Vec<String>, Vec<String>) =
         named.into_iter().partition(|name| root_variables().contains(&&**name));
@@ -124,7 +124,7 @@ fn certificates(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
     }
 }
 
-fn roots(of_library: &[String], entries: &[Entry<'_>]) -> Finding {
+fn roots(of_library: &[String], entries: &[DoctorEntry<'_>]) -> Finding {
     let needed = entries.iter().filter_map(|entry| entry.way.as_ref());
     let is_needed = needed.into_iter().any(|way| way.origin.starts_with("https:"));
     match trusted_roots() {
@@ -148,7 +148,7 @@ fn roots(of_library: &[String], entries: &[Entry<'_>]) -> Finding {
 }
 
 /// The servers that do not get a variable, if there are any.
-fn without(name: &str, entries: &[Entry<'_>]) -> Option<Finding> {
+fn without(name: &str, entries: &[DoctorEntry<'_>]) -> Option<Finding> {
     let starts = entries.iter().filter_map(|entry| Some((entry.name, entry.start.as_ref()?)));
     let without = starts.filter(|(_, start)| start.withheld.iter().any(|one| one == name));
     let servers: Vec<String> = without.map(|(server, _)| server.to_owned()).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 use trunkline::Start;
 use trunkline_pool::text::escaped;
 
-use super::entries::Entry;
+use super::entries::DoctorEntry;
 use super::finding::{Finding, State, Topic, push_shared};
 
 /// Programs that run other programs.
@@ -37,7 +37,7 @@ const MANAGERS: &[(&str, &str)] = &[
     ("homebrew", "Homebrew"),
 ];
 
-pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
+pub(super) fn look(entries: &[DoctorEntry<'_>], findings: &mut Vec<Finding>) {
     for entry in entries {
         let Some(start) = &entry.start else { continue };
         if let Some(found) = of_start(start) {

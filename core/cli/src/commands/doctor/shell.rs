@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use trunkline::{LoginShell, PATH_OF_DESKTOP, Surroundings, find_start, login_shell};
 use trunkline_pool::text::escaped;
 
-use super::entries::Entry;
+use super::entries::DoctorEntry;
 use super::finding::{Finding, State, Topic, Words, push_shared};
 use crate::failure::Failure;
 use crate::opened::Opened;
@@ -17,7 +17,7 @@ const OF_ITSELF: &[&str] = &["_", "PWD", "OLDPWD", "SHLVL"];
 
 pub(super) fn look(
     is_asked: bool,
-    entries: &[Entry<'_>],
+    entries: &[DoctorEntry<'_>],
     opened: &Opened,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
@@ -93,7 +93,7 @@ fn folders(of: &OsStr, without: &OsStr) -> Vec<String> {
 }
 
 /// Where the shell finds a server's program, as far as others do not find it there.
-fn of_program(entry: &Entry<'_>, shell: &LoginShell) -> Option<Finding> {
+fn of_program(entry: &DoctorEntry<'_>, shell: &LoginShell) -> Option<Finding> {
     let start = entry.start.as_ref()?;
     if start.command.contains(std::path::is_separator) {
         return None;

@@ -7,7 +7,7 @@ use trunkline_pool::expand::{TakenKind, takes};
 use trunkline_pool::pattern;
 use trunkline_pool::text::escaped;
 
-use super::entries::Entry;
+use super::entries::DoctorEntry;
 use super::finding::{Finding, State, Topic, Words, push_shared};
 use super::runner::{installed_by, runner};
 
@@ -38,7 +38,7 @@ const READ_BY: &[(&[&str], &[&str])] = &[
     (&["mise"], &["MISE_*"]),
 ];
 
-pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
+pub(super) fn look(entries: &[DoctorEntry<'_>], findings: &mut Vec<Finding>) {
     for entry in entries {
         let Some(start) = &entry.start else { continue };
         push_shared(findings, entry.name, given(entry, start));
@@ -61,7 +61,7 @@ pub(super) fn look(entries: &[Entry<'_>], findings: &mut Vec<Finding>) {
 }
 
 /// What a server gets, and whence.
-fn given(entry: &Entry<'_>, start: &Start) -> Finding {
+fn given(entry: &DoctorEntry<'_>, start: &Start) -> Finding {
     let parts = [
         ("", &start.base),
         ("by `inherit_env` ", &start.inherited),
@@ -88,7 +88,7 @@ fn given(entry: &Entry<'_>, start: &Start) -> Finding {
 }
 
 /// The variables of the host that the entry's texts hold, and that the server does not get by their names.
-fn taken(entry: &Entry<'_>, start: &Start) -> Vec<String> {
+fn taken(entry: &DoctorEntry<'_>, start: &Start) -> Vec<String> {
     let given = given_names(start);
     let taken = takes(entry.template).into_keys();
     let taken = taken.filter(|(kind, name)| *kind == TakenKind::Env && !given.contains(&**name));

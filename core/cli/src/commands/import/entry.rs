@@ -8,7 +8,7 @@ use trunkline_pool::expand::PREDEFINED;
 use super::dialect::{Dialect, Spelling, dialect};
 
 /// What becomes of one server.
-pub(super) struct Entry {
+pub(super) struct ImportedEntry {
     /// Nothing where the product cannot have the server.
     pub members: Option<Map<String, Value>>,
     /// What the product has no field for, or why it cannot have the server.
@@ -18,18 +18,18 @@ pub(super) struct Entry {
 }
 
 /// The entry of a server. One that is switched off, or shut out by its file, is never written as one that is on.
-pub(super) fn entry(template: &Template, format: Format, is_shut: bool) -> Entry {
+pub(super) fn entry(template: &Template, format: Format, is_shut: bool) -> ImportedEntry {
     let Some(dialect) = dialect(format) else { return own(template, is_shut) };
     let spec = template.unexpanded();
     let mut written = Written { format, dialect, out: Map::new(), lost: Vec::new() };
     if !written.transport(spec) {
-        return Entry { members: None, lost: written.lost, literal: Vec::new() };
+        return ImportedEntry { members: None, lost: written.lost, literal: Vec::new() };
     }
     written.rest(spec, template.env_file());
     if spec.disabled || is_shut {
         let Some((field, value)) = dialect.off else {
             let why = format!("it is switched off, which {} has no field for", format.name());
-            return Entry { members: None, lost: vec![why], literal: Vec::new() };
+            return ImportedEntry { members: None, lost: vec![why], literal: Vec::new() };
         };
         written.put(Some(field), "disabled", json!(value));
     }
@@ -39,18 +39,18 @@ pub(super) fn entry(template: &Template, format: Format, is_shut: bool) -> Entry
         let mut told = |variable: &str| literal.push(format!("{name}: {variable}"));
         spelled(value, (format, dialect.variables), &mut told);
     }
-    Entry { members: Some(out), lost, literal }
+    ImportedEntry { members: Some(out), lost, literal }
 }
 
 /// In the pool's own form nothing is lost.
-fn own(template: &Template, is_shut: bool) -> Entry {
+fn own(template: &Template, is_shut: bool) -> ImportedEntry {
     let mut out = template.configuration().clone();
     if is_shut {
         out.shift_remove("enabled");
         out.insert("disabled".to_owned(), true.into());
     }
     out.extend(template.env_file().map(|file| ("env_file".to_owned(), file.into())));
-    Entry { members: Some(out), lost: Vec::new(), literal: Vec::new() }
+    ImportedEntry { members: Some(out), lost: Vec::new(), literal: Vec::new() }
 }
 
 struct Written {
