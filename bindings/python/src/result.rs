@@ -28,7 +28,8 @@ impl CallResult {
     }
 
     /// Whether the tool reports an error.
-    fn is_error(&self) -> PyResult<bool> {
+    #[pyo3(name = "is_error")]
+    fn reports_error(&self) -> PyResult<bool> {
         guarded(|| Ok(self.0.is_error()))
     }
 }

@@ -21,7 +21,7 @@ impl Random {
         (self.number() % limit as u64) as usize
     }
 
-    pub(crate) fn is_one_in(&mut self, chance: usize) -> bool {
+    pub(crate) fn one_in(&mut self, chance: usize) -> bool {
         self.below(chance) == 0
     }
 

@@ -187,7 +187,7 @@ impl SessionCore {
             };
             if learns_now {
                 want.sleep(None);
-                want.is_well();
+                want.clear_failure();
             }
             self.defer((server, want), catalog, FirstSight::Told);
         }

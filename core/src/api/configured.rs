@@ -75,7 +75,7 @@ impl Configured {
     }
 
     /// Its values are not what was written; before anybody asks.
-    pub(super) fn was_written(&self, written: WrittenHash) {
+    pub(super) fn set_written(&self, written: WrittenHash) {
         // Of several the first stays.
         let _ = self.written.set(written);
     }

@@ -75,12 +75,12 @@ impl SessionCore {
     /// Lets go what it no longer wants; what it wants besides, which is to be asked for.
     fn let_go(self: &Arc<Self>) -> Vec<NewDemand> {
         let (gone, new) = self.carry_out_plan();
-        self.are_over(&gone);
+        self.end_demands(&gone);
         new
     }
 
     /// Wants were taken from the list: their questions are taken back, and what came of them goes.
-    pub(super) fn are_over(self: &Arc<Self>, gone: &[Want]) {
+    pub(super) fn end_demands(self: &Arc<Self>, gone: &[Want]) {
         for ticket in gone.iter().filter_map(Want::open_ticket) {
             self.driver.step(PoolInput::CancelAcquire { ticket });
         }

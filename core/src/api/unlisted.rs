@@ -123,7 +123,7 @@ impl SessionCore {
         let is_meant = |name: &str| server.is_none_or(|server| server == name);
         for cell in self.holds.cells().into_iter().filter(|cell| is_meant(&cell.server)) {
             let generation = cell.load().slot.generation;
-            self.driver.has_listed(&cell, generation).await;
+            self.driver.wait_until_listed(&cell, generation).await;
         }
     }
 }
@@ -136,7 +136,7 @@ impl WaitingCall {
         let driver = &self.session().driver;
         let listed = async {
             for (cell, generation) in &owed.lists {
-                driver.has_listed(cell, *generation).await;
+                driver.wait_until_listed(cell, *generation).await;
             }
         };
         if timeout_at(deadline, listed).await.is_err() {

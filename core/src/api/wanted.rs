@@ -185,7 +185,7 @@ impl SessionCore {
             Ok(hold) => match self.holds.add(self, hold, held_for, asked) {
                 Ok(new) => {
                     want.state = WantState::Ready(new.id);
-                    want.is_well();
+                    want.clear_failure();
                     rests = want.is_of_no_use().then(|| self.rest(name, want)).flatten();
                     added = Some(new);
                     Some((EventKind::ServerReady, ("left", self.pending(&wants).into())))
@@ -196,13 +196,13 @@ impl SessionCore {
                     let want = wants.servers.remove(name);
                     drop(wants);
                     drop(refused);
-                    self.are_over(want.as_slice());
+                    self.end_demands(want.as_slice());
                     return;
                 }
             },
             Err(error) => {
                 let field = ("error", error.to_json());
-                let is_news = !had_failed && want.has_failed_anew(&error);
+                let is_news = !had_failed && want.note_failure(&error);
                 over = self.fail(name, want, error);
                 is_news.then_some((EventKind::Failed, field))
             }
@@ -234,7 +234,7 @@ impl SessionCore {
             return;
         }
         let field = ("error", error.to_json());
-        let is_news = want.has_failed_anew(&error);
+        let is_news = want.note_failure(&error);
         let over = self.fail(name, want, error);
         let ticket = if want.lazy.is_some() { want.ticket.take() } else { None };
         drop(wants);
@@ -328,13 +328,13 @@ impl Want {
     }
 
     /// Whether the session is to be told of this failure: one that runs for calls only and is started in vain again stands as it stood.
-    fn has_failed_anew(&mut self, error: &Error) -> bool {
+    fn note_failure(&mut self, error: &Error) -> bool {
         let code = error.code();
         self.lazy.as_mut().is_none_or(|lazy| lazy.told.replace(code) != Some(code))
     }
 
     /// Its server is there, or known: the next failure is another.
-    pub(super) fn is_well(&mut self) {
+    pub(super) fn clear_failure(&mut self) {
         if let Some(lazy) = &mut self.lazy {
             lazy.told = None;
         }

@@ -139,14 +139,14 @@ async fn run(mut ended: EndReport, place: PermitNeed, mut orders: mpsc::Receiver
         Ok((connection, listed)) => {
             let catalog = ended.driver.keep_listed(&ended.cell, &connection, listed);
             ended.cell.connected(id.generation, connection.clone());
-            ended.driver.core().interner.has_connected(ended.cell.key);
+            ended.driver.core().interner.mark_connected(ended.cell.key);
             // Who subscribes once it is granted tells the server themselves, and has missed nothing.
             let wanted = ended.cell.resources.uris();
             ended.driver.step(PoolInput::Connected { connection: id, catalog: catalog.clone() });
             ended.driver.renew_demand(&ended.cell, wanted);
             ended.driver.renew_roots(&ended.cell);
             events.announce();
-            ended.driver.has_come(&ended.cell);
+            ended.driver.on_connected(&ended.cell);
             ended.driver.warn_of_lists(&ended.cell, None, &catalog);
             let version = || connection.server_facts().protocol_version;
             let mut lasts = ended.driver.observer.connected(&ended.cell.spec, version);

@@ -190,7 +190,7 @@ impl Interner {
     }
 
     /// A key is connected: its turn is that of whoever asks from now on.
-    pub(super) fn has_connected(&mut self, key: KeyId) {
+    pub(super) fn mark_connected(&mut self, key: KeyId) {
         if let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) {
             row.keyed.turn = StartPriority::default();
         }

@@ -57,7 +57,7 @@ impl ListingEnd {
 impl Driver {
     /// A server was connected to: sessions that see of it what is kept, or failed to get it, have it
     /// from now on.
-    pub(super) fn has_come(&self, cell: &EntryCell) {
+    pub(super) fn on_connected(&self, cell: &EntryCell) {
         if let Some(sessions) = self.session_set() {
             sessions.on_connected(cell);
         }
@@ -81,7 +81,7 @@ impl Driver {
     }
 
     /// Waits until a connection owes no lists; not longer than it stands.
-    pub(crate) async fn has_listed(&self, cell: &EntryCell, generation: Generation) {
+    pub(crate) async fn wait_until_listed(&self, cell: &EntryCell, generation: Generation) {
         let mut ended = cell.listings.ended.subscribe();
         while self.owes_lists(cell, generation) {
             tokio::select! {

@@ -305,7 +305,7 @@ fn names_on_windows(command: &str) -> Vec<String> {
 pub(super) fn check(program: &Path) -> io::Result<()> {
     let found = std::fs::metadata(program)?;
     if found.is_dir() {
-        return Err(is_folder());
+        return Err(folder_error());
     }
     if !found.is_file() {
         return Err(denied());
@@ -332,12 +332,12 @@ fn denied() -> io::Error {
 }
 
 #[cfg(unix)]
-fn is_folder() -> io::Error {
+fn folder_error() -> io::Error {
     io::Error::from_raw_os_error(libc::EISDIR)
 }
 
 #[cfg(not(unix))]
-fn is_folder() -> io::Error {
+fn folder_error() -> io::Error {
     io::ErrorKind::IsADirectory.into()
 }
 

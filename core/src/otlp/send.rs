@@ -66,7 +66,7 @@ impl Sending {
         let sent = runtime.block_on(async {
             tokio::select! {
                 biased;
-                () = self.is_over() => Err("the exporter ends".into()),
+                () = self.wait_until_over() => Err("the exporter ends".into()),
                 sent = tokio::time::timeout(self.timeout, self.exchange(request)) => match sent {
                     Ok(sent) => sent,
                     Err(_) => Err("it took too long".into()),
@@ -105,7 +105,7 @@ impl Sending {
     }
 
     /// Waits until nothing may be sent any more.
-    async fn is_over(&self) {
+    async fn wait_until_over(&self) {
         let mut deadline = self.deadline.clone();
         let known = deadline.wait_for(Option::is_some).await.ok().and_then(|known| *known);
         // Without one its sender is gone, and with it whoever could want something sent.

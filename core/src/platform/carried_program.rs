@@ -23,7 +23,7 @@ pub(super) fn is_expected() -> bool {
 }
 
 /// Notes, for the life of this process, that there can be no supervisor.
-pub(super) fn is_impossible(error: &io::Error) {
+pub(super) fn note_impossible(error: &io::Error) {
     tracing::warn!(%error, "no supervisor can run here; servers are held by their groups");
     IMPOSSIBLE_IN.store(std::process::id(), Ordering::Relaxed);
 }

@@ -57,7 +57,7 @@ pub(super) fn ensure(live: impl FnOnce() -> Vec<(libc::pid_t, u64)>) {
         Err(error) if carried_program::may_pass(&error) || is_busy(&error) => {
             tracing::warn!(%error, "the supervisor did not start");
         }
-        Err(error) => carried_program::is_impossible(&error),
+        Err(error) => carried_program::note_impossible(&error),
     }
 }
 

@@ -189,7 +189,7 @@ impl Approvals {
     ) -> Result<()> {
         if let ApprovalsLocation::File(file) = &self.place {
             // What was approved is gone with the file.
-            if !file.is_there()? {
+            if !file.exists()? {
                 return Ok(());
             }
         }
@@ -217,7 +217,7 @@ impl Approvals {
     pub(crate) fn forget(&self, root: &ProjectRoot, server: &str) -> Result<usize> {
         if let ApprovalsLocation::File(file) = &self.place {
             // Without a file there is nothing to lock, and no folder to make for it.
-            if !file.is_there()? {
+            if !file.exists()? {
                 // What was in it is gone with it, here as well.
                 self.reread_if_changed()?;
                 return Ok(0);
@@ -342,7 +342,7 @@ fn look(file: &OwnFile) -> Result<BookRead> {
         FileContent::Bytes(bytes) => match Book::parse(&bytes) {
             Ok(book) => book,
             Err(Unreadable::Damaged) => return Ok(BookRead::Damaged),
-            Err(Unreadable::Later) => return Err(file.is_later()),
+            Err(Unreadable::Later) => return Err(file.later_version_error()),
         },
     };
     Ok(BookRead::Book(BookSnapshot { book: Arc::new(book), stamp }))

@@ -102,7 +102,7 @@ impl OwnFile {
     ///
     /// # Errors
     /// `store`.
-    pub(crate) fn is_there(&self) -> Result<bool> {
+    pub(crate) fn exists(&self) -> Result<bool> {
         match fs::symlink_metadata(&self.path) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -185,7 +185,7 @@ impl OwnFile {
     }
 
     /// What is said of one that a later version wrote.
-    pub(crate) fn is_later(&self) -> Error {
+    pub(crate) fn later_version_error(&self) -> Error {
         self.failed("read", &io::Error::new(io::ErrorKind::InvalidData, "it is of a later version"))
     }
 

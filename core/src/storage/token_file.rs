@@ -50,7 +50,7 @@ impl Grants {
         };
         let version = serde_json::from_slice::<Version>(&bytes);
         if version.is_ok_and(|version| version.v > VERSION) {
-            return Err(file.is_later());
+            return Err(file.later_version_error());
         }
         let grants = serde_json::from_slice(&bytes).ok();
         Ok(match grants.filter(|grants: &Grants| grants.v == VERSION) {

@@ -141,7 +141,7 @@ impl Store {
         fits: impl Fn(&GrantKey) -> bool + Send + 'static,
     ) -> Result<bool> {
         // Without a file there is nothing to lock, and no folder to make for it.
-        if !self.beside(|store| store.file.is_there()).await? {
+        if !self.beside(|store| store.file.exists()).await? {
             return Ok(false);
         }
         let changed = self.change(move |grants| {

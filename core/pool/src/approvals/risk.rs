@@ -237,7 +237,7 @@ impl LineFindings<'_> {
         for row in self.rows.iter().filter(|row| row.is_in(word)) {
             mark(marks, row.kind, word, index);
         }
-        if self.script.is_in_workspace(word, self.root) {
+        if self.script.take_word(word, self.root) {
             mark(marks, RiskKind::WorkspaceCode, word, index);
         }
         let name = words::program_name(word);

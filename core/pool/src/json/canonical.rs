@@ -68,7 +68,7 @@ impl<'a> Scanner<'a> {
         out.push('{');
         let first = out.len();
         let mut members: Vec<(Cow<'a, str>, Range<usize>)> = Vec::new();
-        while self.has_more(b'}') {
+        while self.step_to_item(b'}') {
             if !members.is_empty() {
                 out.push(',');
             }
@@ -100,7 +100,7 @@ impl<'a> Scanner<'a> {
     fn array(&mut self, depth: usize, out: &mut String) -> Result<(), CanonicalFault> {
         out.push('[');
         let mut is_first = true;
-        while self.has_more(b']') {
+        while self.step_to_item(b']') {
             if !is_first {
                 out.push(',');
             }
@@ -112,7 +112,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Steps over the bracket or comma before the next item, or over the closing bracket when there is none.
-    fn has_more(&mut self, close: u8) -> bool {
+    fn step_to_item(&mut self, close: u8) -> bool {
         if self.peek() == Some(close) {
             self.step();
             return false;
@@ -226,7 +226,7 @@ mod tests {
         let letters = ['a', '"', '\\', '{', ']', ',', ':', 'é', '\u{1}', ' ', '\u{10ffff}'];
         match random.below(if depth == 0 { 4 } else { 6 }) {
             0 => Value::Null,
-            1 => random.is_one_in(2).into(),
+            1 => random.one_in(2).into(),
             2 => (random.number() as i64).into(),
             3 => random.word(&letters, 5).into(),
             4 => (0..random.below(4)).map(|_| generate(random, depth - 1)).collect(),

@@ -169,7 +169,7 @@ fn generated_pairs_have_their_own_names() {
     for _ in 0..20_000 {
         let length = *random.pick(&[3, 10, 40, 90]);
         let mut pair = (random.word(&letters, length), random.word(&letters, length));
-        if random.is_one_in(4) && !seen.is_empty() {
+        if random.one_in(4) && !seen.is_empty() {
             // A tool that copies a name which is already taken.
             let taken = seen.keys().next().unwrap().trim_start_matches("mcp__").to_owned();
             pair = taken.split_once("__").map_or(pair, |(a, b)| (a.into(), b.into()));

@@ -358,7 +358,7 @@ fn value_for(kind: &OptionKind, random: &mut Random, right: bool) -> Value {
         };
     }
     match kind {
-        OptionKind::Bool => json!(random.is_one_in(2)),
+        OptionKind::Bool => json!(random.one_in(2)),
         OptionKind::Integer { min, max, .. } | OptionKind::Duration { min, max } => {
             json!(min + random.number() % (max - min + 1))
         }
@@ -390,13 +390,13 @@ fn object(
     let spoiled = random.below(rows.len());
     for (index, row) in rows.iter().enumerate() {
         let is_spoiled = spoil.is_some() && index == spoiled;
-        if !is_spoiled && row.name != "id" && random.is_one_in(2) {
+        if !is_spoiled && row.name != "id" && random.one_in(2) {
             continue;
         }
         let path =
             if path.is_empty() { row.name.to_owned() } else { format!("{path}.{}", row.name) };
         let value = match (&row.kind, is_spoiled) {
-            (OptionKind::Object(rows), true) if random.is_one_in(2) => {
+            (OptionKind::Object(rows), true) if random.one_in(2) => {
                 object(rows, random, spoil, &path)
             }
             (kind, true) => {

@@ -158,10 +158,10 @@ fn plans_are_complete_and_idempotent() {
         let mut state = State::new();
         for _ in 0..random.below(8) {
             let mut one = random.pick(&specs).clone();
-            one.share = if random.is_one_in(3) { Share::Session } else { Share::Pool };
-            one.warrant = random.is_one_in(4).then(|| WarrantId(random.below(2)));
-            one.shuts.name = random.is_one_in(4).into();
-            one.lazy = random.is_one_in(4);
+            one.share = if random.one_in(3) { Share::Session } else { Share::Pool };
+            one.warrant = random.one_in(4).then(|| WarrantId(random.below(2)));
+            one.shuts.name = random.one_in(4).into();
+            one.lazy = random.one_in(4);
             state.insert(format!("s{}", random.below(8)), one);
         }
         state

@@ -95,7 +95,7 @@ mod tests {
         let mut before: Vec<Vec<String>> = Vec::new();
         for _ in 0..60 {
             let some: Vec<&str> =
-                names.iter().filter(|_| random.is_one_in(3)).map(|name| &**name).collect();
+                names.iter().filter(|_| random.one_in(3)).map(|name| &**name).collect();
             let now = arranged(&mut order, &some);
             for old in &before {
                 let in_both = |list: &[String], other: &[String]| -> Vec<String> {

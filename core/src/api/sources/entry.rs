@@ -177,8 +177,8 @@ impl Resolver<'_> {
         };
         if !is_same || is_stale {
             earlier.before = earlier.ready.take().or(earlier.before);
-            earlier.sighted.is_stale_now();
-            earlier.variables.is_stale_now();
+            earlier.sighted.mark_stale();
+            earlier.variables.mark_stale();
         }
         if !is_same {
             // Nobody decides about what it is no more.
@@ -327,7 +327,7 @@ impl Resolver<'_> {
         let configured = before.filter(is_it).unwrap_or_else(|| {
             let configured =
                 Configured::by(word.clone(), spec.clone(), None, &self.config.driver.options);
-            configured.was_written(written);
+            configured.set_written(written);
             configured
         });
         known.ready = Some(configured.clone());

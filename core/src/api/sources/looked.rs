@@ -108,14 +108,14 @@ impl<B: PartialEq, T> LookupCell<B, T> {
     }
 
     /// Nobody looks it up under that number.
-    fn is_given_back(&mut self, number: u64) {
+    fn release(&mut self, number: u64) {
         if self.at == LookupState::UnderWay(number) {
             self.at = LookupState::Stale;
         }
     }
 
     /// It is looked up again when it is needed next.
-    pub(super) fn is_stale_now(&mut self) {
+    pub(super) fn mark_stale(&mut self) {
         self.at = LookupState::Stale;
     }
 
@@ -276,8 +276,8 @@ impl Desired {
         for look in looks {
             let known = look.name().and_then(|name| self.known.get_mut(name));
             for known in known.into_iter().flatten() {
-                known.sighted.is_given_back(look.number);
-                known.variables.is_given_back(look.number);
+                known.sighted.release(look.number);
+                known.variables.release(look.number);
             }
         }
     }

@@ -65,7 +65,7 @@ impl Looks {
     }
 
     /// It was found to be another right before its start.
-    pub(super) fn is_replaced(&self, name: &str, hash: ApprovalHash, by: StartSnapshot) {
+    pub(super) fn note_replacement(&self, name: &str, hash: ApprovalHash, by: StartSnapshot) {
         if let Some(looked) = self.kept().looked.get_mut(&(Box::from(name), hash)) {
             looked.later = looked.first.replaced_by(&by).map(|replaced| (by, replaced));
         }

@@ -213,7 +213,7 @@ impl Warrant for Approved {
         }
         let config = self.config.upgrade()?;
         if is_it {
-            config.looks.is_replaced(&self.name, self.written, found);
+            config.looks.note_replacement(&self.name, self.written, found);
         }
         self.shut(&config, |state| state.is_astray = true);
         None

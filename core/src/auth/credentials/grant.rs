@@ -210,7 +210,7 @@ impl Grant {
         );
         let stored = stored.with_issuer(Some(kept.key.issuer.clone()));
         self.held.save(stored).await.map_err(|error| flow_errors::of(error, &self.fetch))?;
-        self.was_kept(Some(kept.clone()));
+        self.mark_saved(Some(kept.clone()));
         Ok(())
     }
 
@@ -254,14 +254,14 @@ impl Grant {
     }
 
     /// The file has this of it, which is the newest.
-    pub(in crate::auth) fn was_kept(&self, last: Option<TokenRecord>) {
+    pub(in crate::auth) fn mark_saved(&self, last: Option<TokenRecord>) {
         let mut in_file = self.in_file();
         let signed_in_ms = last.as_ref().map(|last| last.signed_in_ms).or(in_file.signed_in_ms);
         *in_file = InFile { is_newest: true, last, signed_in_ms };
     }
 
     /// The file has nothing of it.
-    pub(in crate::auth) fn was_kept_out(&self) {
+    pub(in crate::auth) fn mark_removed(&self) {
         let mut in_file = self.in_file();
         (in_file.is_newest, in_file.last) = (false, None);
     }
@@ -278,7 +278,7 @@ impl Grant {
     }
 
     /// It could not be kept: what is held is newer than what is in the file.
-    pub(in crate::auth) fn was_not_kept(&self) {
+    pub(in crate::auth) fn mark_unsaved(&self) {
         self.in_file().is_newest = false;
     }
 

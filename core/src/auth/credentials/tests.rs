@@ -37,7 +37,7 @@ async fn signed_in(credentials: &Credentials, token: Value) {
 /// A person signed in, and nothing is in the file of it yet.
 async fn signed_in_apart(credentials: &Credentials, token: Value) {
     let (grant, kept) = granted(credentials, &[], token).await;
-    grant.was_kept_out();
+    grant.mark_removed();
     credentials.comes_after_kept(&grant).await;
     credentials.signed_in(Ordinal::default(), grant, Token::of_kept(&kept).unwrap());
 }

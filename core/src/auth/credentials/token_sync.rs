@@ -135,9 +135,9 @@ impl Credentials {
         let token = grant.renew(&self.spent).await?;
         let Some(new) = grant.to_keep(old.key.clone()).await else { return Ok(token) };
         match store.replace(old, new.clone()).await {
-            Ok(()) => grant.was_kept(Some(new)),
+            Ok(()) => grant.mark_saved(Some(new)),
             Err(error) => {
-                grant.was_not_kept();
+                grant.mark_unsaved();
                 let error = error.with_server(&*self.server);
                 store.warn(&format!("a renewed token was not kept: {error}"));
             }
@@ -162,12 +162,12 @@ impl Credentials {
         match (&self.store, self.grant()) {
             (Some(store), Some(grant)) => match self.keep_in(store, &grant).await {
                 Ok(kept) => {
-                    grant.was_kept(kept);
+                    grant.mark_saved(kept);
                     self.heed_kept();
                     Ok(())
                 }
                 Err(error) => {
-                    grant.was_kept_out();
+                    grant.mark_removed();
                     Err(error)
                 }
             },

@@ -109,7 +109,7 @@ impl Link {
                     }
                 },
                 shaken = &mut shaking, if refusal.is_none() => match shaken {
-                    Ok(()) => return self.is_legacy(),
+                    Ok(()) => return self.choose_legacy(),
                     Err(error) => refusal = Some(error),
                 },
                 // A handshake that fails counts from now on, though the question may be answered still.
@@ -162,7 +162,7 @@ impl Link {
         GreetingFailure { error, anew }
     }
 
-    fn is_legacy(&self) -> std::result::Result<(), GreetingFailure> {
+    fn choose_legacy(&self) -> std::result::Result<(), GreetingFailure> {
         self.metadata.clear();
         Ok(())
     }

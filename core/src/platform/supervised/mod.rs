@@ -119,7 +119,7 @@ async fn supervisor(ended: Option<libc::pid_t>) -> Result<Option<Arc<Supervisor>
             Err(LaunchError::new("start its supervisor", error))
         }
         Err(error) => {
-            carried_program::is_impossible(&error);
+            carried_program::note_impossible(&error);
             Ok(None)
         }
     }

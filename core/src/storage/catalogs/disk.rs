@@ -223,7 +223,7 @@ fn is_news(folder: &Path, (key, write): &(CacheKey, Write)) -> bool {
             Ok(Some(older)) => kept.is_worth_writing_over(&older),
             Ok(None) | Err(_) => true,
         },
-        Write::Remove => file_of(folder, key).is_there().unwrap_or(false),
+        Write::Remove => file_of(folder, key).exists().unwrap_or(false),
     }
 }
 

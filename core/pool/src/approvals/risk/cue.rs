@@ -124,7 +124,7 @@ impl Script {
 
     /// Whether this word may be the file, and one of the workspace. A bare word after a flag may be the flag's value, so that what follows
     /// it may be the file as well.
-    pub(super) fn is_in_workspace(&mut self, word: &str, root: &ProjectRoot) -> bool {
+    pub(super) fn take_word(&mut self, word: &str, root: &ProjectRoot) -> bool {
         if !self.is_wanted || word.is_empty() {
             return false;
         }

@@ -168,7 +168,7 @@ fn random_decisions_of_two_hosts_follow_the_rules() {
             let hash = identities[which].hash;
             match random.below(5) {
                 0 => seen[host][which] = book.standing(&root("/p"), "s", hash),
-                1 if random.is_one_in(3) => {
+                1 if random.one_in(3) => {
                     book.forget(&root("/p"), "s");
                     expected = [None; 2];
                 }

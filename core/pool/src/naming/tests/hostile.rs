@@ -42,10 +42,10 @@ const PIECES: [&str; 28] = [
 fn name(random: &mut Random) -> String {
     let pieces = random.below(5);
     let mut name: String = (0..pieces).map(|_| *random.pick(&PIECES)).collect();
-    if random.is_one_in(8) {
+    if random.one_in(8) {
         name = name.repeat(random.below(60));
     }
-    if random.is_one_in(4) { random.word(&['a', 'b', '_'], 6) } else { name }
+    if random.one_in(4) { random.word(&['a', 'b', '_'], 6) } else { name }
 }
 
 /// Distinct pairs: hostile ones, and ones that spell out names which others have, in each way of cutting them.
@@ -55,7 +55,7 @@ fn pairs(seed: u64) -> Vec<ToolName> {
     let mut made: Vec<String> = Vec::new();
     while pairs.len() < PAIRS {
         let mut pair = tool(&name(&mut random), &name(&mut random));
-        if random.is_one_in(2) && !made.is_empty() {
+        if random.one_in(2) && !made.is_empty() {
             let taken = random.pick(&made).clone();
             let taken = taken.strip_prefix("mcp__").unwrap_or(&taken);
             let joints: Vec<usize> = taken.match_indices('_').map(|(joint, _)| joint).collect();
@@ -101,15 +101,14 @@ fn ten_thousand_hostile_pairs_have_names_of_their_own_in_each_style() {
         let names =
             tools.iter().map(|tool| Naming::new(style, []).of_pair(&tool.server, &tool.tool));
         let bare = tools.iter().map(|tool| tool.tool.to_string());
-        let reserved: BTreeSet<String> =
-            names.chain(bare).filter(|_| random.is_one_in(20)).collect();
+        let reserved: BTreeSet<String> = names.chain(bare).filter(|_| random.one_in(20)).collect();
         let naming = Naming::new(style, reserved.clone());
         let mut bare = BareNames::default();
         let mut ever: BTreeMap<Arc<str>, ToolName> = BTreeMap::new();
         for look in 1..=4 {
             let now: Vec<ToolName> = match look {
                 4 => tools.clone(),
-                _ => tools.iter().filter(|_| random.is_one_in(3)).cloned().collect(),
+                _ => tools.iter().filter(|_| random.one_in(3)).cloned().collect(),
             };
             bare.settle(&naming, now.clone());
             let map = NameMap::new(now.clone(), &naming, &bare);
