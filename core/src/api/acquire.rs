@@ -7,11 +7,11 @@ use trunkline_pool::cached::CacheKey;
 use trunkline_pool::config::Share;
 use trunkline_pool::state::{Ask, Family, PoolInput, Ticket};
 
-use super::configured::{ConfigOwner, Configured};
+use super::configured::{ConfigOwner, ResolvedServer};
 use super::deadline::Deadline;
 use super::session_core::SessionCore;
 use crate::driver::{
-    Acquired, Driver, Interner, KeyRequest, LeaseHold, StartPriority, TicketCallback, TicketReply,
+    Acquired, Driver, Interner, KeyRequest, LeaseGuard, StartPriority, TicketCallback, TicketReply,
 };
 use crate::{Error, ErrorCode, Result};
 
@@ -20,8 +20,8 @@ impl SessionCore {
     pub(super) fn ask_for(
         &self,
         name: &str,
-        (origin, configured): (ConfigOwner, &Arc<Configured>),
-        answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
+        (origin, configured): (ConfigOwner, &Arc<ResolvedServer>),
+        answer: impl FnOnce(Result<LeaseGuard>) + Send + 'static,
     ) -> Ticket {
         let question = self.question(name, configured);
         let ticket = self.driver.ask(
@@ -36,7 +36,7 @@ impl SessionCore {
     pub(super) fn question<'a>(
         &'a self,
         name: &'a str,
-        configured: &'a Configured,
+        configured: &'a ResolvedServer,
     ) -> impl FnOnce(Ticket, &mut Interner) -> Ask + 'a {
         let (session, offered, context) = (self.recipient.number, self.offered, &self.context);
         let on_tool_change = configured.authority.on_tool_change(&self.driver.options);
@@ -77,21 +77,21 @@ impl SessionCore {
     }
 
     /// What the catalog of a server is kept by, for this session; nothing of a server that the host provides.
-    pub(super) fn cache_key(&self, name: &str, configured: &Configured) -> Option<CacheKey> {
+    pub(super) fn cache_key(&self, name: &str, configured: &ResolvedServer) -> Option<CacheKey> {
         let (server, offered) = ((name, &*configured.spec), self.offered);
         let written = configured.kept_by()?;
         Some(self.driver.cache_key(server, &written, offered, &self.context))
     }
 
     /// When the server has its turn to connect, as far as this session has a say.
-    pub(super) fn turn(&self, name: &str, configured: &Configured) -> StartPriority {
+    pub(super) fn turn(&self, name: &str, configured: &ResolvedServer) -> StartPriority {
         let options = self.options_mut();
         StartPriority::of(options.always_load.get(name).unwrap_or(&configured.spec().always_load))
     }
 
     /// A host that gives credentials may have some now for a server that was left without: what it is asked for by name, it is
     /// asked to let in once more (SPEC 3.2).
-    fn note_new_credentials(&self, name: &str, configured: &Configured) {
+    fn note_new_credentials(&self, name: &str, configured: &ResolvedServer) {
         if !self.context.has_source() {
             return;
         }
@@ -106,9 +106,9 @@ impl SessionCore {
     pub(super) async fn acquire(
         self: &Arc<Self>,
         name: &str,
-        asked: (ConfigOwner, &Arc<Configured>),
+        asked: (ConfigOwner, &Arc<ResolvedServer>),
         deadline: Deadline,
-    ) -> Result<LeaseHold> {
+    ) -> Result<LeaseGuard> {
         self.note_new_credentials(name, asked.1);
         let mut hold = self.granted(name, asked, deadline).await?;
         // The pool hears of a loss once the exit of the process is known. The hold keeps the entry until then, so that it comes back.
@@ -124,9 +124,9 @@ impl SessionCore {
     async fn granted(
         self: &Arc<Self>,
         name: &str,
-        (origin, configured): (ConfigOwner, &Arc<Configured>),
+        (origin, configured): (ConfigOwner, &Arc<ResolvedServer>),
         deadline: Deadline,
-    ) -> Result<LeaseHold> {
+    ) -> Result<LeaseGuard> {
         let acquired = self.driver.acquire(self.question(name, configured), || {
             let (send, receive) = oneshot::channel();
             // A hold that nobody waits for is dropped here, and so released.
@@ -146,9 +146,9 @@ impl SessionCore {
     async fn wait_for(
         &self,
         ticket: Ticket,
-        receive: oneshot::Receiver<Result<LeaseHold>>,
+        receive: oneshot::Receiver<Result<LeaseGuard>>,
         deadline: Deadline,
-    ) -> Result<LeaseHold> {
+    ) -> Result<LeaseGuard> {
         let waiting = CancelAcquire { driver: &self.driver, ticket: Some(ticket) };
         let result = deadline.before(&self.driver.runtime, receive).await?;
         waiting.over();
@@ -160,7 +160,7 @@ impl SessionCore {
 /// The answer to an acquire as a result, exactly once.
 pub(super) fn answer_with(
     name: &str,
-    answer: impl FnOnce(Result<LeaseHold>) + Send + 'static,
+    answer: impl FnOnce(Result<LeaseGuard>) + Send + 'static,
 ) -> TicketCallback {
     let server = Box::<str>::from(name);
     Box::new(move |answered| match answered {

@@ -26,14 +26,14 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::explain::Reason;
 use trunkline_pool::state::PoolInput;
 
-use super::configured::{ConfigOwner, Configured};
-use super::deferred::{CachedCatalog, CachedServer, FirstSight};
+use super::configured::{ConfigOwner, ResolvedServer};
+use super::deferred::{CachedCatalog, CachedServer, InitialAnnounce};
 use super::follow::ask_for_all;
 use super::held::LeaseState;
 use super::session_core::SessionCore;
-use super::wanted::{CacheProbe, NewDemand, Want, WantId, WantState};
+use super::wanted::{CacheProbe, DemandState, NewDemand, ServerDemand, WantId};
 use crate::Error;
-use crate::driver::LeaseHold;
+use crate::driver::LeaseGuard;
 use crate::storage::catalogs::LookUp;
 
 /// A look has so much time however short the start gate is: a machine that is busy is no reason to start a server whose tools are kept.
@@ -68,7 +68,7 @@ struct CacheFollowUp {
 
 impl SessionCore {
     /// Whether a server runs for calls only.
-    pub(super) fn is_lazy(&self, configured: &Configured) -> bool {
+    pub(super) fn is_lazy(&self, configured: &ResolvedServer) -> bool {
         configured.is_lazy(&self.driver.options)
     }
 
@@ -98,19 +98,19 @@ impl SessionCore {
 
     fn sort_out_kept(&self, told: Option<(u64, LookUp)>) -> CacheFollowUp {
         let mut wants = self.wants();
-        let first = if wants.shown { FirstSight::Told } else { FirstSight::Untold };
+        let first = if wants.shown { InitialAnnounce::Told } else { InitialAnnounce::Untold };
         wants.shown = true;
         wants.looks += 1;
         let mut sorted = CacheFollowUp { look: wants.looks, ..CacheFollowUp::default() };
         for (name, want) in &mut wants.servers {
-            let is_there = !(want.is_open() || matches!(want.state, WantState::Looking));
+            let is_there = !(want.is_open() || matches!(want.state, DemandState::Looking));
             if is_there || want.kept == CacheProbe::Taken {
                 continue;
             }
             match (self.kept_of(name, &want.configured), want.kept) {
                 (CachedCatalog::Catalog(catalog), _) => {
                     self.defer((name, want), catalog, first);
-                    if let WantState::Looking = want.state {
+                    if let DemandState::Looking = want.state {
                         want.sleep(None);
                     }
                 }
@@ -140,16 +140,21 @@ impl SessionCore {
     }
 
     /// Shows what is kept of a server; whether something is.
-    pub(super) fn defer_kept(&self, name: &str, want: &Want) -> bool {
+    pub(super) fn defer_kept(&self, name: &str, want: &ServerDemand) -> bool {
         let CachedCatalog::Catalog(catalog) = self.kept_of(name, &want.configured) else {
             return false;
         };
-        self.defer((name, want), catalog, FirstSight::Told);
+        self.defer((name, want), catalog, InitialAnnounce::Told);
         true
     }
 
     /// Shows these lists of a server that is wanted and not there, in the place of those that were shown of it.
-    fn defer(&self, (server, want): (&str, &Want), catalog: Arc<Catalog>, first: FirstSight) {
+    fn defer(
+        &self,
+        (server, want): (&str, &ServerDemand),
+        catalog: Arc<Catalog>,
+        first: InitialAnnounce,
+    ) {
         let lists = (catalog, self.driver.held_of(server));
         let of = (server, want.born.0);
         let seen_by = (&*self.options(), &self.driver.naming);
@@ -164,7 +169,7 @@ impl SessionCore {
             let id = wants.next();
             let want = wants.servers.get_mut(server).filter(|want| want.has_learned_nothing());
             let Some(want) = want else { return };
-            (want.id, want.state, want.ticket) = (id, WantState::Looking, None);
+            (want.id, want.state, want.ticket) = (id, DemandState::Looking, None);
             want.kept = CacheProbe::Never;
         }
         self.show_kept();
@@ -189,7 +194,7 @@ impl SessionCore {
                 want.sleep(None);
                 want.clear_failure();
             }
-            self.defer((server, want), catalog, FirstSight::Told);
+            self.defer((server, want), catalog, InitialAnnounce::Told);
         }
         self.holds.tell(self);
         self.settled.notify_waiters();
@@ -204,8 +209,8 @@ impl SessionCore {
             let mut begins = None;
             if let Some(lazy) = &mut want.lazy {
                 lazy.users += 1;
-                if let WantState::Asleep(_) = want.state {
-                    (want.id, want.state, want.ticket) = (id, WantState::Pending, None);
+                if let DemandState::Asleep(_) = want.state {
+                    (want.id, want.state, want.ticket) = (id, DemandState::Pending, None);
                     let (server, configured) = (server.into(), want.configured.clone());
                     begins = Some(NewDemand { server, configured, want: id });
                 }
@@ -238,15 +243,15 @@ impl SessionCore {
         let want = wants.servers.get(&need.server).filter(|want| want.born == need.want);
         let Some(want) = want else { return DemandStatus::Gone };
         match &want.state {
-            WantState::Looking | WantState::Pending | WantState::Over => DemandStatus::Wait,
-            WantState::Ready(hold) => {
+            DemandState::Looking | DemandState::Pending | DemandState::Over => DemandStatus::Wait,
+            DemandState::Ready(hold) => {
                 self.holds.held(*hold).map_or(DemandStatus::Gone, DemandStatus::Ready)
             }
-            WantState::Waiting(error)
-            | WantState::Failed(error)
-            | WantState::Asleep(Some(error)) => DemandStatus::Over(error.clone()),
+            DemandState::Waiting(error)
+            | DemandState::Failed(error)
+            | DemandState::Asleep(Some(error)) => DemandStatus::Over(error.clone()),
             // Nobody has begun it for the call: it was wanted anew, and something was kept.
-            WantState::Asleep(None) => DemandStatus::Gone,
+            DemandState::Asleep(None) => DemandStatus::Gone,
         }
     }
 
@@ -264,10 +269,10 @@ impl SessionCore {
                 return;
             }
             match want.state {
-                WantState::Ready(_) => rests = self.rest(server, want),
-                WantState::Pending => {
+                DemandState::Ready(_) => rests = self.rest(server, want),
+                DemandState::Pending => {
                     ticket = want.open_ticket();
-                    (want.id, want.state, want.ticket) = (id, WantState::Asleep(None), None);
+                    (want.id, want.state, want.ticket) = (id, DemandState::Asleep(None), None);
                 }
                 _ => {}
             }
@@ -280,8 +285,8 @@ impl SessionCore {
     }
 
     /// Lets go what a want holds. What comes out is dropped, and so released, once no lock is held.
-    pub(super) fn rest(&self, server: &str, want: &mut Want) -> Option<LeaseHold> {
-        let WantState::Ready(hold) = want.state else { return None };
+    pub(super) fn rest(&self, server: &str, want: &mut ServerDemand) -> Option<LeaseGuard> {
+        let DemandState::Ready(hold) = want.state else { return None };
         let kept = match self.kept_of(server, &want.configured) {
             CachedCatalog::Catalog(catalog) => Some((catalog, self.driver.held_of(server))),
             CachedCatalog::Nothing | CachedCatalog::Unknown(_) => None,
@@ -295,20 +300,22 @@ impl SessionCore {
     pub(super) fn why_deferred(&self, server: &str) -> Option<Reason> {
         let wants = self.wants();
         match &wants.servers.get(server)?.state {
-            WantState::Asleep(_) => Some(Reason::Asleep),
-            WantState::Looking | WantState::Pending | WantState::Over => Some(Reason::Connecting),
-            WantState::Waiting(_) => Some(Reason::Budget),
-            WantState::Ready(_) | WantState::Failed(_) => None,
+            DemandState::Asleep(_) => Some(Reason::Asleep),
+            DemandState::Looking | DemandState::Pending | DemandState::Over => {
+                Some(Reason::Connecting)
+            }
+            DemandState::Waiting(_) => Some(Reason::Budget),
+            DemandState::Ready(_) | DemandState::Failed(_) => None,
         }
     }
 }
 
-impl Want {
+impl ServerDemand {
     /// Nothing is known of a server that would sleep: it is started once.
     fn learn(&mut self, server: &str) -> Option<NewDemand> {
-        let (WantState::Looking, Some(lazy)) = (&self.state, &mut self.lazy) else { return None };
+        let (DemandState::Looking, Some(lazy)) = (&self.state, &mut self.lazy) else { return None };
         lazy.learns = true;
-        self.state = WantState::Pending;
+        self.state = DemandState::Pending;
         Some(NewDemand {
             server: server.into(),
             configured: self.configured.clone(),
@@ -318,7 +325,7 @@ impl Want {
 
     /// Whether it is a want for calls, and none needs it.
     pub(super) fn is_of_no_use(&self) -> bool {
-        let learns = |learns: bool| learns && matches!(self.state, WantState::Pending);
+        let learns = |learns: bool| learns && matches!(self.state, DemandState::Pending);
         self.lazy.as_ref().is_some_and(|lazy| lazy.users == 0 && !learns(lazy.learns))
     }
 }

@@ -11,7 +11,7 @@ use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Generation, Slot};
 use trunkline_pool::view::View;
 
-use super::calls::Started;
+use super::calls::CallHandle;
 use super::held::{EntryView, LeaseState, LeaseStatus};
 use super::log_level::{self, Setting};
 use super::no_tool::server_has_failed;
@@ -85,7 +85,7 @@ pub(super) fn go_on(
     (held, callee, arguments): (&Arc<LeaseState>, Callee<'_>, &str),
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
-) -> Option<Started> {
+) -> Option<CallHandle> {
     let seen = held.seen();
     let cell = &seen.cell;
     let published = cell.load();
@@ -111,7 +111,7 @@ fn send(
     published: &EntrySnapshot,
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
-) -> Started {
+) -> CallHandle {
     let (session, number) = (call.session.clone(), call.number);
     // What it has in headers may be refused, and sent again then.
     let may_be_refused =
@@ -121,7 +121,7 @@ fn send(
         Some(connection) if !retry::lasts(options) && !may_be_refused(connection) => {
             start_once(call, connection, published.slot.generation, done)
         }
-        _ => Started::Lasting(retry::begin(call, published, options, Box::new(done))),
+        _ => CallHandle::Lasting(retry::begin(call, published, options, Box::new(done))),
     };
     if session.calls.started(number, &started) {
         started.cancel();
@@ -135,7 +135,7 @@ fn start_once(
     connection: &Connection,
     generation: Generation,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
-) -> Started {
+) -> CallHandle {
     let call = Arc::new(call);
     let ending = call.clone();
     let done = Box::new(move |result| {
@@ -144,7 +144,7 @@ fn start_once(
         done(result);
     });
     let id = connection.start(call.request(None), done);
-    Started::Once(connection.clone(), id)
+    CallHandle::Once(connection.clone(), id)
 }
 
 /// A call that passed every check that can be made before anything is sent.

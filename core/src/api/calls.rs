@@ -25,7 +25,7 @@ pub(crate) struct Calls {
 struct CallTable {
     last: u64,
     closed: bool,
-    calls: IdMap<u64, Option<Started>>,
+    calls: IdMap<u64, Option<CallHandle>>,
     usage: SessionUsage,
 }
 
@@ -51,7 +51,7 @@ impl Calls {
     }
 
     /// The call is on its way; whether the session was closed meanwhile.
-    pub(super) fn started(&self, number: u64, started: &Started) -> bool {
+    pub(super) fn started(&self, number: u64, started: &CallHandle) -> bool {
         let mut inner = self.inner();
         if let Some(call) = inner.calls.get_mut(&number) {
             *call = Some(started.clone());
@@ -78,7 +78,7 @@ impl Calls {
             inner.closed = true;
             inner.calls.values().flatten().cloned().collect()
         };
-        calls.iter().for_each(Started::cancel);
+        calls.iter().for_each(CallHandle::cancel);
     }
 
     fn inner(&self) -> std::sync::MutexGuard<'_, CallTable> {
@@ -102,7 +102,7 @@ impl SessionCore {
 
 /// A call that was begun.
 #[derive(Clone)]
-pub(super) enum Started {
+pub(super) enum CallHandle {
     /// A request on the wire.
     Once(Connection, RequestId),
     /// One that may outlive a connection.
@@ -111,21 +111,21 @@ pub(super) enum Started {
     Waiting(Arc<WaitingCall>),
 }
 
-impl Started {
+impl CallHandle {
     /// Reads its answer on this thread, if nobody else needs to read.
     pub(super) fn read_here(&self) {
         match self {
-            Started::Once(connection, id) => connection.read_here(*id),
-            Started::Lasting(_) | Started::Waiting(_) => {}
+            CallHandle::Once(connection, id) => connection.read_here(*id),
+            CallHandle::Lasting(_) | CallHandle::Waiting(_) => {}
         }
     }
 
     /// Ends it with `cancelled`, unless it ended.
     pub(super) fn cancel(&self) {
         match self {
-            Started::Once(connection, id) => connection.cancel(*id),
-            Started::Lasting(call) => call.cancel(),
-            Started::Waiting(call) => call.cancel(),
+            CallHandle::Once(connection, id) => connection.cancel(*id),
+            CallHandle::Lasting(call) => call.cancel(),
+            CallHandle::Waiting(call) => call.cancel(),
         }
     }
 }

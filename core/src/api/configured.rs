@@ -11,7 +11,7 @@ use trunkline_pool::plan::Connection;
 use crate::Result;
 use crate::auth::{Author, Context, context};
 use crate::client::Provided;
-use crate::driver::{Authority, Candidate, Keyed};
+use crate::driver::{Authority, Candidate, ConnectionKey};
 
 /// Whose configuration of a server a hold goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum ConfigOwner {
 }
 
 /// A server's configuration with its fingerprints, each computed once.
-pub(crate) struct Configured {
+pub(crate) struct ResolvedServer {
     pub(super) spec: Arc<ServerSpec>,
     /// In the pool's own context, by what the server is offered.
     fingerprints: [OnceLock<Fingerprint>; Offered::COUNT],
@@ -39,9 +39,9 @@ pub(crate) struct Configured {
     written: OnceLock<WrittenHash>,
 }
 
-impl Configured {
-    pub(super) fn new(spec: Arc<ServerSpec>, options: &PoolOptions) -> Arc<Configured> {
-        Configured::by(Authority::Host, spec, None, options)
+impl ResolvedServer {
+    pub(super) fn new(spec: Arc<ServerSpec>, options: &PoolOptions) -> Arc<ResolvedServer> {
+        ResolvedServer::by(Authority::Host, spec, None, options)
     }
 
     /// The configuration of a server that is connected to on that word, and the server itself when the host provides it.
@@ -50,11 +50,11 @@ impl Configured {
         spec: Arc<ServerSpec>,
         host: Option<Provided>,
         options: &PoolOptions,
-    ) -> Arc<Configured> {
+    ) -> Arc<ResolvedServer> {
         let share = spec.share(&options.shared_transports);
         let reconnect = spec.reconnect.as_ref().map(|own| own.over(&options.reconnect).into());
         let (fingerprints, written) = ([const { OnceLock::new() }; _], OnceLock::new());
-        Arc::new(Configured { spec, fingerprints, share, reconnect, host, authority, written })
+        Arc::new(ResolvedServer { spec, fingerprints, share, reconnect, host, authority, written })
     }
 
     /// The identity of what was written; nothing of a server that the host provides.
@@ -109,7 +109,7 @@ impl Configured {
     }
 
     /// Whether the two lead a session to the same connection.
-    pub(super) fn is_same_connection(&self, other: &Configured) -> bool {
+    pub(super) fn is_same_connection(&self, other: &ResolvedServer) -> bool {
         std::ptr::eq(self, other) || self.connection() == other.connection()
     }
 
@@ -121,7 +121,7 @@ impl Configured {
     }
 
     /// Whether it is what that key stands for.
-    pub(super) fn leads_to(&self, key: &Keyed) -> bool {
+    pub(super) fn leads_to(&self, key: &ConnectionKey) -> bool {
         let share = if key.owner.is_some() { Share::Session } else { Share::Pool };
         self.share == share
             && self.authority.id() == key.authority.id()

@@ -14,7 +14,7 @@ use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::view::View;
 
-use super::configured::{ConfigOwner, Configured};
+use super::configured::{ConfigOwner, ResolvedServer};
 use super::held::LeaseState;
 use super::session_core::SessionCore;
 use super::told::ServerSnapshot;
@@ -29,12 +29,12 @@ pub(super) struct CachedServer {
     /// What is held back of the server.
     pub(super) held_back: HeldBack,
     pub(super) view: Arc<View>,
-    configured: Arc<Configured>,
+    configured: Arc<ResolvedServer>,
 }
 
 /// What a session sees of one server.
 #[derive(Clone)]
-pub(super) enum Seeing {
+pub(super) enum VisibleServer {
     /// The server itself.
     Held(Arc<LeaseState>),
     /// What is kept of it.
@@ -43,7 +43,7 @@ pub(super) enum Seeing {
 
 /// Whether a session hears of what it sees for the first time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum FirstSight {
+pub(super) enum InitialAnnounce {
     /// It has not looked yet.
     Untold,
     /// It may have looked before.
@@ -58,7 +58,7 @@ impl CachedServer {
     pub(super) fn new(
         (server, want): (&str, u64),
         (catalog, held_back): (Arc<Catalog>, HeldBack),
-        configured: &Arc<Configured>,
+        configured: &Arc<ResolvedServer>,
         (options, naming): (&SessionOptions, &Arc<Naming>),
     ) -> CachedServer {
         let view = Arc::new(View::new(server, &configured.spec, options, naming));
@@ -67,19 +67,19 @@ impl CachedServer {
     }
 }
 
-impl Seeing {
+impl VisibleServer {
     pub(super) fn server(&self) -> &Arc<str> {
         match self {
-            Seeing::Held(held) => &held.server,
-            Seeing::Deferred(deferred) => &deferred.server,
+            VisibleServer::Held(held) => &held.server,
+            VisibleServer::Deferred(deferred) => &deferred.server,
         }
     }
 
     /// How the server is configured.
     pub(super) fn spec(&self) -> Arc<ServerSpec> {
         match self {
-            Seeing::Held(held) => held.cell().spec.clone(),
-            Seeing::Deferred(deferred) => deferred.configured.spec.clone(),
+            VisibleServer::Held(held) => held.cell().spec.clone(),
+            VisibleServer::Deferred(deferred) => deferred.configured.spec.clone(),
         }
     }
 }
@@ -149,7 +149,7 @@ pub(super) enum CachedCatalog {
 
 impl SessionCore {
     /// What is kept of a server, without what would be held back.
-    pub(super) fn kept_of(&self, name: &str, configured: &Configured) -> CachedCatalog {
+    pub(super) fn kept_of(&self, name: &str, configured: &ResolvedServer) -> CachedCatalog {
         let Some(key) = self.cache_key(name, configured) else { return CachedCatalog::Nothing };
         match self.driver.catalogs.known(&key) {
             CatalogLookup::Nothing => CachedCatalog::Nothing,

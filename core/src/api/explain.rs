@@ -20,7 +20,7 @@ use super::session_core::SessionCore;
 use super::sources::Over;
 use super::status::{Parts, ServerObstacles};
 use super::view::SessionView;
-use super::wanted::WantState;
+use super::wanted::DemandState;
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Result};
 
@@ -358,11 +358,13 @@ impl SessionCore {
             (if is_auth { Reason::AuthRequired } else { Reason::Failed }, error)
         };
         Some(match &self.wants().servers.get(name)?.state {
-            WantState::Looking | WantState::Pending | WantState::Over => (Reason::Connecting, None),
-            WantState::Waiting(error) => (Reason::Budget, Some(error.clone())),
-            WantState::Failed(error) => failed(Some(error.clone())),
-            WantState::Asleep(_) => (Reason::Asleep, None),
-            WantState::Ready(hold) => {
+            DemandState::Looking | DemandState::Pending | DemandState::Over => {
+                (Reason::Connecting, None)
+            }
+            DemandState::Waiting(error) => (Reason::Budget, Some(error.clone())),
+            DemandState::Failed(error) => failed(Some(error.clone())),
+            DemandState::Asleep(_) => (Reason::Asleep, None),
+            DemandState::Ready(hold) => {
                 let slot = &self.holds.held(*hold)?.cell().load_full().slot;
                 match slot.state {
                     EntryState::AuthRequired | EntryState::Failed => failed(slot.error.clone()),

@@ -6,7 +6,7 @@ mod tests;
 use trunkline_pool::options::CallOptions;
 
 use super::call;
-use super::deferred::Seeing;
+use super::deferred::VisibleServer;
 use super::lease::{finished, read_elsewhere};
 use super::operation::Operation;
 use super::session::Session;
@@ -53,7 +53,7 @@ impl Session {
         let (arguments, options, request) = core.driver.observer.request(called, options, spec);
         let (arguments, options, done) = (&*arguments, &*options, request.ending(done));
         match resolved {
-            Ok((Seeing::Held(held), own)) if !held.for_calls => {
+            Ok((VisibleServer::Held(held), own)) if !held.for_calls => {
                 call::start(core, held, Callee::Tool(own), arguments, options, done)
             }
             Ok((seeing, own)) => {

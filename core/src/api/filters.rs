@@ -9,7 +9,7 @@ use super::session_core::SessionCore;
 use super::told::ServerSnapshot;
 use super::view::SessionView;
 use crate::driver::EntryCell;
-use crate::events::{About, Warned};
+use crate::events::{EventSubject, Warned};
 
 /// What a session was warned of.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl SessionCore {
         let of = |by: ByWhom| -> Vec<Unmatched> {
             unmatched.iter().filter(|it| it.by == by).cloned().collect()
         };
-        let about = About::entry(&cell.named, generation);
+        let about = EventSubject::entry(&cell.named, generation);
         for it in self.driver.warned.anew(&cell.server, &of(ByWhom::Server)) {
             self.warn(None, &about, it.message(&cell.server));
         }
@@ -40,11 +40,11 @@ impl SessionCore {
     /// Warns of the servers that its filters name and nobody knows, once any server is known.
     pub(super) fn warn_of_unknown_servers(&self) {
         for it in self.warned.servers.anew("", &self.unknown_servers()) {
-            self.warn(Some(self), &About::default(), it.message());
+            self.warn(Some(self), &EventSubject::default(), it.message());
         }
     }
 
-    fn warn(&self, session: Option<&SessionCore>, about: &About, message: String) {
+    fn warn(&self, session: Option<&SessionCore>, about: &EventSubject, message: String) {
         let fields = [("code", words::warning_code::FILTER.into()), ("message", message.into())];
         let told = session.map(|session| &session.recipient);
         self.driver.hub.publish(EventKind::Warning, told, about, &fields);

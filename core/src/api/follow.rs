@@ -12,23 +12,23 @@ use trunkline_pool::plan::{Holding, plan};
 use trunkline_pool::state::PoolInput;
 use trunkline_pool::view::Viewed;
 
-use super::configured::{ConfigOwner, Configured};
+use super::configured::{ConfigOwner, ResolvedServer};
 use super::holds::HoldId;
 use super::session_core::SessionCore;
-use super::wanted::{NewDemand, Want};
+use super::wanted::{NewDemand, ServerDemand};
 
 /// A server that a session is to want.
-pub(super) struct ToWant {
-    pub(super) configured: Arc<Configured>,
+pub(super) struct DesiredServer {
+    pub(super) configured: Arc<ResolvedServer>,
     pub(super) options: Arc<SessionOptions>,
     /// As it is now.
     pub(super) shuts: Shuts,
     pub(super) lazy: bool,
 }
 
-impl ToWant {
+impl DesiredServer {
     fn holding<'a>(&'a self, server: &'a str) -> Holding<'a> {
-        let ToWant { configured, options, shuts, lazy } = self;
+        let DesiredServer { configured, options, shuts, lazy } = self;
         let viewed = Viewed { server, spec: configured.spec(), options };
         Holding { connection: configured.connection(), shuts: *shuts, lazy: *lazy, viewed }
     }
@@ -80,18 +80,18 @@ impl SessionCore {
     }
 
     /// Wants were taken from the list: their questions are taken back, and what came of them goes.
-    pub(super) fn end_demands(self: &Arc<Self>, gone: &[Want]) {
-        for ticket in gone.iter().filter_map(Want::open_ticket) {
+    pub(super) fn end_demands(self: &Arc<Self>, gone: &[ServerDemand]) {
+        for ticket in gone.iter().filter_map(ServerDemand::open_ticket) {
             self.driver.step(PoolInput::CancelAcquire { ticket });
         }
-        let unwanted: Vec<HoldId> = gone.iter().filter_map(Want::hold).collect();
+        let unwanted: Vec<HoldId> = gone.iter().filter_map(ServerDemand::hold).collect();
         let over: Vec<u64> = gone.iter().map(|want| want.born.0).collect();
         self.holds.review(self, &unwanted, &over);
         self.settled.notify_waiters();
     }
 
     /// Brings the list of wants up to date: those that are over, and those that are to be asked for.
-    fn carry_out_plan(&self) -> (Vec<Want>, Vec<NewDemand>) {
+    fn carry_out_plan(&self) -> (Vec<ServerDemand>, Vec<NewDemand>) {
         let mut wants = self.wants();
         if wants.closed {
             return Default::default();
@@ -111,7 +111,7 @@ impl SessionCore {
         for name in begins {
             let Some(one) = desired.remove(&name) else { continue };
             let (id, configured, lazy) = (wants.next(), one.configured.clone(), one.lazy);
-            wants.servers.insert(name.clone(), Want::new(id, one));
+            wants.servers.insert(name.clone(), ServerDemand::new(id, one));
             if !lazy {
                 new.push(NewDemand { server: name, configured, want: id });
             }
@@ -127,7 +127,7 @@ impl SessionCore {
     }
 
     /// What it should want now: servers of the pool that it names, and that neither it nor a gate keeps out.
-    fn desired(&self) -> BTreeMap<Box<str>, ToWant> {
+    fn desired(&self) -> BTreeMap<Box<str>, DesiredServer> {
         let options = self.options();
         let mut servers = self.servers();
         servers.retain(|(name, configured)| {
@@ -135,10 +135,11 @@ impl SessionCore {
         });
         let candidates = servers.iter().map(|(name, configured)| configured.candidate(name));
         let admitted = self.driver.admitted(candidates);
-        let row = |((name, configured), shuts): ((Box<str>, Arc<Configured>), Option<Shuts>)| {
-            let (shuts, lazy) = (shuts?, self.is_lazy(&configured));
-            Some((name, ToWant { configured, options: options.clone(), shuts, lazy }))
-        };
+        let row =
+            |((name, configured), shuts): ((Box<str>, Arc<ResolvedServer>), Option<Shuts>)| {
+                let (shuts, lazy) = (shuts?, self.is_lazy(&configured));
+                Some((name, DesiredServer { configured, options: options.clone(), shuts, lazy }))
+            };
         servers.into_iter().zip(admitted).filter_map(row).collect()
     }
 }

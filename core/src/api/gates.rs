@@ -11,7 +11,7 @@ use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::state::Gate;
 
-use super::configured::{ConfigOwner, Configured};
+use super::configured::{ConfigOwner, ResolvedServer};
 use super::pool::{Pool, PoolCore};
 use super::session_core::SessionCore;
 use super::sources::ServerRecord;
@@ -87,7 +87,7 @@ impl SessionCore {
     }
 
     /// The same, by the configuration that it has of it.
-    pub(super) fn gate_by(&self, name: &str, configured: Option<&Configured>) -> Gate {
+    pub(super) fn gate_by(&self, name: &str, configured: Option<&ResolvedServer>) -> Gate {
         let decided = match configured {
             Some(configured) => configured.authority.gate(),
             None => self.config.running().named(name).map(ServerRecord::gate).unwrap_or_default(),

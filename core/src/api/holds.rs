@@ -14,16 +14,16 @@ use trunkline_pool::state::{EntryId, Generation, PoolInput, Ticket};
 use trunkline_pool::view::View;
 
 use self::rows::Rows;
-use super::configured::{ConfigOwner, Configured};
-use super::deferred::{AllDeferred, CachedServer, FirstSight, Seeing};
+use super::configured::{ConfigOwner, ResolvedServer};
+use super::deferred::{AllDeferred, CachedServer, InitialAnnounce, VisibleServer};
 use super::held::{EntryView, LeaseState};
 use super::session_core::SessionCore;
 use super::told::{AnnouncedState, ListEvent, ServerSnapshot};
-use crate::driver::{EntryCell, LeaseHold, ListChange, SessionPort};
+use crate::driver::{EntryCell, LeaseGuard, ListChange, SessionPort};
 
 /// A session's holds, until it is closed.
 #[derive(Default)]
-pub(crate) struct Holds {
+pub(crate) struct LeaseTable {
     inner: Mutex<LeaseTableState>,
 }
 
@@ -48,16 +48,16 @@ struct LeaseRow {
     held: Arc<LeaseState>,
     kind: HoldKind,
     /// The view is made of this configuration and these options.
-    configured: Arc<Configured>,
+    configured: Arc<ResolvedServer>,
     options: Arc<SessionOptions>,
-    having: Having,
+    having: Attachment,
     /// Tells the answer to the newest question from those to earlier ones.
     asked: u32,
 }
 
 /// Whether a session has what it holds.
-enum Having {
-    Held(LeaseHold),
+enum Attachment {
+    Held(LeaseGuard),
     /// Not while it has disabled the server, and until it has it again.
     Away {
         /// By which the server is asked for.
@@ -83,10 +83,10 @@ pub(super) struct NewHold {
     /// The hold.
     pub(super) id: HoldId,
     held: Arc<LeaseState>,
-    replaced: Vec<LeaseHold>,
+    replaced: Vec<LeaseGuard>,
 }
 
-impl Holds {
+impl LeaseTable {
     /// Adds a hold, seen by the newest configuration of its origin. What is to be done then is done by
     /// [`finish`](Added::finish), once no lock is held.
     ///
@@ -96,10 +96,10 @@ impl Holds {
     pub(super) fn add(
         &self,
         session: &SessionCore,
-        hold: LeaseHold,
+        hold: LeaseGuard,
         (kind, origin): (HoldKind, ConfigOwner),
-        configured: &Arc<Configured>,
-    ) -> std::result::Result<NewHold, LeaseHold> {
+        configured: &Arc<ResolvedServer>,
+    ) -> std::result::Result<NewHold, LeaseGuard> {
         let server = hold.cell.server.clone();
         // What is inherited knows the configuration as it runs alone.
         if let Some(written) = configured.kept_by().filter(|_| kind != HoldKind::Inherited) {
@@ -128,7 +128,7 @@ impl Holds {
             EntryView::new(hold.cell.clone(), view)
         });
         let held = LeaseState::new(seen, (origin, kind));
-        let (having, asked) = (Having::Held(hold), 0);
+        let (having, asked) = (Attachment::Held(hold), 0);
         let row = LeaseRow { held: held.clone(), kind, configured, options, having, asked };
         let id = inner.holds.add(row);
         inner.may_inherit |= kind == HoldKind::Inherited;
@@ -139,18 +139,22 @@ impl Holds {
         if matches!(kind, HoldKind::Want | HoldKind::Calls) {
             inner.deferred.remove(&server);
         }
-        inner.told.compare_one(&Seeing::Held(held.clone()));
+        inner.told.compare_one(&VisibleServer::Held(held.clone()));
         Ok(NewHold { id, held, replaced })
     }
 
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
-    pub(super) fn inherit(&self, session: &Arc<SessionCore>, holds: Vec<(LeaseHold, ConfigOwner)>) {
+    pub(super) fn inherit(
+        &self,
+        session: &Arc<SessionCore>,
+        holds: Vec<(LeaseGuard, ConfigOwner)>,
+    ) {
         let holder: Weak<dyn SessionPort> = Arc::<SessionCore>::downgrade(session);
         for (mut hold, origin) in holds {
             hold.held_by(session.recipient.number, &holder);
             let (spec, host) = (hold.cell.spec.clone(), hold.cell.host.clone());
             let authority = session.driver.authority(hold.cell.key);
-            let configured = Configured::by(authority, spec, host, &session.driver.options);
+            let configured = ResolvedServer::by(authority, spec, host, &session.driver.options);
             match self.add(session, hold, (HoldKind::Inherited, origin), &configured) {
                 Ok(added) => drop(added.finish(session)),
                 Err(refused) => drop(refused),
@@ -183,14 +187,14 @@ impl Holds {
     }
 
     /// This is kept of a server that the session wants. The caller [tells](Self::tell) of it.
-    pub(super) fn defer(&self, deferred: CachedServer, first: FirstSight) {
+    pub(super) fn defer(&self, deferred: CachedServer, first: InitialAnnounce) {
         let mut inner = self.inner();
         if inner.closed {
             return;
         }
         let server = deferred.server.clone();
         inner.deferred.put(deferred);
-        if first == FirstSight::Told {
+        if first == InitialAnnounce::Told {
             inner.told.expect(&server);
         }
         inner.compare_one(&server);
@@ -218,7 +222,7 @@ impl Holds {
         (id, want): (HoldId, u64),
         kept: Option<(Arc<Catalog>, HeldBack)>,
         naming: &Arc<Naming>,
-    ) -> Option<LeaseHold> {
+    ) -> Option<LeaseGuard> {
         let mut inner = self.inner();
         let row = inner.holds.remove(id)?;
         let (server, sight) = (row.held.server.clone(), ServerSnapshot::of_held(&row.held));
@@ -238,7 +242,7 @@ impl Holds {
     }
 
     /// The session is closed: everything that it held, for who may resume it.
-    pub(super) fn close(&self) -> Vec<(LeaseHold, ConfigOwner)> {
+    pub(super) fn close(&self) -> Vec<(LeaseGuard, ConfigOwner)> {
         let (holds, told) = {
             let mut inner = self.inner();
             inner.closed = true;
@@ -256,7 +260,7 @@ impl Holds {
     }
 
     /// What is seen, in the order of the servers' names; of several holds of one name, the newest, and without any what is kept.
-    pub(super) fn seen(&self) -> Vec<Seeing> {
+    pub(super) fn seen(&self) -> Vec<VisibleServer> {
         self.inner().seen()
     }
 
@@ -354,29 +358,29 @@ impl NewHold {
 
 impl LeaseRow {
     fn is_on(&self, entry: EntryId) -> bool {
-        matches!(&self.having, Having::Held(hold) if hold.cell.entry == entry)
+        matches!(&self.having, Attachment::Held(hold) if hold.cell.entry == entry)
     }
 
     fn is_had(&self) -> bool {
-        matches!(self.having, Having::Held(_))
+        matches!(self.having, Attachment::Held(_))
     }
 
     fn ticket(&self) -> Option<Ticket> {
         match self.having {
-            Having::Held(_) => None,
-            Having::Away { ticket } => ticket,
+            Attachment::Held(_) => None,
+            Attachment::Away { ticket } => ticket,
         }
     }
 
-    fn into_hold(self) -> Option<LeaseHold> {
+    fn into_hold(self) -> Option<LeaseGuard> {
         match self.having {
-            Having::Held(hold) => Some(hold),
-            Having::Away { .. } => None,
+            Attachment::Held(hold) => Some(hold),
+            Attachment::Away { .. } => None,
         }
     }
 
     /// Whether its view is made of these.
-    fn is_seen_by(&self, configured: &Arc<Configured>, options: &Arc<SessionOptions>) -> bool {
+    fn is_seen_by(&self, configured: &Arc<ResolvedServer>, options: &Arc<SessionOptions>) -> bool {
         Arc::ptr_eq(&self.configured, configured) && Arc::ptr_eq(&self.options, options)
     }
 }
@@ -401,7 +405,7 @@ impl LeaseTableState {
     }
 
     /// Takes what was inherited of a server, which the session holds itself now.
-    fn take_inherited(&mut self, server: &str) -> Vec<LeaseHold> {
+    fn take_inherited(&mut self, server: &str) -> Vec<LeaseGuard> {
         if !self.may_inherit {
             return Vec::new();
         }
@@ -425,16 +429,17 @@ impl LeaseTableState {
         }
     }
 
-    fn seen(&self) -> Vec<Seeing> {
-        let kept = self.deferred.all().map(|one| (&*one.server, Seeing::Deferred(one.clone())));
-        let mut seen: BTreeMap<&str, Seeing> = kept.collect();
+    fn seen(&self) -> Vec<VisibleServer> {
+        let kept =
+            self.deferred.all().map(|one| (&*one.server, VisibleServer::Deferred(one.clone())));
+        let mut seen: BTreeMap<&str, VisibleServer> = kept.collect();
         let newest = self.newest().into_iter();
-        seen.extend(newest.map(|(server, row)| (server, Seeing::Held(row.held.clone()))));
+        seen.extend(newest.map(|(server, row)| (server, VisibleServer::Held(row.held.clone()))));
         seen.into_values().collect()
     }
 
-    fn seen_of(&self, server: &str) -> Option<Seeing> {
-        let held = self.newest_of(server).map(|row| Seeing::Held(row.held.clone()));
-        held.or_else(|| self.deferred.of(server).cloned().map(Seeing::Deferred))
+    fn seen_of(&self, server: &str) -> Option<VisibleServer> {
+        let held = self.newest_of(server).map(|row| VisibleServer::Held(row.held.clone()));
+        held.or_else(|| self.deferred.of(server).cloned().map(VisibleServer::Deferred))
     }
 }

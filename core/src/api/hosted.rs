@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::PoolOptions;
 
-use super::configured::Configured;
+use super::configured::ResolvedServer;
 use super::session::Session;
 use crate::Result;
 use crate::client::Provided;
@@ -27,16 +27,16 @@ impl Session {
         core.check()?;
         trunkline_pool::config::check_name(server)?;
         let host = Arc::new(Apart::new("trunkline-host", host));
-        core.put_own(server, Configured::of_host(host, &core.driver.options));
+        core.put_own(server, ResolvedServer::of_host(host, &core.driver.options));
         Ok(())
     }
 }
 
-impl Configured {
+impl ResolvedServer {
     /// The configuration of a server of the host's own, which no other one equals.
-    fn of_host(host: Arc<dyn HostServer>, options: &PoolOptions) -> Arc<Configured> {
+    fn of_host(host: Arc<dyn HostServer>, options: &PoolOptions) -> Arc<ResolvedServer> {
         static PROVIDED: AtomicU64 = AtomicU64::new(1);
         let spec = ServerSpec::of_host(PROVIDED.fetch_add(1, Ordering::Relaxed));
-        Configured::by(Authority::Host, Arc::new(spec), Some(Provided(host)), options)
+        ResolvedServer::by(Authority::Host, Arc::new(spec), Some(Provided(host)), options)
     }
 }

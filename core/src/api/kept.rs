@@ -10,13 +10,13 @@ use std::sync::Arc;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
-use super::configured::{ConfigOwner, Configured};
+use super::configured::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use super::sources::Config;
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's servers as they were when the session was opened.
-pub(crate) struct PinnedConfig(BTreeMap<Box<str>, Arc<Configured>>);
+pub(crate) struct PinnedConfig(BTreeMap<Box<str>, Arc<ResolvedServer>>);
 
 impl PinnedConfig {
     /// What a session keeps that is opened now; nothing when it follows.
@@ -31,7 +31,7 @@ impl PinnedConfig {
     ///
     /// # Errors
     /// `not_admitted` with the reason `not_configured` for one that came later; for others, why the pool has none.
-    pub(super) fn server(&self, config: &Config, name: &str) -> Result<Arc<Configured>> {
+    pub(super) fn server(&self, config: &Config, name: &str) -> Result<Arc<ResolvedServer>> {
         if let Some(configured) = self.0.get(name) {
             return Ok(configured.clone());
         }
@@ -46,7 +46,7 @@ impl PinnedConfig {
 
 impl SessionCore {
     /// The pool's servers as this session goes by them.
-    pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+    pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
         match &self.kept {
             None => self.config.servers(),
             Some(PinnedConfig(servers)) => {
@@ -58,7 +58,11 @@ impl SessionCore {
 
     /// Says of what it asked the pool for just now whether that has another configuration of it by now: what a session keeps is old
     /// from the first, and any other configuration may have become so since it was looked up.
-    pub(super) fn note_age(&self, name: &str, (origin, asked): (ConfigOwner, &Arc<Configured>)) {
+    pub(super) fn note_age(
+        &self,
+        name: &str,
+        (origin, asked): (ConfigOwner, &Arc<ResolvedServer>),
+    ) {
         if origin == ConfigOwner::Pool {
             self.config.judge_asked(name, asked);
         }

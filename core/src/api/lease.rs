@@ -14,7 +14,7 @@ use trunkline_pool::state::EntryState;
 use trunkline_pool::text::escaped;
 
 use super::call;
-use super::configured::{ConfigOwner, Configured};
+use super::configured::{ConfigOwner, ResolvedServer};
 use super::held::{DISABLED, LeaseState, LeaseStatus};
 use super::holds::{HoldId, HoldKind};
 use super::no_tool::tool_not_found;
@@ -24,7 +24,7 @@ use super::session::Session;
 use super::session_core::SessionCore;
 use super::view::Listed;
 use crate::client::{CallResult, Callee};
-use crate::driver::{Asker, Asking, EntryCell, LeaseHold, SessionPort};
+use crate::driver::{Asker, Asking, EntryCell, LeaseGuard, SessionPort};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A hold on a server. It keeps its session open. Dropping it releases it.
@@ -42,9 +42,9 @@ impl Lease {
     /// another configuration of it.
     pub(super) fn new(
         open: Session,
-        hold: LeaseHold,
+        hold: LeaseGuard,
         origin: ConfigOwner,
-        configured: &Arc<Configured>,
+        configured: &Arc<ResolvedServer>,
     ) -> Result<Option<Lease>> {
         let session = open.core();
         let added = session.holds.add(session, hold, (HoldKind::Lease, origin), configured);

@@ -13,7 +13,7 @@ use trunkline_pool::naming::BareNames;
 use trunkline_pool::shapes::Shape;
 use trunkline_pool::view::{Made, Order, Revision};
 
-use super::deferred::Seeing;
+use super::deferred::VisibleServer;
 use super::held::LeaseState;
 use super::session_core::SessionCore;
 use super::view::{Listed, SessionView};
@@ -116,13 +116,13 @@ pub(super) struct ViewCache {
     is_behind: AtomicBool,
     last: ArcSwapOption<SessionView>,
     /// Held while lists are made: what a list holds, and the number of a change that is told meanwhile, have one order.
-    book: Mutex<Book>,
+    book: Mutex<ListHistory>,
 }
 
 /// What outlasts each of a session's lists.
 #[derive(Default)]
 #[repr(C)]
-pub(super) struct Book {
+pub(super) struct ListHistory {
     numbers: Numbers,
     pub(super) order: Order,
     pub(super) bare_names: BareNames,
@@ -161,7 +161,7 @@ impl ViewCache {
         // Who has a bare name is decided with all servers in view.
         let all = self.lists(session);
         let mut book = self.book();
-        let own = SessionView::new(session, &[Seeing::Held(held.clone())], &mut book);
+        let own = SessionView::new(session, &[VisibleServer::Held(held.clone())], &mut book);
         book.order.forget_gone(&all.tools, Listed::tool_name);
         own.tools.items
     }
@@ -189,7 +189,7 @@ impl ViewCache {
         last.filter(|last| last.is_current(&session.holds.seen()))
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
+    fn book(&self) -> MutexGuard<'_, ListHistory> {
         self.book.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -1,6 +1,6 @@
 //! Answers that an event loop reads itself.
 
-use super::calls::Started;
+use super::calls::CallHandle;
 use super::operation::Operation;
 use crate::client::WeakConnection;
 use crate::platform;
@@ -59,7 +59,7 @@ impl Operation {
     #[doc(hidden)]
     #[must_use]
     pub fn read_on(&self, event_loop: &EventLoop) -> ReadBy {
-        let Some(Started::Once(connection, id)) = self.started() else { return ReadBy::Library };
+        let Some(CallHandle::Once(connection, id)) = self.started() else { return ReadBy::Library };
         match connection.read_on(event_loop, *id) {
             transport::AnswerReader::Library => ReadBy::Library,
             transport::AnswerReader::Loan(number) => ReadBy::Loan(number),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
-use super::calls::Started;
+use super::calls::CallHandle;
 use crate::driver::Driver;
 use crate::platform;
 use crate::transport::write_held;
@@ -26,7 +26,7 @@ enum OperationKind {
     /// It ended before it was returned.
     Ended,
     /// A call, by its number.
-    Call(Started, u64),
+    Call(CallHandle, u64),
     /// A future on the internal runtime.
     Task(AbortHandle),
 }
@@ -36,7 +36,7 @@ impl Operation {
         Operation::new(OperationKind::Ended)
     }
 
-    pub(super) fn call(started: Started, number: u64) -> Operation {
+    pub(super) fn call(started: CallHandle, number: u64) -> Operation {
         Operation::new(OperationKind::Call(started, number))
     }
 
@@ -79,7 +79,7 @@ impl Operation {
     }
 
     /// The call that it is, in the process that started it.
-    pub(super) fn started(&self) -> Option<&Started> {
+    pub(super) fn started(&self) -> Option<&CallHandle> {
         match &self.kind {
             OperationKind::Call(started, _)
                 if self.fork_generation == platform::fork_generation() =>

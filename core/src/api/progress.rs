@@ -10,7 +10,7 @@ use trunkline_pool::options::ProgressReceiver;
 use super::session_core::SessionCore;
 use crate::client::OnProgress;
 use crate::driver::EntryCell;
-use crate::events::{About, EVENT_BYTES_MAX};
+use crate::events::{EVENT_BYTES_MAX, EventSubject};
 
 /// Progress of one call goes to the session's subscribers, and to the call's own receiver, in the order of the wire.
 pub(super) fn events(
@@ -27,7 +27,7 @@ pub(super) fn events(
                 fields.push((name, value.clone()));
             }
         }
-        let about = About::entry(&cell.named, cell.load().slot.generation);
+        let about = EventSubject::entry(&cell.named, cell.load().slot.generation);
         let hub = &session.driver.hub;
         match &receiver {
             None => hub.publish(EventKind::Progress, Some(&session.recipient), &about, &fields),

@@ -17,12 +17,12 @@ use trunkline_pool::state::SessionId;
 
 use super::calls::Calls;
 use super::configure::Disabled;
-use super::configured::{ConfigOwner, Configured};
+use super::configured::{ConfigOwner, ResolvedServer};
 use super::follow::follow_together;
 use super::session_core::{OwnServers, SessionCore, SessionHandle};
 use super::sources::Config;
 use crate::auth::Context;
-use crate::driver::{Driver, EntryCell, LeaseHold, SessionSet};
+use crate::driver::{Driver, EntryCell, LeaseGuard, SessionSet};
 use crate::platform;
 
 /// A pool's sessions. Its lock is never held while a session or a hold is dropped, since that may
@@ -65,7 +65,7 @@ pub(super) struct ClosedSession {
     context: Arc<Context>,
     /// Whether it follows what is configured.
     follows: bool,
-    holds: Vec<(LeaseHold, ConfigOwner)>,
+    holds: Vec<(LeaseGuard, ConfigOwner)>,
     /// When it is given up: tells it from what an earlier session of the same number left.
     until: Instant,
     timer: AbortHandle,
@@ -75,15 +75,15 @@ pub(super) struct ClosedSession {
 impl ClosedSession {
     /// Takes what a session that follows holds no more, since the pool has no such configuration of
     /// it.
-    fn take_old(&mut self, sessions: &SessionRegistry) -> Vec<(LeaseHold, ConfigOwner)> {
-        let is_old = |hold: &mut (LeaseHold, ConfigOwner)| {
+    fn take_old(&mut self, sessions: &SessionRegistry) -> Vec<(LeaseGuard, ConfigOwner)> {
+        let is_old = |hold: &mut (LeaseGuard, ConfigOwner)| {
             hold.1 == ConfigOwner::Pool && !sessions.has(&hold.0)
         };
         if self.follows { self.holds.extract_if(.., is_old).collect() } else { Vec::new() }
     }
 
     /// Takes the holds, for the session that resumes it.
-    pub(super) fn take(mut self) -> Vec<(LeaseHold, ConfigOwner)> {
+    pub(super) fn take(mut self) -> Vec<(LeaseGuard, ConfigOwner)> {
         std::mem::take(&mut self.holds)
     }
 }
@@ -169,7 +169,7 @@ impl SessionRegistry {
         self: &Arc<Self>,
         session: &SessionCore,
         keep_for: Duration,
-        holds: Vec<(LeaseHold, ConfigOwner)>,
+        holds: Vec<(LeaseGuard, ConfigOwner)>,
     ) {
         let (id, number) = (session.recipient.id.clone(), session.recipient.number);
         let context = session.context.clone();
@@ -207,7 +207,7 @@ impl SessionRegistry {
     }
 
     /// Whether a hold is on what the pool has configured.
-    fn has(&self, hold: &LeaseHold) -> bool {
+    fn has(&self, hold: &LeaseGuard) -> bool {
         self.config.configured(&hold.cell.server).is_ok_and(|configured| {
             let is_on = !configured.spec.disabled;
             is_on && self.driver.is_key(hold.cell.key, |key| configured.leads_to(key))
@@ -254,7 +254,7 @@ impl SessionRegistry {
     }
 
     /// What the live sessions brought themselves. No session is held meanwhile.
-    pub(super) fn brought_by_sessions(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+    pub(super) fn brought_by_sessions(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
         let sessions = self.sessions();
         let own = sessions.live.values().map(|live| live.own.clone()).collect::<Vec<_>>();
         drop(sessions);

@@ -317,7 +317,7 @@ mod tests {
     use trunkline_pool::options::PoolOptions;
 
     use super::*;
-    use crate::api::configured::{ConfigOwner, Configured};
+    use crate::api::configured::{ConfigOwner, ResolvedServer};
     use crate::{ErrorCode, Pool};
 
     /// SPEC 3.5.
@@ -326,7 +326,7 @@ mod tests {
         let pool = Pool::new(PoolOptions::from_json(r#"{"cache":"off"}"#).unwrap()).unwrap();
         let session = pool.session(SessionOptions::new("a")).unwrap();
         let spec = ServerSpec::from_value("s", &json!({ "command": "true" })).unwrap();
-        let configured = Configured::new(Arc::new(spec), &pool.driver().options);
+        let configured = ResolvedServer::new(Arc::new(spec), &pool.driver().options);
         session.core().put_own("s", configured);
         assert!(session.core().spec("s", ConfigOwner::Session).is_ok());
         let unknown = session.core().either_spec("t").err().unwrap();

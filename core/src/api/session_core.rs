@@ -16,10 +16,10 @@ use trunkline_pool::state::{Generation, SessionId};
 
 use super::calls::Calls;
 use super::configure::Disabled;
-use super::configured::Configured;
+use super::configured::ResolvedServer;
 use super::filters::SessionWarned;
 use super::held::LeaseState;
-use super::holds::Holds;
+use super::holds::LeaseTable;
 use super::kept::PinnedConfig;
 use super::list::ViewCache;
 use super::log_level::Hears;
@@ -58,7 +58,7 @@ impl Drop for SessionHandle {
 }
 
 /// Servers that a session brought itself.
-pub(super) type OwnServers = Mutex<BTreeMap<Box<str>, Arc<Configured>>>;
+pub(super) type OwnServers = Mutex<BTreeMap<Box<str>, Arc<ResolvedServer>>>;
 
 /// What the session's handle, leases and calls share. The fields that a list change reads stand
 /// first, side by side: it reads thousands of sessions, none of which is in the processor's cache.
@@ -68,7 +68,7 @@ pub(crate) struct SessionCore {
     pub recipient: Recipient,
     /// The pool at work.
     pub driver: Arc<Driver>,
-    pub(crate) holds: Holds,
+    pub(crate) holds: LeaseTable,
     given: ViewCache,
     /// The servers that it wants without asking.
     pub(super) wants: Mutex<DemandSet>,
@@ -136,7 +136,7 @@ impl SessionCore {
             own: Arc::default(),
             disabled: Arc::default(),
             hears,
-            holds: Holds::default(),
+            holds: LeaseTable::default(),
             given: ViewCache::default(),
         }
     }
@@ -218,14 +218,14 @@ impl SessionCore {
     }
 
     /// Puts a server into the session's own source.
-    pub(super) fn put_own(&self, server: &str, configured: Arc<Configured>) {
+    pub(super) fn put_own(&self, server: &str, configured: Arc<ResolvedServer>) {
         let before = self.own().insert(server.into(), configured);
         // A server of the host's own ends with it, and its code may call back here.
         drop(before);
     }
 
     /// A server that the session brought itself.
-    pub(super) fn own_server(&self, server: &str) -> Option<Arc<Configured>> {
+    pub(super) fn own_server(&self, server: &str) -> Option<Arc<ResolvedServer>> {
         self.own().get(server).cloned()
     }
 
@@ -234,7 +234,7 @@ impl SessionCore {
         self.own().keys().cloned().collect()
     }
 
-    fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Configured>>> {
+    fn own(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<ResolvedServer>>> {
         lock(&self.own)
     }
 }

@@ -9,7 +9,7 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::SignInOptions;
 use trunkline_pool::state::Gate;
 
-use super::configured::Configured;
+use super::configured::ResolvedServer;
 use super::follow::follow_together;
 use super::pool::{Pool, PoolCore};
 use super::session_core::SessionCore;
@@ -171,8 +171,9 @@ impl PoolCore {
     /// What a server is, and by what it runs: the pool's own configuration of it, else what a session has of that name. What is not held
     /// any more is none, though it may be draining.
     fn current(&self, server: &str) -> Result<(Arc<ServerSpec>, Authority)> {
-        let of =
-            |configured: Arc<Configured>| (configured.spec().clone(), configured.authority.clone());
+        let of = |configured: Arc<ResolvedServer>| {
+            (configured.spec().clone(), configured.authority.clone())
+        };
         let missing = match self.config.configured(server) {
             Ok(configured) => return Ok(of(configured)),
             Err(error) => error,
@@ -231,7 +232,7 @@ impl PoolCore {
 
 impl SessionCore {
     /// The servers that it has beside those of the pool: its own, and what it keeps of the pool's.
-    fn apart_from_pool(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+    fn apart_from_pool(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
         let own = self.own_names().into_iter();
         let own =
             own.filter_map(|name| self.own_server(&name).map(|configured| (name, configured)));

@@ -6,14 +6,14 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::Scope;
 
-use super::configured::{ConfigOwner, Configured};
+use super::configured::{ConfigOwner, ResolvedServer};
 use super::deadline::Deadline;
 use super::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
     /// The configuration of a server by one of the two sources.
-    pub(super) fn spec(&self, server: &str, origin: ConfigOwner) -> Result<Arc<Configured>> {
+    pub(super) fn spec(&self, server: &str, origin: ConfigOwner) -> Result<Arc<ResolvedServer>> {
         let found = match (origin, &self.kept) {
             // What the session brought stays with it to its end.
             (ConfigOwner::Session, _) => {
@@ -26,7 +26,7 @@ impl SessionCore {
     }
 
     /// The configuration of a server by its own source, else by the pool's.
-    pub(super) fn either_spec(&self, server: &str) -> Result<Arc<Configured>> {
+    pub(super) fn either_spec(&self, server: &str) -> Result<Arc<ResolvedServer>> {
         self.own_server(server).map_or_else(|| self.spec(server, ConfigOwner::Pool), Ok)
     }
 
@@ -54,7 +54,7 @@ impl SessionCore {
         server: &str,
         origin: ConfigOwner,
         deadline: Deadline,
-    ) -> Result<Arc<Configured>> {
+    ) -> Result<Arc<ResolvedServer>> {
         self.check_enabled(server)?;
         // What the pool runs is known, and to look whether it is takes as long as to get it.
         let known = self.spec(server, origin).ok().filter(|_| self.kept.is_none());
@@ -76,14 +76,18 @@ impl SessionCore {
     ///
     /// # Errors
     /// `not_admitted` with the reason.
-    pub(super) fn check_switched_on(&self, server: &str, configured: &Configured) -> Result<()> {
+    pub(super) fn check_switched_on(
+        &self,
+        server: &str,
+        configured: &ResolvedServer,
+    ) -> Result<()> {
         check_switched_on(server, &configured.spec)
             .map_err(|off| self.config.check_admitted(server).err().unwrap_or(off))
             .map_err(|error| self.named(server, error))
     }
 
     /// Whether a lease on the pool's own configuration of a server still stands for it.
-    pub(super) fn stands(&self, server: &str, configured: &Configured) -> bool {
+    pub(super) fn stands(&self, server: &str, configured: &ResolvedServer) -> bool {
         let now = self.same_now(server, ConfigOwner::Pool, configured);
         now.is_some_and(|now| !now.spec.disabled)
     }
@@ -93,8 +97,8 @@ impl SessionCore {
         &self,
         server: &str,
         origin: ConfigOwner,
-        configured: &Arc<Configured>,
-    ) -> Arc<Configured> {
+        configured: &Arc<ResolvedServer>,
+    ) -> Arc<ResolvedServer> {
         self.same_now(server, origin, configured).unwrap_or_else(|| configured.clone())
     }
 
@@ -103,8 +107,8 @@ impl SessionCore {
         &self,
         server: &str,
         origin: ConfigOwner,
-        configured: &Configured,
-    ) -> Option<Arc<Configured>> {
+        configured: &ResolvedServer,
+    ) -> Option<Arc<ResolvedServer>> {
         let now = self.spec(server, origin).ok();
         now.filter(|now| now.is_same_connection(configured))
     }
@@ -120,10 +124,10 @@ impl SessionCore {
         name: &str,
         spec: &ServerSpec,
         origin: Option<Scope>,
-    ) -> Result<Arc<Configured>> {
+    ) -> Result<Arc<ResolvedServer>> {
         match origin {
             None | Some(Scope::Session) => {
-                Ok(Configured::new(Arc::new(spec.clone()), &self.driver.options))
+                Ok(ResolvedServer::new(Arc::new(spec.clone()), &self.driver.options))
             }
             Some(scope) if scope.is_gated() => self.config.claimed(name, spec, scope).await,
             Some(scope) => {

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use trunkline_pool::state::EntryState;
 
 use super::session_core::SessionCore;
-use super::wanted::{Want, WantState};
+use super::wanted::{DemandState, ServerDemand};
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
@@ -42,14 +42,14 @@ impl SessionCore {
         Ok(standings)
     }
 
-    fn standing(&self, name: &str, want: &Want) -> (&'static str, Option<Error>) {
+    fn standing(&self, name: &str, want: &ServerDemand) -> (&'static str, Option<Error>) {
         match &want.state {
             _ if self.has_connected(name) => ("ready", None),
-            WantState::Looking | WantState::Pending | WantState::Over => ("waiting", None),
-            WantState::Waiting(error) => ("waiting", Some(error.clone())),
-            WantState::Failed(error) => ("failed", Some(error.clone())),
-            WantState::Asleep(error) => ("asleep", error.clone()),
-            WantState::Ready(hold) => {
+            DemandState::Looking | DemandState::Pending | DemandState::Over => ("waiting", None),
+            DemandState::Waiting(error) => ("waiting", Some(error.clone())),
+            DemandState::Failed(error) => ("failed", Some(error.clone())),
+            DemandState::Asleep(error) => ("asleep", error.clone()),
+            DemandState::Ready(hold) => {
                 // Without a hold the session is being closed, or does without the server from now
                 // on.
                 let Some(held) = self.holds.held(*hold) else { return ("waiting", None) };

@@ -19,11 +19,11 @@ use trunkline_pool::view::{CatalogView, Unmatched, View};
 
 use self::gone::Gone;
 use super::by_server::ByServer;
-use super::deferred::{CachedServer, Seeing};
+use super::deferred::{CachedServer, VisibleServer};
 use super::held::LeaseState;
 use super::session_core::SessionCore;
 use crate::driver::{EntryCell, ListChange};
-use crate::events::{About, ListEvents};
+use crate::events::{EventSubject, ListEvents};
 
 /// What an entry shows to a session at one moment.
 #[derive(Clone)]
@@ -63,10 +63,10 @@ impl ListSource {
 
 impl ServerSnapshot {
     /// What is seen now.
-    pub(super) fn of(seeing: &Seeing) -> ServerSnapshot {
+    pub(super) fn of(seeing: &VisibleServer) -> ServerSnapshot {
         match seeing {
-            Seeing::Held(held) => ServerSnapshot::of_held(held),
-            Seeing::Deferred(deferred) => ServerSnapshot::of_deferred(deferred),
+            VisibleServer::Held(held) => ServerSnapshot::of_held(held),
+            VisibleServer::Deferred(deferred) => ServerSnapshot::of_deferred(deferred),
         }
     }
 
@@ -106,7 +106,10 @@ impl ServerSnapshot {
 
     /// What it shows now, but for the lists of an entry that `told` told of already: another catalog is told of by its own notice.
     /// In that case also what is held back now.
-    fn after(told: Option<&ServerSnapshot>, seeing: &Seeing) -> (ServerSnapshot, Option<HeldBack>) {
+    fn after(
+        told: Option<&ServerSnapshot>,
+        seeing: &VisibleServer,
+    ) -> (ServerSnapshot, Option<HeldBack>) {
         let mut now = ServerSnapshot::of(seeing);
         match told.filter(|told| !now.is_deferred() && told.source.is_same(&now.source)) {
             None => (now, None),
@@ -119,12 +122,12 @@ impl ServerSnapshot {
     }
 
     /// Whether it is the same entry, or the same that is kept, through the same view.
-    fn is_through(&self, seeing: &Seeing) -> bool {
+    fn is_through(&self, seeing: &VisibleServer) -> bool {
         match seeing {
-            Seeing::Held(held) => {
+            VisibleServer::Held(held) => {
                 self.source.entry().is_some_and(|cell| held.sees(cell.entry, &self.view))
             }
-            Seeing::Deferred(deferred) => {
+            VisibleServer::Deferred(deferred) => {
                 self.is_deferred()
                     && Arc::ptr_eq(&self.catalog, &deferred.catalog)
                     && self.held_back.is_same(&deferred.held_back)
@@ -200,7 +203,7 @@ pub(super) struct NewlyHeld {
 impl AnnouncedState {
     /// This is what is seen now, in the order of their servers' names. A catalog that is replaced meanwhile is told
     /// of by its own notice.
-    pub(super) fn compare(&mut self, seen: &[Seeing]) {
+    pub(super) fn compare(&mut self, seen: &[VisibleServer]) {
         for seeing in seen {
             self.compare_one(seeing);
         }
@@ -224,7 +227,7 @@ impl AnnouncedState {
     }
 
     /// This is what is seen of its server now.
-    pub(super) fn compare_one(&mut self, seeing: &Seeing) {
+    pub(super) fn compare_one(&mut self, seeing: &VisibleServer) {
         let server = seeing.server();
         let told = self.servers.get_mut(server);
         if let Some(old) = told
@@ -248,7 +251,7 @@ impl AnnouncedState {
     }
 
     /// The host gave a hold on the server up, of which this is seen from now on, if anything. That is not told.
-    pub(super) fn release(&mut self, server: &Arc<str>, seen: Option<&Seeing>) {
+    pub(super) fn release(&mut self, server: &Arc<str>, seen: Option<&VisibleServer>) {
         let told = self.servers.get(server);
         match (seen, told) {
             (Some(seeing), Some(told)) if told.is_through(seeing) => {}
@@ -404,14 +407,16 @@ impl ListEvent {
         match self {
             ListEvent::Lists { server, source, difference } => {
                 let about = match source {
-                    ListSource::Entry(cell, generation) => About::entry(&cell.named, *generation),
-                    ListSource::Kept => About::server(server),
+                    ListSource::Entry(cell, generation) => {
+                        EventSubject::entry(&cell.named, *generation)
+                    }
+                    ListSource::Kept => EventSubject::server(server),
                 };
                 self.announce(&ListEvents::new(about, difference.clone()), session);
             }
             ListEvent::Change(change, None) => self.announce(&change.whole, session),
             ListEvent::Change(change, Some(own)) => {
-                let about = About::entry(&change.cell.named, change.generation);
+                let about = EventSubject::entry(&change.cell.named, change.generation);
                 self.announce(&ListEvents::new(about, own.clone()), session);
             }
             ListEvent::Unmatched(of) => session.warn_of_unmatched((&of.0, of.1), &of.2),
@@ -433,7 +438,7 @@ impl NewlyHeld {
         let fields =
             [("tool", (&*tool.item.name).into()), ("difference", tool.difference().clone())];
         let (kind, told) = (EventKind::ToolQuarantined, &session.recipient);
-        let about = About::entry(&cell.named, *generation);
+        let about = EventSubject::entry(&cell.named, *generation);
         let holds = || cell.is_held_by(told.number);
         session.driver.hub.publish_if(kind, Some(told), &about, &fields, holds);
     }

@@ -13,7 +13,7 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::Generation;
 use trunkline_pool::view::HiddenReason;
 
-use super::calls::Started;
+use super::calls::CallHandle;
 use super::held::LeaseState;
 use super::operation::Operation;
 use super::retry::ResultCallback;
@@ -175,7 +175,7 @@ impl WaitingCall {
         let mut state = self.state();
         state.waiting = None;
         let call = next(state.done.take()?);
-        state.on_its_way = Some(Started::Waiting(call.clone()));
+        state.on_its_way = Some(CallHandle::Waiting(call.clone()));
         Some(call)
     }
 }

@@ -9,9 +9,9 @@ use trunkline_pool::explain::Reason;
 use trunkline_pool::naming::{NameMap, Naming, ToolName};
 use trunkline_pool::view::Marks;
 
-use super::deferred::Seeing;
+use super::deferred::VisibleServer;
 use super::held::LeaseState;
-use super::list::{Book, List, Shaped};
+use super::list::{List, ListHistory, Shaped};
 use super::no_tool::{tool_among, tool_quarantined, why_unlisted};
 use super::session_core::SessionCore;
 use super::told::ServerSnapshot;
@@ -80,12 +80,12 @@ pub(crate) struct SessionView {
     names: NameMap,
     /// The names that tools would have which are held back.
     held_names: NameMap,
-    seen: Vec<Seeing>,
+    seen: Vec<VisibleServer>,
 }
 
 impl SessionView {
     /// Whether it is still what is seen.
-    pub(super) fn is_current(&self, seen: &[Seeing]) -> bool {
+    pub(super) fn is_current(&self, seen: &[VisibleServer]) -> bool {
         let mut before = self.made_of.iter();
         let mut now = seen.iter().map(ServerSnapshot::of).filter(|sight| sight.shows);
         now.all(|now| before.next().is_some_and(|before| before.is_same(&now)))
@@ -93,7 +93,11 @@ impl SessionView {
     }
 
     /// The view of a session that sees this, in the order of the servers' names. Its lists have no numbers.
-    pub(super) fn new(session: &SessionCore, seeing: &[Seeing], book: &mut Book) -> SessionView {
+    pub(super) fn new(
+        session: &SessionCore,
+        seeing: &[VisibleServer],
+        book: &mut ListHistory,
+    ) -> SessionView {
         let seen: Vec<(&Arc<str>, ServerSnapshot)> = seeing
             .iter()
             .map(|seeing| (seeing.server(), ServerSnapshot::of(seeing)))
@@ -146,7 +150,11 @@ impl SessionView {
     ///
     /// # Errors
     /// `tool_not_found`, with the server that the name would belong to, and why it is not there.
-    pub(super) fn resolve(&self, session: &SessionCore, exposed: &str) -> Result<(&Seeing, &str)> {
+    pub(super) fn resolve(
+        &self,
+        session: &SessionCore,
+        exposed: &str,
+    ) -> Result<(&VisibleServer, &str)> {
         if let Some(held_back) = self.held_names.resolve(exposed) {
             return Err(tool_quarantined(&held_back.tool).with_server(&*held_back.server));
         }
@@ -172,8 +180,8 @@ impl SessionView {
     /// The holds that it shows something of.
     pub(super) fn holds(&self) -> impl Iterator<Item = &Arc<LeaseState>> {
         self.seen.iter().filter_map(|seeing| match seeing {
-            Seeing::Held(held) => Some(held),
-            Seeing::Deferred(_) => None,
+            VisibleServer::Held(held) => Some(held),
+            VisibleServer::Deferred(_) => None,
         })
     }
 

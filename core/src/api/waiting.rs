@@ -21,9 +21,9 @@ use trunkline_pool::view::HiddenReason;
 
 use super::asleep::{DemandGuard, DemandStatus};
 use super::call;
-use super::calls::Started;
+use super::calls::CallHandle;
 use super::configured::ConfigOwner;
-use super::deferred::Seeing;
+use super::deferred::VisibleServer;
 use super::held::LeaseState;
 use super::no_tool::{tool_not_found, tool_vanished};
 use super::operation::Operation;
@@ -64,7 +64,7 @@ pub(super) struct State {
     pub(super) done: Option<ResultCallback>,
     need: Option<DemandGuard>,
     cancelled: bool,
-    pub(super) on_its_way: Option<Started>,
+    pub(super) on_its_way: Option<CallHandle>,
     pub(super) waiting: Option<AbortHandle>,
 }
 
@@ -77,7 +77,7 @@ impl State {
 /// Calls a tool of a server that has to be needed for it. `seeing` is what the session sees of the server.
 pub(super) fn start(
     session: &Arc<SessionCore>,
-    (seeing, exposed, own): (&Seeing, &str, &str),
+    (seeing, exposed, own): (&VisibleServer, &str, &str),
     arguments: &str,
     options: &CallOptions,
     done: ResultCallback,
@@ -146,7 +146,7 @@ impl WaitingCall {
 
     /// Begins it, unless its session closed meanwhile.
     pub(super) fn start(self: Arc<Self>) -> Operation {
-        let (number, started) = (self.number, Started::Waiting(self.clone()));
+        let (number, started) = (self.number, CallHandle::Waiting(self.clone()));
         if self.session.calls.started(number, &started) {
             self.cancel();
         } else {
@@ -262,7 +262,9 @@ impl WaitingCall {
                 Ok((seeing, _)) if *seeing.server() != self.tool.server => {
                     return Some(Err(self.session.no_such_tool(&view, &self.tool.exposed)));
                 }
-                Ok((Seeing::Held(held), _)) if !held.for_calls => return Some(Ok(held.clone())),
+                Ok((VisibleServer::Held(held), _)) if !held.for_calls => {
+                    return Some(Ok(held.clone()));
+                }
                 Ok(_) => {}
             }
             // A change that has taken the want away takes what is seen next, and then wakes who

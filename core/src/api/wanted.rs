@@ -16,18 +16,18 @@ use trunkline_pool::state::{PoolInput, Ticket};
 use trunkline_pool::view::Viewed;
 
 use super::acquire::answer_with;
-use super::configured::{ConfigOwner, Configured};
-use super::follow::ToWant;
+use super::configured::{ConfigOwner, ResolvedServer};
+use super::follow::DesiredServer;
 use super::holds::{HoldId, HoldKind};
 use super::session_core::SessionCore;
-use crate::driver::{LeaseHold, Wait, Wish};
-use crate::events::About;
+use crate::driver::{LeaseGuard, Wait, Wish};
+use crate::events::EventSubject;
 use crate::{Error, ErrorCode, Result};
 
 /// The wanted servers by name.
 #[derive(Default)]
 pub(super) struct DemandSet {
-    pub(super) servers: BTreeMap<Box<str>, Want>,
+    pub(super) servers: BTreeMap<Box<str>, ServerDemand>,
     last: WantId,
     /// How often what is kept was looked for.
     pub(super) looks: u64,
@@ -44,24 +44,24 @@ pub(super) struct WantId(pub(super) u64);
 /// A server that is to be asked for.
 pub(super) struct NewDemand {
     pub(super) server: Box<str>,
-    pub(super) configured: Arc<Configured>,
+    pub(super) configured: Arc<ResolvedServer>,
     pub(super) want: WantId,
 }
 
-pub(super) struct Want {
+pub(super) struct ServerDemand {
     /// The number of its newest question.
     pub(super) id: WantId,
     /// Its own.
     pub(super) born: WantId,
     /// The newest of the same connection.
-    pub(super) configured: Arc<Configured>,
+    pub(super) configured: Arc<ResolvedServer>,
     /// What the session sees of it is made of this, and of these options: the newest too.
-    pub(super) seen_by: (Arc<Configured>, Arc<SessionOptions>),
+    pub(super) seen_by: (Arc<ResolvedServer>, Arc<SessionOptions>),
     /// As it was when it was asked for: a gate that was shut since has ended what came of it.
     shuts: Shuts,
     /// The question to the pool.
     pub(super) ticket: Option<Ticket>,
-    pub(super) state: WantState,
+    pub(super) state: DemandState,
     /// What is kept of it.
     pub(super) kept: CacheProbe,
     /// Present when it runs for calls only.
@@ -90,7 +90,7 @@ pub(super) struct Lazy {
     pub(super) told: Option<ErrorCode>,
 }
 
-pub(super) enum WantState {
+pub(super) enum DemandState {
     /// What is kept of it is looked for, and decides whether it is asked for.
     Looking,
     Pending,
@@ -112,7 +112,7 @@ impl SessionCore {
             wants.closed = true;
             std::mem::take(&mut wants.servers)
         };
-        for ticket in servers.into_values().filter_map(|want| Want::open_ticket(&want)) {
+        for ticket in servers.into_values().filter_map(|want| ServerDemand::open_ticket(&want)) {
             self.driver.step(PoolInput::CancelAcquire { ticket });
         }
     }
@@ -164,12 +164,12 @@ impl SessionCore {
     pub(super) fn settle(
         self: &Arc<Self>,
         name: &str,
-        (id, asked): (WantId, &Arc<Configured>),
-        result: Result<LeaseHold>,
+        (id, asked): (WantId, &Arc<ResolvedServer>),
+        result: Result<LeaseGuard>,
     ) {
         let about = match &result {
-            Ok(hold) => About::entry(&hold.cell.named, hold.cell.load().slot.generation),
-            Err(_) => About::server(name),
+            Ok(hold) => EventSubject::entry(&hold.cell.named, hold.cell.load().slot.generation),
+            Err(_) => EventSubject::server(name),
         };
         // The hold is added under the lock of the wants: whoever ends the want meanwhile finds it, or is found by it.
         let mut wants = self.wants();
@@ -184,7 +184,7 @@ impl SessionCore {
         let news = match result {
             Ok(hold) => match self.holds.add(self, hold, held_for, asked) {
                 Ok(new) => {
-                    want.state = WantState::Ready(new.id);
+                    want.state = DemandState::Ready(new.id);
                     want.clear_failure();
                     rests = want.is_of_no_use().then(|| self.rest(name, want)).flatten();
                     added = Some(new);
@@ -230,7 +230,7 @@ impl SessionCore {
         let Some(want) = wants.of(name, id).filter(|want| want.is_answerable()) else { return };
         if want.has_failed() {
             // Nobody is told of an attempt in vain, and who looks sees the newest.
-            want.state = WantState::Failed(error);
+            want.state = DemandState::Failed(error);
             return;
         }
         let field = ("error", error.to_json());
@@ -242,7 +242,7 @@ impl SessionCore {
             self.driver.step(PoolInput::CancelAcquire { ticket });
         }
         if is_news {
-            let about = About::server(name);
+            let about = EventSubject::server(name);
             self.driver.hub.publish(EventKind::Failed, Some(&self.recipient), &about, &[field]);
         }
         if let Some(want) = over {
@@ -255,15 +255,15 @@ impl SessionCore {
 
     /// A start failed. A server that runs for calls only sleeps on when its tools are known, be it that somebody else's connection
     /// listed them meanwhile; of another the want is given, whose tools are to go.
-    fn fail(&self, name: &str, want: &mut Want, error: Error) -> Option<u64> {
+    fn fail(&self, name: &str, want: &mut ServerDemand, error: Error) -> Option<u64> {
         if want.lazy.is_none() {
-            want.state = WantState::Failed(error);
+            want.state = DemandState::Failed(error);
             return Some(want.born.0);
         }
         if self.holds.defers(name, want.born.0) || self.defer_kept(name, want) {
             want.sleep(Some(error));
         } else {
-            want.state = WantState::Failed(error);
+            want.state = DemandState::Failed(error);
         }
         None
     }
@@ -272,7 +272,7 @@ impl SessionCore {
     fn wait_for_room(&self, name: &str, id: WantId, error: Error) {
         let mut wants = self.wants();
         if let Some(want) = wants.of(name, id).filter(|want| want.is_open()) {
-            want.state = WantState::Waiting(error);
+            want.state = DemandState::Waiting(error);
         }
         drop(wants);
         self.settled.notify_waiters();
@@ -285,7 +285,7 @@ impl SessionCore {
 
 impl DemandSet {
     /// A want, unless it is over, or another of the same server has taken its place.
-    fn of(&mut self, server: &str, id: WantId) -> Option<&mut Want> {
+    fn of(&mut self, server: &str, id: WantId) -> Option<&mut ServerDemand> {
         self.servers.get_mut(server).filter(|want| want.id == id)
     }
 
@@ -296,15 +296,15 @@ impl DemandSet {
     }
 }
 
-impl Want {
-    pub(super) fn new(id: WantId, to_want: ToWant) -> Want {
-        let ToWant { configured, options, shuts, lazy } = to_want;
+impl ServerDemand {
+    pub(super) fn new(id: WantId, to_want: DesiredServer) -> ServerDemand {
+        let DesiredServer { configured, options, shuts, lazy } = to_want;
         let (state, lazy) = match lazy {
-            true => (WantState::Looking, Some(Lazy::default())),
-            false => (WantState::Pending, None),
+            true => (DemandState::Looking, Some(Lazy::default())),
+            false => (DemandState::Pending, None),
         };
         let (ticket, kept, seen_by) = (None, CacheProbe::Never, (configured.clone(), options));
-        Want { id, born: id, configured, seen_by, shuts, ticket, state, kept, lazy }
+        ServerDemand { id, born: id, configured, seen_by, shuts, ticket, state, kept, lazy }
     }
 
     /// What the session has of its server.
@@ -318,12 +318,12 @@ impl Want {
     /// Whether its server, or what is known of it, is still to come. What a call alone has begun is nobody else's matter.
     fn is_awaited(&self) -> bool {
         match self.state {
-            WantState::Looking | WantState::Over => true,
-            WantState::Pending => self.lazy.as_ref().is_none_or(|lazy| lazy.learns),
-            WantState::Waiting(_)
-            | WantState::Ready(_)
-            | WantState::Failed(_)
-            | WantState::Asleep(_) => false,
+            DemandState::Looking | DemandState::Over => true,
+            DemandState::Pending => self.lazy.as_ref().is_none_or(|lazy| lazy.learns),
+            DemandState::Waiting(_)
+            | DemandState::Ready(_)
+            | DemandState::Failed(_)
+            | DemandState::Asleep(_) => false,
         }
     }
 
@@ -342,7 +342,7 @@ impl Want {
 
     /// It waits for a call, and for nobody else.
     pub(super) fn sleep(&mut self, why: Option<Error>) {
-        self.state = WantState::Asleep(why);
+        self.state = DemandState::Asleep(why);
         if let Some(lazy) = &mut self.lazy {
             lazy.learns = false;
         }
@@ -355,15 +355,15 @@ impl Want {
 
     /// Whether an answer of any kind is still to come.
     fn is_to_come(&self) -> bool {
-        matches!(self.state, WantState::Looking | WantState::Pending | WantState::Over)
+        matches!(self.state, DemandState::Looking | DemandState::Pending | DemandState::Over)
     }
 
     pub(super) fn is_over(&self) -> bool {
-        matches!(self.state, WantState::Over)
+        matches!(self.state, DemandState::Over)
     }
 
     fn has_failed(&self) -> bool {
-        matches!(self.state, WantState::Failed(_))
+        matches!(self.state, DemandState::Failed(_))
     }
 
     fn hold_kind(&self) -> HoldKind {
@@ -371,7 +371,7 @@ impl Want {
     }
 
     pub(super) fn hold(&self) -> Option<HoldId> {
-        if let WantState::Ready(hold) = self.state { Some(hold) } else { None }
+        if let DemandState::Ready(hold) = self.state { Some(hold) } else { None }
     }
 
     /// Whether an answer to it would be taken: that of a server which failed comes when it is there after all.
@@ -381,7 +381,7 @@ impl Want {
 
     /// Whether its answer is still to come.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.state, WantState::Pending | WantState::Waiting(_))
+        matches!(self.state, DemandState::Pending | DemandState::Waiting(_))
     }
 
     pub(super) fn open_ticket(&self) -> Option<Ticket> {

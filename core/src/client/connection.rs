@@ -15,7 +15,7 @@ use super::lists::freshness::Freshness;
 use super::state::handshake::Handshake;
 use super::state::ignored_counts::Ignored;
 use super::state::list_capabilities::ListCapabilities;
-use super::state::liveness::Pulse;
+use super::state::liveness::Liveness;
 use super::state::open_requests::ServerRequests;
 use super::state::outbox::NoticeOutbox;
 use super::state::streams::Listens;
@@ -45,7 +45,7 @@ pub(crate) struct Link {
     /// Whether calls of its tools can be tasks.
     pub(super) has_tasks: AtomicBool,
     pub(super) handshake: Handshake,
-    pub(super) pulse: Pulse,
+    pub(super) pulse: Liveness,
     pub(super) freshness: Freshness,
     /// What the server is told once there is room.
     pub(super) owed: NoticeOutbox,
@@ -112,7 +112,7 @@ impl Link {
             declared: OnceLock::new(),
             has_tasks: AtomicBool::new(false),
             handshake: Handshake::default(),
-            pulse: Pulse::new(),
+            pulse: Liveness::new(),
             freshness: Freshness::default(),
             owed: NoticeOutbox::default(),
             ignored: Ignored::default(),

@@ -17,7 +17,7 @@ use super::calls::in_flight::Hold;
 use super::connection::Link;
 use super::state::ignored_counts::count;
 use super::state::open_requests::{Ticket, refused};
-use super::state::outbox::Debt;
+use super::state::outbox::PendingNotice;
 use super::types::ServerQuestion;
 use crate::handling::{contained, failed};
 use crate::transport::Via;
@@ -154,7 +154,7 @@ impl Link {
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
             }
         };
-        self.pay(Debt::Reply(reply.into()));
+        self.pay(PendingNotice::Reply(reply.into()));
     }
 }
 

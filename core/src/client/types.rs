@@ -15,7 +15,7 @@ use super::calls::time_budget::Attempts;
 use super::era::Opening;
 use super::introduction::Introduction;
 use crate::auth::Credentials;
-use crate::host_env::Lookups;
+use crate::host_env::SearchCache;
 use crate::net::cookies::Jar;
 use crate::texts::Text;
 use crate::transport::HostServer;
@@ -75,7 +75,7 @@ pub(crate) struct ConnectOptions {
     /// Looks at the program that is about to be started.
     pub program_check: Option<ProgramCheck>,
     /// The look-ups of programs, also those of earlier attempts.
-    pub lookups: Arc<Lookups>,
+    pub lookups: Arc<SearchCache>,
 }
 
 /// A server that the host provides.

@@ -9,7 +9,7 @@ use trunkline_pool::state::{ConnectionId, SessionId};
 
 use super::{Driver, EntryCell, SessionPort};
 use crate::client::{Callers, ServerQuestion};
-use crate::events::About;
+use crate::events::EventSubject;
 
 impl Driver {
     /// Has a session's handler answer. It is the connection's own session, or the only one with a call in flight.
@@ -71,7 +71,7 @@ impl Driver {
         );
         let fields =
             [("code", words::warning_code::REQUEST_DECLINED.into()), ("message", message.into())];
-        let about = About::entry(&cell.named, id.generation);
+        let about = EventSubject::entry(&cell.named, id.generation);
         self.hub.publish(EventKind::Warning, None, &about, &fields);
     }
 }

@@ -9,7 +9,7 @@ use trunkline_pool::json::readable_members;
 use trunkline_pool::state::{ConnectionId, SessionId};
 
 use super::{Driver, EntryCell};
-use crate::events::About;
+use crate::events::EventSubject;
 use crate::{Error, ErrorCode};
 
 /// Those of one entry, oldest first.
@@ -74,7 +74,7 @@ impl Driver {
         let asked = cell.elicitations.take(id).or_else(|| cell.elicitations.take(shown));
         let Some(session) = asked.and_then(|session| self.live_session(session)) else { return };
         let fields = [("elicitation_id", shown.into())];
-        let about = About::entry(&cell.named, connection.generation);
+        let about = EventSubject::entry(&cell.named, connection.generation);
         let holds = || cell.is_held_by(session.recipient().number);
         self.hub.publish_if(
             EventKind::ElicitationCompleted,

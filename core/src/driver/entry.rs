@@ -18,7 +18,7 @@ use trunkline_pool::state::{
 };
 
 use super::elicitations::Elicitations;
-use super::intern::Keyed;
+use super::intern::ConnectionKey;
 use super::kept::LastKept;
 use super::listings::Listings;
 use super::log_levels::{LogLevels, TakenOver};
@@ -152,7 +152,7 @@ impl Control {
 }
 
 impl EntryCell {
-    pub(super) fn new(status: &EntryStatus, keyed: Keyed) -> Self {
+    pub(super) fn new(status: &EntryStatus, keyed: ConnectionKey) -> Self {
         let slot = Slot {
             generation: Generation(1),
             state: EntryState::Spawning,
@@ -225,7 +225,7 @@ impl EntryCell {
         let (owner, host, spec) = (None, None, Arc::new(spec));
         let context = Context::default_of_tests();
         let (authority, written, turn) = (Authority::Host, None, super::StartPriority::default());
-        let keyed = Keyed {
+        let keyed = ConnectionKey {
             name,
             spec,
             host,

@@ -8,7 +8,7 @@ use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::{EntryState, Gate, KeyId, Moment, PoolInput, ServerId};
 
 use super::authority::{Authority, Candidate, Warrant};
-use super::{Core, Driver, Keyed};
+use super::{ConnectionKey, Core, Driver};
 use crate::ErrorCode;
 
 /// The gates, and what they were for the names that the reducer has them of.
@@ -79,7 +79,7 @@ impl Core {
         &mut self,
         now: impl FnOnce() -> Moment,
         key: KeyId,
-    ) -> Option<Keyed> {
+    ) -> Option<ConnectionKey> {
         let keyed = self.interner.release(key);
         if keyed.is_some() && self.state.key_gate(key) != Gate::Open {
             let keys = vec![key];
@@ -194,7 +194,7 @@ impl Driver {
     }
 
     /// Whether what a key stands for is so.
-    pub(crate) fn is_key(&self, key: KeyId, is_so: impl FnOnce(&Keyed) -> bool) -> bool {
+    pub(crate) fn is_key(&self, key: KeyId, is_so: impl FnOnce(&ConnectionKey) -> bool) -> bool {
         self.core().interner.keyed(key).is_some_and(is_so)
     }
 

@@ -11,7 +11,7 @@ use super::{Driver, EntryCell, SessionPort};
 ///
 /// Its session is a holder from the grant on, so that it misses no event of what it was given, and is none any more once
 /// [`leave`](Self::leave) or the drop has returned: then it is told nothing more of the entry (SPEC 8.5).
-pub(crate) struct LeaseHold {
+pub(crate) struct LeaseGuard {
     /// The pool.
     pub driver: Arc<Driver>,
     /// The entry that is held.
@@ -21,10 +21,10 @@ pub(crate) struct LeaseHold {
     holder: Option<NonZeroU64>,
 }
 
-impl LeaseHold {
+impl LeaseGuard {
     /// A lease that nobody has yet.
-    pub(super) fn new(driver: Arc<Driver>, cell: Arc<EntryCell>, lease: LeaseId) -> LeaseHold {
-        LeaseHold { driver, cell, lease, holder: None }
+    pub(super) fn new(driver: Arc<Driver>, cell: Arc<EntryCell>, lease: LeaseId) -> LeaseGuard {
+        LeaseGuard { driver, cell, lease, holder: None }
     }
 
     /// A session has it from now on.
@@ -47,7 +47,7 @@ impl LeaseHold {
     }
 }
 
-impl Drop for LeaseHold {
+impl Drop for LeaseGuard {
     fn drop(&mut self) {
         if !self.driver.runtime.is_forked() {
             self.leave();

@@ -18,7 +18,7 @@ use crate::usage::ServerUsage;
 
 /// What a pool key stands for.
 #[derive(Clone)]
-pub(crate) struct Keyed {
+pub(crate) struct ConnectionKey {
     /// The server's name.
     pub name: Arc<str>,
     /// Its configuration, as who asked last has it, or the pool since.
@@ -92,7 +92,7 @@ pub(crate) struct Interner {
 type KeyIdentity = (ServerId, Fingerprint, Option<SessionId>, Option<WarrantId>);
 
 struct KeyRow {
-    keyed: Keyed,
+    keyed: ConnectionKey,
     identity: KeyIdentity,
     uses: u32,
 }
@@ -143,7 +143,7 @@ impl Interner {
             self.heed(key, wanted);
             return (server, key);
         }
-        let keyed = Keyed {
+        let keyed = ConnectionKey {
             name: self.names[server.0 as usize].clone(),
             spec: wanted.spec.clone(),
             host: wanted.host.cloned(),
@@ -181,7 +181,7 @@ impl Interner {
     }
 
     /// What is configured beside the identity of connections that there are, where that is another now.
-    pub(super) fn renew(&mut self, newer: impl Fn(&Keyed) -> Option<Arc<ServerSpec>>) {
+    pub(super) fn renew(&mut self, newer: impl Fn(&ConnectionKey) -> Option<Arc<ServerSpec>>) {
         for row in self.keyed.iter_mut().flatten() {
             if let Some(spec) = newer(&row.keyed) {
                 row.keyed.spec = spec;
@@ -207,13 +207,13 @@ impl Interner {
     }
 
     /// Every key that is kept.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (KeyId, &Keyed)> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (KeyId, &ConnectionKey)> {
         let rows = self.keyed.iter().zip(0..);
         rows.filter_map(|(row, number)| Some((KeyId(number), &row.as_ref()?.keyed)))
     }
 
     /// What a key stands for.
-    pub(crate) fn keyed(&self, key: KeyId) -> Option<&Keyed> {
+    pub(crate) fn keyed(&self, key: KeyId) -> Option<&ConnectionKey> {
         self.keyed.get(key.0 as usize)?.as_ref().map(|row| &row.keyed)
     }
 
@@ -226,7 +226,7 @@ impl Interner {
 
     /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock is held.
     #[must_use]
-    pub(crate) fn release(&mut self, key: KeyId) -> Option<Keyed> {
+    pub(crate) fn release(&mut self, key: KeyId) -> Option<ConnectionKey> {
         let place = self.keyed.get_mut(key.0 as usize)?;
         let row = place.as_mut()?;
         row.uses -= 1;

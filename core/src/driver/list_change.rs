@@ -7,7 +7,7 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{Generation, Notice};
 
 use super::EntryCell;
-use crate::events::{About, ListEvents};
+use crate::events::{EventSubject, ListEvents};
 
 /// How the lists of an entry changed: made once for all who hold it.
 pub(crate) struct ListChange {
@@ -37,7 +37,10 @@ impl ListChange {
             before: before.clone(),
             after: after.clone(),
             held_back: cell.load().slot.held.clone(),
-            whole: ListEvents::new(About::entry(&cell.named, *generation), difference.clone()),
+            whole: ListEvents::new(
+                EventSubject::entry(&cell.named, *generation),
+                difference.clone(),
+            ),
         }))
     }
 }

@@ -49,8 +49,8 @@ use trunkline_pool::view::Unmatched;
 pub(crate) use authority::{Authority, Candidate, Warrant, recheck};
 pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, EntrySnapshot};
-pub(crate) use hold::LeaseHold;
-pub(crate) use intern::{Interner, KeyRequest, Keyed};
+pub(crate) use hold::LeaseGuard;
+pub(crate) use intern::{ConnectionKey, Interner, KeyRequest};
 pub(crate) use list_change::ListChange;
 pub(crate) use log_levels::TakenOver;
 pub(crate) use notices::auth_need;
@@ -67,8 +67,8 @@ use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use self::starts::Starts;
 use crate::auth::{Context, Credentials, SignIns, Store};
-use crate::events::{About, Hub, Warned};
-use crate::host_env::Lookups;
+use crate::events::{EventSubject, Hub, Warned};
+use crate::host_env::SearchCache;
 use crate::otlp::Observer;
 use crate::runtime::Runtime;
 use crate::storage::catalogs::Catalogs;
@@ -98,7 +98,7 @@ pub(crate) struct Driver {
     /// How many servers connect at one time.
     starts: Arc<Starts>,
     /// The look-ups of programs that are to start, whatever they are to start for.
-    pub lookups: Arc<Lookups>,
+    pub lookups: Arc<SearchCache>,
     /// What remote servers are sent to be let in, unless a session brings its own.
     pub context: Arc<Context>,
     /// What servers listed last.
@@ -188,7 +188,7 @@ impl Driver {
             move |message: &str| {
                 let Some(driver) = weak.upgrade() else { return };
                 let fields = [("code", code.into()), ("message", message.into())];
-                driver.hub.publish(EventKind::Warning, None, &About::default(), &fields);
+                driver.hub.publish(EventKind::Warning, None, &EventSubject::default(), &fields);
             }
         };
         driver.catalogs.on_warning(warning(words::warning_code::CACHE));
@@ -311,13 +311,13 @@ impl Driver {
     }
 
     /// The connections that there are have this of what is no part of their identity; `newer` says it of a key, under the mutex.
-    pub(crate) fn heed(&self, newer: impl Fn(&Keyed) -> Option<Arc<ServerSpec>>) {
+    pub(crate) fn heed(&self, newer: impl Fn(&ConnectionKey) -> Option<Arc<ServerSpec>>) {
         self.core().interner.renew(newer);
     }
 
     /// Tells the reducer which entries are of a configuration that is now old, and which of one that is current. `judge` says it
     /// of a key, under the mutex, and nothing of one that it does not know.
-    pub(crate) fn reconfigure(self: &Arc<Self>, judge: impl Fn(&Keyed) -> Option<Age>) {
+    pub(crate) fn reconfigure(self: &Arc<Self>, judge: impl Fn(&ConnectionKey) -> Option<Age>) {
         self.step_with(|core| {
             let (mut outdated, mut current) = (Vec::new(), Vec::new());
             for row in core.state.entries() {

@@ -12,7 +12,7 @@ use trunkline_pool::state::{ConnectionId, EntryState, Generation, LossReason, No
 use super::{Driver, EntryCell, SessionPort};
 use crate::Error;
 use crate::client::Callers;
-use crate::events::{About, Recipient};
+use crate::events::{EventSubject, Recipient};
 
 impl Driver {
     /// Delivers one notice of an entry, to a session that holds it or to the pool.
@@ -91,7 +91,13 @@ impl Driver {
         fields: &[(&str, Value)],
     ) {
         let holds = || session.is_none_or(|session| cell.is_held_by(session.number));
-        self.hub.publish_if(kind, session, &About::entry(&cell.named, generation), fields, holds);
+        self.hub.publish_if(
+            kind,
+            session,
+            &EventSubject::entry(&cell.named, generation),
+            fields,
+            holds,
+        );
     }
 
     /// Warns of each list that could not be had, unless that was so `before`; and of nothing listed, after a connect.
@@ -123,7 +129,7 @@ impl Driver {
         message: &str,
     ) {
         let fields = [("code", code.into()), ("message", message.into())];
-        let about = About::entry(&cell.named, generation);
+        let about = EventSubject::entry(&cell.named, generation);
         let holders = cell.holding();
         for session in &holders {
             self.hub.publish(EventKind::Warning, Some(session.recipient()), &about, &fields);
@@ -137,7 +143,7 @@ impl Driver {
     pub(super) fn resource_updated(&self, cell: &EntryCell, generation: Generation, uri: &str) {
         let fields = [("uri", uri.into())];
         for session in cell.resources.subscribers(uri) {
-            let about = About::entry(&cell.named, generation);
+            let about = EventSubject::entry(&cell.named, generation);
             let wants = || cell.resources.is_wanted_by(uri, session.recipient().number);
             let kind = EventKind::ResourceUpdated;
             self.hub.publish_if(kind, Some(session.recipient()), &about, &fields, wants);
@@ -165,7 +171,7 @@ impl Driver {
         let data = params.get("data").cloned().unwrap_or_default();
         let mut fields = vec![("level", text("level").unwrap_or("info").into()), ("data", data)];
         fields.extend(text("logger").map(|logger| ("logger", logger.into())));
-        let about = About::entry(&cell.named, id.generation);
+        let about = EventSubject::entry(&cell.named, id.generation);
         let session = match callers {
             Callers::One(session) => self.live_session(session),
             Callers::Nobody => cell.only_holder(),

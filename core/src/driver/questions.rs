@@ -8,7 +8,7 @@ use trunkline_pool::state::{
     Ask, DrainReport, Effect, EntryId, KeyId, LeaseId, PoolInput, RestartReport, SessionId, Ticket,
 };
 
-use super::{Core, Driver, DriverWork, Interner, Keyed, LeaseHold};
+use super::{ConnectionKey, Core, Driver, DriverWork, Interner, LeaseGuard};
 use crate::{Error, ErrorCode};
 
 /// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
@@ -17,7 +17,7 @@ pub(crate) type TicketCallback = Box<dyn FnOnce(TicketReply) + Send>;
 /// The answer to a ticket.
 pub(crate) enum TicketReply {
     /// A lease. Dropping it releases it.
-    Granted(LeaseHold),
+    Granted(LeaseGuard),
     /// No.
     Refused(Error),
     /// One report per entry.
@@ -31,7 +31,7 @@ pub(crate) enum TicketReply {
 /// What became of an acquire within its own step.
 pub(crate) enum Acquired<W> {
     /// It was granted.
-    Granted(LeaseHold),
+    Granted(LeaseGuard),
     /// It is a question like others, whose answer is waited for with this.
     Asked(Ticket, W),
 }
@@ -158,7 +158,7 @@ impl Driver {
         core: &mut Core,
         asked: Ticket,
         session: SessionId,
-    ) -> Option<LeaseHold> {
+    ) -> Option<LeaseGuard> {
         let Some(&DriverWork::Effect(Effect::Grant { ticket, lease, entry })) = core.work.front()
         else {
             return None;
@@ -170,7 +170,7 @@ impl Driver {
         tracing::debug!(?ticket, ?lease, ?entry, "granted at once");
         core.work.pop_front();
         self.set_timer(core);
-        let mut hold = LeaseHold::new(self.clone(), cell, lease);
+        let mut hold = LeaseGuard::new(self.clone(), cell, lease);
         if let Some(holder) = core.sessions.get(&session) {
             hold.held_by(session, holder);
         }
@@ -249,7 +249,7 @@ impl Driver {
             give(ticket, asked, TicketReply::Refused(missing_entry()));
             return self.step(PoolInput::Release { lease });
         };
-        let mut hold = LeaseHold::new(self.clone(), cell, lease);
+        let mut hold = LeaseGuard::new(self.clone(), cell, lease);
         if let Some((number, session)) = holder {
             hold.held_by(number, &session);
         }
@@ -261,7 +261,7 @@ impl Driver {
         &self,
         core: &mut Core,
         ticket: Ticket,
-    ) -> (Option<PendingTicket>, Option<Keyed>) {
+    ) -> (Option<PendingTicket>, Option<ConnectionKey>) {
         let asked = core.questions.remove(ticket);
         let acquire = asked.as_ref().and_then(|asked| asked.acquire);
         (asked, acquire.and_then(|(_, key)| core.release_key(|| self.now(), key)))

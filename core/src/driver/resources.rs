@@ -22,7 +22,7 @@ pub(crate) use self::wanted::Asking;
 use self::wanted::ResourceDemands;
 use super::{Driver, EntryCell};
 use crate::client::{Connection, OutgoingRequest, ReplyCallback, RequestId};
-use crate::events::About;
+use crate::events::EventSubject;
 use crate::platform;
 use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Outcome, Result};
@@ -338,7 +338,7 @@ impl Driver {
         let fields = [("code", warning_code::SUBSCRIPTION.into()), ("message", message.into())];
         for session in cell.resources.subscribers(uri) {
             let wants = || cell.resources.is_wanted_by(uri, session.recipient().number);
-            let about = About::entry(&cell.named, generation);
+            let about = EventSubject::entry(&cell.named, generation);
             self.hub.publish_if(
                 EventKind::Warning,
                 Some(session.recipient()),

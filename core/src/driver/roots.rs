@@ -13,7 +13,7 @@ use trunkline_pool::interface::words;
 
 use super::{Driver, EntryCell, SessionPort};
 use crate::apart::no_thread;
-use crate::events::{About, Recipient};
+use crate::events::{EventSubject, Recipient};
 use crate::{Error, ErrorCode, Result, platform};
 
 /// Folders that servers may be told of at one time: as many as a person can have agreed to.
@@ -144,7 +144,7 @@ impl Driver {
         let message = "the session's own roots are left out: the connection is shared";
         let fields =
             [("code", words::warning_code::ROOTS_NOT_SHARED.into()), ("message", message.into())];
-        let about = About::entry(&cell.named, cell.load().slot.generation);
+        let about = EventSubject::entry(&cell.named, cell.load().slot.generation);
         self.hub.publish(EventKind::Warning, Some(session), &about, &fields);
     }
 }

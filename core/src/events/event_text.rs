@@ -8,7 +8,7 @@ use trunkline_pool::interface::EventKind;
 use super::event::Event;
 use super::json_members::{Members, is_plain};
 use super::recipient::Recipient;
-use super::subject::About;
+use super::subject::EventSubject;
 
 /// What an event says to all who are told of it.
 pub(crate) struct EventBody {
@@ -20,7 +20,7 @@ pub(crate) struct EventBody {
 impl EventBody {
     pub(crate) fn new(
         kind: EventKind,
-        about: &About,
+        about: &EventSubject,
         fields: impl FnOnce(&mut Members),
     ) -> Arc<EventBody> {
         let mut members = Members::default();
@@ -38,7 +38,7 @@ impl EventBody {
 /// An event that nobody has taken. Its text is written when somebody does: what waits for thousands
 /// is small.
 #[derive(Clone)]
-pub(super) struct Untaken {
+pub(super) struct QueuedEvent {
     pub(super) seq: u64,
     pub(super) session: Option<Arc<str>>,
     pub(super) said: Arc<EventBody>,
@@ -46,10 +46,10 @@ pub(super) struct Untaken {
     pub(super) revision: Option<NonZeroU64>,
 }
 
-impl Untaken {
-    pub(super) fn new(seq: u64, session: Option<&Recipient>, said: Arc<EventBody>) -> Untaken {
+impl QueuedEvent {
+    pub(super) fn new(seq: u64, session: Option<&Recipient>, said: Arc<EventBody>) -> QueuedEvent {
         let session = session.map(|session| session.id.clone());
-        Untaken { seq, session, said, revision: None }
+        QueuedEvent { seq, session, said, revision: None }
     }
 
     /// How long the text is that it keeps, which others may keep too.
@@ -59,7 +59,7 @@ impl Untaken {
 
     /// The event, with its JSON: the envelope of SPEC 16.6, then the fields.
     pub(super) fn take(self) -> Event {
-        let Untaken { seq, session, said, revision } = self;
+        let QueuedEvent { seq, session, said, revision } = self;
         let session = session.as_deref();
         let room = ENVELOPE_MAX + session.map_or(0, str::len) + said.members.0.len();
         let mut json = Members(String::with_capacity(room));
@@ -108,15 +108,17 @@ mod tests {
     fn texts_are_json() {
         let hostile = ["", "plain", "a\"b", "back\\slash", "\u{0}\n\u{1f}", "\u{7f}é\u{2028}😀"];
         for value in hostile {
-            let about =
-                About { named: Some(named(value, Some(7))), generation: Some(Generation(3)) };
+            let about = EventSubject {
+                named: Some(named(value, Some(7))),
+                generation: Some(Generation(3)),
+            };
             let kind = EventKind::ToolsChanged;
             let said = EventBody::new(kind, &about, |json| {
                 json.add_written(r#""list":[],"more":{}"#);
                 members_of(&[("value", value.into())])(json);
             });
             let session = Some(value.into());
-            let event = Untaken { seq: u64::MAX, session, said, revision: NonZeroU64::new(5) };
+            let event = QueuedEvent { seq: u64::MAX, session, said, revision: NonZeroU64::new(5) };
             let event = event.take();
             let expected = json!({
                 "v": 1, "seq": u64::MAX, "type": "tools_changed", "scope": "session", "session": value,
@@ -131,11 +133,11 @@ mod tests {
     /// The rest of the text is written once, and what each has for itself beside it.
     #[test]
     fn an_event_says_no_more_than_there_is() {
-        let about = About::server("s");
+        let about = EventSubject::server("s");
         let server =
-            Untaken::new(1, None, EventBody::new(EventKind::Lagged, &about, |_| ())).take();
-        let nothing = EventBody::new(EventKind::Lagged, &About::default(), |_| ());
-        let nothing = Untaken::new(2, None, nothing).take();
+            QueuedEvent::new(1, None, EventBody::new(EventKind::Lagged, &about, |_| ())).take();
+        let nothing = EventBody::new(EventKind::Lagged, &EventSubject::default(), |_| ());
+        let nothing = QueuedEvent::new(2, None, nothing).take();
         let [mut one, two] = [1, 2]
             .map(|seq| json!({ "v": 1, "seq": seq, "type": "lagged", "scope": "subscriber" }));
         one["server"] = "s".into();

@@ -13,10 +13,10 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
 use super::event::{Event, EventMask};
-use super::event_text::{EventBody, Untaken};
+use super::event_text::{EventBody, QueuedEvent};
 use super::json_members::members_of;
 use super::recipient::Recipient;
-use super::subject::About;
+use super::subject::EventSubject;
 use super::subscriber::Subscriber;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -144,7 +144,7 @@ impl Hub {
         &self,
         kind: EventKind,
         session: Option<&Recipient>,
-        about: &About,
+        about: &EventSubject,
         fields: &[(&str, Value)],
     ) {
         self.publish_if(kind, session, about, fields, || true);
@@ -165,12 +165,12 @@ impl Hub {
         &self,
         kind: EventKind,
         session: Option<&Recipient>,
-        about: &About,
+        about: &EventSubject,
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) {
         self.tell(kind, session, stands, |seq| {
-            Untaken::new(seq, session, EventBody::new(kind, about, members_of(fields)))
+            QueuedEvent::new(seq, session, EventBody::new(kind, about, members_of(fields)))
         });
     }
 
@@ -184,9 +184,9 @@ impl Hub {
         stands: impl FnOnce() -> bool,
     ) {
         let revision = NonZeroU64::new(revision);
-        self.tell(kind, Some(session), stands, |seq| Untaken {
+        self.tell(kind, Some(session), stands, |seq| QueuedEvent {
             revision,
-            ..Untaken::new(seq, Some(session), said())
+            ..QueuedEvent::new(seq, Some(session), said())
         });
     }
 
@@ -196,12 +196,12 @@ impl Hub {
         &self,
         kind: EventKind,
         session: Option<&Recipient>,
-        about: &About,
+        about: &EventSubject,
         fields: &[(&str, Value)],
         stands: impl FnOnce() -> bool,
     ) -> Option<Event> {
         let said = EventBody::new(kind, about, members_of(fields));
-        let event = |seq| Untaken::new(seq, session, said.clone());
+        let event = |seq| QueuedEvent::new(seq, session, said.clone());
         let seq = self.tell(kind, session, stands, event)?;
         Some(event(seq).take())
     }
@@ -213,7 +213,7 @@ impl Hub {
         kind: EventKind,
         session: Option<&Recipient>,
         stands: impl FnOnce() -> bool,
-        event: impl FnOnce(u64) -> Untaken,
+        event: impl FnOnce(u64) -> QueuedEvent,
     ) -> Option<u64> {
         let mut guard = self.inner();
         if session.is_some_and(Recipient::is_closed) || !stands() {
@@ -238,7 +238,11 @@ impl Hub {
         let seq = inner.seq;
         let subscribers = inner.pool.iter().chain(inner.sessions.values().flat_map(Own::iter));
         let woken = put(kind, subscribers, || {
-            Untaken::new(seq, None, EventBody::new(kind, &About::default(), members_of(fields)))
+            QueuedEvent::new(
+                seq,
+                None,
+                EventBody::new(kind, &EventSubject::default(), members_of(fields)),
+            )
         });
         drop(guard);
         woken.wake();
@@ -255,7 +259,7 @@ impl Hub {
 fn put<'a>(
     kind: EventKind,
     subscribers: impl Iterator<Item = &'a Arc<Subscriber>>,
-    event: impl FnOnce() -> Untaken,
+    event: impl FnOnce() -> QueuedEvent,
 ) -> WakeList {
     let mut interested = subscribers.filter(|subscriber| subscriber.mask.contains(kind));
     let mut woken = WakeList::default();
@@ -281,7 +285,7 @@ struct WakeList {
 }
 
 impl WakeList {
-    fn push(&mut self, subscriber: &Arc<Subscriber>, event: Untaken) {
+    fn push(&mut self, subscriber: &Arc<Subscriber>, event: QueuedEvent) {
         let pushed = subscriber.push(event);
         self.hurries |= pushed.is_half;
         if !pushed.wakes {

@@ -8,12 +8,12 @@ use trunkline_pool::interface::EventKind;
 use super::event_text::EventBody;
 use super::hub::Hub;
 use super::recipient::Recipient;
-use super::subject::About;
+use super::subject::EventSubject;
 
 /// One difference as events, one for each list. Each is written once, when the first session hears
 /// of it.
 pub(crate) struct ListEvents {
-    about: About,
+    about: EventSubject,
     difference: Arc<CatalogDifference>,
     tools: OnceLock<Arc<EventBody>>,
     prompts: OnceLock<Arc<EventBody>>,
@@ -23,7 +23,7 @@ pub(crate) struct ListEvents {
 type OfList<'a> = (EventKind, ListKind, &'a NameChanges, &'a OnceLock<Arc<EventBody>>);
 
 impl ListEvents {
-    pub(crate) fn new(about: About, difference: Arc<CatalogDifference>) -> ListEvents {
+    pub(crate) fn new(about: EventSubject, difference: Arc<CatalogDifference>) -> ListEvents {
         let [tools, prompts, resources] = Default::default();
         ListEvents { about, difference, tools, prompts, resources }
     }

@@ -15,7 +15,7 @@ pub use self::event::{Event, EventMask};
 pub(crate) use self::hub::Hub;
 pub(crate) use self::list_events::ListEvents;
 pub(crate) use self::recipient::Recipient;
-pub(crate) use self::subject::{About, named};
+pub(crate) use self::subject::{EventSubject, named};
 pub(crate) use self::subscriber::BYTES_MAX as EVENT_BYTES_MAX;
 pub use self::subscription::Subscription;
 pub(crate) use self::warn_once::Warned;

@@ -8,22 +8,22 @@ use super::json_members::Members;
 
 /// What an event is about.
 #[derive(Default)]
-pub(crate) struct About {
+pub(crate) struct EventSubject {
     /// The server's name, and the entry's index, as members of the text.
     pub(super) named: Option<Arc<str>>,
     /// The incarnation.
     pub(super) generation: Option<Generation>,
 }
 
-impl About {
+impl EventSubject {
     /// An incarnation of the entry that these members name.
-    pub(crate) fn entry(named: &Arc<str>, generation: Generation) -> About {
-        About { named: Some(named.clone()), generation: Some(generation) }
+    pub(crate) fn entry(named: &Arc<str>, generation: Generation) -> EventSubject {
+        EventSubject { named: Some(named.clone()), generation: Some(generation) }
     }
 
     /// A server that may have no entry.
-    pub(crate) fn server(name: &str) -> About {
-        About { named: Some(named(name, None)), ..About::default() }
+    pub(crate) fn server(name: &str) -> EventSubject {
+        EventSubject { named: Some(named(name, None)), ..EventSubject::default() }
     }
 }
 

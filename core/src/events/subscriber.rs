@@ -7,9 +7,9 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::SessionId;
 
 use super::event::{Event, EventMask};
-use super::event_text::{EventBody, Untaken};
+use super::event_text::{EventBody, QueuedEvent};
 use super::json_members::members_of;
-use super::subject::About;
+use super::subject::EventSubject;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Notify, thread_local};
 use crate::wakes;
@@ -67,8 +67,8 @@ struct EventQueue {
 #[derive(Default)]
 struct QueuedEvents {
     /// There is one while there are others.
-    first: Option<Untaken>,
-    others: VecDeque<Untaken>,
+    first: Option<QueuedEvent>,
+    others: VecDeque<QueuedEvent>,
     /// The bytes of all, also of those that wait for other subscribers too.
     bytes: usize,
 }
@@ -78,7 +78,7 @@ impl QueuedEvents {
         self.first.as_ref().map_or(0, |_| 1 + self.others.len())
     }
 
-    fn push(&mut self, event: Untaken) {
+    fn push(&mut self, event: QueuedEvent) {
         self.bytes += event.bytes();
         match self.first {
             None => self.first = Some(event),
@@ -86,7 +86,7 @@ impl QueuedEvents {
         }
     }
 
-    fn pop(&mut self) -> Option<Untaken> {
+    fn pop(&mut self) -> Option<QueuedEvent> {
         let event = std::mem::replace(&mut self.first, self.others.pop_front())?;
         self.bytes -= event.bytes();
         Some(event)
@@ -129,7 +129,7 @@ impl Subscriber {
     }
 
     /// Adds an event, or counts it as missed.
-    pub(super) fn push(&self, event: Untaken) -> Pushed {
+    pub(super) fn push(&self, event: QueuedEvent) -> Pushed {
         let mut queue = self.queue();
         let (before, bytes_before) = (queue.events.len(), queue.events.bytes);
         let (bytes, bytes_max) = (bytes_before + event.bytes(), self.bytes_max());
@@ -167,7 +167,7 @@ impl Subscriber {
     /// The next event. What was missed is told where it is missing: after the events that fitted.
     pub(crate) fn try_next(&self) -> Option<Event> {
         let event = self.queue().take();
-        event.map(Untaken::take)
+        event.map(QueuedEvent::take)
     }
 
     /// The next event, or `None` at the end of the stream.
@@ -198,7 +198,7 @@ impl Subscriber {
             // One notification stands for all events in the queue: the next waiter looks in turn.
             self.arrived.notify_one();
         }
-        Some(event.map(Untaken::take))
+        Some(event.map(QueuedEvent::take))
     }
 
     pub(crate) fn is_ended(&self) -> bool {
@@ -282,7 +282,7 @@ impl Subscriber {
 
 impl EventQueue {
     /// The next event that waits.
-    fn take(&mut self) -> Option<Untaken> {
+    fn take(&mut self) -> Option<QueuedEvent> {
         if let Some(event) = self.events.pop() {
             return Some(event);
         }
@@ -290,8 +290,9 @@ impl EventQueue {
         let seq = self.last_missed_seq;
         (missed > 0).then(|| {
             let fields = [("missed", missed.into())];
-            let said = EventBody::new(EventKind::Lagged, &About::default(), members_of(&fields));
-            Untaken::new(seq, None, said)
+            let said =
+                EventBody::new(EventKind::Lagged, &EventSubject::default(), members_of(&fields));
+            QueuedEvent::new(seq, None, said)
         })
     }
 }
@@ -334,8 +335,8 @@ mod tests {
 
     use super::*;
 
-    fn event(kind: EventKind, seq: u64) -> Untaken {
-        Untaken::new(seq, None, EventBody::new(kind, &About::default(), |_| ()))
+    fn event(kind: EventKind, seq: u64) -> QueuedEvent {
+        QueuedEvent::new(seq, None, EventBody::new(kind, &EventSubject::default(), |_| ()))
     }
 
     /// SPEC 16.2: what was missed waits as events do, for whoever is woken from now on, too.
@@ -373,7 +374,7 @@ mod tests {
 
     /// An event whose text has some MiB.
     fn large(mib: usize) -> Arc<EventBody> {
-        EventBody::new(EventKind::Log, &About::default(), |json| {
+        EventBody::new(EventKind::Log, &EventSubject::default(), |json| {
             json.add_written(&format!(r#""data":"{}""#, "x".repeat(mib << 20)));
         })
     }
@@ -396,7 +397,7 @@ mod tests {
     #[test]
     fn what_waits_is_bounded_in_bytes_too() {
         let subscriber = Subscriber::new(EventMask::ALL, None, 1024, String::new());
-        let tell = |said: &Arc<EventBody>| subscriber.push(Untaken::new(1, None, said.clone()));
+        let tell = |said: &Arc<EventBody>| subscriber.push(QueuedEvent::new(1, None, said.clone()));
         let (one, most, small) = (large(1), large(20), large(0));
         for _ in 0..100 {
             let _ = tell(&one);

@@ -23,7 +23,7 @@ pub(crate) use self::dotenv_file::read_env_file;
 pub(crate) use self::interpreter::{check_interpreter, interpreter};
 pub(crate) use self::look::StartSnapshot;
 pub(crate) use self::path_search::{
-    FoundProgram, Lookups, Sought, check_folder, failure, folder, program, replaced,
+    FoundProgram, ProgramQuery, SearchCache, check_folder, failure, folder, program, replaced,
 };
 pub(crate) use self::program_preview::{known_of, looked_up_program};
 pub(crate) use self::value_files::{leads_out, value_of_files, with_values};

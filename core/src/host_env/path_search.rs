@@ -24,26 +24,26 @@ pub(crate) struct FoundProgram {
 }
 
 /// Look-ups that may wait for a file system, those that look for the same one by one.
-pub(crate) type Lookups = OneByOneOf<Sought>;
+pub(crate) type SearchCache = OneByOneOf<ProgramQuery>;
 
 /// What is looked for, and everything that says where.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Sought {
+pub(crate) struct ProgramQuery {
     server: Arc<str>,
     folder: PathBuf,
     command: String,
     path: Option<OsString>,
 }
 
-impl Sought {
+impl ProgramQuery {
     /// The program of a server.
     pub(crate) fn new(
         server: &Arc<str>,
         spec: &StdioSpec,
         workspace: &Path,
         environment: &Environment,
-    ) -> Sought {
-        Sought {
+    ) -> ProgramQuery {
+        ProgramQuery {
             server: server.clone(),
             folder: folder(spec, workspace),
             command: spec.command.clone(),

@@ -225,7 +225,7 @@ async fn output_of(line: &str) -> Result<String> {
     let entry = json!({ "command": "x", "env": { "V": format!("!{line}") } });
     let commands = needs(&template(&entry), Commands::Asked).commands;
     let line = commands.first().unwrap();
-    run_command(&Arc::from("one"), line, Path::new("/"), &[], &Lookups::default()).await
+    run_command(&Arc::from("one"), line, Path::new("/"), &[], &SearchCache::default()).await
 }
 
 /// SPEC 10.5: a command runs without a shell, in the workspace, and what it prints is the value without the line break at its end.

@@ -44,7 +44,7 @@ pub(crate) use self::files::file_stamp::{Expected, FileStamp};
 pub(crate) use self::files::private_file::{check_own_folder, is_users_alone, may_write, open_own};
 pub(crate) use self::files::user_home::home_of_user;
 pub(crate) use self::fork::generation::{OfProcess, fork_generation};
-pub(crate) use self::process_stats::{Taken, taken};
+pub(crate) use self::process_stats::{ProcessStats, taken};
 pub use self::threads::start_callback_thread;
 pub(crate) use self::types::{Exit, Launch, LaunchError, OnBlockingThread, Room, TreeSignal};
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 /// What one server's processes take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct ProcessStats {
     /// Memory that is resident; what processes share is counted in each.
     pub memory_bytes: u64,
     /// Time on a processor since they started, that of the children included which they have waited for.
@@ -13,14 +13,14 @@ pub(crate) struct Taken {
 ///
 /// It reads the table of all processes, which takes microseconds for each of them.
 #[cfg(target_os = "linux")]
-pub(crate) fn taken(leaders: &[u32]) -> Vec<Option<Taken>> {
+pub(crate) fn taken(leaders: &[u32]) -> Vec<Option<ProcessStats>> {
     let table = linux::table();
     leaders.iter().map(|leader| linux::of_tree(&table, *leader)).collect()
 }
 
 /// It is not read here.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn taken(leaders: &[u32]) -> Vec<Option<Taken>> {
+pub(crate) fn taken(leaders: &[u32]) -> Vec<Option<ProcessStats>> {
     vec![None; leaders.len()]
 }
 
@@ -29,7 +29,7 @@ mod linux {
     use std::collections::{HashMap, HashSet};
     use std::fs;
 
-    use super::Taken;
+    use super::ProcessStats;
     use crate::bounded;
 
     /// More than one line of numbers.
@@ -40,7 +40,7 @@ mod linux {
     pub(super) struct Row {
         pub parent: u32,
         pub session: u32,
-        pub taken: Taken,
+        pub taken: ProcessStats,
     }
 
     /// Every process that can be looked at.
@@ -68,14 +68,16 @@ mod linux {
         for place in 11..=14 {
             cpu += positive(place)?;
         }
-        let taken =
-            Taken { memory_bytes: positive(21)? * page_bytes, cpu_ms: cpu * 1_000 / ticks.max(1) };
+        let taken = ProcessStats {
+            memory_bytes: positive(21)? * page_bytes,
+            cpu_ms: cpu * 1_000 / ticks.max(1),
+        };
         let pid = |place| u32::try_from(number(place)?).ok();
         Some(Row { parent: pid(1)?, session: pid(3)?, taken })
     }
 
     /// The leader, what is in its session, and what descends from these or was left to the process that keeps the tree together.
-    pub(super) fn of_tree(table: &HashMap<u32, Row>, leader: u32) -> Option<Taken> {
+    pub(super) fn of_tree(table: &HashMap<u32, Row>, leader: u32) -> Option<ProcessStats> {
         let above = table.get(&leader)?.parent;
         let keeper = (above > 1 && above != std::process::id()).then_some(above);
         let belongs = |pid: u32, row: &Row| pid == leader || row.session == leader;
@@ -91,7 +93,7 @@ mod linux {
             tree.extend(more);
         }
         let each = tree.iter().filter_map(|pid| Some(table.get(pid)?.taken));
-        Some(each.fold(Taken::default(), |sum, one| Taken {
+        Some(each.fold(ProcessStats::default(), |sum, one| ProcessStats {
             memory_bytes: sum.memory_bytes + one.memory_bytes,
             cpu_ms: sum.cpu_ms + one.cpu_ms,
         }))
@@ -117,7 +119,7 @@ mod tests {
         let text = b"42 (a) b (c) S 7 42 42 0 -1 4194560 1 2 3 4 50 25 20 5 20 0 9 0 100 4096 30 18446744073709551615 1";
         let row = row(text, 4096, 100).unwrap();
         assert_eq!((row.parent, row.session), (7, 42));
-        assert_eq!(row.taken, Taken { memory_bytes: 30 * 4096, cpu_ms: 1000 });
+        assert_eq!(row.taken, ProcessStats { memory_bytes: 30 * 4096, cpu_ms: 1000 });
         for wrong in [&b""[..], b"42 (a", b"42 (a) S 7", b"42 (a) S x 42 42"] {
             assert!(super::linux::row(wrong, 4096, 100).is_none());
         }
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_tree_has_what_descends_from_it_what_left_its_session_and_what_it_lost() {
-        let one = Taken { memory_bytes: 1, cpu_ms: 1 };
+        let one = ProcessStats { memory_bytes: 1, cpu_ms: 1 };
         let row = |parent, session| Row { parent, session, taken: one };
         let ours = std::process::id();
         let table = HashMap::from([

@@ -28,5 +28,5 @@ pub(crate) use self::http::fuzzing;
 pub(crate) use self::server_error::of_server;
 pub(crate) use self::value_command::{printed_by, run_command};
 pub(crate) use self::wire::{
-    BoxFuture, DisconnectCause, Doubt, Graces, Inbound, UndeliveredAnswer, Via, Wire,
+    BoxFuture, DisconnectCause, Graces, Inbound, MayHaveRun, UndeliveredAnswer, Via, Wire,
 };

@@ -10,7 +10,7 @@ use trunkline_pool::expand::CommandLine;
 
 use super::stdio;
 use crate::base::escape::escape_line;
-use crate::host_env::{Environment, Lookups};
+use crate::host_env::{Environment, SearchCache};
 use crate::platform::{Exit, Launched, Process, ReadPipe};
 use crate::{Error, ErrorCode, Result};
 
@@ -37,7 +37,7 @@ pub(crate) async fn run_command(
     line: &CommandLine,
     workspace: &Path,
     inherit_env: &[String],
-    lookups: &Lookups,
+    lookups: &SearchCache,
 ) -> Result<String> {
     let run = run(server, line, workspace, inherit_env, lookups);
     match tokio::time::timeout(COMMAND_TIMEOUT, run).await {
@@ -52,7 +52,7 @@ async fn run(
     line: &CommandLine,
     workspace: &Path,
     inherit_env: &[String],
-    lookups: &Lookups,
+    lookups: &SearchCache,
 ) -> Result<String> {
     let spec = StdioSpec {
         command: line.program().to_owned(),
@@ -80,7 +80,7 @@ pub(crate) async fn printed_by(
     spec: &StdioSpec,
     workspace: &Path,
 ) -> std::result::Result<String, &'static str> {
-    let (nobody, lookups) = (Arc::from(""), Lookups::default());
+    let (nobody, lookups) = (Arc::from(""), SearchCache::default());
     let print = print(&nobody, spec, workspace, &[], &lookups);
     match tokio::time::timeout(COMMAND_TIMEOUT, print).await {
         Ok(printed) => printed.map_err(|(why, _)| why),
@@ -93,7 +93,7 @@ async fn print(
     spec: &StdioSpec,
     workspace: &Path,
     inherit_env: &[String],
-    lookups: &Lookups,
+    lookups: &SearchCache,
 ) -> std::result::Result<String, (&'static str, Option<Error>)> {
     let environment = Environment::of_child(spec, inherit_env);
     let launched = async {

@@ -171,7 +171,7 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     fn wants_handshake(&self) -> BoxFuture<'static, bool>;
 
     /// Ends one request with an error, where the server refused it or the wire failed under it alone; nothing when it already ended.
-    fn refuse(&self, request: u64, error: Error, doubt: Doubt);
+    fn refuse(&self, request: u64, error: Error, doubt: MayHaveRun);
 
     /// What the server said unasked may not have come for a while: what it lists is to be looked at again.
     fn gap(&self);
@@ -198,7 +198,7 @@ pub(crate) enum Via {
 
 /// Whether the server may be at work on a request that ended without its answer (SPEC 15.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doubt {
+pub(crate) enum MayHaveRun {
     /// It may.
     Open,
     /// It said that it is not.

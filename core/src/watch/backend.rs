@@ -21,7 +21,7 @@ pub(super) struct Backend {
 }
 
 /// Where `notify` brings what it heard.
-struct Ear {
+struct WatchHandler {
     inbox: Arc<Inbox>,
     _hearing: Sender<()>,
 }
@@ -39,7 +39,7 @@ impl Backend {
     /// Those of the system, which has a bound for each user.
     pub(super) fn new(inbox: Arc<Inbox>) -> notify::Result<Backend> {
         let (sender, hearing) = channel();
-        let ear = Ear { inbox, _hearing: sender };
+        let ear = WatchHandler { inbox, _hearing: sender };
         // Files that are only read, by ourselves too, wake nobody.
         let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
         let config = Config::default().with_event_kinds(kinds);
@@ -83,13 +83,13 @@ impl UnwatchedReason {
     }
 }
 
-impl EventHandler for Ear {
+impl EventHandler for WatchHandler {
     fn handle_event(&mut self, heard: notify::Result<Event>) {
         self.inbox.hear(heard);
     }
 }
 
-impl Drop for Ear {
+impl Drop for WatchHandler {
     /// Nobody hears any more.
     fn drop(&mut self) {
         self.inbox.miss();

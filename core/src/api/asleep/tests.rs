@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::super::scripted::SERVER;
-use super::super::wanted::{CacheProbe, WantState};
+use super::super::wanted::{CacheProbe, DemandState};
 use super::DemandStatus;
 use crate::folder::Folder;
 use crate::{Pool, PoolOptions, Servers, SessionOptions};
@@ -27,7 +27,7 @@ async fn a_server_that_is_needed_before_something_is_found_kept_is_begun() {
     let need = core.need("s").expect("it is wanted");
     if let Some(want) = core.wants().servers.get_mut("s") {
         // As after a change to a configuration that was not looked for yet.
-        (want.state, want.kept) = (WantState::Looking, CacheProbe::Never);
+        (want.state, want.kept) = (DemandState::Looking, CacheProbe::Never);
     }
     core.show_kept();
     assert!(matches!(core.look_at(&need), DemandStatus::Gone));

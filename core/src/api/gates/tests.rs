@@ -10,7 +10,7 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 
 use crate::apart::OneByOne;
-use crate::api::configured::Configured;
+use crate::api::configured::ResolvedServer;
 use crate::api::follow::follow_together;
 use crate::api::scripted::speaking;
 use crate::driver::{Authority, Warrant};
@@ -99,10 +99,10 @@ impl Rig {
         Rig { pool, session, spec, decided: Arc::default(), folder }
     }
 
-    fn configured(&self) -> Arc<Configured> {
+    fn configured(&self) -> Arc<ResolvedServer> {
         let spec = Arc::new(self.spec.clone());
         let authority = Authority::Warrant(self.decided.clone());
-        Configured::by(authority, spec, None, &self.pool.driver().options)
+        ResolvedServer::by(authority, spec, None, &self.pool.driver().options)
     }
 
     /// The server, by what is decided of it.

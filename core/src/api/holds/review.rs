@@ -8,30 +8,30 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, PoolInput, Ticket};
 use trunkline_pool::view::Viewed;
 
-use super::{Having, HoldId, HoldKind, Holds, LeaseRow, LeaseTableState};
+use super::{Attachment, HoldId, HoldKind, LeaseRow, LeaseTable, LeaseTableState};
 use crate::Result;
-use crate::api::configured::{ConfigOwner, Configured};
+use crate::api::configured::{ConfigOwner, ResolvedServer};
 use crate::api::held::{LeaseState, LeaseStatus};
 use crate::api::session_core::SessionCore;
-use crate::driver::{EntryCell, LeaseHold};
+use crate::driver::{EntryCell, LeaseGuard};
 
 /// What is left to be done about a change, once no lock is held.
 #[derive(Default)]
-struct Aftermath {
-    released: Vec<LeaseHold>,
+struct ReconcileEffects {
+    released: Vec<LeaseGuard>,
     cancelled: Vec<Ticket>,
-    returning: Vec<(HoldId, u32, Arc<LeaseState>, Arc<Configured>)>,
+    returning: Vec<(HoldId, u32, Arc<LeaseState>, Arc<ResolvedServer>)>,
     /// What is lost with its configuration.
     lost: BTreeMap<EntryId, Arc<EntryCell>>,
 }
 
-impl Holds {
+impl LeaseTable {
     /// Brings every hold, and what is kept, in line with what the session is to have now, and tells it of what is different.
     /// `unwanted` go, and what is kept for the wants that are `over`.
     pub(crate) fn review(&self, session: &Arc<SessionCore>, unwanted: &[HoldId], over: &[u64]) {
         let after = {
             let mut inner = self.inner();
-            let mut after = Aftermath::default();
+            let mut after = ReconcileEffects::default();
             let ids: Vec<HoldId> = inner.holds.ids().collect();
             for id in ids {
                 inner.review_one(session, id, unwanted.contains(&id), &mut after);
@@ -63,7 +63,7 @@ impl Holds {
         session: &Arc<SessionCore>,
         (id, asked): (HoldId, u32),
         held: &LeaseState,
-        configured: &Arc<Configured>,
+        configured: &Arc<ResolvedServer>,
     ) {
         let weak = Arc::downgrade(session);
         let ticket = session.ask_for(&held.server, (held.origin, configured), move |result| {
@@ -75,7 +75,7 @@ impl Holds {
         let mut inner = self.inner();
         match inner.holds.get_mut(id).filter(|row| row.asked == asked) {
             Some(row) if row.held.standing() == LeaseStatus::Returning => {
-                row.having = Having::Away { ticket: Some(ticket) };
+                row.having = Attachment::Away { ticket: Some(ticket) };
             }
             Some(_) => {}
             None => {
@@ -85,7 +85,7 @@ impl Holds {
         }
     }
 
-    fn answered(&self, session: &SessionCore, id: HoldId, asked: u32, result: Result<LeaseHold>) {
+    fn answered(&self, session: &SessionCore, id: HoldId, asked: u32, result: Result<LeaseGuard>) {
         let back = result.as_ref().ok().map(|hold| hold.cell.clone());
         {
             let mut inner = self.inner();
@@ -98,10 +98,10 @@ impl Holds {
             match result {
                 Ok(hold) => {
                     row.held.come_back(hold.cell.clone());
-                    row.having = Having::Held(hold);
+                    row.having = Attachment::Held(hold);
                 }
                 Err(error) => {
-                    row.having = Having::Away { ticket: None };
+                    row.having = Attachment::Away { ticket: None };
                     row.held.fail(error);
                 }
             }
@@ -118,7 +118,7 @@ impl LeaseRow {
     /// It is seen by these from now on, of the same connection.
     fn review(
         &mut self,
-        (configured, options): (Arc<Configured>, Arc<SessionOptions>),
+        (configured, options): (Arc<ResolvedServer>, Arc<SessionOptions>),
         naming: &Arc<Naming>,
     ) {
         let server = &*self.held.server;
@@ -131,10 +131,10 @@ impl LeaseRow {
     }
 
     /// The session does without it.
-    fn let_go(&mut self, after: &mut Aftermath) {
-        match std::mem::replace(&mut self.having, Having::Away { ticket: None }) {
-            Having::Held(hold) => after.released.push(hold),
-            Having::Away { ticket } => after.cancelled.extend(ticket),
+    fn let_go(&mut self, after: &mut ReconcileEffects) {
+        match std::mem::replace(&mut self.having, Attachment::Away { ticket: None }) {
+            Attachment::Held(hold) => after.released.push(hold),
+            Attachment::Away { ticket } => after.cancelled.extend(ticket),
         }
     }
 }
@@ -145,7 +145,7 @@ impl LeaseTableState {
         session: &Arc<SessionCore>,
         id: HoldId,
         unwanted: bool,
-        after: &mut Aftermath,
+        after: &mut ReconcileEffects,
     ) {
         let Some(row) = self.holds.get_mut(id) else { return };
         let server = row.held.server.clone();
@@ -156,7 +156,7 @@ impl LeaseTableState {
         let over = unwanted || (disabled && row.kind == HoldKind::Inherited) || !stands;
         if over {
             row.held.stand(LeaseStatus::Revoked);
-            if !stands && let Having::Held(hold) = &row.having {
+            if !stands && let Attachment::Held(hold) = &row.having {
                 after.lost.insert(hold.cell.entry, hold.cell.clone());
             }
             row.let_go(after);

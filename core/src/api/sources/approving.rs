@@ -11,11 +11,11 @@ use trunkline_pool::approvals::{
 use trunkline_pool::interface::words;
 
 use super::Config;
-use super::entry::Fresh;
-use super::pass::{Passed, Shape, also};
+use super::entry::RefreshScope;
+use super::pass::{ReconcileReport, Shape, also};
 use crate::apart;
 use crate::driver::Warrant;
-use crate::events::About;
+use crate::events::EventSubject;
 use crate::{Error, ErrorCode, Result};
 
 /// How soon decisions that could not be read are tried again: what is transient is over by then.
@@ -33,7 +33,7 @@ impl Config {
         let book = self.newest_book().await?;
         // Whoever read it first may have been a server's start.
         if self.desired().book.as_ref() != Some(&book) {
-            self.change_apart(Fresh::No, |_| BTreeSet::new()).await?;
+            self.change_apart(RefreshScope::No, |_| BTreeSet::new()).await?;
         }
         let root = &self.root;
         let requests = self.desired().requests(root);
@@ -143,9 +143,9 @@ impl Config {
     }
 
     /// Takes up what was decided about a server.
-    async fn follow_decisions(self: &Arc<Self>, server: &str) -> Result<Passed> {
+    async fn follow_decisions(self: &Arc<Self>, server: &str) -> Result<ReconcileReport> {
         let mentioned = BTreeSet::from([server.into()]);
-        self.change_apart(Fresh::No, |_| mentioned).await
+        self.change_apart(RefreshScope::No, |_| mentioned).await
     }
 
     /// What was decided by now, by any process.
@@ -201,7 +201,7 @@ impl Config {
         }
         self.driver.restart_undecided();
         // It fails with the process alone.
-        let _ = self.change_apart(Fresh::No, also(|_| {})).await;
+        let _ = self.change_apart(RefreshScope::No, also(|_| {})).await;
         is_all
     }
 
@@ -209,7 +209,7 @@ impl Config {
     pub(super) fn warn_of_approvals(&self, message: &str) {
         let fields = [("code", words::warning_code::APPROVALS.into()), ("message", message.into())];
         let kind = trunkline_pool::interface::EventKind::Warning;
-        self.driver.hub.publish(kind, None, &About::default(), &fields);
+        self.driver.hub.publish(kind, None, &EventSubject::default(), &fields);
     }
 
     /// Runs what waits for the disk on a thread for that.

@@ -14,14 +14,14 @@ use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
 use super::desired::Desired;
-use super::entry::Fresh;
+use super::entry::RefreshScope;
 use super::looked::{LookupJob, LookupState};
 use super::pass::also;
 use super::running::EntryOrigin;
-use super::sighted::{Sighted, request};
+use super::sighted::{LaunchPreview, request};
 use super::warrant::Approved;
 use crate::Result;
-use crate::api::configured::Configured;
+use crate::api::configured::ResolvedServer;
 use crate::driver::{Authority, Warrant};
 use crate::host_env::runners;
 
@@ -29,7 +29,7 @@ use crate::host_env::runners;
 pub(super) struct Claim {
     pub(super) name: Box<str>,
     spec: Arc<ServerSpec>,
-    sighted: Sighted,
+    sighted: LaunchPreview,
     /// Whether it is looked up again.
     at: LookupState,
     origin: EntryOrigin,
@@ -45,17 +45,21 @@ impl Config {
         name: &str,
         spec: &ServerSpec,
         scope: Scope,
-    ) -> Result<Arc<Configured>> {
+    ) -> Result<Arc<ResolvedServer>> {
         let mut spec = spec.clone();
         runners::settle(&mut spec);
         let (config, of, written) = (self.clone(), name.to_owned(), spec.clone());
         let find = move || Ok(config.warrant_of_claim(&of, &written, scope));
         let warrant = self.off_thread(find).await?;
         SelfGrant::of(&spec).into_iter().for_each(|granted| granted.revoke(&mut spec));
-        let configured =
-            Configured::by(Authority::Warrant(warrant), Arc::new(spec), None, &self.driver.options);
+        let configured = ResolvedServer::by(
+            Authority::Warrant(warrant),
+            Arc::new(spec),
+            None,
+            &self.driver.options,
+        );
         // What is decided of it, and who has to be asked.
-        self.change_apart(Fresh::No, also(|_| {})).await?;
+        self.change_apart(RefreshScope::No, also(|_| {})).await?;
         Ok(configured)
     }
 
@@ -65,7 +69,7 @@ impl Config {
         spec: &ServerSpec,
         scope: Scope,
     ) -> Arc<Approved> {
-        let (sighted, command) = Sighted::of_spec(name, spec, self.sighting());
+        let (sighted, command) = LaunchPreview::of_spec(name, spec, self.sighting());
         let mut desired = self.desired();
         let warrant = self.warrants.of(self, name, (&sighted, &command));
         let weak = Arc::downgrade(&warrant);
@@ -89,7 +93,10 @@ impl Config {
 
 impl Config {
     /// What was claimed, and for which scope, where it was found to be something else by now than what it runs by.
-    pub(crate) fn claimed_elsewhere(&self, own: &Configured) -> Option<(Arc<ServerSpec>, Scope)> {
+    pub(crate) fn claimed_elsewhere(
+        &self,
+        own: &ResolvedServer,
+    ) -> Option<(Arc<ServerSpec>, Scope)> {
         let desired = self.desired();
         let (claim, warrant) = desired.claim_of(own)?;
         claim.identity().filter(|now| now.hash != warrant.identity().hash)?;
@@ -97,14 +104,14 @@ impl Config {
     }
 
     /// Of which source a session said that what it brought is, if of any.
-    pub(crate) fn claimed_source(&self, own: &Configured) -> Option<Arc<SourceName>> {
+    pub(crate) fn claimed_source(&self, own: &ResolvedServer) -> Option<Arc<SourceName>> {
         Some(self.desired().claim_of(own)?.0.origin.source.clone())
     }
 }
 
 impl Desired {
     /// The claim by which something that a session brought runs.
-    fn claim_of(&self, own: &Configured) -> Option<(&Claim, Arc<Approved>)> {
+    fn claim_of(&self, own: &ResolvedServer) -> Option<(&Claim, Arc<Approved>)> {
         let runs_by = own.authority.id()?;
         self.claims.iter().find_map(|claim| {
             let warrant = claim.warrant.upgrade()?;
@@ -116,13 +123,13 @@ impl Desired {
 
 impl Desired {
     /// What would run of the entries of that name.
-    pub(super) fn known_of(&self, server: &str) -> impl Iterator<Item = &Sighted> {
+    pub(super) fn known_of(&self, server: &str) -> impl Iterator<Item = &LaunchPreview> {
         let known = self.known.get(server).into_iter().flatten();
         known.filter_map(|known| known.sighted())
     }
 
     /// The same, and of what sessions brought.
-    pub(super) fn sighted(&self, server: &str) -> impl Iterator<Item = &Sighted> {
+    pub(super) fn sighted(&self, server: &str) -> impl Iterator<Item = &LaunchPreview> {
         let claims = self.claims.iter().filter(move |claim| *claim.name == *server);
         self.known_of(server).chain(claims.map(|claim| &claim.sighted))
     }
@@ -131,7 +138,7 @@ impl Desired {
     pub(super) fn judge_claims(
         &mut self,
         config: &Config,
-        fresh: Fresh,
+        fresh: RefreshScope,
         book: &Book,
     ) -> Vec<LookupJob> {
         let (trusted, gates, mut looks) = (self.trusted, &self.gates, Vec::new());
@@ -139,7 +146,7 @@ impl Desired {
             if claim.warrant.strong_count() == 0 {
                 return false;
             }
-            if fresh != Fresh::No {
+            if fresh != RefreshScope::No {
                 claim.at = LookupState::Wanted;
             }
             if let Some(number) = claim.at.begin(&mut self.last_look, false) {
@@ -184,7 +191,7 @@ fn waits(gates: &Gates, name: &str) -> bool {
 
 impl Claim {
     /// Takes up what it was found to lead to, if that is the look that counts. Nothing was found where that was lost: then it is what it was.
-    pub(super) fn take(&mut self, number: u64, sighted: Option<&Sighted>) {
+    pub(super) fn take(&mut self, number: u64, sighted: Option<&LaunchPreview>) {
         if self.at.end(number)
             && let Some(sighted) = sighted
         {

@@ -16,7 +16,7 @@ use super::running::{ConfigStatus, Running, ServerRecord};
 use super::warrants::Warrants;
 use super::watching::Watching;
 use crate::Result;
-use crate::api::configured::Configured;
+use crate::api::configured::ResolvedServer;
 use crate::api::deadline::Deadline;
 use crate::driver::Driver;
 use crate::storage::approvals::{Approvals, root_of};
@@ -96,7 +96,7 @@ impl Config {
     }
 
     /// Every server that may run by its configuration.
-    pub(crate) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+    pub(crate) fn servers(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
         self.running().servers()
     }
 
@@ -104,7 +104,7 @@ impl Config {
     ///
     /// # Errors
     /// Those of [`Running::server`].
-    pub(crate) fn configured(&self, name: &str) -> Result<Arc<Configured>> {
+    pub(crate) fn configured(&self, name: &str) -> Result<Arc<ResolvedServer>> {
         self.running().server(name)
     }
 

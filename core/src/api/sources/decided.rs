@@ -6,7 +6,7 @@ use trunkline_pool::gates::ApprovalState;
 use trunkline_pool::layers::SourceEntry;
 
 use super::entry::{ResolvedEntry, Resolver};
-use super::sighted::Sighted;
+use super::sighted::LaunchPreview;
 use crate::host_env::runners;
 
 impl Resolver<'_> {
@@ -27,7 +27,7 @@ impl Resolver<'_> {
     }
 
     /// What was decided of what would run.
-    pub(super) fn decision(&self, name: &str, sighted: &Sighted) -> Option<Decision> {
+    pub(super) fn decision(&self, name: &str, sighted: &LaunchPreview) -> Option<Decision> {
         let root = &self.config.root;
         let standing = self.book.standing(root, name, sighted.identity.hash);
         standing.map(|standing| standing.decision)

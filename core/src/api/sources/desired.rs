@@ -15,7 +15,7 @@ use super::entry::ResolvedEntry;
 use super::findings::{Findings, ParsedSource};
 use super::looked::LookupState;
 use super::questions::Answers;
-use super::telling::{SourceEvent, Telling};
+use super::telling::{EventSequencer, SourceEvent};
 use crate::Error;
 
 /// Everything that configures the pool. Each change is written down here first; a pass makes of it what runs.
@@ -58,7 +58,7 @@ pub(super) struct Desired {
     /// What became of sources since the last pass, to be told with the one that comes.
     pub(super) news: VecDeque<SourceEvent>,
     /// What passes have to tell.
-    pub(super) telling: Telling,
+    pub(super) telling: EventSequencer,
     /// Whether answers that come are gathered, for one pass.
     pub(super) gathers: bool,
 }
@@ -185,7 +185,7 @@ impl Desired {
             last_look: 0,
             pending_told: BTreeSet::new(),
             news: VecDeque::new(),
-            telling: Telling::default(),
+            telling: EventSequencer::default(),
             gathers: false,
         }
     }

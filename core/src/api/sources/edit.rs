@@ -11,9 +11,9 @@ use trunkline_pool::settings::ReadOptions;
 
 use super::Config;
 use super::desired::{Desired, TrustUpdate};
-use super::entry::Fresh;
+use super::entry::RefreshScope;
 use super::findings::{Findings, ParsedSource, unknown_of};
-use super::pass::{Passed, Shape};
+use super::pass::{ReconcileReport, Shape};
 use crate::api::configured::Servers;
 use crate::{Error, ErrorCode, Result};
 
@@ -66,7 +66,7 @@ impl Config {
     /// `invalid_config` for a name that no server can have.
     pub(crate) fn add_server(self: &Arc<Self>, server: &str, spec: &ServerSpec) -> Result<Value> {
         check_name(server)?;
-        let passed = self.change_with(Fresh::No, |desired| {
+        let passed = self.change_with(RefreshScope::No, |desired| {
             let entry = SourceEntry::Literal(Arc::new(spec.clone()));
             desired.layers.set(&SourceName::of_scope(Scope::Runtime), server, Some(entry));
             BTreeSet::from([server.into()])
@@ -111,7 +111,7 @@ impl Config {
             mentioned.extend(before.iter().flat_map(|before| names(before)));
             mentioned
         };
-        let passed = self.change_apart(Fresh::No, replace).await?;
+        let passed = self.change_apart(RefreshScope::No, replace).await?;
         report["servers"] = passed.rows_to_json(Shape::Plain);
         Ok(report)
     }
@@ -130,7 +130,7 @@ impl Config {
     fn put_source(self: &Arc<Self>, source: &SourceName, said: Option<ParsedSource>) -> Value {
         let findings = said.as_ref().map(|said| said.findings.clone()).unwrap_or_default();
         let mut was_file = false;
-        let begun = self.begin(Fresh::No, |desired| {
+        let begun = self.begin(RefreshScope::No, |desired| {
             let mentioned = names(said.as_ref().map(|said| &said.contents));
             was_file = said.is_none() && desired.files.contains_key(source);
             desired.put(source, said);
@@ -162,7 +162,7 @@ fn with_unknown<'a>(
 /// `{v, source, servers, findings}`.
 pub(super) fn report_with_findings(
     source: &SourceName,
-    passed: &Passed,
+    passed: &ReconcileReport,
     findings: &Findings,
 ) -> Value {
     let mut report = report(Some(source), passed);
@@ -171,7 +171,7 @@ pub(super) fn report_with_findings(
 }
 
 /// `{v, source?, servers}`.
-fn report(source: Option<&SourceName>, passed: &Passed) -> Value {
+fn report(source: Option<&SourceName>, passed: &ReconcileReport) -> Value {
     let mut report = json!({ "v": 1 });
     if let Some(source) = source {
         report["source"] = source.to_string().into();

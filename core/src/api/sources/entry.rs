@@ -23,11 +23,11 @@ use super::Config;
 use super::hook::Hooked;
 use super::looked::{LookedFile, LookedSight, LookupJob};
 use super::questions::{Answers, HostQuestion, Lack};
-use super::running::{Awaited, EntryOrigin, ServerVerdict};
-use super::sighted::{Sighted, request};
-use super::stack::Before;
+use super::running::{EntryOrigin, PendingOn, ServerVerdict};
+use super::sighted::{LaunchPreview, request};
+use super::stack::OnUnresolved;
 use crate::Result;
-use crate::api::configured::Configured;
+use crate::api::configured::ResolvedServer;
 use crate::host_env::{HostVariables, runners};
 
 /// What a pass looks with.
@@ -39,7 +39,7 @@ pub(super) struct Resolver<'a> {
     pub(super) gates: &'a Gates,
     /// Whether the workspace is trusted.
     pub(super) trusted: bool,
-    pub(super) fresh: Fresh,
+    pub(super) fresh: RefreshScope,
     /// What was decided, as far as it can be read.
     pub(super) book: &'a Book,
     /// Whether that is known.
@@ -48,7 +48,7 @@ pub(super) struct Resolver<'a> {
 
 /// How a pass goes about entries that are the same as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fresh {
+pub(super) enum RefreshScope {
     /// What was found out counts.
     No,
     /// What needs approval is looked up again.
@@ -70,9 +70,9 @@ pub(super) struct ResolvedEntry {
     /// What its file of variables says, until it is expanded.
     pub(super) variables: LookedFile,
     /// It, with every variable in place.
-    ready: Option<Arc<Configured>>,
+    ready: Option<Arc<ResolvedServer>>,
     /// What the name had before: what comes to the same stays the same.
-    before: Option<Arc<Configured>>,
+    before: Option<Arc<ResolvedServer>>,
     /// Whether it waits for a decision.
     pub(super) is_pending: bool,
     /// What was asked for its sake.
@@ -113,7 +113,7 @@ impl Resolver<'_> {
                 known.is_pending = false;
                 answers.keep(&known.asks);
                 let before = self.before(&known);
-                return Outcome::Known(ServerVerdict::Wait(Awaited::Host, before), known.into());
+                return Outcome::Known(ServerVerdict::Wait(PendingOn::Host, before), known.into());
             }
         };
         let mut known = self.known(winner, entry, inputs, earlier);
@@ -127,10 +127,10 @@ impl Resolver<'_> {
     }
 
     /// What becomes of what the name had, while nothing right takes its place.
-    fn before(&self, known: &ResolvedEntry) -> Before {
+    fn before(&self, known: &ResolvedEntry) -> OnUnresolved {
         match self.is_untrusted(known.winner.source.scope()) {
-            true => Before::Ends,
-            false => Before::Stays,
+            true => OnUnresolved::Ends,
+            false => OnUnresolved::Stays,
         }
     }
 
@@ -171,9 +171,9 @@ impl Resolver<'_> {
             && earlier.declared == declared
             && earlier.trusted == trusted;
         let is_stale = match self.fresh {
-            Fresh::No => false,
-            Fresh::Sights => winner.source.scope().is_gated(),
-            Fresh::Yes => true,
+            RefreshScope::No => false,
+            RefreshScope::Sights => winner.source.scope().is_gated(),
+            RefreshScope::Yes => true,
         };
         if !is_same || is_stale {
             earlier.before = earlier.ready.take().or(earlier.before);
@@ -194,7 +194,7 @@ impl Resolver<'_> {
         inputs: &[Input],
         known: &mut ResolvedEntry,
         answers: &mut Answers,
-    ) -> std::result::Result<Result<ServerVerdict>, Awaited> {
+    ) -> std::result::Result<Result<ServerVerdict>, PendingOn> {
         let scope = known.winner.source.scope();
         let trust = match (self.is_untrusted(scope), self.trusted) {
             (true, _) => Trust::Missing,
@@ -222,7 +222,7 @@ impl Resolver<'_> {
                 }));
             }
             SourceEntry::Template(template) => template.clone(),
-            _ => return Err(Awaited::Host),
+            _ => return Err(PendingOn::Host),
         };
         let switch = if known.entry.is_disabled() { ServerSwitch::Off } else { ServerSwitch::On };
         // Nothing is looked up for what cannot run whatever is decided.
@@ -266,7 +266,7 @@ impl Resolver<'_> {
         scope: Scope,
         template: &Template,
         known: &mut ResolvedEntry,
-    ) -> std::result::Result<Result<ApprovalState>, Awaited> {
+    ) -> std::result::Result<Result<ApprovalState>, PendingOn> {
         if !scope.is_gated() {
             return Ok(Ok(ApprovalState::NotNeeded));
         }
@@ -288,14 +288,14 @@ impl Resolver<'_> {
         let sighted = match known.sighted.last() {
             Some(Ok((sighted, _))) => sighted,
             Some(Err(error)) if is_looked_up => return Ok(Err(error.clone())),
-            Some(Err(_)) | None => return Err(Awaited::Files),
+            Some(Err(_)) | None => return Err(PendingOn::Files),
         };
         if !self.knows_book {
-            return Err(Awaited::Files);
+            return Err(PendingOn::Files);
         }
         Ok(Ok(match self.decision(name, sighted) {
             // What it was is kept out without another look; what it is, is let in by none before.
-            Some(Decision::Approved) if !is_looked_up => return Err(Awaited::Files),
+            Some(Decision::Approved) if !is_looked_up => return Err(PendingOn::Files),
             Some(Decision::Approved) => ApprovalState::Approved,
             Some(Decision::Rejected) => ApprovalState::Rejected,
             None => ApprovalState::Pending,
@@ -308,7 +308,7 @@ impl Resolver<'_> {
         name: &str,
         known: &mut ResolvedEntry,
         spec: Arc<ServerSpec>,
-    ) -> Arc<Configured> {
+    ) -> Arc<ResolvedServer> {
         let scope = known.winner.source.scope();
         let sighted = known.sighted.last().and_then(|sighted| sighted.as_ref().ok());
         let sighted = sighted.filter(|_| scope.is_gated());
@@ -318,7 +318,7 @@ impl Resolver<'_> {
             SourceEntry::Template(template) => WrittenHash::template(template),
             _ => WrittenHash::literal(&spec),
         };
-        let is_it = |before: &Arc<Configured>| {
+        let is_it = |before: &Arc<ResolvedServer>| {
             before.authority.id() == word.id()
                 && *before.spec() == spec
                 && before.written() == Some(written)
@@ -326,7 +326,7 @@ impl Resolver<'_> {
         let before = known.ready.take().or_else(|| known.before.take());
         let configured = before.filter(is_it).unwrap_or_else(|| {
             let configured =
-                Configured::by(word.clone(), spec.clone(), None, &self.config.driver.options);
+                ResolvedServer::by(word.clone(), spec.clone(), None, &self.config.driver.options);
             configured.set_written(written);
             configured
         });
@@ -344,15 +344,15 @@ impl Resolver<'_> {
         inputs: &[Input],
         known: &mut ResolvedEntry,
         answers: &mut Answers,
-    ) -> std::result::Result<Result<ServerSpec>, Awaited> {
+    ) -> std::result::Result<Result<ServerSpec>, PendingOn> {
         let scope = known.winner.source.scope();
         let commands = self.commands(scope);
         let needs = expand::needs(template, commands);
         let mut given =
-            self.answers(name, &needs, inputs, known, answers).map_err(|Lack| Awaited::Host)?;
+            self.answers(name, &needs, inputs, known, answers).map_err(|Lack| PendingOn::Host)?;
         match expand::env_file(template, &self.variables, commands, &given) {
             Ok(None) => {}
-            Ok(Some(file)) => match known.variables.of(file.into()).ok_or(Awaited::Files)? {
+            Ok(Some(file)) => match known.variables.of(file.into()).ok_or(PendingOn::Files)? {
                 Ok(says) => given.env_file = says.clone(),
                 Err(error) => return Ok(Err(error.clone())),
             },
@@ -400,7 +400,7 @@ impl ResolvedEntry {
     }
 
     /// What would run, of an entry that needs approval and can be looked up.
-    pub(super) fn sighted(&self) -> Option<&Sighted> {
+    pub(super) fn sighted(&self) -> Option<&LaunchPreview> {
         self.sighted.last()?.as_ref().ok().map(|(sighted, _)| sighted)
     }
 

@@ -11,9 +11,9 @@ use trunkline_pool::text::escaped;
 use super::Config;
 use super::desired::{File, RereadState};
 use super::edit::{names, report_with_findings};
-use super::entry::Fresh;
+use super::entry::RefreshScope;
 use super::findings::ParsedSource;
-use super::pass::{Begun, Shape};
+use super::pass::{PendingPass, Shape};
 use super::place::WorkspaceSide;
 use super::reading::{Reread, says};
 use super::watching::PendingWatch;
@@ -43,9 +43,14 @@ impl Config {
     }
 
     /// Takes up a file that was read for the first time.
-    fn take_in(self: &Arc<Self>, source: &SourceName, mut file: File, said: ParsedSource) -> Begun {
+    fn take_in(
+        self: &Arc<Self>,
+        source: &SourceName,
+        mut file: File,
+        said: ParsedSource,
+    ) -> PendingPass {
         let (watch, mut was_watched) = (file.watch, false);
-        let begun = self.begin(Fresh::No, |desired| {
+        let begun = self.begin(RefreshScope::No, |desired| {
             let mentioned = names(Some(&said.contents));
             let before = desired.files.get(source);
             was_watched = before.is_some_and(|before| before.watch);
@@ -143,7 +148,7 @@ impl Config {
     pub(crate) async fn reload(self: &Arc<Self>) -> Result<Value> {
         let files = self.readable_files(|_| true);
         self.reread_decisions().await;
-        let Reread { passed, errors, findings } = self.read_again(files, Fresh::Yes).await?;
+        let Reread { passed, errors, findings } = self.read_again(files, RefreshScope::Yes).await?;
         let row = |(source, error): &(SourceName, Error)| json!({ "source": source.to_string(), "error": error.to_json() });
         let errors: Vec<Value> = errors.iter().map(row).collect();
         let servers = passed.rows_to_json(Shape::Sourced);

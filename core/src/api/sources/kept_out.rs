@@ -10,13 +10,13 @@ use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
 use super::running::{ConfigStatus, ReconcileRow, ServerRecord};
-use crate::api::configured::Configured;
+use crate::api::configured::ResolvedServer;
 
 /// What of the lists and its own configuration keeps out what a name has.
 pub(super) fn kept_out_by(
     gates: &Gates,
     name: &str,
-    configured: Option<&Arc<Configured>>,
+    configured: Option<&Arc<ResolvedServer>>,
 ) -> Option<GateReason> {
     let facts = match configured?.spec().disabled {
         true => Facts::of_name(name).shut_by(GateReason::Disabled),
@@ -40,7 +40,7 @@ impl ServerRecord {
     }
 
     /// What it has, unless that is kept out.
-    fn let_in<'a>(&self, has: Option<&'a Arc<Configured>>) -> Option<&'a Arc<Configured>> {
+    fn let_in<'a>(&self, has: Option<&'a Arc<ResolvedServer>>) -> Option<&'a Arc<ResolvedServer>> {
         has.filter(|_| self.kept_out.is_none())
     }
 }
@@ -48,8 +48,8 @@ impl ServerRecord {
 impl ReconcileRow {
     /// From what a name had to what it has, as far as that may run.
     pub(super) fn of_change(
-        (earlier, old): (Option<&ServerRecord>, Option<&Arc<Configured>>),
-        (named, new): (&ServerRecord, Option<&Arc<Configured>>),
+        (earlier, old): (Option<&ServerRecord>, Option<&Arc<ResolvedServer>>),
+        (named, new): (&ServerRecord, Option<&Arc<ResolvedServer>>),
     ) -> ReconcileRow {
         let old = earlier.map_or(old, |earlier| earlier.let_in(old));
         let new = named.let_in(new);

@@ -19,7 +19,7 @@ use trunkline_pool::settings::Template;
 
 use super::Config;
 use super::desired::Desired;
-use super::sighted::{Command, Sighted};
+use super::sighted::{Command, LaunchPreview};
 use crate::host_env::read_env_file;
 use crate::{Error, ErrorCode, Result};
 
@@ -137,7 +137,7 @@ impl<B: PartialEq, T> LookupCell<B, T> {
 pub(super) type SightBasis = (Box<LookedUp>, Option<OsString>);
 
 /// What would run of an entry that needs approval.
-pub(super) type LookedSight = LookupCell<SightBasis, Result<(Sighted, Command)>>;
+pub(super) type LookedSight = LookupCell<SightBasis, Result<(LaunchPreview, Command)>>;
 
 /// What a file of variables says, by its path.
 pub(super) type LookedFile = LookupCell<Box<str>, Result<BTreeMap<String, String>>>;
@@ -165,10 +165,10 @@ pub(super) struct LookupResult {
 }
 
 enum LookupValue {
-    Sight(Result<(Sighted, Command)>),
+    Sight(Result<(LaunchPreview, Command)>),
     Variables(Result<BTreeMap<String, String>>),
     /// Nothing, of one that was lost.
-    Claim(Option<Sighted>),
+    Claim(Option<LaunchPreview>),
     Book,
 }
 
@@ -240,13 +240,18 @@ impl LookupSubject {
         match self {
             LookupSubject::Sight(template, declared, looked_up) => {
                 let of = (&**template, declared);
-                LookupValue::Sight(Sighted::of_template(name, of, (**looked_up).clone(), with))
+                LookupValue::Sight(LaunchPreview::of_template(
+                    name,
+                    of,
+                    (**looked_up).clone(),
+                    with,
+                ))
             }
             LookupSubject::Variables(template, path) => {
                 LookupValue::Variables(read_env_file(template, path, with.workspace))
             }
             LookupSubject::Claim(spec) => {
-                LookupValue::Claim(Some(Sighted::of_spec(name, spec, with).0))
+                LookupValue::Claim(Some(LaunchPreview::of_spec(name, spec, with).0))
             }
             LookupSubject::Book => {
                 config.read_book();

@@ -17,36 +17,38 @@ use trunkline_pool::layers::Winner;
 use super::Config;
 use super::claims::Claim;
 use super::desired::Desired;
-use super::entry::{Fresh, ResolvedEntry, Resolver};
+use super::entry::{RefreshScope, ResolvedEntry, Resolver};
 use super::looked::LookupJob;
 use super::questions::{self, Ask};
-use super::running::{Applied, EntryOrigin, Moved, ReconcileRow, Retimed, Stood};
+use super::running::{
+    Applied, ChangedServers, EntryOrigin, PriorState, ReconcileRow, TimeoutChanges,
+};
 use super::stack::{Stack, StackLookup, origin};
 use super::telling::EventTurn;
 use crate::Result;
 use crate::apart;
-use crate::driver::{Driver, Keyed};
+use crate::driver::{ConnectionKey, Driver};
 use crate::host_env::HostVariables;
 
 /// What a pass did, by name.
 #[derive(Default)]
-pub(super) struct Passed {
+pub(super) struct ReconcileReport {
     rows: BTreeMap<Box<str>, ReconcileRow>,
     /// Names of the source that was changed, which are told whatever came of them.
     mentioned: BTreeSet<Box<str>>,
 }
 
 /// A pass that is under way, or work that ends in one; its end wakes who waits for that.
-pub(super) struct Busy(Arc<Config>);
+pub(super) struct BusyGuard(Arc<Config>);
 
-impl Busy {
-    pub(super) fn new(config: &Arc<Config>) -> Busy {
+impl BusyGuard {
+    pub(super) fn new(config: &Arc<Config>) -> BusyGuard {
         config.passes.fetch_add(1, Ordering::AcqRel);
-        Busy(config.clone())
+        BusyGuard(config.clone())
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         self.0.passes.fetch_sub(1, Ordering::AcqRel);
         self.0.settled.notify_waiters();
@@ -57,22 +59,22 @@ impl Drop for Busy {
 pub(super) struct PassPlan {
     /// When it is told.
     turn: EventTurn,
-    passed: Passed,
-    moved: Moved,
-    retimed: Retimed,
+    passed: ReconcileReport,
+    moved: ChangedServers,
+    retimed: TimeoutChanges,
     questions: Vec<Ask>,
     looks: Vec<LookupJob>,
     /// How what is looked up stood before.
-    since: BTreeMap<Box<str>, Stood>,
+    since: BTreeMap<Box<str>, PriorState>,
 }
 
 /// A change that was taken up, as far as nothing has to be looked up for it.
-pub(super) struct Begun {
+pub(super) struct PendingPass {
     /// What is to be looked up.
     owed: PendingLookups,
-    busy: Busy,
-    passed: Passed,
-    since: BTreeMap<Box<str>, Stood>,
+    busy: BusyGuard,
+    passed: ReconcileReport,
+    since: BTreeMap<Box<str>, PriorState>,
 }
 
 /// Looks that are not begun yet, by source. What is left of them at last is begun apart: other passes count on it, whoever gave up.
@@ -96,16 +98,16 @@ impl Drop for PendingLookups {
 impl Config {
     /// Writes a change down, makes a pass of it and carries that out. What has to be looked up for it is looked up in this thread, which
     /// may have to wait for the file system.
-    pub(super) fn change(self: &Arc<Self>, change: impl FnOnce(&mut Desired)) -> Passed {
-        self.change_with(Fresh::No, also(change))
+    pub(super) fn change(self: &Arc<Self>, change: impl FnOnce(&mut Desired)) -> ReconcileReport {
+        self.change_with(RefreshScope::No, also(change))
     }
 
     /// [`change`](Self::change), of which the names that it is about are told in any case.
     pub(super) fn change_with(
         self: &Arc<Self>,
-        fresh: Fresh,
+        fresh: RefreshScope,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
-    ) -> Passed {
+    ) -> ReconcileReport {
         self.begin(fresh, change).here()
     }
 
@@ -115,9 +117,9 @@ impl Config {
     /// `internal` when the process ends.
     pub(super) async fn change_apart(
         self: &Arc<Self>,
-        fresh: Fresh,
+        fresh: RefreshScope,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>> + Send + 'static,
-    ) -> Result<Passed> {
+    ) -> Result<ReconcileReport> {
         let config = self.clone();
         let begun = self.off_thread(move || Ok(config.begin(fresh, change))).await?;
         Ok(begun.apart().await)
@@ -126,20 +128,20 @@ impl Config {
     /// Writes a change down, and does what can be done about it without a look at the file system.
     pub(super) fn begin(
         self: &Arc<Self>,
-        fresh: Fresh,
+        fresh: RefreshScope,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
-    ) -> Begun {
-        let busy = Busy::new(self);
+    ) -> PendingPass {
+        let busy = BusyGuard::new(self);
         let (passed, looks, since) = self.pass(fresh, change);
         let owed = PendingLookups { config: self.clone(), looks: by_source(looks) };
-        Begun { owed, busy, passed, since }
+        PendingPass { owed, busy, passed, since }
     }
 
     fn pass(
         self: &Arc<Self>,
-        fresh: Fresh,
+        fresh: RefreshScope,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
-    ) -> (Passed, Vec<LookupJob>, BTreeMap<Box<str>, Stood>) {
+    ) -> (ReconcileReport, Vec<LookupJob>, BTreeMap<Box<str>, PriorState>) {
         let planned = self.plan(fresh, change);
         self.end_pass(planned)
     }
@@ -147,7 +149,7 @@ impl Config {
     /// Writes a change down and plans what becomes of it.
     pub(super) fn plan(
         self: &Arc<Self>,
-        fresh: Fresh,
+        fresh: RefreshScope,
         change: impl FnOnce(&mut Desired) -> BTreeSet<Box<str>>,
     ) -> PassPlan {
         let mut desired = self.desired();
@@ -161,7 +163,7 @@ impl Config {
     pub(super) fn end_pass(
         self: &Arc<Self>,
         PassPlan { turn, passed, moved, retimed, questions, looks, since }: PassPlan,
-    ) -> (Passed, Vec<LookupJob>, BTreeMap<Box<str>, Stood>) {
+    ) -> (ReconcileReport, Vec<LookupJob>, BTreeMap<Box<str>, PriorState>) {
         self.carry_out(&moved, &retimed);
         turn.end(passed.is_news().then(|| passed.rows_to_json(Shape::Plain)));
         // An answer ends in another pass, of which nothing is told before this one.
@@ -171,15 +173,15 @@ impl Config {
 
     /// Looks up what a pass lacks of one source, and makes the pass that follows, until it lacks no more. Blocks for as long as the
     /// file system does.
-    fn look_up(self: &Arc<Self>, mut looks: Vec<LookupJob>) -> Passed {
-        let mut passed = Passed::default();
+    fn look_up(self: &Arc<Self>, mut looks: Vec<LookupJob>) -> ReconcileReport {
+        let mut passed = ReconcileReport::default();
         let source = looks.first().and_then(|look| look.source().cloned());
         for _ in 0..ROUNDS_MAX {
             if looks.is_empty() {
                 return passed;
             }
             let found = looks.into_iter().map(|look| look.carry_out(self)).collect();
-            let (more, lacks, _) = self.pass(Fresh::No, |desired| {
+            let (more, lacks, _) = self.pass(RefreshScope::No, |desired| {
                 desired.take_found(found);
                 BTreeSet::new()
             });
@@ -197,7 +199,7 @@ impl Config {
     }
 
     /// [`look_up`](Self::look_up) on a thread that may wait.
-    fn look_up_apart(self: &Arc<Self>, looks: Vec<LookupJob>) -> Receiver<Passed> {
+    fn look_up_apart(self: &Arc<Self>, looks: Vec<LookupJob>) -> Receiver<ReconcileReport> {
         apart::begin(self.looking_up(looks))
     }
 
@@ -205,8 +207,8 @@ impl Config {
     fn looking_up(
         self: &Arc<Self>,
         looks: Vec<LookupJob>,
-    ) -> impl FnOnce() -> Passed + Send + 'static {
-        let (config, busy) = (self.clone(), Busy::new(self));
+    ) -> impl FnOnce() -> ReconcileReport + Send + 'static {
+        let (config, busy) = (self.clone(), BusyGuard::new(self));
         move || {
             let passed = config.look_up(looks);
             drop(busy);
@@ -215,14 +217,14 @@ impl Config {
     }
 
     /// Does what follows from a pass.
-    fn carry_out(self: &Arc<Self>, moved: &Moved, retimed: &Retimed) {
+    fn carry_out(self: &Arc<Self>, moved: &ChangedServers, retimed: &TimeoutChanges) {
         // What is shut goes first, and before the sessions follow what is gone is told apart from what is new: a restart of what they
         // let go then makes room for what they ask for.
         self.driver.set_gates(|| self.running().lists.clone());
         self.driver.review_keys();
         // Of no other: whoever asked last has said the time of that.
         if !retimed.is_empty() {
-            let newer = |key: &Keyed| self.running().newer(key);
+            let newer = |key: &ConnectionKey| self.running().newer(key);
             self.driver.heed(|key| retimed.contains(&*key.name).then(|| newer(key)).flatten());
         }
         if !moved.is_empty() {
@@ -236,11 +238,11 @@ impl Config {
 
     /// Decisions or programs may be others: what needs approval is looked at again, in the background.
     pub(super) fn look_again(self: &Arc<Self>) {
-        let (config, busy) = (self.clone(), Busy::new(self));
+        let (config, busy) = (self.clone(), BusyGuard::new(self));
         self.driver.spawn(async move {
             config.reread_decisions().await;
             // It fails with the process alone.
-            let _ = config.change_apart(Fresh::Sights, |_| BTreeSet::new()).await;
+            let _ = config.change_apart(RefreshScope::Sights, |_| BTreeSet::new()).await;
             drop(busy);
         });
     }
@@ -263,10 +265,10 @@ impl Config {
     }
 }
 
-impl Begun {
+impl PendingPass {
     /// Looks up here what has to be: the caller waits for the file system. Of several sources each is on a thread of its own. A thread of
     /// the library waits for none of it: then what lacks a look is `waiting`, and `reconciled` tells what comes of it.
-    pub(super) fn here(mut self) -> Passed {
+    pub(super) fn here(mut self) -> ReconcileReport {
         let config = self.busy.0.clone();
         let runtime = &config.driver.runtime;
         if runtime.is_here() {
@@ -282,12 +284,12 @@ impl Begun {
         }
         drop(send);
         let own = own.map(|looks| config.look_up(looks));
-        let others: Vec<Passed> = receive.into_iter().collect();
+        let others: Vec<ReconcileReport> = receive.into_iter().collect();
         self.ended(own.into_iter().chain(others))
     }
 
     /// Looks it up on threads that may wait.
-    pub(super) async fn apart(mut self) -> Passed {
+    pub(super) async fn apart(mut self) -> ReconcileReport {
         let looks = self.owed.take().into_iter();
         let jobs: Vec<_> = looks.map(|looks| self.busy.0.look_up_apart(looks)).collect();
         let ended = join_all(jobs).await;
@@ -295,8 +297,8 @@ impl Begun {
     }
 
     /// What came of it all. Another pass may have taken up what was looked up for this one.
-    fn ended(self, more: impl IntoIterator<Item = Passed>) -> Passed {
-        let Begun { owed, busy, mut passed, since } = self;
+    fn ended(self, more: impl IntoIterator<Item = ReconcileReport>) -> ReconcileReport {
+        let PendingPass { owed, busy, mut passed, since } = self;
         drop(owed);
         more.into_iter().for_each(|more| passed.add(more));
         let running = busy.0.running();
@@ -313,7 +315,12 @@ impl Begun {
 
 impl Desired {
     /// Makes a plan of what is written down, and has it run. Of `mine` whoever makes this pass takes part in every look.
-    fn pass(&mut self, config: &Arc<Config>, fresh: Fresh, mine: BTreeSet<Box<str>>) -> PassPlan {
+    fn pass(
+        &mut self,
+        config: &Arc<Config>,
+        fresh: RefreshScope,
+        mine: BTreeSet<Box<str>>,
+    ) -> PassPlan {
         let lists = self.lists();
         self.gates.replace(lists.clone());
         let needs_book = self.needs_book();
@@ -353,7 +360,7 @@ impl Desired {
         looks.extend(self.judge_claims(config, fresh, &book));
         let warrants = &config.warrants;
         warrants.judge(self.trusted, &config.root, &book);
-        if fresh == Fresh::Yes {
+        if fresh == RefreshScope::Yes {
             warrants.forget_where_all_lead();
         }
         if needs_book {
@@ -367,7 +374,7 @@ impl Desired {
         let since = waiting.into_iter().map(stood).collect();
         running.lists = lists;
         let (rows, moved, retimed) = running.replace(plan, &self.gates);
-        let passed = Passed { rows, mentioned: mine };
+        let passed = ReconcileReport { rows, mentioned: mine };
         PassPlan {
             turn: EventTurn::begin(config, self),
             passed,
@@ -459,9 +466,9 @@ pub(super) enum Shape {
     Sourced,
 }
 
-impl Passed {
+impl ReconcileReport {
     /// Tells as well what a later pass did.
-    pub(super) fn add(&mut self, later: Passed) {
+    pub(super) fn add(&mut self, later: ReconcileReport) {
         self.rows.extend(later.rows.into_iter().filter(|(_, row)| row.is_news));
     }
 

@@ -18,7 +18,7 @@ use trunkline_pool::options::{HandlerKind, HandlerResult, ServerRequest};
 use trunkline_pool::settings::{Input, InputKind, Secrecy, Template};
 
 use super::Config;
-use super::entry::Fresh;
+use super::entry::RefreshScope;
 use super::pass::also;
 use crate::handling::contained;
 use crate::transport::run_command;
@@ -295,7 +295,9 @@ fn answered(config: &Arc<Config>, ask: &Ask, answer: HostAnswer) {
         tokio::time::sleep(GATHER).await;
         if let Some(config) = weak.upgrade() {
             // It fails with the process alone.
-            let _ = config.change_apart(Fresh::No, also(|desired| desired.gathers = false)).await;
+            let _ = config
+                .change_apart(RefreshScope::No, also(|desired| desired.gathers = false))
+                .await;
         }
     });
 }

@@ -21,9 +21,9 @@ use trunkline_pool::text::escaped;
 
 use super::Config;
 use super::desired::{Desired, File, RereadState, TrustUpdate};
-use super::entry::Fresh;
+use super::entry::RefreshScope;
 use super::findings::ParsedSource;
-use super::pass::{Begun, Busy, Passed};
+use super::pass::{BusyGuard, PendingPass, ReconcileReport};
 use super::place::WorkspaceSide;
 use crate::host_env::settings_discovery::project_of;
 use crate::platform::is_users_alone;
@@ -48,7 +48,7 @@ pub(super) struct SourceRead {
 /// What came of reading files again.
 #[derive(Default)]
 pub(super) struct Reread {
-    pub(super) passed: Passed,
+    pub(super) passed: ReconcileReport,
     /// The files that cannot be read.
     pub(super) errors: Vec<(SourceName, Error)>,
     pub(super) findings: Vec<Value>,
@@ -89,10 +89,10 @@ impl Config {
         if files.is_empty() {
             return;
         }
-        let (config, busy) = (self.clone(), Busy::new(self));
+        let (config, busy) = (self.clone(), BusyGuard::new(self));
         self.driver.spawn(async move {
             // It fails with the process alone.
-            let _ = config.read_again(files, Fresh::No).await;
+            let _ = config.read_again(files, RefreshScope::No).await;
             drop(busy);
         });
     }
@@ -104,7 +104,7 @@ impl Config {
     pub(super) async fn read_again(
         self: &Arc<Self>,
         files: Vec<(SourceName, File)>,
-        mut fresh: Fresh,
+        mut fresh: RefreshScope,
     ) -> Result<Reread> {
         let mut reads: FuturesUnordered<_> =
             files.into_iter().map(|(source, file)| self.read_numbered(source, file)).collect();
@@ -122,13 +122,13 @@ impl Config {
                     () = &mut until => break,
                 }
             }
-            if !soon.is_empty() || fresh == Fresh::Yes {
+            if !soon.is_empty() || fresh == RefreshScope::Yes {
                 let (config, read) = (self.clone(), std::mem::take(&mut soon));
                 reread.report(&read);
                 let begun =
                     self.off_thread(move || Ok(config.take_up(read, fresh, |_| ()))).await?;
                 reread.passed.add(begun.apart().await);
-                fresh = Fresh::No;
+                fresh = RefreshScope::No;
             }
             match reads.next().await {
                 Some(read) => soon.push(read),
@@ -145,7 +145,7 @@ impl Config {
 
     /// Sets the trust in the workspace, unless a newer word did. Files that were not read without it are read first, so that nothing starts
     /// that they say no more.
-    pub(super) async fn set_trust(self: &Arc<Self>, word: TrustUpdate) -> Result<Passed> {
+    pub(super) async fn set_trust(self: &Arc<Self>, word: TrustUpdate) -> Result<ReconcileReport> {
         let mut unread = self.unread_files(word.trusted, |_| true);
         let mut read: Vec<SourceRead> = Vec::new();
         for _ in 0..ROUNDS_MAX {
@@ -162,7 +162,7 @@ impl Config {
         let config = self.clone();
         let begin = move || {
             let set = |desired: &mut Desired| desired.take_word(word);
-            Ok(config.take_up(read, Fresh::No, set))
+            Ok(config.take_up(read, RefreshScope::No, set))
         };
         let begun = self.off_thread(begin).await?;
         // And in the moment before the word counted.
@@ -219,12 +219,12 @@ impl Config {
     fn take_up(
         self: &Arc<Self>,
         read: Vec<SourceRead>,
-        fresh: Fresh,
+        fresh: RefreshScope,
         also: impl FnOnce(&mut Desired),
-    ) -> Begun {
+    ) -> PendingPass {
         self.begin(fresh, |desired| {
             also(desired);
-            if fresh == Fresh::Yes {
+            if fresh == RefreshScope::Yes {
                 desired.answers.forget_what_may_change();
             }
             for SourceRead { source, number, said } in read {

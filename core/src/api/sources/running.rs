@@ -15,9 +15,9 @@ use super::Config;
 use super::kept_out::kept_out_by;
 use super::over::Over;
 use super::pass::Shape;
-use super::stack::Before;
-use crate::api::configured::Configured;
-use crate::driver::{Age, Keyed};
+use super::stack::OnUnresolved;
+use crate::api::configured::ResolvedServer;
+use crate::driver::{Age, ConnectionKey};
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's servers by name, and what is known of names that have none.
@@ -33,10 +33,10 @@ pub(crate) struct Running {
 }
 
 /// Servers by name.
-type ResolvedServers = BTreeMap<Box<str>, Arc<Configured>>;
+type ResolvedServers = BTreeMap<Box<str>, Arc<ResolvedServer>>;
 
 /// Of which servers another connection is wanted than before, each with what was wanted then.
-pub(super) type Moved = BTreeMap<Box<str>, Option<Arc<Configured>>>;
+pub(super) type ChangedServers = BTreeMap<Box<str>, Option<Arc<ResolvedServer>>>;
 
 /// What a source says of a name, and what came of it.
 #[derive(Clone, Debug)]
@@ -76,12 +76,12 @@ pub(crate) enum ConfigStatus {
     /// It may not run.
     Shut(GateReason),
     /// It is not known yet. What ran before goes on.
-    Waiting(Awaited),
+    Waiting(PendingOn),
 }
 
 /// What has to come before it is known what becomes of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Awaited {
+pub(crate) enum PendingOn {
     /// What the host is asked for.
     Host,
     /// What the file system says of what it names.
@@ -102,20 +102,20 @@ pub(super) struct ServerPlan {
 /// What is to be done about one name.
 pub(super) enum ServerVerdict {
     /// It runs.
-    Run(Arc<Configured>),
+    Run(Arc<ResolvedServer>),
     /// It does not, for this reason.
     Shut(GateReason),
     /// It is wrong.
-    Invalid(Error, Before),
+    Invalid(Error, OnUnresolved),
     /// It is not known yet.
-    Wait(Awaited, Before),
+    Wait(PendingOn, OnUnresolved),
 }
 
 /// The servers whose attempts have another time to connect than before.
-pub(super) type Retimed = BTreeSet<Box<str>>;
+pub(super) type TimeoutChanges = BTreeSet<Box<str>>;
 
 /// What was known of a name at one moment, and what it had.
-pub(super) type Stood = (Option<ServerRecord>, Option<Arc<Configured>>);
+pub(super) type PriorState = (Option<ServerRecord>, Option<Arc<ResolvedServer>>);
 
 /// Names that are remembered as removed, for the reason of a refusal; of more, the first by name are forgotten.
 const REMOVED_MAX: usize = 4096;
@@ -127,7 +127,7 @@ impl Running {
     }
 
     /// Every server that may run.
-    pub(crate) fn servers(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+    pub(crate) fn servers(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
         let servers = self.servers.iter();
         servers.map(|(name, configured)| (name.clone(), configured.clone())).collect()
     }
@@ -137,7 +137,7 @@ impl Running {
     /// # Errors
     /// `invalid_config` or `undefined_variable` when its entry is wrong; `not_admitted` with the reason, among them `removed` and
     /// `not_configured`; `unavailable` while the host is asked for what it needs.
-    pub(crate) fn server(&self, name: &str) -> Result<Arc<Configured>> {
+    pub(crate) fn server(&self, name: &str) -> Result<Arc<ResolvedServer>> {
         if let Some(configured) = self.servers.get(name) {
             return Ok(configured.clone());
         }
@@ -177,7 +177,7 @@ impl Running {
     }
 
     /// How a key stands to what is newest, of servers that moved.
-    pub(super) fn judge(&self, key: &Keyed, moved: &Moved) -> Option<Age> {
+    pub(super) fn judge(&self, key: &ConnectionKey, moved: &ChangedServers) -> Option<Age> {
         let old = moved.get(&*key.name)?;
         let newest = self.servers.get(&*key.name).filter(|newest| !newest.spec().disabled);
         if newest.is_some_and(|newest| newest.leads_to(key)) {
@@ -187,7 +187,7 @@ impl Running {
     }
 
     /// What is newest of a key's server, where an attempt has another time by that and it is the same connection.
-    pub(super) fn newer(&self, key: &Keyed) -> Option<Arc<ServerSpec>> {
+    pub(super) fn newer(&self, key: &ConnectionKey) -> Option<Arc<ServerSpec>> {
         let newest = self.servers.get(&*key.name)?;
         let is_newer = newest.spec().connect_timeout != key.spec.connect_timeout;
         (is_newer && newest.leads_to(key)).then(|| newest.spec().clone())
@@ -198,7 +198,7 @@ impl Running {
         &mut self,
         plan: BTreeMap<Box<str>, ServerPlan>,
         gates: &Gates,
-    ) -> (BTreeMap<Box<str>, ReconcileRow>, Moved, Retimed) {
+    ) -> (BTreeMap<Box<str>, ReconcileRow>, ChangedServers, TimeoutChanges) {
         let before = std::mem::take(&mut self.servers);
         let mut gone_names = std::mem::take(&mut self.named);
         let mut rows = BTreeMap::new();
@@ -212,7 +212,7 @@ impl Running {
         for (name, named) in gone_names {
             let had = before.contains_key(&name);
             // Nobody was told of it.
-            if !had && matches!(named.standing, ConfigStatus::Waiting(Awaited::Files)) {
+            if !had && matches!(named.standing, ConfigStatus::Waiting(PendingOn::Files)) {
                 continue;
             }
             rows.insert(name.clone(), ReconcileRow::of(Applied::Removed));
@@ -232,7 +232,7 @@ impl Running {
     fn put(
         &mut self,
         name: &str,
-        (earlier, old): (Option<&ServerRecord>, Option<&Arc<Configured>>),
+        (earlier, old): (Option<&ServerRecord>, Option<&Arc<ResolvedServer>>),
         ServerPlan { origin, verdict, approval, over, hides }: ServerPlan,
         gates: &Gates,
     ) -> ReconcileRow {
@@ -247,7 +247,7 @@ impl Running {
         let kept_out = kept_out_by(gates, name, runs.as_ref());
         let mut named = ServerRecord { origin, standing, approval, kept_out, over, hides };
         // That is over in a moment, as a rule: until then it stands as it stood, unless it ends.
-        if let (ConfigStatus::Waiting(Awaited::Files), Some(earlier)) = (&named.standing, earlier)
+        if let (ConfigStatus::Waiting(PendingOn::Files), Some(earlier)) = (&named.standing, earlier)
             && runs.is_some() == old.is_some()
         {
             named = ServerRecord { kept_out, over: named.over, ..earlier.clone() };
@@ -259,12 +259,16 @@ impl Running {
     }
 
     /// What is known of one name.
-    pub(super) fn now(&self, name: &str) -> Stood {
+    pub(super) fn now(&self, name: &str) -> PriorState {
         (self.named.get(name).cloned(), self.servers.get(name).cloned())
     }
 
     /// What became of one name since; nothing of one that was never told of.
-    pub(super) fn row_since(&self, name: &str, (earlier, old): &Stood) -> Option<ReconcileRow> {
+    pub(super) fn row_since(
+        &self,
+        name: &str,
+        (earlier, old): &PriorState,
+    ) -> Option<ReconcileRow> {
         match (self.named.get(name), earlier) {
             (Some(named), earlier) => {
                 let before = (earlier.as_ref(), old.as_ref());
@@ -275,24 +279,24 @@ impl Running {
         }
     }
 
-    fn retimed_since(&self, before: &ResolvedServers) -> Retimed {
-        let time = |configured: &Arc<Configured>| configured.spec().connect_timeout;
-        let is_same = |name: &str, new: &Arc<Configured>| {
+    fn retimed_since(&self, before: &ResolvedServers) -> TimeoutChanges {
+        let time = |configured: &Arc<ResolvedServer>| configured.spec().connect_timeout;
+        let is_same = |name: &str, new: &Arc<ResolvedServer>| {
             before.get(name).is_some_and(|old| time(old) == time(new))
         };
         let retimed = self.servers.iter().filter(|(name, new)| !is_same(name, new));
         retimed.map(|(name, _)| name.clone()).collect()
     }
 
-    fn moved_since(&self, before: &ResolvedServers) -> Moved {
-        let is_same = |name: &str, old: &Arc<Configured>| {
+    fn moved_since(&self, before: &ResolvedServers) -> ChangedServers {
+        let is_same = |name: &str, old: &Arc<ResolvedServer>| {
             let new = self.servers.get(name);
             new.is_some_and(|new| {
                 new.spec().disabled == old.spec().disabled && old.is_same_connection(new)
             })
         };
         let gone = before.iter().filter(|(name, old)| !is_same(name, old));
-        let mut moved: Moved = gone
+        let mut moved: ChangedServers = gone
             .map(|(name, old)| (name.clone(), (!old.spec().disabled).then(|| old.clone())))
             .collect();
         let new = self.servers.keys().filter(|name| !before.contains_key(*name));
@@ -304,19 +308,20 @@ impl Running {
 #[cfg(test)]
 impl Running {
     /// One server that runs by what is decided of it.
-    pub(crate) fn put_warranted(&mut self, name: &str, configured: Arc<Configured>) {
+    pub(crate) fn put_warranted(&mut self, name: &str, configured: Arc<ResolvedServer>) {
         self.servers.insert(name.into(), configured);
     }
 }
 
 impl Config {
     /// What was asked for just now, as a session had it from before: the pool may have another configuration of it by now.
-    pub(crate) fn judge_asked(&self, name: &str, asked: &Arc<Configured>) {
+    pub(crate) fn judge_asked(&self, name: &str, asked: &Arc<ResolvedServer>) {
         let newest = self.running().servers.get(name).cloned();
-        let is_it =
-            |newest: Arc<Configured>| newest.is_same_connection(asked) && !newest.spec().disabled;
+        let is_it = |newest: Arc<ResolvedServer>| {
+            newest.is_same_connection(asked) && !newest.spec().disabled
+        };
         if !newest.is_some_and(is_it) {
-            let asked = Moved::from([(name.into(), Some(asked.clone()))]);
+            let asked = ChangedServers::from([(name.into(), Some(asked.clone()))]);
             self.driver.reconfigure(|key| self.running().judge(key, &asked));
         }
     }
@@ -339,13 +344,13 @@ impl ServerRecord {
                 let refused = Gate::Shut(*reason).check().err();
                 refused.unwrap_or_else(|| refusal(reason.as_str(), "a gate keeps the server out"))
             }
-            ConfigStatus::Waiting(Awaited::Files) => {
+            ConfigStatus::Waiting(PendingOn::Files) => {
                 let message = "the file system is asked for what the server's configuration names";
                 Error::new(ErrorCode::Unavailable, message).with_hint(
                     "try again in a moment; what is mounted there may have stopped answering",
                 )
             }
-            ConfigStatus::Waiting(Awaited::Host) | ConfigStatus::Runs => {
+            ConfigStatus::Waiting(PendingOn::Host) | ConfigStatus::Runs => {
                 let message = "the host is asked for what the server's configuration needs";
                 Error::new(ErrorCode::Unavailable, message)
                     .with_hint("answer the question, or wait until `settled`")
@@ -404,7 +409,7 @@ pub(super) enum Applied {
 }
 
 impl Applied {
-    fn between(old: Option<&Arc<Configured>>, new: &Arc<Configured>) -> Applied {
+    fn between(old: Option<&Arc<ResolvedServer>>, new: &Arc<ResolvedServer>) -> Applied {
         match old {
             None => Applied::Added,
             Some(old) if Arc::ptr_eq(old, new) => Applied::Unchanged,
@@ -437,8 +442,8 @@ impl ReconcileRow {
 
     /// From what a name had to what it has.
     pub(super) fn between(
-        (earlier, old): (Option<&ServerRecord>, Option<&Arc<Configured>>),
-        (named, new): (&ServerRecord, Option<&Arc<Configured>>),
+        (earlier, old): (Option<&ServerRecord>, Option<&Arc<ResolvedServer>>),
+        (named, new): (&ServerRecord, Option<&Arc<ResolvedServer>>),
     ) -> ReconcileRow {
         // What ends what ran is news, though the entry stands as it stood.
         let is_lost = old.is_some() && new.is_none();
@@ -461,10 +466,10 @@ impl ReconcileRow {
                 is_news,
                 ..ReconcileRow::of(Applied::Invalid)
             },
-            (ConfigStatus::Waiting(Awaited::Host), _) => {
+            (ConfigStatus::Waiting(PendingOn::Host), _) => {
                 ReconcileRow { is_news, ..ReconcileRow::of(Applied::Waiting) }
             }
-            (ConfigStatus::Waiting(Awaited::Files), _) => {
+            (ConfigStatus::Waiting(PendingOn::Files), _) => {
                 ReconcileRow { is_news: is_lost, ..ReconcileRow::of(Applied::Waiting) }
             }
         };

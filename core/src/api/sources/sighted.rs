@@ -22,7 +22,7 @@ use crate::{ErrorCode, Result};
 
 /// What would run, and what a decision about it is about.
 #[derive(Clone)]
-pub(crate) struct Sighted {
+pub(crate) struct LaunchPreview {
     pub(super) identity: Identity,
     shown: CandidateLaunch,
     /// The file that its command leads to, when there is one.
@@ -123,7 +123,7 @@ impl Looks {
     }
 }
 
-impl Sighted {
+impl LaunchPreview {
     /// What would run of a template whose variables come to that. Blocks for as long as the file system does.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl Sighted {
         (template, declared): (&Template, &Declared),
         looked_up: LookedUp,
         with: PreviewContext<'_>,
-    ) -> Result<(Sighted, Command)> {
+    ) -> Result<(LaunchPreview, Command)> {
         let PreviewContext { workspace, inherit_env, looks } = with;
         let (spec, files) = (looked_up.spec.clone(), looked_up.files.clone());
         let command = Command::LookedUp(Box::new(looked_up));
@@ -149,7 +149,10 @@ impl Sighted {
         let candidate = Candidate::of_template(template, declared, &shown);
         let candidate = candidate.with_secret_files(&secret_files);
         let (identity, look, replaced) = looks.decided_about(name, candidate, found.as_ref());
-        Ok((Sighted { identity, shown, file, secret_files, look, replaced, is_whole }, command))
+        Ok((
+            LaunchPreview { identity, shown, file, secret_files, look, replaced, is_whole },
+            command,
+        ))
     }
 
     /// What would run of a configuration that is taken literally. Blocks for as long as the file system does.
@@ -157,7 +160,7 @@ impl Sighted {
         name: &str,
         spec: &ServerSpec,
         with: PreviewContext<'_>,
-    ) -> (Sighted, Command) {
+    ) -> (LaunchPreview, Command) {
         let PreviewContext { workspace, inherit_env, looks } = with;
         let command = Command::Literal(Box::new(spec.clone()));
         let found = command.found(name, workspace, inherit_env);
@@ -166,7 +169,15 @@ impl Sighted {
         let candidate = Candidate::of_spec(spec, &shown);
         let (identity, look, replaced) = looks.decided_about(name, candidate, found.as_ref());
         (
-            Sighted { identity, shown, file, secret_files: Vec::new(), look, replaced, is_whole },
+            LaunchPreview {
+                identity,
+                shown,
+                file,
+                secret_files: Vec::new(),
+                look,
+                replaced,
+                is_whole,
+            },
             command,
         )
     }

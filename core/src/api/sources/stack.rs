@@ -14,8 +14,8 @@ use super::entry::{Outcome, ResolvedEntry, Resolver};
 use super::looked::LookupJob;
 use super::over::Over;
 use super::questions::Answers;
-use super::running::{Awaited, EntryOrigin, ServerPlan, ServerVerdict};
-use crate::api::configured::Configured;
+use super::running::{EntryOrigin, PendingOn, ServerPlan, ServerVerdict};
+use crate::api::configured::ResolvedServer;
 
 /// The look at all entries, in one pass.
 pub(super) struct StackLookup<'a> {
@@ -50,7 +50,7 @@ impl StackLookup<'_> {
                 break;
             };
             let lack = known.lack(name, self.last_look, self.mine.contains(name));
-            if lack.is_some() || matches!(verdict, ServerVerdict::Wait(Awaited::Files, _)) {
+            if lack.is_some() || matches!(verdict, ServerVerdict::Wait(PendingOn::Files, _)) {
                 self.waiting.push(name.into());
             }
             self.looks.extend(lack);
@@ -75,18 +75,18 @@ impl StackLookup<'_> {
 
 /// What becomes of what a name had, when there is nothing right to take its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
+pub(super) enum OnUnresolved {
     /// It goes on for as long as it is admitted.
     Stays,
     /// It is over.
     Ends,
 }
 
-impl Before {
-    pub(super) fn of(self, old: Option<&Arc<Configured>>) -> Option<Arc<Configured>> {
+impl OnUnresolved {
+    pub(super) fn of(self, old: Option<&Arc<ResolvedServer>>) -> Option<Arc<ResolvedServer>> {
         match self {
-            Before::Stays => old.filter(|old| old.authority.gate() == Gate::Open).cloned(),
-            Before::Ends => None,
+            OnUnresolved::Stays => old.filter(|old| old.authority.gate() == Gate::Open).cloned(),
+            OnUnresolved::Ends => None,
         }
     }
 }

@@ -18,7 +18,7 @@ use super::Config;
 use super::desired::Desired;
 use super::findings::Findings;
 use crate::Error;
-use crate::events::About;
+use crate::events::EventSubject;
 
 /// Something to be told.
 pub(super) enum SourceEvent {
@@ -34,7 +34,7 @@ pub(super) enum SourceEvent {
 
 /// The turns of passes that are not told yet.
 #[derive(Default)]
-pub(super) struct Telling {
+pub(super) struct EventSequencer {
     /// Each with its news, once it is over.
     turns: VecDeque<Option<VecDeque<SourceEvent>>>,
     /// The number of the first of them.
@@ -43,7 +43,7 @@ pub(super) struct Telling {
     tells: bool,
 }
 
-impl Telling {
+impl EventSequencer {
     fn begin(&mut self) -> u64 {
         self.turns.push_back(None);
         self.first + self.turns.len() as u64 - 1
@@ -124,7 +124,7 @@ impl Config {
 
     fn tell(&self, news: SourceEvent) {
         let publish = |kind, fields: &[(&str, Value)]| {
-            self.driver.hub.publish(kind, None, &About::default(), fields);
+            self.driver.hub.publish(kind, None, &EventSubject::default(), fields);
         };
         match news {
             SourceEvent::Reconciled(rows) => publish(EventKind::Reconciled, &[("servers", rows)]),

@@ -14,7 +14,7 @@ use trunkline_pool::approvals::{
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
-use super::sighted::{Command, Sighted, file_of};
+use super::sighted::{Command, LaunchPreview, file_of};
 use crate::Result;
 use crate::apart::OneByOne;
 use crate::driver::Warrant;
@@ -88,7 +88,7 @@ impl Approved {
         config: &Arc<Config>,
         trust: &Arc<Trust>,
         name: &str,
-        (sighted, command): (&Sighted, &Command),
+        (sighted, command): (&LaunchPreview, &Command),
     ) -> Arc<Approved> {
         let state = State {
             decided: Gate::Shut(GateReason::PendingApproval),
@@ -119,7 +119,7 @@ impl Approved {
     }
 
     /// It was looked up anew, and came to the same.
-    pub(super) fn sighted(&self, (sighted, command): (&Sighted, &Command)) {
+    pub(super) fn sighted(&self, (sighted, command): (&LaunchPreview, &Command)) {
         let mut state = self.state();
         state.command = command.clone();
         state.is_astray = !sighted.is_whole;

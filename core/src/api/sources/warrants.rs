@@ -10,7 +10,7 @@ use trunkline_pool::approvals::{ApprovalHash, Book, Identity, ProjectRoot};
 use trunkline_pool::layers::Scope;
 
 use super::Config;
-use super::sighted::{Command, Sighted};
+use super::sighted::{Command, LaunchPreview};
 use super::warrant::{Approved, Trust};
 use crate::driver::Authority;
 
@@ -34,7 +34,7 @@ impl Warrants {
         &self,
         config: &Arc<Config>,
         name: &str,
-        with: (&Sighted, &Command),
+        with: (&LaunchPreview, &Command),
     ) -> Arc<Approved> {
         let mut approved = self.approved();
         let key = (Box::from(name), with.0.identity.hash);
@@ -86,7 +86,7 @@ impl Config {
         self: &Arc<Self>,
         scope: Scope,
         name: &str,
-        sighted: Option<(&Sighted, &Command)>,
+        sighted: Option<(&LaunchPreview, &Command)>,
     ) -> Authority {
         let warrants = &self.warrants;
         match sighted {

@@ -15,7 +15,7 @@ use super::Config;
 use super::desired::Arming;
 use crate::Result;
 use crate::apart;
-use crate::events::About;
+use crate::events::EventSubject;
 use crate::watch::{Polled, WatchOptions, Watcher};
 
 /// The watcher of a pool, once a file is watched.
@@ -122,7 +122,7 @@ impl Config {
             let message = format!("{folder} is looked at every two seconds, not watched: {why}");
             let code = words::warning_code::POLLED;
             let fields = [("code", code.into()), ("message", message.into())];
-            self.driver.hub.publish(EventKind::Warning, None, &About::default(), &fields);
+            self.driver.hub.publish(EventKind::Warning, None, &EventSubject::default(), &fields);
         }
     }
 

@@ -15,8 +15,8 @@ use trunkline_pool::state::EntryState;
 pub(super) use self::parts::Parts;
 use self::server::Server;
 pub(super) use self::server::ServerObstacles;
-use super::configured::Configured;
-use crate::platform::{self, Taken};
+use super::configured::ResolvedServer;
+use crate::platform::{self, ProcessStats};
 
 impl Parts<'_> {
     /// The whole pool as JSON.
@@ -97,7 +97,7 @@ impl Parts<'_> {
     }
 
     /// What sessions brought themselves and what failed, so that nothing else is left of it.
-    pub(super) fn failed_of_sessions(&self) -> Vec<(Box<str>, Arc<Configured>)> {
+    pub(super) fn failed_of_sessions(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
         let mut brought = self.sessions.brought_by_sessions();
         brought.retain(|(name, _)| self.driver.last_error(name).is_some());
         brought
@@ -139,9 +139,9 @@ fn take_stock(by_name: &mut BTreeMap<Box<str>, Server>) {
     let of_each: Vec<Vec<u32>> = by_name.values().map(|server| server.pids().collect()).collect();
     let mut taken = platform::taken(&of_each.concat()).into_iter();
     for (server, pids) in by_name.values_mut().zip(of_each) {
-        let sum = |sum: Option<Taken>, one: Taken| {
+        let sum = |sum: Option<ProcessStats>, one: ProcessStats| {
             let sum = sum.unwrap_or_default();
-            Some(Taken {
+            Some(ProcessStats {
                 memory_bytes: sum.memory_bytes + one.memory_bytes,
                 cpu_ms: sum.cpu_ms + one.cpu_ms,
             })

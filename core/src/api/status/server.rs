@@ -13,22 +13,22 @@ use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use super::parts::Parts;
 use super::said::{IntroductionParts, own_word};
-use crate::api::configured::Configured;
+use crate::api::configured::ResolvedServer;
 use crate::api::sources::{ConfigStatus, EntryOrigin, Over, ServerRecord};
 use crate::driver::{self, EntryCell, EntrySnapshot};
-use crate::platform::Taken;
+use crate::platform::ProcessStats;
 use crate::{Error, ErrorCode};
 
 /// What is known of one server.
 #[derive(Default)]
 pub(super) struct Server {
     /// The pool's configuration of it; of one that only sessions brought and that failed, theirs.
-    pub configured: Option<Arc<Configured>>,
+    pub configured: Option<Arc<ResolvedServer>>,
     /// What a source of the pool says of it.
     pub named: Option<ServerRecord>,
     pub entries: Vec<(EntryStatus, Arc<EntryCell>)>,
     /// What its processes take of the machine, where that was looked up.
-    pub taken: Option<Taken>,
+    pub taken: Option<ProcessStats>,
 }
 
 /// What keeps a server from being connected.
@@ -187,7 +187,7 @@ impl Server {
             // No session is asked: whoever holds the last handle of one closes it, which a look at the status must not do.
             None => {
                 let configured = parts.config.configured(name).ok();
-                let of = |it: Arc<Configured>| {
+                let of = |it: Arc<ResolvedServer>| {
                     let context = &parts.driver.context;
                     context.of(&name.into(), it.spec(), it.authority.author())
                 };

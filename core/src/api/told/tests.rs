@@ -24,8 +24,8 @@ fn publish(cell: &EntryCell, catalog: &Arc<Catalog>) {
 }
 
 /// What a session that wants the server sees of it.
-fn wanted(cell: Arc<EntryCell>, view: View) -> Seeing {
-    Seeing::Held(LeaseState::new(
+fn wanted(cell: Arc<EntryCell>, view: View) -> VisibleServer {
+    VisibleServer::Held(LeaseState::new(
         EntryView::new(cell, Arc::new(view)),
         (ConfigOwner::Pool, HoldKind::Want),
     ))
@@ -150,7 +150,7 @@ fn of_servers_that_are_gone_the_last_ones_are_remembered() {
 fn all_servers_that_go_at_once_are_told() {
     let lists = catalog(&["one"]);
     let cell = |number: usize| EntryCell::listing(&format!("{number:04}"), lists.clone());
-    let all: Vec<Seeing> =
+    let all: Vec<VisibleServer> =
         (0..2 * GONE_MAX).map(|number| wanted(cell(number), View::default())).collect();
     let mut told = AnnouncedState::default();
     told.compare(&all);

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use serde_json::json;
 
 use super::super::scripted::SERVER;
-use super::super::wanted::WantState;
+use super::super::wanted::DemandState;
 use super::*;
 use crate::{GateLists, Pool, PoolOptions, Servers, Session, SessionOptions};
 
@@ -29,7 +29,7 @@ async fn asleep() -> (Pool, Session) {
 fn sleeps(session: &SessionCore) -> bool {
     let wants = session.wants();
     let want = &wants.servers["s"];
-    want.lazy.as_ref().unwrap().users == 0 && matches!(want.state, WantState::Asleep(None))
+    want.lazy.as_ref().unwrap().users == 0 && matches!(want.state, DemandState::Asleep(None))
 }
 
 /// A call that has not begun, and how it ends.

@@ -6,26 +6,26 @@ use std::sync::Arc;
 use trunkline_pool::config::Share;
 use trunkline_pool::state::{EntryState, PoolInput};
 
-use super::{Want, WantState};
-use crate::api::configured::{ConfigOwner, Configured};
+use super::{DemandState, ServerDemand};
+use crate::api::configured::{ConfigOwner, ResolvedServer};
 use crate::api::deadline::Deadline;
 use crate::api::follow::follow_together;
 use crate::api::held::LeaseState;
 use crate::api::registry::SessionRegistry;
 use crate::api::session_core::SessionCore;
 use crate::auth::Credentials;
-use crate::driver::{EntryCell, Keyed};
+use crate::driver::{ConnectionKey, EntryCell};
 use crate::{ErrorCode, Result};
 
 impl SessionCore {
-    fn lets_in(&self, credentials: &Arc<Credentials>, server: &str, it: &Configured) -> bool {
+    fn lets_in(&self, credentials: &Arc<Credentials>, server: &str, it: &ResolvedServer) -> bool {
         self.context.has(credentials, &server.into(), (it.spec(), it.authority.author()))
     }
 
     /// A want that failed for want of these credentials is over, so that its server is asked for anew.
     pub(crate) fn want_again(&self, credentials: &Arc<Credentials>) {
-        let lacked = |server: &str, want: &Want| {
-            matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::AuthRequired)
+        let lacked = |server: &str, want: &ServerDemand| {
+            matches!(&want.state, DemandState::Failed(error) if error.code() == ErrorCode::AuthRequired)
                 && self.lets_in(credentials, server, &want.configured)
         };
         self.end_failed(lacked);
@@ -33,8 +33,8 @@ impl SessionCore {
 
     /// A want that failed because it could not be read what is decided of its server is over, so that it is asked for anew.
     pub(crate) fn want_the_undecided(&self) {
-        let undecided = |want: &Want| {
-            matches!(&want.state, WantState::Failed(error) if error.code() == ErrorCode::Store)
+        let undecided = |want: &ServerDemand| {
+            matches!(&want.state, DemandState::Failed(error) if error.code() == ErrorCode::Store)
                 && want.configured.authority.warrant().is_some()
         };
         self.end_failed(|_, want| undecided(want));
@@ -49,12 +49,12 @@ impl SessionCore {
 
     /// These wants that failed are over; whether there were some. They stay in the list until the next plan, which asks for them anew: who
     /// looks meanwhile finds what is still to come.
-    pub(super) fn end_failed(&self, which: impl Fn(&str, &Want) -> bool) -> bool {
+    pub(super) fn end_failed(&self, which: impl Fn(&str, &ServerDemand) -> bool) -> bool {
         let (mut ended, mut tickets) = (false, Vec::new());
         for (server, want) in &mut self.wants().servers {
             if want.has_failed() && which(server, want) {
                 tickets.extend(want.open_ticket());
-                (want.state, want.ticket) = (WantState::Over, None);
+                (want.state, want.ticket) = (DemandState::Over, None);
                 ended = true;
             }
         }
@@ -86,7 +86,7 @@ impl SessionCore {
             let mut settled = std::pin::pin!(settled);
             // Registered before the look, so that nothing is missed between the look and the wait.
             settled.as_mut().enable();
-            let is_to_come = self.wants().servers.get(name).is_some_and(Want::is_to_come);
+            let is_to_come = self.wants().servers.get(name).is_some_and(ServerDemand::is_to_come);
             if !is_to_come || self.check().is_err() {
                 return;
             }
@@ -95,7 +95,7 @@ impl SessionCore {
     }
 
     /// By what a server would be asked for that the session has, or wants, and that has failed.
-    fn failed_now(&self, name: &str) -> Option<(ConfigOwner, Arc<Configured>)> {
+    fn failed_now(&self, name: &str) -> Option<(ConfigOwner, Arc<ResolvedServer>)> {
         let is_down = |held: &LeaseState| {
             let state = held.cell().load().slot.state;
             matches!(state, EntryState::Failed | EntryState::AuthRequired)
@@ -114,11 +114,11 @@ impl SessionCore {
     }
 
     /// Whether that is the connection that the session has, or would have, by a configuration.
-    fn is_by(&self, configured: &Configured, cell: &EntryCell) -> bool {
+    fn is_by(&self, configured: &ResolvedServer, cell: &EntryCell) -> bool {
         let owner = (configured.share == Share::Session).then_some(self.recipient.number);
         let fingerprint = configured.fingerprint(self.offered, &self.context);
         let identity = (fingerprint, owner, configured.authority.id());
-        let of = |key: &Keyed| (key.fingerprint, key.owner, key.authority.id());
+        let of = |key: &ConnectionKey| (key.fingerprint, key.owner, key.authority.id());
         self.driver.is_key(cell.key, |key| of(key) == identity)
     }
 
@@ -153,7 +153,7 @@ impl SessionRegistry {
 fn want_anew(
     sessions: &[Arc<SessionCore>],
     server: &str,
-    which: impl Fn(&SessionCore, &Configured) -> bool,
+    which: impl Fn(&SessionCore, &ResolvedServer) -> bool,
 ) {
     let ends = |session: &&Arc<SessionCore>| {
         session.end_failed(|name, want| name == server && which(session, &want.configured))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trunkline_pool::state::EntryState;
 
-use super::{DemandSet, Want, WantState};
+use super::{DemandSet, DemandState, ServerDemand};
 use crate::api::call::not_connected;
 use crate::api::configured::ConfigOwner;
 use crate::api::deadline::Deadline;
@@ -45,7 +45,7 @@ impl SessionCore {
         let wants = self.wants();
         let Some(name) = server else {
             let mut pending = self.pending(&wants);
-            let returns = |(_, want): &(_, &Want)| self.returns(want);
+            let returns = |(_, want): &(_, &ServerDemand)| self.returns(want);
             let returning = wants.servers.iter().filter(returns);
             pending.extend(returning.map(|(name, _)| name.to_string()));
             pending.sort();
@@ -53,15 +53,15 @@ impl SessionCore {
         };
         match wants.servers.get(name).map(|want| &want.state) {
             Some(_) if self.has_connected(name) => Ok(None),
-            Some(WantState::Pending | WantState::Looking | WantState::Over) => {
+            Some(DemandState::Pending | DemandState::Looking | DemandState::Over) => {
                 Ok(Some(vec![name.to_owned()]))
             }
-            Some(WantState::Ready(hold)) => match self.holds.held(*hold) {
+            Some(DemandState::Ready(hold)) => match self.holds.held(*hold) {
                 Some(held) => self.unsettled_by(name, &held),
                 None => Ok(None),
             },
-            Some(WantState::Asleep(_)) => Ok(None),
-            Some(WantState::Failed(error) | WantState::Waiting(error)) => {
+            Some(DemandState::Asleep(_)) => Ok(None),
+            Some(DemandState::Failed(error) | DemandState::Waiting(error)) => {
                 Err(error.clone().with_session(&*self.recipient.id))
             }
             None => match self.holds.lease_on(name).map(|held| (held.standing(), held)) {
@@ -103,7 +103,7 @@ impl SessionCore {
     }
 
     /// Whether a want has its server, which is on its way back.
-    fn returns(&self, want: &Want) -> bool {
+    fn returns(&self, want: &ServerDemand) -> bool {
         let held = want.hold().and_then(|hold| self.holds.held(hold));
         let state = held.map(|held| held.cell().load().slot.state);
         matches!(state, Some(EntryState::Spawning | EntryState::Reconnecting))

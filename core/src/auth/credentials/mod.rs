@@ -62,7 +62,7 @@ pub(crate) struct Credentials {
 pub(super) struct CredentialState {
     pub token: Option<Token>,
     grant: Option<Arc<Grant>>,
-    whose: Whose,
+    whose: CredentialOwner,
     /// The authorization server that knows the configured client; it is not introduced to another (S-33).
     issuer: Option<String>,
     pub asked: RequestedScopes,
@@ -88,7 +88,7 @@ pub(super) struct CredentialState {
 
 /// Whose the token is.
 #[derive(Default)]
-enum Whose {
+enum CredentialOwner {
     /// The host's.
     #[default]
     Host,
@@ -103,11 +103,11 @@ impl CredentialState {
     /// sign-in asks for no fewer scopes.
     pub(super) fn hold(&mut self, origin: Option<GrantOrigin>) {
         self.whose = match origin {
-            None => Whose::Host,
-            Some(GrantOrigin::Held) => Whose::Grant,
+            None => CredentialOwner::Host,
+            Some(GrantOrigin::Held) => CredentialOwner::Grant,
             Some(GrantOrigin::New(grant)) => {
                 self.grant = Some(grant);
-                Whose::Grant
+                CredentialOwner::Grant
             }
             Some(GrantOrigin::Kept(kept)) => {
                 // One that was not kept is over by then.
@@ -115,7 +115,7 @@ impl CredentialState {
                 if self.grant.is_none() {
                     self.asked.took_up(&kept.scopes);
                 }
-                Whose::File(kept)
+                CredentialOwner::File(kept)
             }
         };
     }
@@ -123,9 +123,9 @@ impl CredentialState {
     /// What is sent, which is to be renewed.
     pub(super) fn used(&self, reason: Reason) -> Used {
         let kept = match &self.whose {
-            Whose::Host => None,
-            Whose::Grant => self.grant.as_ref().and_then(|grant| grant.last_kept()),
-            Whose::File(kept) => Some((**kept).clone()),
+            CredentialOwner::Host => None,
+            CredentialOwner::Grant => self.grant.as_ref().and_then(|grant| grant.last_kept()),
+            CredentialOwner::File(kept) => Some((**kept).clone()),
         };
         Used { token: self.token.clone(), reason, kept }
     }
@@ -206,9 +206,9 @@ impl Credentials {
         let lasts =
             |grant: &Arc<Grant>| grant.is_kept() || self.spec.way == GrantType::ClientCredentials;
         let is_there = match state.whose {
-            Whose::Host => false,
-            Whose::Grant => state.grant.as_ref().is_some_and(lasts),
-            Whose::File(_) => true,
+            CredentialOwner::Host => false,
+            CredentialOwner::Grant => state.grant.as_ref().is_some_and(lasts),
+            CredentialOwner::File(_) => true,
         };
         self.store.is_some() && is_there
     }
@@ -221,7 +221,7 @@ impl Credentials {
         state.asked.answered();
         (state.denial, state.is_wanting) = (None, false);
         state.issuer = Some(grant.issuer.clone());
-        (state.grant, state.whose) = (Some(Arc::new(grant)), Whose::Grant);
+        (state.grant, state.whose) = (Some(Arc::new(grant)), CredentialOwner::Grant);
         state.renewed = None;
         self.keep(&mut state, Some(token));
     }
@@ -253,7 +253,7 @@ impl Credentials {
     pub(super) fn sign_out(&self) -> bool {
         self.spent.forget();
         let mut state = self.state();
-        (state.grant, state.whose) = (None, Whose::default());
+        (state.grant, state.whose) = (None, CredentialOwner::default());
         (state.renewed, state.unrenewed) = (None, None);
         state.sign_outs += 1;
         state.asked.forget();

@@ -22,7 +22,7 @@ use crate::client::state::ignored_counts::count;
 use crate::client::state::list_capabilities::ListCapabilities;
 use crate::platform::Exit;
 use crate::transport::{
-    BoxFuture, Child, DisconnectCause, Doubt, Inbound, ServerLine, UndeliveredAnswer, Via,
+    BoxFuture, Child, DisconnectCause, Inbound, MayHaveRun, ServerLine, UndeliveredAnswer, Via,
     of_server,
 };
 use crate::{Error, Outcome, Result};
@@ -118,8 +118,8 @@ impl Inbound for Link {
         Box::pin(self.handshake.still_wanted())
     }
 
-    fn refuse(&self, request: u64, error: Error, doubt: Doubt) {
-        let is_over = doubt == Doubt::Settled || error.outcome() == Some(Outcome::NotSent);
+    fn refuse(&self, request: u64, error: Error, doubt: MayHaveRun) {
+        let is_over = doubt == MayHaveRun::Settled || error.outcome() == Some(Outcome::NotSent);
         let flight = match is_over {
             true => self.calls.settle(request),
             false => self.calls.give_up(request),

@@ -7,12 +7,12 @@
 //! 3. It ends with the connection: a wire that has ended refuses nothing for want of room.
 
 use crate::client::connection::Link;
-use crate::client::state::outbox::Debt;
+use crate::client::state::outbox::PendingNotice;
 use crate::transport::WriteOutcome;
 
 impl Link {
     /// Tells the server something, or once there is room, where there is none now and the wire says when. Never waits.
-    pub(in crate::client) fn pay(&self, debt: Debt) {
+    pub(in crate::client) fn pay(&self, debt: PendingNotice) {
         if self.try_pay(&debt) != WriteOutcome::Full
             || self.wire.room().is_none()
             || !self.owe(debt)
@@ -35,12 +35,12 @@ impl Link {
     }
 
     /// It is owed on where the wire is full; one that has ended has nobody to tell any more.
-    fn try_pay(&self, debt: &Debt) -> WriteOutcome {
+    fn try_pay(&self, debt: &PendingNotice) -> WriteOutcome {
         let (frame, kind) = debt.frame();
         self.wire.send(frame.as_bytes(), kind)
     }
 
-    fn owe(&self, debt: Debt) -> bool {
+    fn owe(&self, debt: PendingNotice) -> bool {
         self.owed.add(debt, self.cancelled_max())
     }
 

@@ -11,7 +11,7 @@ use crate::client::connection::Link;
 use crate::client::era::{Metadata, write_params};
 use crate::client::errors;
 use crate::client::state::next_round::NextRound;
-use crate::client::state::outbox::Debt;
+use crate::client::state::outbox::PendingNotice;
 use crate::client::types::{OutgoingRequest, Reply, ReplyCallback, RequestId};
 use crate::transport::{FrameKind, WriteOutcome};
 use crate::{Error, Outcome, Result};
@@ -199,7 +199,7 @@ impl Link {
             self.calls.forget_abandoned(id);
             return Outcome::Unknown;
         }
-        self.pay(Debt::Cancelled { id, reason });
+        self.pay(PendingNotice::Cancelled { id, reason });
         Outcome::Unknown
     }
 

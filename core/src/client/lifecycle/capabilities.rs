@@ -10,14 +10,14 @@ use trunkline_pool::options::HandlerKind;
 
 use crate::client::Connection;
 use crate::client::connection::Link;
-use crate::client::state::outbox::Debt;
+use crate::client::state::outbox::PendingNotice;
 
 impl Connection {
     /// The roots are others: the server is told, unless its era asks for them anew each time, and its lists count as changed, since
     /// they may follow the folders. Never blocks.
     pub(crate) fn roots_changed(&self) {
         if !self.0.metadata.is_modern() {
-            self.0.pay(Debt::RootsChanged);
+            self.0.pay(PendingNotice::RootsChanged);
         }
         self.0.tell(|events| events.list_changed(ListKind::Tools));
     }

@@ -7,7 +7,7 @@ use crate::client::lists::freshness::BUSY_MAX;
 
 /// What the reader tells the keep-alive.
 #[derive(Debug)]
-pub(in crate::client) struct Pulse {
+pub(in crate::client) struct Liveness {
     opened: Instant,
     /// When the last bytes came, in nanoseconds since `opened`.
     heard: AtomicU64,
@@ -21,9 +21,9 @@ pub(in crate::client) struct Pulse {
     pub is_deaf: AtomicBool,
 }
 
-impl Pulse {
+impl Liveness {
     pub(in crate::client) fn new() -> Self {
-        Pulse {
+        Liveness {
             opened: Instant::now(),
             heard: AtomicU64::new(0),
             busy_until: AtomicU64::new(0),

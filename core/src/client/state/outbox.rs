@@ -8,7 +8,7 @@ use crate::transport::{FrameKind, QUEUE_BYTES_MAX, QUEUE_REPLIES_MAX};
 
 /// Something that a server is told and does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::client) enum Debt {
+pub(in crate::client) enum PendingNotice {
     /// The answer to a request of its own, with the newline that ends it.
     Reply(Box<str>),
     /// The roots are others.
@@ -22,16 +22,16 @@ pub(in crate::client) enum Debt {
     },
 }
 
-impl Debt {
+impl PendingNotice {
     pub(in crate::client) fn frame(&self) -> (Cow<'_, str>, FrameKind) {
         match self {
-            Debt::Reply(frame) => ((&**frame).into(), FrameKind::Reply),
-            Debt::RootsChanged => {
+            PendingNotice::Reply(frame) => ((&**frame).into(), FrameKind::Reply),
+            PendingNotice::RootsChanged => {
                 let frame =
                     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}\n";
                 (frame.into(), FrameKind::Notification)
             }
-            Debt::Cancelled { id, reason } => {
+            PendingNotice::Cancelled { id, reason } => {
                 let frame = format!(
                     "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
                      {{\"requestId\":{id},\"reason\":\"{reason}\"}}}}\n"
@@ -59,14 +59,14 @@ struct Debts {
 impl NoticeOutbox {
     /// Adds something, as far as its bounds go: of `most` cancellations the oldest are left out.
     /// Whether a task has to begin to wait.
-    pub(in crate::client) fn add(&self, debt: Debt, most: usize) -> bool {
+    pub(in crate::client) fn add(&self, debt: PendingNotice, most: usize) -> bool {
         let mut debts = self.debts();
         debts.add(debt, most);
         !std::mem::replace(&mut debts.is_awaited, true)
     }
 
     /// Takes out what comes next. With nothing left the task that asks is the one no more.
-    pub(in crate::client) fn next(&self) -> Option<Debt> {
+    pub(in crate::client) fn next(&self) -> Option<PendingNotice> {
         let mut debts = self.debts();
         let next = debts.next();
         debts.is_awaited = next.is_some();
@@ -75,11 +75,11 @@ impl NoticeOutbox {
 
     /// Puts back what was taken out and found no room: a reply is the next again, whatever was
     /// added meanwhile.
-    pub(in crate::client) fn put_back(&self, debt: Debt, most: usize) {
+    pub(in crate::client) fn put_back(&self, debt: PendingNotice, most: usize) {
         let mut debts = self.debts();
         match debt {
             // One more than the bound, since it was counted before.
-            Debt::Reply(frame) => debts.replies.push_front(frame),
+            PendingNotice::Reply(frame) => debts.replies.push_front(frame),
             debt => debts.add(debt, most),
         }
     }
@@ -90,11 +90,11 @@ impl NoticeOutbox {
 }
 
 impl Debts {
-    fn add(&mut self, debt: Debt, most: usize) {
+    fn add(&mut self, debt: PendingNotice, most: usize) {
         match debt {
-            Debt::Reply(frame) => self.add_reply(frame),
-            Debt::RootsChanged => self.roots = true,
-            Debt::Cancelled { id, reason } => {
+            PendingNotice::Reply(frame) => self.add_reply(frame),
+            PendingNotice::RootsChanged => self.roots = true,
+            PendingNotice::Cancelled { id, reason } => {
                 self.cancelled.insert(id, reason);
                 if self.cancelled.len() > most {
                     self.cancelled.pop_first();
@@ -114,14 +114,14 @@ impl Debts {
     }
 
     /// Replies first: a server waits for each.
-    fn next(&mut self) -> Option<Debt> {
+    fn next(&mut self) -> Option<PendingNotice> {
         if let Some(frame) = self.replies.pop_front() {
-            return Some(Debt::Reply(frame));
+            return Some(PendingNotice::Reply(frame));
         }
         if std::mem::take(&mut self.roots) {
-            return Some(Debt::RootsChanged);
+            return Some(PendingNotice::RootsChanged);
         }
-        self.cancelled.pop_first().map(|(id, reason)| Debt::Cancelled { id, reason })
+        self.cancelled.pop_first().map(|(id, reason)| PendingNotice::Cancelled { id, reason })
     }
 }
 
@@ -129,11 +129,11 @@ impl Debts {
 mod tests {
     use super::*;
 
-    fn cancelled(id: u64) -> Debt {
-        Debt::Cancelled { id, reason: "enough" }
+    fn cancelled(id: u64) -> PendingNotice {
+        PendingNotice::Cancelled { id, reason: "enough" }
     }
 
-    fn paid(owed: &NoticeOutbox) -> Vec<Debt> {
+    fn paid(owed: &NoticeOutbox) -> Vec<PendingNotice> {
         std::iter::from_fn(|| owed.next()).collect()
     }
 
@@ -146,8 +146,11 @@ mod tests {
         for debt in [2, 2, 3, 4].map(cancelled) {
             assert!(!owed.add(debt, 3));
         }
-        (0..2).for_each(|_| assert!(!owed.add(Debt::RootsChanged, 3)));
-        assert_eq!(paid(&owed), [Debt::RootsChanged, cancelled(2), cancelled(3), cancelled(4)]);
+        (0..2).for_each(|_| assert!(!owed.add(PendingNotice::RootsChanged, 3)));
+        assert_eq!(
+            paid(&owed),
+            [PendingNotice::RootsChanged, cancelled(2), cancelled(3), cancelled(4)]
+        );
         assert!(owed.add(cancelled(5), 3), "the task that found nothing has ended");
     }
 
@@ -155,7 +158,7 @@ mod tests {
     /// waiting for it, and they go first.
     #[test]
     fn replies_that_are_owed_are_bounded_in_number_and_bytes() {
-        let reply = |bytes: usize| Debt::Reply("x".repeat(bytes).into());
+        let reply = |bytes: usize| PendingNotice::Reply("x".repeat(bytes).into());
         let owed = NoticeOutbox::default();
         owed.add(cancelled(1), 3);
         for _ in 0..2 * QUEUE_REPLIES_MAX {
@@ -173,7 +176,7 @@ mod tests {
     /// what came meanwhile.
     #[test]
     fn a_reply_that_found_no_room_is_the_next_again() {
-        let numbered = |number: usize| Debt::Reply(number.to_string().into());
+        let numbered = |number: usize| PendingNotice::Reply(number.to_string().into());
         let owed = NoticeOutbox::default();
         for number in 0..QUEUE_REPLIES_MAX {
             owed.add(numbered(number), 3);
@@ -185,7 +188,7 @@ mod tests {
         }
         assert_eq!(paid(&owed), (0..=QUEUE_REPLIES_MAX).map(numbered).collect::<Vec<_>>());
 
-        let long = Debt::Reply("x".repeat(QUEUE_BYTES_MAX + 1).into());
+        let long = PendingNotice::Reply("x".repeat(QUEUE_BYTES_MAX + 1).into());
         owed.add(long.clone(), 3);
         let tried = owed.next().unwrap();
         owed.add(numbered(1), 3);
@@ -197,7 +200,7 @@ mod tests {
     #[test]
     fn a_notification_that_found_no_room_is_owed_as_before() {
         let owed = NoticeOutbox::default();
-        for debt in [Debt::RootsChanged, cancelled(1)] {
+        for debt in [PendingNotice::RootsChanged, cancelled(1)] {
             owed.add(debt.clone(), 2);
             let tried = owed.next().unwrap();
             owed.put_back(tried, 2);

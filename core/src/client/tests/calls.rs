@@ -1,7 +1,7 @@
 //! Requests and their answers.
 
 use super::*;
-use crate::transport::{Doubt, Inbound, ServerLine, Via};
+use crate::transport::{Inbound, MayHaveRun, ServerLine, Via};
 
 /// SPEC 4.1, 4.3.
 #[tokio::test]
@@ -103,8 +103,8 @@ async fn a_call_that_was_given_up_is_in_doubt_until_the_server_ends_it() {
         }
     };
     let ways: [Way<'_>; 5] = [
-        ("a broken way", Box::new(refused(Doubt::Open)), Callers::One(session)),
-        ("a refusal", Box::new(refused(Doubt::Settled)), Callers::Nobody),
+        ("a broken way", Box::new(refused(MayHaveRun::Open)), Callers::One(session)),
+        ("a refusal", Box::new(refused(MayHaveRun::Settled)), Callers::Nobody),
         ("a result", Box::new(answered("\"result\":{}}")), Callers::Nobody),
         ("an error", Box::new(answered("\"error\":{}}")), Callers::Nobody),
         ("nonsense", Box::new(answered("\"result\":{}")), Callers::Nobody),

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::client::{Callers, ConnectionEvents, ServerQuestion};
 use crate::driver::Driver;
 use crate::driver::entry::{Control, EntryCell};
-use crate::events::About;
+use crate::events::EventSubject;
 
 /// The answer of a pool that is gone.
 const NO_ROOTS: &str = r#"{"roots":[]}"#;
@@ -169,7 +169,7 @@ impl ConnectionEvents for EventRelay {
     fn stderr(&self, line: &str) {
         let Some(driver) = self.driver.upgrade() else { return };
         let fields = [("line", line.into())];
-        let about = About::entry(&self.cell.named, self.id.generation);
+        let about = EventSubject::entry(&self.cell.named, self.id.generation);
         driver.hub.publish(EventKind::Stderr, None, &about, &fields);
     }
 }

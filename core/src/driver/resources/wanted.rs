@@ -9,10 +9,10 @@ use super::Resources;
 use crate::driver::SessionPort;
 
 /// By URI and session.
-pub(super) type ResourceDemands = HashMap<Box<str>, BTreeMap<SessionId, Demand>>;
+pub(super) type ResourceDemands = HashMap<Box<str>, BTreeMap<SessionId, ResourceDemand>>;
 
 /// What a session wants of a resource.
-pub(super) struct Demand {
+pub(super) struct ResourceDemand {
     session: Weak<dyn SessionPort>,
     /// It, and no later one of the session.
     it: Arc<()>,
@@ -29,7 +29,7 @@ impl Resources {
         let mut wanted = self.wanted();
         let sessions = wanted.entry(uri.into()).or_default();
         let (number, session) = (session.recipient().number, Arc::downgrade(session));
-        let new = || Demand { session: session.clone(), it: Arc::default(), count: 0 };
+        let new = || ResourceDemand { session: session.clone(), it: Arc::default(), count: 0 };
         let demand = sessions.entry(number).or_insert_with(new);
         // One that was resumed has the number of the one before.
         demand.session = session;
@@ -54,7 +54,7 @@ impl Resources {
         self.take_one(uri, session, |_| true);
     }
 
-    fn take_one(&self, uri: &str, session: SessionId, is_it: impl FnOnce(&Demand) -> bool) {
+    fn take_one(&self, uri: &str, session: SessionId, is_it: impl FnOnce(&ResourceDemand) -> bool) {
         let mut wanted = self.wanted();
         let Some(sessions) = wanted.get_mut(uri) else { return };
         let Some(demand) = sessions.get_mut(&session).filter(|demand| is_it(demand)) else {

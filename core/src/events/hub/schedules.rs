@@ -11,14 +11,14 @@ use trunkline_pool::interface::EventKind;
 
 use super::Hub;
 use crate::events::subscriber::Subscriber;
-use crate::events::{About, Event, EventMask};
+use crate::events::{Event, EventMask, EventSubject};
 use crate::schedules::check;
 use crate::wakes::Batch;
 
 const KIND: EventKind = EventKind::Warning;
 
 fn tell(hub: &Hub, times: usize) {
-    (0..times).for_each(|_| hub.publish(KIND, None, &About::default(), &[]));
+    (0..times).for_each(|_| hub.publish(KIND, None, &EventSubject::default(), &[]));
 }
 
 fn subscribe(hub: &Hub) -> Arc<Subscriber> {
@@ -106,7 +106,7 @@ fn what_is_told_is_heard_before_its_thread_goes_on() {
             let (hub, heard) = (hub.clone(), heard.clone());
             thread::spawn(move || {
                 let _batch = is_batch.then(Batch::begin);
-                let about = About::default();
+                let about = EventSubject::default();
                 let event = hub.publish_and_keep(KIND, None, &about, &[], || true).unwrap();
                 let told = usize::try_from(event.seq()).unwrap();
                 assert!(is_batch || heard.load(Ordering::SeqCst) >= told, "it is not heard yet");

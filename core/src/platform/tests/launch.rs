@@ -14,7 +14,7 @@ use serde_json::json;
 use trunkline_pool::config::{ServerSpec, Transport};
 
 use super::{ignore_and_block_signals, inheritable_descriptors};
-use crate::host_env::{Environment, Lookups};
+use crate::host_env::{Environment, SearchCache};
 use crate::platform::*;
 use crate::transport::stdio;
 
@@ -139,7 +139,7 @@ fn of_fifty_canaries_in_the_environment_none_reaches_a_server() {
         };
         let (name, patterns) = (Arc::from("s"), ["WANTED_*".to_owned()]);
         let given = Environment::of_child(&spec, &patterns);
-        let (root, lookups) = (std::path::Path::new("/"), Lookups::default());
+        let (root, lookups) = (std::path::Path::new("/"), SearchCache::default());
         let launch = stdio::find(&name, &spec, root, given, None, &lookups).await.unwrap();
         let started = stdio::start(&name, &spec.command, launch);
         let seen = String::from_utf8(printed(started.await.unwrap()).await).unwrap();

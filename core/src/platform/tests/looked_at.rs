@@ -12,7 +12,7 @@ use trunkline_pool::config::{ServerSpec, Transport};
 
 use super::launch::{in_each_way_of, printed};
 use crate::folder::Folder;
-use crate::host_env::{Environment, Lookups, StartSnapshot};
+use crate::host_env::{Environment, SearchCache, StartSnapshot};
 use crate::platform::*;
 use crate::transport::stdio::{self, ProgramCheck};
 
@@ -163,7 +163,7 @@ async fn found(folder: &Path, command: &str, args: &[&str]) -> Launch {
     };
     let (name, given) = (Arc::from("s"), Environment::of_child(&spec, &[]));
     let looks = ProgramCheck(Arc::new(|found| Ok(StartSnapshot::at(found).expected())));
-    stdio::find(&name, &spec, folder, given, Some(&looks), &Lookups::default()).await.unwrap()
+    stdio::find(&name, &spec, folder, given, Some(&looks), &SearchCache::default()).await.unwrap()
 }
 
 /// A folder with one for programs.
@@ -199,7 +199,7 @@ async fn what_nobody_looked_at_has_its_whole_path_as_its_name_too() {
         panic!("it has a command");
     };
     let (name, given) = (Arc::from("s"), Environment::of_child(&spec, &[]));
-    let (root, lookups) = (Path::new("/"), Lookups::default());
+    let (root, lookups) = (Path::new("/"), SearchCache::default());
     let launch = stdio::find(&name, &spec, root, given, None, &lookups).await.unwrap();
     assert!(launch.program.is_absolute() && launch.expected.files.is_empty());
     assert_eq!(launch.name, launch.program);

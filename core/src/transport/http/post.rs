@@ -16,7 +16,7 @@ use super::outgoing::Post;
 use super::sse::response;
 use super::status_errors::{self, HttpRefusal};
 use super::{detect, modern_headers};
-use crate::transport::{DisconnectCause, Doubt, FrameKind};
+use crate::transport::{DisconnectCause, FrameKind, MayHaveRun};
 use crate::{Error, ErrorCode, Outcome};
 
 /// How long a notification or reply may take; requests have their callers' deadlines.
@@ -88,7 +88,7 @@ async fn opened(channel: &HttpSession) {
 /// Answers who waits for a message that failed. What fails before the session is open ends the attempt.
 fn settle(channel: &Arc<HttpSession>, post: &Post, failed: Failure, unopened: bool) {
     tracing::debug!(server = %channel.server, error = %failed.error(), "a message failed");
-    let refuse = |error: Error, doubt: Doubt| {
+    let refuse = |error: Error, doubt: MayHaveRun| {
         if let (FrameKind::Request(id), Ok(inbound)) = (post.kind, channel.inbound()) {
             inbound.refuse(id, error, doubt);
         }
@@ -98,16 +98,16 @@ fn settle(channel: &Arc<HttpSession>, post: &Post, failed: Failure, unopened: bo
         Failure::Message(error) | Failure::Refused(error) if unopened => {
             channel.lose(DisconnectCause::Broken(error));
         }
-        Failure::Message(error) => refuse(of_call(error), Doubt::Open),
-        Failure::Refused(error) => refuse(of_call(error), Doubt::Settled),
+        Failure::Message(error) => refuse(of_call(error), MayHaveRun::Open),
+        Failure::Refused(error) => refuse(of_call(error), MayHaveRun::Settled),
         Failure::Session(error) => {
             // The server knows no such session, so that it did nothing in it.
-            refuse(lost_session(channel, &error), Doubt::Settled);
+            refuse(lost_session(channel, &error), MayHaveRun::Settled);
             channel.drop_session();
             channel.lose(DisconnectCause::SessionLost(error));
         }
         Failure::Connection(error) => {
-            refuse(error.clone().with_outcome(Outcome::NotSent), Doubt::Settled);
+            refuse(error.clone().with_outcome(Outcome::NotSent), MayHaveRun::Settled);
             channel.lose(DisconnectCause::Broken(error));
         }
     }

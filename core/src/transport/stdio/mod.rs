@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use trunkline_pool::config::StdioSpec;
 
-use crate::host_env::{self, Environment, FoundProgram, Lookups, Sought};
+use crate::host_env::{self, Environment, FoundProgram, ProgramQuery, SearchCache};
 use crate::platform::{self, Expected, Launch, LaunchError, Launched};
 use crate::{Error, ErrorCode, Result, apart};
 
@@ -47,9 +47,9 @@ pub(crate) async fn find(
     workspace: &Path,
     environment: Environment,
     check: Option<&ProgramCheck>,
-    lookups: &Lookups,
+    lookups: &SearchCache,
 ) -> Result<Launch> {
-    let lookups = lookups.of(Sought::new(server, spec, workspace, &environment));
+    let lookups = lookups.of(ProgramQuery::new(server, spec, workspace, &environment));
     let (name, spec, workspace) = (server.clone(), spec.clone(), workspace.to_owned());
     let check = check.cloned();
     let found = lookups.run(move || {

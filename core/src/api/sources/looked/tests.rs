@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Value, json};
 
-use super::super::entry::Fresh;
+use super::super::entry::RefreshScope;
 use super::super::findings::ParsedSource;
 use crate::{Pool, PoolOptions, SourceName};
 
@@ -60,7 +60,7 @@ fn looks_that_nobody_waits_for_are_carried_out() {
     let pool = pool();
     let of = (project().scope(), None);
     let said = ParsedSource::read(SERVERS, "settings.json", &Default::default(), of);
-    let begun = pool.0.config.begin(Fresh::No, |desired| {
+    let begun = pool.0.config.begin(RefreshScope::No, |desired| {
         desired.put(&project(), Some(said.unwrap()));
         Default::default()
     });

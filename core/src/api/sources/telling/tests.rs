@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::entry::Fresh;
+use super::super::entry::RefreshScope;
 use super::super::findings::ParsedSource;
 use super::super::pass::{PassPlan, also};
 use super::*;
@@ -18,7 +18,7 @@ fn plan(pool: &Pool, servers: Value) -> PassPlan {
     let user: SourceName = "user".parse().unwrap();
     let (text, of) = (json!({ "mcpServers": servers }).to_string(), (user.scope(), None));
     let said = ParsedSource::read(&text, "settings.json", &Default::default(), of).unwrap();
-    pool.0.config.plan(Fresh::No, also(move |desired| desired.put(&user, Some(said))))
+    pool.0.config.plan(RefreshScope::No, also(move |desired| desired.put(&user, Some(said))))
 }
 
 fn events(pool: &Pool) -> Subscription {

@@ -9,7 +9,7 @@ use tokio::task::{JoinHandle, yield_now};
 
 use super::*;
 use crate::platform::read_pair;
-use crate::transport::{BoxFuture, DisconnectCause, Doubt, ServerLine, Via};
+use crate::transport::{BoxFuture, DisconnectCause, MayHaveRun, ServerLine, Via};
 use crate::{Error, Result};
 
 const REQUEST: u64 = 7;
@@ -81,7 +81,7 @@ impl Inbound for Waiting {
     fn wants_handshake(&self) -> BoxFuture<'static, bool> {
         unreachable!("a pipe has no responses of its own")
     }
-    fn refuse(&self, _: u64, _: Error, _: Doubt) {}
+    fn refuse(&self, _: u64, _: Error, _: MayHaveRun) {}
     fn gap(&self) {}
     fn deaf(&self) {}
     fn stderr(&self, _: &str) {}
