@@ -53,10 +53,10 @@
 //! itself where it asks to ([`Operation::read_here`]), and calls what it gave to those calls. After a `fork`, every function fails with `forked` in the child.
 #![deny(unsafe_code)]
 
-mod apart;
 mod api;
 mod auth;
 mod base;
+mod blocking_pool;
 #[doc(hidden)]
 pub mod bounded;
 mod client;

@@ -15,7 +15,7 @@ mod desk;
 mod ending;
 mod environment;
 mod failure;
-mod hosted;
+mod host_servers;
 mod lease;
 mod logs;
 mod pending;

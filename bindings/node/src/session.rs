@@ -11,7 +11,7 @@ use trunkline::{AcquireOptions, ConfigureOptions, List, Listed, Pool, ServerSpec
 
 use crate::environment::{Environment, Promise};
 use crate::failure::{Result, thrown};
-use crate::hosted::NativeProvided;
+use crate::host_servers::NativeProvided;
 use crate::lease::Held;
 use crate::pending::Owner;
 use crate::reply::Settled;

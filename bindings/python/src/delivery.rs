@@ -14,11 +14,11 @@ use trunkline::{
 use crate::failure::{OrRaise, constructed, guarded, made};
 use crate::fork::Owned;
 use crate::interpreter::{check_signals, released};
-use crate::joined;
 use crate::lease::{HeldLease, Lease};
 use crate::loans::Loans;
 use crate::result::CallResult;
 use crate::wakeup::Wakeup;
+use crate::write_batch;
 
 /// Between two looks at pending signals while a thread waits: a tenth of what a user feels as a delay.
 pub const SLICE: Duration = Duration::from_millis(50);
@@ -210,11 +210,11 @@ fn target(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Target> {
     Ok(match to.cast::<Bridge>() {
         Ok(bridge) => {
             let ends = bridge.get().0.here()?;
-            joined::write_of_others(Some(ends.number));
+            write_batch::write_of_others(Some(ends.number));
             Target::Queue(ends.queue.clone(), token)
         }
         Err(_) => {
-            joined::write_of_others(None);
+            write_batch::write_of_others(None);
             Target::Slot(to.cast::<Waiter>()?.get().0.here()?.clone())
         }
     })
@@ -341,7 +341,7 @@ impl Bridge {
     fn join_requests(&self) -> PyResult<()> {
         let ends = self.0.here()?;
         guarded(|| {
-            joined::hold(ends.number);
+            write_batch::hold(ends.number);
             Ok(())
         })
     }
@@ -350,7 +350,7 @@ impl Bridge {
     fn write_joined(&self) -> PyResult<()> {
         self.0.here()?;
         guarded(|| {
-            joined::write();
+            write_batch::write();
             Ok(())
         })
     }

@@ -8,9 +8,8 @@ mod delivery;
 mod desk;
 mod failure;
 mod fork;
-mod hosted;
+mod host_servers;
 mod interpreter;
-mod joined;
 mod lease;
 mod loans;
 mod logs;
@@ -20,6 +19,7 @@ mod result;
 mod session;
 mod subscription;
 mod wakeup;
+mod write_batch;
 
 /// Everything that the Python layer uses.
 #[pyo3::pymodule]
@@ -42,7 +42,7 @@ mod _trunkline {
     #[pymodule_export]
     use crate::desk::Desk;
     #[pymodule_export]
-    use crate::hosted::HostConnection;
+    use crate::host_servers::HostConnection;
     #[pymodule_export]
     use crate::lease::Lease;
     #[pymodule_export]

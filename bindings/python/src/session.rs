@@ -11,7 +11,7 @@ use trunkline::{
 use crate::delivery::{Operation, Payload, begun, sink};
 use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
-use crate::hosted::Provided;
+use crate::host_servers::Provided;
 use crate::interpreter::released;
 use crate::lease::HeldLease;
 use crate::options::{CallText, Text};

@@ -6,7 +6,7 @@ use trunkline_pool::text::escaped;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::shown;
+use crate::format;
 use crate::terminal::Terminal;
 
 /// Why a command ended early.
@@ -63,18 +63,18 @@ impl Failure {
     pub(crate) fn tell(self, common: &Common, terminal: &mut Terminal<'_>) -> Exit {
         if common.json {
             let error = json!({ "v": 1, "error": self.json }).to_string();
-            terminal.note(&shown::visible_json(&error));
+            terminal.note(&format::visible_json(&error));
             return self.exit;
         }
-        terminal.note(&format!("trunkline: {}", shown::lines(&self.message)));
+        terminal.note(&format!("trunkline: {}", format::lines(&self.message)));
         let mut error = &*self.json;
         loop {
             for line in last_words(error) {
-                terminal.note(&format!("  stderr  {}", shown::plain(line)));
+                terminal.note(&format!("  stderr  {}", format::plain(line)));
             }
             error = &error["cause"];
             let Some(message) = error["message"].as_str() else { break };
-            terminal.note(&format!("  cause   {}", shown::plain(message)));
+            terminal.note(&format!("  cause   {}", format::plain(message)));
         }
         if let Some(hint) = &self.hint {
             terminal.note(&format!("  {}", escaped(hint)));

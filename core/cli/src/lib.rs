@@ -6,16 +6,16 @@
 
 mod arguments;
 mod commands;
+mod context;
 mod exit;
 mod failure;
 #[cfg(test)]
 #[path = "../../tests/rig/folder.rs"]
 mod folder;
+mod format;
 mod interrupt;
 mod live;
-mod opened;
-mod shown;
-mod standing;
+mod state_label;
 mod terminal;
 
 use std::ffi::OsString;
@@ -54,8 +54,9 @@ fn told(refused: &clap::Error, in_json: bool, terminal: &mut Terminal<'_>) -> Ex
     if refused.use_stderr() && in_json {
         let message = text.trim().trim_start_matches("error: ");
         let error = serde_json::json!({ "code": "command_line", "message": message });
-        terminal
-            .note(&shown::visible_json(&serde_json::json!({ "v": 1, "error": error }).to_string()));
+        terminal.note(&format::visible_json(
+            &serde_json::json!({ "v": 1, "error": error }).to_string(),
+        ));
         return Exit::Usage;
     }
     if refused.use_stderr() {

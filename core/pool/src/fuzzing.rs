@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-pub use crate::cached::fuzzing::sealed;
+pub use crate::catalog_cache::fuzzing::sealed;
 use crate::json;
 
 /// What a JSON text says where it must be read in one way only, and how many places of it are not to be trusted.

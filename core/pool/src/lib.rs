@@ -36,8 +36,8 @@
 
 pub mod acceptance;
 pub mod approvals;
-pub mod cached;
 pub mod catalog;
+pub mod catalog_cache;
 pub mod config;
 pub mod error;
 pub mod expand;

@@ -19,7 +19,7 @@ const HANDED_ON: [(&str, &str); 16] = [
     ("core/src/api/call.rs", "slot.state.as_str()"),
     ("core/src/api/call.rs", "reason"),
     ("core/src/api/no_tool.rs", "reason"),
-    ("core/src/api/held.rs", "reason"),
+    ("core/src/api/lease_state.rs", "reason"),
     ("core/src/api/sources/running.rs", "reason"),
     ("core/src/transport/http/errors/network_errors.rs", "kind"),
     ("core/src/transport/http/errors/mod.rs", "missing"),

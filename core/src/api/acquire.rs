@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
-use trunkline_pool::cached::CacheKey;
+use trunkline_pool::catalog_cache::CacheKey;
 use trunkline_pool::config::Share;
 use trunkline_pool::state::{Ask, Family, PoolInput, Ticket};
 
-use super::configured::{ConfigOwner, ResolvedServer};
 use super::deadline::Deadline;
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use crate::driver::{
     Acquired, Driver, Interner, KeyRequest, LeaseGuard, StartPriority, TicketCallback, TicketReply,

@@ -11,8 +11,9 @@ use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Generation, Slot};
 use trunkline_pool::view::View;
 
+use super::awaited_lists::{self, AwaitedLists};
 use super::calls::CallHandle;
-use super::held::{EntryView, LeaseState, LeaseStatus};
+use super::lease_state::{EntryView, LeaseState, LeaseStatus};
 use super::log_level::{self, Setting};
 use super::no_tool::server_has_failed;
 use super::operation::Operation;
@@ -21,7 +22,6 @@ use super::progress;
 use super::retry;
 use super::session_core::SessionCore;
 use super::times::timeouts;
-use super::unlisted::{self, AwaitedLists};
 use crate::client::{Attempts, CallResult, Callee, Connection, OnProgress, OutgoingRequest, Reply};
 use crate::driver::{EntryCell, EntrySnapshot};
 use crate::usage::CallEnd;
@@ -70,7 +70,13 @@ pub(crate) fn start(
             let error = unsent(error);
             let owed = AwaitedLists::by_hold(session, held, &error);
             if let (Some(owed), Callee::Tool(tool)) = (owed, callee) {
-                return unlisted::start(session, (owed, tool), arguments, options, Box::new(done));
+                return awaited_lists::start(
+                    session,
+                    (owed, tool),
+                    arguments,
+                    options,
+                    Box::new(done),
+                );
             }
             done(Err(error));
             Operation::ended()
@@ -369,7 +375,7 @@ fn callable(
         Err(_) if is_over(&published.slot) && held.standing() != LeaseStatus::Disabled => {
             Ok(tool.into())
         }
-        Err(error) if unlisted::is_unknown(&error) && view.admits(tool) && asks() => {
+        Err(error) if awaited_lists::is_unknown(&error) && view.admits(tool) && asks() => {
             Ok(tool.into())
         }
         Err(error) => Err(error),

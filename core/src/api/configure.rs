@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use trunkline_pool::options::SessionOptions;
 
-use super::held::disabled;
+use super::lease_state::disabled;
 use super::session_core::SessionCore;
 use crate::Result;
 

@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use trunkline_pool::acceptance::QuarantinedTools as HeldBack;
-use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::Catalog;
+use trunkline_pool::catalog_cache::CacheKey;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
 use trunkline_pool::view::View;
 
-use super::configured::{ConfigOwner, ResolvedServer};
-use super::held::LeaseState;
+use super::announcements::ServerSnapshot;
+use super::lease_state::LeaseState;
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
-use super::told::ServerSnapshot;
 use crate::storage::catalogs::CatalogLookup;
 
 /// What is kept of one server, as a session sees it. Another takes its place whole.

@@ -5,8 +5,8 @@ use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::state::Generation;
 use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
 
+use super::announcements::ServerSnapshot;
 use super::session_core::SessionCore;
-use super::told::ServerSnapshot;
 use super::view::SessionView;
 use crate::driver::EntryCell;
 use crate::events::{EventSubject, Warned};

@@ -12,10 +12,10 @@ use trunkline_pool::plan::{Holding, plan};
 use trunkline_pool::state::PoolInput;
 use trunkline_pool::view::Viewed;
 
-use super::configured::{ConfigOwner, ResolvedServer};
+use super::demand::{NewDemand, ServerDemand};
 use super::holds::HoldId;
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
-use super::wanted::{NewDemand, ServerDemand};
 
 /// A server that a session is to want.
 pub(super) struct DesiredServer {

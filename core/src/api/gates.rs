@@ -11,8 +11,8 @@ use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::state::Gate;
 
-use super::configured::{ConfigOwner, ResolvedServer};
 use super::pool::{Pool, PoolCore};
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use super::sources::ServerRecord;
 use crate::{Error, ErrorCode, Result};

@@ -14,11 +14,11 @@ use trunkline_pool::state::{EntryId, Generation, PoolInput, Ticket};
 use trunkline_pool::view::View;
 
 use self::rows::Rows;
-use super::configured::{ConfigOwner, ResolvedServer};
+use super::announcements::{AnnouncedState, ListEvent, ServerSnapshot};
 use super::deferred::{AllDeferred, CachedServer, InitialAnnounce, VisibleServer};
-use super::held::{EntryView, LeaseState};
+use super::lease_state::{EntryView, LeaseState};
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
-use super::told::{AnnouncedState, ListEvent, ServerSnapshot};
 use crate::driver::{EntryCell, LeaseGuard, ListChange, SessionPort};
 
 /// A session's holds, until it is closed.

@@ -14,12 +14,12 @@ use trunkline_pool::state::EntryState;
 use trunkline_pool::text::escaped;
 
 use super::call;
-use super::configured::{ConfigOwner, ResolvedServer};
-use super::held::{DISABLED, LeaseState, LeaseStatus};
 use super::holds::{HoldId, HoldKind};
+use super::lease_state::{DISABLED, LeaseState, LeaseStatus};
 use super::no_tool::tool_not_found;
 use super::operation::Operation;
 use super::params;
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session::Session;
 use super::session_core::SessionCore;
 use super::view::Listed;

@@ -14,7 +14,7 @@ use trunkline_pool::shapes::Shape;
 use trunkline_pool::view::{Made, Order, Revision};
 
 use super::deferred::VisibleServer;
-use super::held::LeaseState;
+use super::lease_state::LeaseState;
 use super::session_core::SessionCore;
 use super::view::{Listed, SessionView};
 

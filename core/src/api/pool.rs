@@ -19,14 +19,14 @@ use trunkline_pool::options::{
 use trunkline_pool::state::DrainMode;
 use trunkline_pool::text::escaped;
 
-use super::configured::Servers;
 use super::lease::Lease;
 use super::operation::{self, Operation};
-use super::published::StatusFile;
 use super::registry::SessionRegistry;
+use super::server_config::Servers;
 use super::session::Session;
 use super::sources::Config;
 use super::status::Parts;
+use super::status_file::StatusFile;
 use crate::driver::{Driver, carries_out, folders};
 use crate::events::{EventMask, Subscription};
 use crate::otlp::Observer;

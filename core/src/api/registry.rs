@@ -17,8 +17,8 @@ use trunkline_pool::state::SessionId;
 
 use super::calls::Calls;
 use super::configure::Disabled;
-use super::configured::{ConfigOwner, ResolvedServer};
 use super::follow::follow_together;
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::{OwnServers, SessionCore, SessionHandle};
 use super::sources::Config;
 use crate::auth::Context;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::state::{PoolInput, RestartRefusal, RestartReport};
 
-use super::held::DISABLED;
+use super::lease_state::DISABLED;
 use super::pool::PoolCore;
 use crate::driver::TicketReply;
 use crate::{Error, ErrorCode, Result};

@@ -9,11 +9,11 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, ConfigureOptions, SessionOptions};
 use trunkline_pool::shapes::Shape;
 
+use super::awaited_lists::PATIENCE;
 use super::call::not_connected;
 use super::lease::Lease;
 use super::list::{List, ShapedTools};
 use super::session_core::{SessionCore, SessionHandle};
-use super::unlisted::PATIENCE;
 use crate::Result;
 use crate::driver::folders;
 use crate::events::{EventMask, Subscription};
@@ -317,7 +317,7 @@ mod tests {
     use trunkline_pool::options::PoolOptions;
 
     use super::*;
-    use crate::api::configured::{ConfigOwner, ResolvedServer};
+    use crate::api::server_config::{ConfigOwner, ResolvedServer};
     use crate::{ErrorCode, Pool};
 
     /// SPEC 3.5.

@@ -9,9 +9,9 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::SignInOptions;
 use trunkline_pool::state::Gate;
 
-use super::configured::ResolvedServer;
 use super::follow::follow_together;
 use super::pool::{Pool, PoolCore};
+use super::server_config::ResolvedServer;
 use super::session_core::SessionCore;
 use super::specs::check_switched_on;
 use crate::auth::{Author, Credentials, NO_ADDRESS};

@@ -6,8 +6,8 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::Scope;
 
-use super::configured::{ConfigOwner, ResolvedServer};
 use super::deadline::Deadline;
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 

@@ -9,12 +9,12 @@ use trunkline_pool::explain::Reason;
 use trunkline_pool::naming::{NameMap, Naming, ToolName};
 use trunkline_pool::view::Marks;
 
+use super::announcements::ServerSnapshot;
 use super::deferred::VisibleServer;
-use super::held::LeaseState;
+use super::lease_state::LeaseState;
 use super::list::{List, ListHistory, Shaped};
 use super::no_tool::{tool_among, tool_quarantined, why_unlisted};
 use super::session_core::SessionCore;
-use super::told::ServerSnapshot;
 use crate::{Error, Result};
 
 /// A listed tool, prompt, resource or resource template.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use trunkline_pool::config::ValueOfFiles;
 use trunkline_pool::oauth;
 
-use crate::apart::OneByOne;
+use crate::blocking_pool::OneByOne;
 use crate::host_env::value_of_files;
 use crate::net::address_policy::{Author, Guard};
 use crate::{Error, ErrorCode};

@@ -10,8 +10,8 @@ use trunkline_pool::options::{OnToolChange, PoolOptions};
 use trunkline_pool::state::Gate;
 
 use crate::Result;
-use crate::apart::OneByOne;
 use crate::auth::Author;
+use crate::blocking_pool::OneByOne;
 use crate::host_env::FoundProgram;
 use crate::platform::Expected;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trunkline_pool::cached::WrittenHash;
+use trunkline_pool::catalog_cache::WrittenHash;
 use trunkline_pool::config::{Fingerprint, ServerSpec};
 use trunkline_pool::gates::WarrantId;
 use trunkline_pool::id_map::IdMap;
@@ -258,7 +258,7 @@ mod tests {
             Ok(Gate::Open)
         }
 
-        fn rechecks(&self) -> Option<&crate::apart::OneByOne> {
+        fn rechecks(&self) -> Option<&crate::blocking_pool::OneByOne> {
             None
         }
 

@@ -5,11 +5,11 @@
 //! until it is empty. So the executor is a role and not a task: an acquire that can be granted at once is granted
 //! before the call returns, and no answer waits for another thread. Carrying out an effect never blocks and never awaits.
 
-mod accepted;
 mod asks;
 mod authority;
 mod budget;
 mod carry;
+mod catalog_cache;
 mod elicitations;
 mod entry;
 mod eras;
@@ -18,7 +18,6 @@ mod gates;
 mod hold;
 mod incarnation;
 mod intern;
-mod kept;
 mod list_change;
 mod listings;
 mod log_levels;
@@ -28,6 +27,7 @@ mod resources;
 mod roots;
 mod session_port;
 mod starts;
+mod tool_acceptance;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -59,13 +59,13 @@ pub(crate) use resources::{Asker, Asking};
 pub(crate) use session_port::{CloseFuture, SessionPort, SessionSet};
 pub(crate) use starts::StartPriority;
 
-use self::accepted::Approvers;
 use self::eras::Eras;
 use self::gates::Gated;
 use self::listings::ListingEnd;
 use self::questions::Questions;
 pub(crate) use self::roots::{Roots, folders};
 use self::starts::Starts;
+use self::tool_acceptance::Approvers;
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::events::{EventSubject, Hub, Warned};
 use crate::host_env::SearchCache;

@@ -1,9 +1,9 @@
 //! Resource subscriptions of an entry, counted by URI: the wire sees the first and the last, and a new connection is told
 //! again (SPEC 7.7).
 
+mod resource_demands;
 #[cfg(test)]
 mod tests;
-mod wanted;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -18,8 +18,8 @@ use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::Generation;
 use trunkline_pool::text::escaped;
 
-pub(crate) use self::wanted::Asking;
-use self::wanted::ResourceDemands;
+pub(crate) use self::resource_demands::Asking;
+use self::resource_demands::ResourceDemands;
 use super::{Driver, EntryCell};
 use crate::client::{Connection, OutgoingRequest, ReplyCallback, RequestId};
 use crate::events::EventSubject;

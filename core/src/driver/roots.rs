@@ -12,7 +12,7 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words;
 
 use super::{Driver, EntryCell, SessionPort};
-use crate::apart::no_thread;
+use crate::blocking_pool::no_thread;
 use crate::events::{EventSubject, Recipient};
 use crate::{Error, ErrorCode, Result, platform};
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use trunkline_pool::config::StdioSpec;
 
 use super::Environment;
-use crate::apart::OneByOneOf;
 use crate::base::escape::escape_line;
+use crate::blocking_pool::OneByOneOf;
 use crate::{Error, ErrorCode, Result};
 
 /// Where a server starts, and which file is executed for it.

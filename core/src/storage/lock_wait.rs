@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::OwnFile;
 use crate::Error;
-use crate::apart;
+use crate::blocking_pool;
 use crate::platform::{FileLock, try_lock};
 
 /// Waiting for another process that writes the file: it takes milliseconds.
@@ -40,7 +40,7 @@ pub(crate) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, 
     let until = Instant::now() + patience;
     loop {
         let looked_at = path.clone();
-        let tried = apart::begin(move || try_lock(&looked_at)).await;
+        let tried = blocking_pool::begin(move || try_lock(&looked_at)).await;
         match tried.unwrap_or_else(|died| Err(io::Error::other(died))) {
             Ok(Some(locked)) => return Ok(locked),
             Ok(None) if Instant::now() < until => tokio::time::sleep(LOCK_POLL).await,

@@ -17,7 +17,7 @@ use super::token_file::Grants;
 pub(crate) use super::token_record::{GrantKey, TokenRecord, now_ms};
 use super::{AHEAD_MAX, OwnFile, Unlocked, WRITE_WAIT_MAX, WarningHandler, lock};
 use crate::platform::{FileLock, try_lock};
-use crate::{Error, ErrorCode, Result, apart};
+use crate::{Error, ErrorCode, Result, blocking_pool};
 
 /// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind for good.
 const GRANTS_MAX: usize = 1024;
@@ -204,7 +204,7 @@ impl Store {
         work: impl FnOnce(&Store) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let store = self.clone();
-        let done = apart::begin(move || work(&store)).await;
+        let done = blocking_pool::begin(move || work(&store)).await;
         let died = |_| Err(Error::new(ErrorCode::Internal, "the store of tokens died"));
         done.unwrap_or_else(died)
     }

@@ -7,10 +7,10 @@ use trunkline_pool::text::escaped;
 
 use super::text;
 use crate::arguments::Common;
+use crate::context::{Opened, with_pool};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, with_pool};
-use crate::shown;
+use crate::format;
 use crate::terminal::Terminal;
 
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ pub(super) fn forget(
         let report = opened.wait(async move { pool.forget(&name).await })??;
         let forgotten = report["forgotten"].as_u64().unwrap_or(0);
         if common.json {
-            shown::json(terminal, &report);
+            format::json(terminal, &report);
         } else {
             terminal.line(&format!("{forgotten} decisions forgotten"));
         }
@@ -60,7 +60,7 @@ fn show_all(common: &Common, terminal: &mut Terminal<'_>) -> Result<Exit, Failur
     with_pool(common, terminal, |opened, terminal| {
         let report = approvals(opened)?;
         if common.json {
-            shown::json(terminal, &report);
+            format::json(terminal, &report);
             return Ok(Exit::Success);
         }
         let requests = report["requests"].as_array().cloned().unwrap_or_default();
@@ -104,7 +104,7 @@ fn decide(
             check_unrejected(opened, server)?;
         }
         if common.json {
-            shown::json(terminal, &report);
+            format::json(terminal, &report);
         } else {
             let done = match verdict {
                 Verdict::Approve => "approved",
@@ -209,8 +209,8 @@ fn approvals(opened: &Opened) -> Result<Value, Failure> {
 
 /// A request, for a person, and the hash that decides about it.
 fn described(request: &Value) -> Vec<String> {
-    let text = shown::text(&request["escaped"], "text").lines().map(shown::lines);
-    let hash = format!("  hash     {}", shown::text(request, "hash"));
+    let text = format::text(&request["escaped"], "text").lines().map(format::lines);
+    let hash = format!("  hash     {}", format::text(request, "hash"));
     text.chain([hash]).collect()
 }
 

@@ -12,10 +12,10 @@ use trunkline_pool::text::escaped;
 
 use super::{text, values};
 use crate::arguments::Common;
+use crate::context::{Opened, with_pool};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, with_pool};
-use crate::shown;
+use crate::format;
 use crate::terminal::Terminal;
 
 pub(super) fn run(
@@ -45,7 +45,7 @@ pub(super) fn run(
         let shows = !given.get_flag("quiet");
         let result = called(opened, lease, (tool, arguments), (shows, common), terminal)?;
         if common.json {
-            terminal.line(&shown::visible_json(result.json()));
+            terminal.line(&format::visible_json(result.json()));
         } else {
             show(&result, terminal);
         }
@@ -93,7 +93,7 @@ fn called(
     let called = opened.wait_and(call, || {
         while let Ok(event) = receive.try_recv() {
             if common.json {
-                terminal.note(&shown::visible_json(&event));
+                terminal.note(&format::visible_json(&event));
             } else {
                 terminal.note(&step(&event));
             }
@@ -119,12 +119,12 @@ fn show(result: &CallResult, terminal: &mut Terminal<'_>) {
         match block["text"].as_str().filter(|_| block["type"] == "text") {
             // A program gets what the server sent.
             Some(text) if !terminal.is_read => terminal.line(text),
-            Some(text) => terminal.line(&shown::lines(text)),
+            Some(text) => terminal.line(&format::lines(text)),
             None => terminal.line(&format!("[{}]", escaped(&what(block)))),
         }
     }
     if blocks.is_empty() && !result["structuredContent"].is_null() {
-        shown::json(terminal, &result["structuredContent"]);
+        format::json(terminal, &result["structuredContent"]);
     }
 }
 

@@ -7,10 +7,10 @@ use trunkline_pool::text::escaped;
 
 use super::text;
 use crate::arguments::Common;
+use crate::context::{Opened, with_pool};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, with_pool};
-use crate::shown;
+use crate::format;
 use crate::terminal::{Terminal, Tone};
 
 pub(super) fn run(
@@ -25,11 +25,11 @@ pub(super) fn run(
             explained = looked_at(opened, name, &explained, common)?;
         }
         if common.json {
-            shown::json(terminal, &explained);
+            format::json(terminal, &explained);
         } else {
             show(&explained, terminal);
         }
-        Ok(match (explained["available"].as_bool(), shown::text(&explained, "reason")) {
+        Ok(match (explained["available"].as_bool(), format::text(&explained, "reason")) {
             (Some(true), _) => Exit::Success,
             (_, "not_configured" | "unknown") => Exit::NotFound,
             _ => Exit::Failed,
@@ -62,19 +62,19 @@ fn looked_at(
 
 fn show(explained: &Value, terminal: &mut Terminal<'_>) {
     let tone = if explained["available"] == true { Tone::Good } else { Tone::Wrong };
-    let message = shown::lines(shown::text(explained, "message"));
+    let message = format::lines(format::text(explained, "message"));
     terminal.line(&terminal.toned(&message, tone));
     let from = &explained["from"];
     if from.is_object() {
         let list = from["list"].as_str().map(|list| format!(", list `{list}`"));
-        let place = format!("{}{}", shown::place(from), list.unwrap_or_default());
+        let place = format!("{}{}", format::place(from), list.unwrap_or_default());
         terminal.line(&format!("  from    {}", escaped(&place)));
     }
     if explained["hides"].is_object() {
-        terminal.line(&format!("  hides   {}", escaped(&shown::place(&explained["hides"]))));
+        terminal.line(&format!("  hides   {}", escaped(&format::place(&explained["hides"]))));
     }
     for entry in explained["waiting"].as_array().into_iter().flatten() {
-        let (place, reason) = (shown::place(entry), shown::text(entry, "reason"));
+        let (place, reason) = (format::place(entry), format::text(entry, "reason"));
         terminal.line(&format!("  waiting {}, {reason}: it would take its place", escaped(&place)));
     }
     if let Some(remedy) = explained["remedy"].as_str() {

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Common;
+use crate::context::{Opened, with_pool};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, with_pool};
-use crate::shown::{self, Cell, cell, named, table, text, toned};
+use crate::format::{self, Cell, cell, named, table, text, toned};
 use crate::terminal::{Terminal, Tone};
 
 pub(super) fn run(common: &Common, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
@@ -14,7 +14,7 @@ pub(super) fn run(common: &Common, terminal: &mut Terminal<'_>) -> Result<Exit, 
         let status = opened.pool.status();
         let servers = status["servers"].as_object().cloned().unwrap_or_default();
         if common.json {
-            shown::json(terminal, &to_json(opened, &servers));
+            format::json(terminal, &to_json(opened, &servers));
         } else if servers.is_empty() {
             terminal.line("no servers are configured");
         } else {
@@ -35,14 +35,14 @@ fn cells(name: &str, row: &Value) -> Vec<Vec<Cell>> {
             cell(""),
             cell(scope),
             toned(text(entry, "reason"), Tone::Waiting),
-            toned(&format!("{}, takes the place of the above", shown::place(entry)), Tone::Faint),
+            toned(&format!("{}, takes the place of the above", format::place(entry)), Tone::Faint),
         ]
     });
     let hides = match row["hides"].is_object() {
         true => {
-            format!("{}, takes the place of {}", shown::place(row), shown::place(&row["hides"]))
+            format!("{}, takes the place of {}", format::place(row), format::place(&row["hides"]))
         }
-        false => shown::place(row),
+        false => format::place(row),
     };
     std::iter::once(in_force(name, row, &hides)).chain(waiting).collect()
 }

@@ -10,12 +10,12 @@ use trunkline_pool::text::escaped;
 
 use super::host;
 use crate::arguments::Common;
+use crate::context::with_pool;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, number, text};
 use crate::live::{self, Look, Pace};
-use crate::opened::with_pool;
-use crate::shown::{self, number, text};
-use crate::standing;
+use crate::state_label;
 use crate::terminal::{Terminal, Tone};
 
 pub(super) fn run(
@@ -123,7 +123,7 @@ fn of_named(mut status: Value, names: &[String]) -> Value {
 /// One view. On a terminal one that is watched takes the place of the one before.
 fn view(status: &Value, watched: bool, common: &Common, terminal: &mut Terminal<'_>) {
     if common.json {
-        return shown::json(terminal, status);
+        return format::json(terminal, status);
     }
     if watched && terminal.clears {
         terminal.write(CLEAR);
@@ -183,7 +183,7 @@ pub(super) fn show(status: &Value, terminal: &mut Terminal<'_>) {
 }
 
 fn server(name: &str, row: &Value, terminal: &mut Terminal<'_>) {
-    let (word, tone) = standing::of(row);
+    let (word, tone) = state_label::of(row);
     let counts = &row["counts"];
     let [tools, prompts, resources] =
         ["tools", "prompts", "resources"].map(|list| counts[list].as_u64().unwrap_or(0));
@@ -197,7 +197,7 @@ fn server(name: &str, row: &Value, terminal: &mut Terminal<'_>) {
         "{name}  {word}  {kind}; {tools} tools, {prompts} prompts, {resources} resources"
     ));
     if let Some(message) = row["last_error"]["message"].as_str() {
-        terminal.line(&format!("  {}", terminal.toned(&shown::lines(message), Tone::Wrong)));
+        terminal.line(&format!("  {}", terminal.toned(&format::lines(message), Tone::Wrong)));
     }
     if let Some(hint) = row["hint"].as_str() {
         terminal.line(&format!("  {}", escaped(hint)));
@@ -230,7 +230,7 @@ fn entry(row: &Value, terminal: &mut Terminal<'_>) {
     let tail = row["stderr"].as_array().into_iter().flatten();
     let tail: Vec<&str> = tail.filter_map(Value::as_str).collect();
     for line in tail.iter().skip(tail.len().saturating_sub(STDERR_LINES)) {
-        let line = terminal.toned(&shown::lines(line), Tone::Faint);
+        let line = terminal.toned(&format::lines(line), Tone::Faint);
         terminal.line(&format!("    stderr  {line}"));
     }
 }

@@ -7,10 +7,10 @@ use trunkline_pool::json::plain;
 
 use super::text;
 use crate::arguments::Common;
+use crate::context::{Opened, with_pool};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, with_pool};
-use crate::shown::{self, cell, table, toned};
+use crate::format::{self, cell, table, toned};
 use crate::terminal::{Terminal, Tone};
 
 pub(super) fn run(
@@ -28,16 +28,16 @@ pub(super) fn run(
                     let tools = tools.json();
                     let whole =
                         format!(r#"{{"v":1,"shape":"{shape}","tools":{tools},"absent":{absent}}}"#);
-                    terminal.line(&shown::visible_json(&whole));
+                    terminal.line(&format::visible_json(&whole));
                 }
                 false => {
-                    terminal.line(&shown::visible_json(tools.json()));
+                    terminal.line(&format::visible_json(tools.json()));
                     tell_absent(&absent, terminal);
                 }
             }
         } else if common.json {
             let tools: Vec<Value> = tools.iter().map(to_json).collect();
-            shown::json(terminal, &json!({ "v": 1, "tools": tools, "absent": absent }));
+            format::json(terminal, &json!({ "v": 1, "tools": tools, "absent": absent }));
         } else {
             let row = |tool: &Listed| {
                 vec![cell(&tool.name), toned(&description(&tool.definition), Tone::Faint)]
@@ -121,7 +121,7 @@ fn tell_absent(absent: &Value, terminal: &mut Terminal<'_>) {
             Some(message) => message,
             None => standing["reason"].as_str().unwrap_or("not there"),
         };
-        terminal.note(&format!("{server}: {}", shown::lines(why)));
+        terminal.note(&format!("{server}: {}", format::lines(why)));
     }
 }
 

@@ -13,8 +13,8 @@ use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Table, TableState, Wr
 use serde_json::Value;
 
 use super::view::{Look, Pane, View, servers, sessions, stderr};
-use crate::shown::{place, plain, text};
-use crate::standing;
+use crate::format::{place, plain, text};
+use crate::state_label;
 use crate::terminal::Tone;
 
 pub(super) fn draw(frame: &mut Frame<'_>, look: &Look, view: &View) {
@@ -128,7 +128,7 @@ fn columns(area: Rect) -> &'static [usize] {
 }
 
 fn server_row<'a>(name: &str, server: &Value, columns: &[usize], view: &View) -> Row<'a> {
-    let (word, tone) = standing::of(server);
+    let (word, tone) = state_label::of(server);
     let entries = server["entries"].as_array().map_or(&[][..], Vec::as_slice);
     let sum = |member: &str| entries.iter().filter_map(|entry| entry[member].as_u64()).sum::<u64>();
     let uptime = entries.iter().filter_map(|entry| entry["uptime_ms"].as_u64()).max();
@@ -214,7 +214,7 @@ fn reasons<'a>(status: &Value, view: &View) -> Paragraph<'a> {
         return Paragraph::default().block(block);
     };
     let server = &status["servers"][name];
-    let (word, tone) = standing::of(server);
+    let (word, tone) = state_label::of(server);
     let kind = [text(server, "transport"), text(server, "origin")];
     let kind = kind.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
     let mut lines = vec![Line::from(vec![

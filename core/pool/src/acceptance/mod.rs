@@ -11,8 +11,8 @@
 //! shown and accepted while nothing of the server is connected.
 
 mod excerpt;
-mod held;
 mod known;
+mod quarantine;
 #[cfg(test)]
 mod tests;
 
@@ -20,8 +20,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use held::{HeldTool, QuarantinedTools};
 pub use known::{Definition, Recalled};
+pub use quarantine::{HeldTool, QuarantinedTools};
 
 use self::known::{KnownDefinitions, NAMES_MAX};
 use crate::approvals::ToolDigests;

@@ -1,15 +1,15 @@
 //! JSON where it must be read in one way only: strict texts, canonical texts, and paths into them.
 
-mod apart;
 mod canonical;
+mod long_strings;
 mod lossy;
 mod members;
 mod plain;
 mod strict;
 mod value;
 
-pub use apart::{Apart, apart};
 pub(crate) use canonical::{CanonicalFault, canonical};
+pub use long_strings::{Apart, apart};
 pub use lossy::{readable, readable_members};
 pub use members::{lossy_members, members};
 pub use plain::{Plain, plain};

@@ -1,6 +1,6 @@
 //! What a settings file says that configures nothing: what may run unasked, and what was kept without effect.
 
-use super::place::Place;
+use super::position::Place;
 
 /// What an entry says without effect, or of what may run unasked.
 #[derive(Clone, Default)]

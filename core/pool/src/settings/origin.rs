@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::format::Format;
-use super::place::{Place, Shift};
+use super::position::{Place, Shift};
 use super::syntax::{SyntaxNode, leads_to};
 use crate::error::{Error, ErrorCode};
 use crate::text::escaped;

@@ -9,7 +9,7 @@ use super::known::{format_of_name, known_file};
 use super::lists;
 use super::notes::{Finding, FindingKind};
 use super::origin::{WrittenEntry, located};
-use super::place::Place;
+use super::position::Place;
 use super::recognise::recognised;
 use super::source::{FINDINGS_MAX, Lists, Server, Skipped, Source};
 use super::syntax::{Flaw, Syntax, SyntaxFault, SyntaxNode};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::format::Format;
 use super::notes::{Approval, Finding};
-use super::place::Place;
+use super::position::Place;
 use super::syntax::Syntax;
 use super::template::Template;
 use crate::error::Result;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::format::Variables;
-use super::masked;
 use super::notes::Notes;
 use super::origin::{TemplateOrigin, WrittenEntry};
-use super::place::Place;
+use super::placeholders;
+use super::position::Place;
 use crate::config::ServerSpec;
 use crate::error::{Error, ErrorCode, Result};
 
@@ -50,8 +50,8 @@ impl Template {
         provenance: Vec<Provenance>,
         (origin, notes): (TemplateOrigin, Notes),
     ) -> Result<Template> {
-        let spec =
-            masked::parse(&origin.server, &configuration).map_err(|error| origin.retold(&error))?;
+        let spec = placeholders::parse(&origin.server, &configuration)
+            .map_err(|error| origin.retold(&error))?;
         let reads_files = origin.format.row().variables == Variables::Braces;
         let meaning = Arc::new(TemplateMeaning { configuration, spec, env_file, reads_files });
         Ok(Template { meaning, told: Arc::new(Told { provenance, notes, origin }) })
@@ -141,7 +141,7 @@ impl Template {
     /// # Errors
     /// As those of [`spec_of`](Template::spec_of), as far as the variables that are left let it be told.
     pub(crate) fn looked_up(&self, looked_up: &Map<String, Value>) -> Result<ServerSpec> {
-        let parsed = masked::parse(&self.told.origin.server, looked_up);
+        let parsed = placeholders::parse(&self.told.origin.server, looked_up);
         parsed.map_err(|error| self.told.origin.retold(&error))
     }
 

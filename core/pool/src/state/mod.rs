@@ -61,6 +61,7 @@ mod failure;
 mod health;
 mod idle;
 
+mod eviction;
 mod invariants;
 mod notice;
 mod protocol;
@@ -70,7 +71,6 @@ mod replace;
 mod reports;
 mod restart;
 mod session;
-mod shut;
 mod status;
 mod table;
 mod terms;

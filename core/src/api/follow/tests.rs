@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trunkline_pool::state::{Gate, GateReason, PoolInput};
 
-use super::super::configured::ConfigOwner;
 use super::super::deadline::Deadline;
 use super::super::scripted::{self, SERVER, reconcile, server};
+use super::super::server_config::ConfigOwner;
 use super::*;
 use crate::folder::Folder;
 use crate::{

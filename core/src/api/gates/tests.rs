@@ -9,10 +9,10 @@ use serde_json::json;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 
-use crate::apart::OneByOne;
-use crate::api::configured::ResolvedServer;
 use crate::api::follow::follow_together;
 use crate::api::scripted::speaking;
+use crate::api::server_config::ResolvedServer;
+use crate::blocking_pool::OneByOne;
 use crate::driver::{Authority, Warrant};
 use crate::folder::Folder;
 use crate::host_env::FoundProgram;

@@ -10,8 +10,8 @@ use trunkline_pool::view::Viewed;
 
 use super::{Attachment, HoldId, HoldKind, LeaseRow, LeaseTable, LeaseTableState};
 use crate::Result;
-use crate::api::configured::{ConfigOwner, ResolvedServer};
-use crate::api::held::{LeaseState, LeaseStatus};
+use crate::api::lease_state::{LeaseState, LeaseStatus};
+use crate::api::server_config::{ConfigOwner, ResolvedServer};
 use crate::api::session_core::SessionCore;
 use crate::driver::{EntryCell, LeaseGuard};
 

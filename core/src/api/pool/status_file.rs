@@ -7,8 +7,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::PoolCore;
-use crate::api::published::PERIOD;
-use crate::{Error, Result, apart};
+use crate::api::status_file::PERIOD;
+use crate::{Error, Result, blocking_pool};
 
 impl PoolCore {
     /// Writes the status down, now and each second from then on; nothing without a file for it.
@@ -59,7 +59,7 @@ impl PoolCore {
     pub(super) fn unpublish_in_background(&self) {
         if let Some(published) = self.published.clone() {
             // It is done also where the runtime goes with the pool.
-            apart::begin(move || published.remove());
+            blocking_pool::begin(move || published.remove());
         }
     }
 }

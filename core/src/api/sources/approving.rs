@@ -13,7 +13,7 @@ use trunkline_pool::interface::words;
 use super::Config;
 use super::entry::RefreshScope;
 use super::pass::{ReconcileReport, Shape, also};
-use crate::apart;
+use crate::blocking_pool;
 use crate::driver::Warrant;
 use crate::events::EventSubject;
 use crate::{Error, ErrorCode, Result};
@@ -217,7 +217,7 @@ impl Config {
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let done = apart::begin(work).await;
+        let done = blocking_pool::begin(work).await;
         done.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "work on files was lost")))
     }
 }

@@ -15,13 +15,13 @@ use trunkline_pool::state::{Gate, GateReason};
 use super::Config;
 use super::desired::Desired;
 use super::entry::RefreshScope;
-use super::looked::{LookupJob, LookupState};
+use super::launch_preview::{LaunchPreview, request};
+use super::lookup_cell::{LookupJob, LookupState};
 use super::pass::also;
 use super::running::EntryOrigin;
-use super::sighted::{LaunchPreview, request};
 use super::warrant::Approved;
 use crate::Result;
-use crate::api::configured::ResolvedServer;
+use crate::api::server_config::ResolvedServer;
 use crate::driver::{Authority, Warrant};
 use crate::host_env::runners;
 

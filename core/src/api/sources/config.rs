@@ -8,7 +8,7 @@ use trunkline_pool::approvals::ProjectRoot;
 use trunkline_pool::gates::Facts;
 use trunkline_pool::state::GateReason;
 
-use super::accepted::Accepted;
+use super::acceptance_store::Accepted;
 use super::desired::Desired;
 use super::looks::Looks;
 use super::questions;
@@ -16,8 +16,8 @@ use super::running::{ConfigStatus, Running, ServerRecord};
 use super::warrants::Warrants;
 use super::watching::Watching;
 use crate::Result;
-use crate::api::configured::ResolvedServer;
 use crate::api::deadline::Deadline;
+use crate::api::server_config::ResolvedServer;
 use crate::driver::Driver;
 use crate::storage::approvals::{Approvals, root_of};
 

@@ -13,7 +13,7 @@ use trunkline_pool::settings::Format;
 use super::claims::Claim;
 use super::entry::ResolvedEntry;
 use super::findings::{Findings, ParsedSource};
-use super::looked::LookupState;
+use super::lookup_cell::LookupState;
 use super::questions::Answers;
 use super::telling::{EventSequencer, SourceEvent};
 use crate::Error;

@@ -14,7 +14,7 @@ use super::desired::{Desired, TrustUpdate};
 use super::entry::RefreshScope;
 use super::findings::{Findings, ParsedSource, unknown_of};
 use super::pass::{ReconcileReport, Shape};
-use crate::api::configured::Servers;
+use crate::api::server_config::Servers;
 use crate::{Error, ErrorCode, Result};
 
 impl Config {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trunkline_pool::approvals::{Alike, Book, Candidate, Decision, Declared, ProjectRoot};
-use trunkline_pool::cached::WrittenHash;
+use trunkline_pool::catalog_cache::WrittenHash;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::expand::{self, Commands};
 use trunkline_pool::gates::{
@@ -21,13 +21,13 @@ use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
 use super::hook::Hooked;
-use super::looked::{LookedFile, LookedSight, LookupJob};
+use super::launch_preview::{LaunchPreview, request};
+use super::lookup_cell::{LookedFile, LookedSight, LookupJob};
 use super::questions::{Answers, HostQuestion, Lack};
 use super::running::{EntryOrigin, PendingOn, ServerVerdict};
-use super::sighted::{LaunchPreview, request};
 use super::stack::OnUnresolved;
 use crate::Result;
-use crate::api::configured::ResolvedServer;
+use crate::api::server_config::ResolvedServer;
 use crate::host_env::{HostVariables, runners};
 
 /// What a pass looks with.

@@ -10,7 +10,7 @@ use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
 use super::running::{ConfigStatus, ReconcileRow, ServerRecord};
-use crate::api::configured::ResolvedServer;
+use crate::api::server_config::ResolvedServer;
 
 /// What of the lists and its own configuration keeps out what a name has.
 pub(super) fn kept_out_by(

@@ -3,28 +3,28 @@
 //! Every change is written into [`Desired`] and ends in one pass, [`Config::change`], which makes what runs of it. `reconcile`, `set_gates`,
 //! a file that is read again and an answer of the host all take this way.
 
-mod accepted;
+mod acceptance_store;
 mod approving;
 mod claims;
 mod config;
-mod decided;
+mod decision;
 mod desired;
 mod edit;
 mod entry;
+mod file_scope;
 mod files;
 mod findings;
 mod hook;
+mod inputs;
 mod kept_out;
-mod looked;
+mod launch_preview;
 mod looks;
-mod needed;
-mod over;
+mod lookup_cell;
+mod overriding_entries;
 mod pass;
-mod place;
 mod questions;
 mod reading;
 mod running;
-mod sighted;
 mod stack;
 mod telling;
 mod warrant;
@@ -32,5 +32,5 @@ mod warrants;
 mod watching;
 
 pub(crate) use self::config::Config;
-pub(crate) use self::over::Over;
+pub(crate) use self::overriding_entries::Over;
 pub(crate) use self::running::{ConfigStatus, EntryOrigin, ServerRecord};

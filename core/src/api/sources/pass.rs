@@ -11,14 +11,14 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot::Receiver;
 use trunkline_pool::approvals::{Alike, ApprovalHash, ProjectRoot};
-use trunkline_pool::cached::CacheKey;
+use trunkline_pool::catalog_cache::CacheKey;
 use trunkline_pool::layers::Winner;
 
 use super::Config;
 use super::claims::Claim;
 use super::desired::Desired;
 use super::entry::{RefreshScope, ResolvedEntry, Resolver};
-use super::looked::LookupJob;
+use super::lookup_cell::LookupJob;
 use super::questions::{self, Ask};
 use super::running::{
     Applied, ChangedServers, EntryOrigin, PriorState, ReconcileRow, TimeoutChanges,
@@ -26,7 +26,7 @@ use super::running::{
 use super::stack::{Stack, StackLookup, origin};
 use super::telling::EventTurn;
 use crate::Result;
-use crate::apart;
+use crate::blocking_pool;
 use crate::driver::{ConnectionKey, Driver};
 use crate::host_env::HostVariables;
 
@@ -200,7 +200,7 @@ impl Config {
 
     /// [`look_up`](Self::look_up) on a thread that may wait.
     fn look_up_apart(self: &Arc<Self>, looks: Vec<LookupJob>) -> Receiver<ReconcileReport> {
-        apart::begin(self.looking_up(looks))
+        blocking_pool::begin(self.looking_up(looks))
     }
 
     /// [`look_up`](Self::look_up), which is work under way from now on.
@@ -280,7 +280,7 @@ impl PendingPass {
         for looks in looks {
             let (look_up, send) = (config.looking_up(looks), send.clone());
             // It is received until all have ended.
-            apart::begin(move || drop(send.send(look_up())));
+            blocking_pool::begin(move || drop(send.send(look_up())));
         }
         drop(send);
         let own = own.map(|looks| config.look_up(looks));

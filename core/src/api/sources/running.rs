@@ -13,10 +13,10 @@ use trunkline_pool::view::View;
 
 use super::Config;
 use super::kept_out::kept_out_by;
-use super::over::Over;
+use super::overriding_entries::Over;
 use super::pass::Shape;
 use super::stack::OnUnresolved;
-use crate::api::configured::ResolvedServer;
+use crate::api::server_config::ResolvedServer;
 use crate::driver::{Age, ConnectionKey};
 use crate::{Error, ErrorCode, Result};
 

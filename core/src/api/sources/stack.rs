@@ -11,11 +11,11 @@ use trunkline_pool::state::Gate;
 
 use super::desired::File;
 use super::entry::{Outcome, ResolvedEntry, Resolver};
-use super::looked::LookupJob;
-use super::over::Over;
+use super::lookup_cell::LookupJob;
+use super::overriding_entries::Over;
 use super::questions::Answers;
 use super::running::{EntryOrigin, PendingOn, ServerPlan, ServerVerdict};
-use crate::api::configured::ResolvedServer;
+use crate::api::server_config::ResolvedServer;
 
 /// The look at all entries, in one pass.
 pub(super) struct StackLookup<'a> {

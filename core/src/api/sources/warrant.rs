@@ -14,9 +14,9 @@ use trunkline_pool::approvals::{
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
-use super::sighted::{Command, LaunchPreview, file_of};
+use super::launch_preview::{Command, LaunchPreview, file_of};
 use crate::Result;
-use crate::apart::OneByOne;
+use crate::blocking_pool::OneByOne;
 use crate::driver::Warrant;
 use crate::host_env::{FoundProgram, StartSnapshot};
 use crate::platform::Expected;

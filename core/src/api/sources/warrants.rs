@@ -10,7 +10,7 @@ use trunkline_pool::approvals::{ApprovalHash, Book, Identity, ProjectRoot};
 use trunkline_pool::layers::Scope;
 
 use super::Config;
-use super::sighted::{Command, LaunchPreview};
+use super::launch_preview::{Command, LaunchPreview};
 use super::warrant::{Approved, Trust};
 use crate::driver::Authority;
 

@@ -14,7 +14,7 @@ use trunkline_pool::text::escaped;
 use super::Config;
 use super::desired::Arming;
 use crate::Result;
-use crate::apart;
+use crate::blocking_pool;
 use crate::events::EventSubject;
 use crate::watch::{Polled, WatchOptions, Watcher};
 
@@ -106,7 +106,7 @@ impl Config {
             return;
         }
         let config = self.clone();
-        apart::begin(move || config.align_watches());
+        blocking_pool::begin(move || config.align_watches());
     }
 
     /// Tells of folders that are polled instead of watched, each once.
@@ -139,7 +139,7 @@ impl Config {
     /// Ends the watcher on a thread that may wait for it.
     pub(crate) fn drop_watcher(&self) -> Option<Receiver<()>> {
         let gone = self.watching.guard().take()?;
-        Some(apart::begin(move || drop(gone)))
+        Some(blocking_pool::begin(move || drop(gone)))
     }
 
     /// Some of the watched files may say something else.

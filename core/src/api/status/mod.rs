@@ -1,7 +1,7 @@
 //! What the pool says of itself (SPEC 9.4). No secret, no argument and no fingerprint is in it.
 
+mod introduction;
 mod parts;
-mod said;
 mod server;
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use trunkline_pool::state::EntryState;
 pub(super) use self::parts::Parts;
 use self::server::Server;
 pub(super) use self::server::ServerObstacles;
-use super::configured::ResolvedServer;
+use super::server_config::ResolvedServer;
 use crate::platform::{self, ProcessStats};
 
 impl Parts<'_> {

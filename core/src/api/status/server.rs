@@ -11,9 +11,9 @@ use trunkline_pool::gates::{ApprovalState, Facts, Gates};
 use trunkline_pool::layers::{Scope, SourceName};
 use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
+use super::introduction::{IntroductionParts, own_word};
 use super::parts::Parts;
-use super::said::{IntroductionParts, own_word};
-use crate::api::configured::ResolvedServer;
+use crate::api::server_config::ResolvedServer;
 use crate::api::sources::{ConfigStatus, EntryOrigin, Over, ServerRecord};
 use crate::driver::{self, EntryCell, EntrySnapshot};
 use crate::platform::ProcessStats;

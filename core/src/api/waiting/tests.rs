@@ -4,8 +4,8 @@ use std::sync::mpsc;
 
 use serde_json::json;
 
+use super::super::demand::DemandState;
 use super::super::scripted::SERVER;
-use super::super::wanted::DemandState;
 use super::*;
 use crate::{GateLists, Pool, PoolOptions, Servers, Session, SessionOptions};
 

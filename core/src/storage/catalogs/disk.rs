@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use trunkline_pool::cached::{CacheKey, KEPT_FOR, Kept, TEXT_BYTES_MAX};
+use trunkline_pool::catalog_cache::{CacheKey, KEPT_FOR, Kept, TEXT_BYTES_MAX};
 use trunkline_pool::options::CatalogCache;
 use trunkline_pool::settings::Platform;
 

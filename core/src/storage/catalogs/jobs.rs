@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use trunkline_pool::cached::CacheKey;
+use trunkline_pool::catalog_cache::CacheKey;
 
 use super::disk::Write;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use trunkline_pool::cached::CacheKey;
 use trunkline_pool::catalog::{Catalog, ListKind};
+use trunkline_pool::catalog_cache::CacheKey;
 
 use super::catalog_lookup::CatalogLookup;
 
@@ -111,7 +111,7 @@ fn bytes_of(catalog: &Catalog) -> usize {
 mod tests {
     use std::time::Duration;
 
-    use trunkline_pool::cached::{Asker, WrittenHash};
+    use trunkline_pool::catalog_cache::{Asker, WrittenHash};
     use trunkline_pool::config::ServerSpec;
 
     use super::*;

@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
-use trunkline_pool::cached::{CacheKey, Kept, ListingTerms};
 use trunkline_pool::catalog::Catalog;
+use trunkline_pool::catalog_cache::{CacheKey, Kept, ListingTerms};
 use trunkline_pool::options::CatalogCache;
 
 pub(crate) use self::catalog_lookup::CatalogLookup;
@@ -30,7 +30,7 @@ use self::jobs::{By, CatalogJobs, LookupRequest};
 use self::memory::Memory;
 use super::WarningHandler;
 use crate::runtime::Runtime;
-use crate::{Error, ErrorCode, Result, apart};
+use crate::{Error, ErrorCode, Result, blocking_pool};
 
 /// A start waits no longer than this for a look: one at files in memory takes a millisecond or two.
 const LOOK_WAIT_MAX: Duration = Duration::from_millis(20);
@@ -222,7 +222,7 @@ impl Catalogs {
     /// Has a thread work on the queue.
     fn begin(self: &Arc<Self>, work: fn(&Self)) {
         let catalogs = self.clone();
-        apart::begin(move || {
+        blocking_pool::begin(move || {
             work(&catalogs);
             catalogs.idle.notify_waiters();
         });

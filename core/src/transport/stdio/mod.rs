@@ -18,7 +18,7 @@ use trunkline_pool::config::StdioSpec;
 
 use crate::host_env::{self, Environment, FoundProgram, ProgramQuery, SearchCache};
 use crate::platform::{self, Expected, Launch, LaunchError, Launched};
-use crate::{Error, ErrorCode, Result, apart};
+use crate::{Error, ErrorCode, Result, blocking_pool};
 
 /// Asked about the program that was found for a command, right before that very file is started: what its files have to be then; an error is
 /// the end of the attempt. It may read files.
@@ -91,7 +91,7 @@ pub(crate) fn is_replaced(failed: &Error) -> bool {
 /// # Errors
 /// `spawn_failed` with `detail.command` and `detail.errno`. A dropped future leaves no process.
 pub(crate) async fn start(server: &Arc<str>, command: &str, launch: Launch) -> Result<Launched> {
-    let launched = platform::launch(launch, apart::give).await;
+    let launched = platform::launch(launch, blocking_pool::give).await;
     launched.map_err(|failed| match failed.is_replaced() {
         true => host_env::replaced(server, command),
         false => {

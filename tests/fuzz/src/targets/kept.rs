@@ -1,6 +1,6 @@
 //! The files of kept lists: what counts is what was written for its key, and it is written again as it was.
 
-use trunkline_pool::cached::{Asker, CacheKey, KEPT_FOR, Kept, WrittenHash};
+use trunkline_pool::catalog_cache::{Asker, CacheKey, KEPT_FOR, Kept, WrittenHash};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::fuzzing::sealed;
 

@@ -5,7 +5,7 @@ use trunkline::Error;
 use trunkline_pool::text::escaped;
 
 use crate::arguments::Common;
-use crate::shown;
+use crate::format;
 use crate::terminal::{Terminal, Tone};
 
 /// How many names one line of text has; JSON has all.
@@ -201,7 +201,7 @@ pub(super) fn push_shared(findings: &mut Vec<Finding>, server: &str, found: Find
 pub(super) fn tell(findings: &[Finding], common: &Common, terminal: &mut Terminal<'_>) {
     if common.json {
         let findings: Vec<Value> = findings.iter().map(Finding::to_json).collect();
-        return shown::json(terminal, &json!({ "v": 1, "findings": findings }));
+        return format::json(terminal, &json!({ "v": 1, "findings": findings }));
     }
     for found in findings {
         let (word, tone) = found.state.word();
@@ -209,10 +209,10 @@ pub(super) fn tell(findings: &[Finding], common: &Common, terminal: &mut Termina
         terminal.line(&format!(
             "{word}  {}: {}",
             found.subject(),
-            shown::lines(&found.message.line)
+            format::lines(&found.message.line)
         ));
         if let Some(hint) = &found.hint {
-            terminal.line(&format!("       {}", shown::lines(hint)));
+            terminal.line(&format!("       {}", format::lines(hint)));
         }
     }
 }

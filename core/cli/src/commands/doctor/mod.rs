@@ -16,10 +16,10 @@ use trunkline::{Wanted, detect, own_folders};
 
 use self::finding::{Finding, State, Topic, tell};
 use crate::arguments::Common;
+use crate::context::{Opened, with_pool};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, with_pool};
-use crate::shown::text;
+use crate::format::text;
 use crate::terminal::Terminal;
 
 pub(super) fn run(

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use trunkline::settings::{Container, Format, Syntax};
 use trunkline_pool::text::is_hidden;
 
-use crate::shown;
+use crate::format;
 
 /// The text of a file of that product with these servers.
 pub(super) fn text(format: Format, servers: Vec<(String, Map<String, Value>)>) -> String {
@@ -34,7 +34,7 @@ pub(super) fn text(format: Format, servers: Vec<(String, Map<String, Value>)>) -
         Syntax::Yaml => yaml(way, &servers),
         _ => {
             let whole = way.iter().rev().fold(servers, |inner, step| json!({ *step: inner }));
-            shown::visible_json(&format!("{whole:#}\n"))
+            format::visible_json(&format!("{whole:#}\n"))
         }
     }
 }

@@ -18,7 +18,7 @@ use super::text;
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::shown;
+use crate::format;
 use crate::terminal::Terminal;
 
 pub(super) fn run(
@@ -47,7 +47,7 @@ pub(super) fn run(
             "v": 1, "to": to.name(), "text": text, "servers": servers, "lost": lost, "literal": literal,
             "left_out": left_out,
         });
-        shown::json(terminal, &report);
+        format::json(terminal, &report);
     } else {
         if !given.contains_id("output") {
             terminal.write(&made.text);
@@ -57,7 +57,7 @@ pub(super) fn run(
             [("left out", &made.left_out), ("not written", &made.lost), (&*literal, &made.literal)]
         {
             for row in rows {
-                let [server, why] = ["server", "what"].map(|member| shown::text(row, member));
+                let [server, why] = ["server", "what"].map(|member| format::text(row, member));
                 terminal.note(&format!("{}: {what}: {}", escaped(server), escaped(why)));
             }
         }

@@ -8,7 +8,7 @@ use super::{EntryReader, EntryResult, fault, replaced};
 use crate::expand::length_of_name;
 use crate::json::joined;
 use crate::settings::notes::FindingKind;
-use crate::settings::place::Place;
+use crate::settings::position::Place;
 use crate::settings::syntax::SyntaxMember;
 use crate::settings::template::Rule;
 

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::format::{FormatRow, NullEnv, Variables};
 use super::notes::{Finding, FindingKind, Notes};
 use super::origin::{TemplateOrigin, WrittenEntry};
-use super::place::Place;
+use super::position::Place;
 use super::syntax::{Content, SyntaxMember, SyntaxNode};
 use super::template::{Provenance, Rule, Template};
 use crate::config::check_name;

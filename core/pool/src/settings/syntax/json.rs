@@ -9,7 +9,7 @@ use super::escapes::{self, Escape};
 use super::{
     BACKSLASH, BACKSLASH_IN_NAME, Content, HALF, SyntaxFault, SyntaxMember, SyntaxNode, number,
 };
-use crate::settings::place::{Lines, Place};
+use crate::settings::position::{Lines, Place};
 
 /// Reads a whole text. Nesting is bounded by the parser, long before the stack is.
 pub(super) fn parse(text: &str) -> Result<SyntaxNode, SyntaxFault> {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Number, Value};
 
-use super::place::{Place, Shift};
+use super::position::{Place, Shift};
 use crate::json::{DEPTH_MAX, PathStep, dotted, joined};
 
 /// The syntaxes of settings files.

@@ -6,7 +6,7 @@ use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
 use super::{Content, DEPTH_READ_MAX, SyntaxFault, SyntaxMember, SyntaxNode, TOO_DEEP, number};
-use crate::settings::place::{Lines, Place};
+use crate::settings::position::{Lines, Place};
 
 /// Reads a whole text. A key that is there twice is no TOML.
 pub(super) fn parse(text: &str) -> Result<SyntaxNode, SyntaxFault> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
 use super::{Content, DEPTH_READ_MAX, SyntaxFault, SyntaxMember, SyntaxNode, TOO_DEEP, number};
-use crate::settings::place::{Lines, Place};
+use crate::settings::position::{Lines, Place};
 
 /// Reads a whole text. An empty one is an empty map, as it is for the products that write YAML.
 pub(super) fn parse(text: &str) -> Result<SyntaxNode, SyntaxFault> {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use serde_json::json;
-use trunkline_pool::cached::{Asker, TEXT_BYTES_MAX, WrittenHash};
 use trunkline_pool::catalog::{CacheScope, ListKind};
+use trunkline_pool::catalog_cache::{Asker, TEXT_BYTES_MAX, WrittenHash};
 use trunkline_pool::config::ServerSpec;
 
 use super::*;

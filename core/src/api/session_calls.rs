@@ -5,12 +5,12 @@ mod tests;
 
 use trunkline_pool::options::CallOptions;
 
+use super::awaited_lists::{self, AwaitedLists};
 use super::call;
 use super::deferred::VisibleServer;
 use super::lease::{finished, read_elsewhere};
 use super::operation::Operation;
 use super::session::Session;
-use super::unlisted::{self, AwaitedLists};
 use super::waiting;
 use crate::client::{CallResult, Callee};
 use crate::{Outcome, Result};
@@ -69,7 +69,7 @@ impl Session {
                     view.as_ref().ok().and_then(|view| AwaitedLists::by_name(core, view, &error));
                 if let Some(owed) = owed {
                     let owed = (owed, tool);
-                    return unlisted::start(core, owed, arguments, options, Box::new(done));
+                    return awaited_lists::start(core, owed, arguments, options, Box::new(done));
                 }
                 done(Err(error));
                 Operation::ended()

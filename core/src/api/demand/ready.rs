@@ -7,9 +7,9 @@ use trunkline_pool::state::EntryState;
 
 use super::{DemandSet, DemandState, ServerDemand};
 use crate::api::call::not_connected;
-use crate::api::configured::ConfigOwner;
 use crate::api::deadline::Deadline;
-use crate::api::held::{LeaseState, LeaseStatus, disabled};
+use crate::api::lease_state::{LeaseState, LeaseStatus, disabled};
+use crate::api::server_config::ConfigOwner;
 use crate::api::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 

@@ -7,11 +7,11 @@ use trunkline_pool::config::Share;
 use trunkline_pool::state::{EntryState, PoolInput};
 
 use super::{DemandState, ServerDemand};
-use crate::api::configured::{ConfigOwner, ResolvedServer};
 use crate::api::deadline::Deadline;
 use crate::api::follow::follow_together;
-use crate::api::held::LeaseState;
+use crate::api::lease_state::LeaseState;
 use crate::api::registry::SessionRegistry;
+use crate::api::server_config::{ConfigOwner, ResolvedServer};
 use crate::api::session_core::SessionCore;
 use crate::auth::Credentials;
 use crate::driver::{ConnectionKey, EntryCell};

@@ -6,7 +6,7 @@ use trunkline_pool::gates::ApprovalState;
 use trunkline_pool::layers::SourceEntry;
 
 use super::entry::{ResolvedEntry, Resolver};
-use super::sighted::LaunchPreview;
+use super::launch_preview::LaunchPreview;
 use crate::host_env::runners;
 
 impl Resolver<'_> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
-use super::configured::{ConfigOwner, ResolvedServer};
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use super::sources::Config;
 use crate::{Error, ErrorCode, Result};

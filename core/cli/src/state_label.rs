@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::shown::text;
+use crate::format::text;
 use crate::terminal::Tone;
 
 /// The word for a server's row of the status, and what it means for whoever looks.

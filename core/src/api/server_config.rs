@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use trunkline_pool::cached::WrittenHash;
+use trunkline_pool::catalog_cache::WrittenHash;
 use trunkline_pool::config::{Fingerprint, ServerSpec, Share, parse_servers};
 use trunkline_pool::options::{Offered, PoolOptions, Reconnect, Start};
 use trunkline_pool::plan::Connection;

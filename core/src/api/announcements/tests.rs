@@ -3,10 +3,10 @@
 use trunkline_pool::catalog::{Filter, ListKind};
 use trunkline_pool::state::{Notice, Slot};
 
-use super::super::configured::ConfigOwner;
-use super::super::held::EntryView;
 use super::super::holds::HoldKind;
-use super::gone::GONE_MAX;
+use super::super::lease_state::EntryView;
+use super::super::server_config::ConfigOwner;
+use super::removed_servers::GONE_MAX;
 use super::*;
 
 /// Tools of these names.

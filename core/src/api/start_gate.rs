@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use trunkline_pool::state::EntryState;
 
+use super::demand::{DemandState, ServerDemand};
 use super::session_core::SessionCore;
-use super::wanted::{DemandState, ServerDemand};
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {

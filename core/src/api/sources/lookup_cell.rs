@@ -19,7 +19,7 @@ use trunkline_pool::settings::Template;
 
 use super::Config;
 use super::desired::Desired;
-use super::sighted::{Command, LaunchPreview};
+use super::launch_preview::{Command, LaunchPreview};
 use crate::host_env::read_env_file;
 use crate::{Error, ErrorCode, Result};
 

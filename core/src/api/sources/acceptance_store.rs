@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use trunkline_pool::approvals::{ApprovalHash, Standing, ToolDigests};
 
 use super::Config;
-use crate::apart;
+use crate::blocking_pool;
 
 /// What is to be kept.
 #[derive(Default)]
@@ -83,7 +83,7 @@ impl Config {
         waits.said.extend(tool.cloned());
         if !std::mem::replace(&mut unsaved.is_at_work, true) {
             let config = self.clone();
-            apart::begin(move || config.save_accepted());
+            blocking_pool::begin(move || config.save_accepted());
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use trunkline_pool::cached::{Asker, CacheKey, ListingTerms, WrittenHash};
 use trunkline_pool::catalog::{CacheScope, Catalog, Item, ListKind};
+use trunkline_pool::catalog_cache::{Asker, CacheKey, ListingTerms, WrittenHash};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::Offered;
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::super::demand::{CacheProbe, DemandState};
 use super::super::scripted::SERVER;
-use super::super::wanted::{CacheProbe, DemandState};
 use super::DemandStatus;
 use crate::folder::Folder;
 use crate::{Pool, PoolOptions, Servers, SessionOptions};

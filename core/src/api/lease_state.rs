@@ -11,11 +11,11 @@ use trunkline_pool::interface::words;
 use trunkline_pool::state::EntryId;
 use trunkline_pool::view::{HiddenReason, View};
 
-use super::configured::ConfigOwner;
 use super::holds::HoldKind;
 use super::no_tool::{
     tool_left_out, tool_malformed, tool_not_found, tool_quarantined, tools_unlisted, why_unlisted,
 };
+use super::server_config::ConfigOwner;
 use crate::driver::{EntryCell, EntrySnapshot};
 use crate::{Error, ErrorCode, Result};
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::PoolOptions;
 
-use super::configured::ResolvedServer;
+use super::server_config::ResolvedServer;
 use super::session::Session;
 use crate::Result;
 use crate::client::Provided;

@@ -1,6 +1,6 @@
 //! The servers that a session wants without asking for them by name.
 
-mod failed;
+mod failures;
 mod ready;
 #[cfg(test)]
 mod tests;
@@ -16,9 +16,9 @@ use trunkline_pool::state::{PoolInput, Ticket};
 use trunkline_pool::view::Viewed;
 
 use super::acquire::answer_with;
-use super::configured::{ConfigOwner, ResolvedServer};
 use super::follow::DesiredServer;
 use super::holds::{HoldId, HoldKind};
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use crate::driver::{LeaseGuard, Wait, Wish};
 use crate::events::EventSubject;

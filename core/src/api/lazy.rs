@@ -26,12 +26,12 @@ use trunkline_pool::catalog::Catalog;
 use trunkline_pool::explain::Reason;
 use trunkline_pool::state::PoolInput;
 
-use super::configured::{ConfigOwner, ResolvedServer};
 use super::deferred::{CachedCatalog, CachedServer, InitialAnnounce};
+use super::demand::{CacheProbe, DemandState, NewDemand, ServerDemand, WantId};
 use super::follow::ask_for_all;
-use super::held::LeaseState;
+use super::lease_state::LeaseState;
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
-use super::wanted::{CacheProbe, DemandState, NewDemand, ServerDemand, WantId};
 use crate::Error;
 use crate::driver::LeaseGuard;
 use crate::storage::catalogs::LookUp;
@@ -62,7 +62,7 @@ pub(super) enum DemandStatus {
 #[derive(Default)]
 struct CacheFollowUp {
     ask: Vec<NewDemand>,
-    look_for: Vec<trunkline_pool::cached::CacheKey>,
+    look_for: Vec<trunkline_pool::catalog_cache::CacheKey>,
     look: u64,
 }
 

@@ -14,7 +14,7 @@ use trunkline_pool::state::Generation;
 use trunkline_pool::view::HiddenReason;
 
 use super::calls::CallHandle;
-use super::held::LeaseState;
+use super::lease_state::LeaseState;
 use super::operation::Operation;
 use super::retry::ResultCallback;
 use super::session_core::SessionCore;

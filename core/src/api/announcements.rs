@@ -4,7 +4,7 @@
 //! of the holds, and waits in one queue: whoever finds nobody telling empties it, in order and without the lock, since a telling
 //! wakes the host.
 
-mod gone;
+mod removed_servers;
 #[cfg(test)]
 mod tests;
 
@@ -17,10 +17,10 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{EntryState, Generation};
 use trunkline_pool::view::{CatalogView, Unmatched, View};
 
-use self::gone::Gone;
+use self::removed_servers::Gone;
 use super::by_server::ByServer;
 use super::deferred::{CachedServer, VisibleServer};
-use super::held::LeaseState;
+use super::lease_state::LeaseState;
 use super::session_core::SessionCore;
 use crate::driver::{EntryCell, ListChange};
 use crate::events::{EventSubject, ListEvents};
