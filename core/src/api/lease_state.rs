@@ -13,7 +13,7 @@ use trunkline_pool::view::{HiddenReason, View};
 
 use super::holds::HoldKind;
 use super::no_tool::{
-    tool_left_out, tool_malformed, tool_not_found, tool_quarantined, tools_unlisted, why_unlisted,
+    tool_left_out, tool_malformed, tool_not_found, tool_quarantined, tools_unlisted,
 };
 use super::server_config::ConfigOwner;
 use crate::driver::{EntryCell, EntrySnapshot};
@@ -244,7 +244,7 @@ fn not_listed(catalog: &Catalog, view: &View, name: &str) -> Error {
     if let Some(skipped) = catalog.skipped.iter().find(is_it) {
         return tool_malformed(name, &skipped.reason);
     }
-    if let Some(error) = why_unlisted(catalog) {
+    if let Some(error) = catalog.why_unlisted(ListKind::Tools) {
         return tools_unlisted(name, error);
     }
     let tools = catalog.tools.iter().map(|item| &*item.name);

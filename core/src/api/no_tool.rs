@@ -39,7 +39,7 @@ pub(super) fn tool_among(
                 Some(format!("the server lists {more} more, which are left out")),
             )
         }
-        None => (Some(Reason::Unknown), why_unlisted(catalog).map(|error| error.to_string())),
+        None => (Some(Reason::Unknown), catalog.why_unlisted(ListKind::Tools).map(ToString::to_string)),
     }
 }
 
@@ -69,12 +69,6 @@ pub(super) fn tools_unlisted(tool: &str, cause: &Error) -> Error {
         .with_detail("reason", words::hidden::UNKNOWN)
         .with_hint("the list is asked for again by itself; `refresh` asks for it now")
         .with_cause(cause.clone())
-}
-
-/// Why the list of tools of a server could not be had, if so.
-pub(super) fn why_unlisted(catalog: &Catalog) -> Option<&Error> {
-    let tools = catalog.unlisted.iter().find(|unlisted| unlisted.list == ListKind::Tools);
-    tools.map(|unlisted| &unlisted.error)
 }
 
 /// Of a server that failed, by what it failed of.

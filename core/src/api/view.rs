@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use trunkline_pool::catalog::{Catalog, Item};
+use trunkline_pool::catalog::{Catalog, Item, ListKind};
 use trunkline_pool::explain::Reason;
 use trunkline_pool::naming::{NameMap, Naming, ToolName};
 use trunkline_pool::view::Marks;
@@ -13,7 +13,7 @@ use super::announcements::ServerSnapshot;
 use super::deferred::VisibleServer;
 use super::lease_state::LeaseState;
 use super::list::{List, ListHistory, Shaped};
-use super::no_tool::{tool_among, tool_quarantined, why_unlisted};
+use super::no_tool::{tool_among, tool_quarantined};
 use super::session_core::SessionCore;
 use crate::{Error, Result};
 
@@ -206,7 +206,7 @@ impl SessionView {
     /// Why the list of tools of a server that it shows could not be had, if so.
     pub(super) fn why_unlisted(&self, server: &str) -> Option<&Error> {
         let sight = self.made_of.iter().find(|sight| &*sight.server == server)?;
-        why_unlisted(&sight.catalog)
+        sight.catalog.why_unlisted(ListKind::Tools)
     }
 
     /// Why a tool of a server that it shows is not there.

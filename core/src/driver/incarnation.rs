@@ -136,7 +136,9 @@ async fn run(mut ended: EndReport, place: PermitNeed, mut orders: mpsc::Receiver
             let exit = close(&connection, &mut orders).await;
             PoolInput::Closed { connection: id, exit }
         }
-        Ok((connection, listed)) => {
+        Ok((connection, mut listed)) => {
+            // What the connection before it listed stands until it is listed again (SPEC 7.3).
+            listed.catalog.keep_unlisted(&ended.cell.load().slot.catalog);
             let catalog = ended.driver.keep_listed(&ended.cell, &connection, listed);
             ended.cell.connected(id.generation, connection.clone());
             ended.driver.core().interner.mark_connected(ended.cell.key);

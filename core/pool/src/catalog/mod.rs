@@ -148,6 +148,12 @@ impl Catalog {
         }
     }
 
+    /// Why that list could not be had, where it could not.
+    pub fn why_unlisted(&self, list: ListKind) -> Option<&Error> {
+        let unlisted = self.unlisted.iter().find(|unlisted| unlisted.list == list);
+        unlisted.map(|unlisted| &unlisted.error)
+    }
+
     /// Takes over what was listed `before` of the lists that could not be had.
     pub fn keep_unlisted(&mut self, before: &Catalog) {
         let lists: Vec<ListKind> = self.unlisted.iter().map(|unlisted| unlisted.list).collect();

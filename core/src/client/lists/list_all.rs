@@ -44,8 +44,7 @@ impl Link {
                 // Nothing of it can be used before somebody signs in (SPEC 8.4).
                 self.lose(DisconnectCause::Broken(error.clone())).await;
             }
-            self.freshness.missed(error, self.options.keepalive, Instant::now());
-            self.calls.timer.notify_one();
+            self.read_again_after(error, When::Later);
         }
         listed
     }
@@ -55,7 +54,9 @@ impl Link {
     /// A list that is refused, fails or comes too late loses itself alone (SPEC 4.4).
     ///
     /// # Errors
-    /// When no list could be had, and for what ends more than a list: a lost connection, and credentials that are missing.
+    /// A lost connection, and credentials that are missing. That no list could be had is an error
+    /// of a later listing; of the first one it is so where the host refuses a server that lists
+    /// nothing.
     pub(in crate::client) async fn list(self: &Arc<Self>, when: When) -> Result<ServerListing> {
         let declared = self.declared.get().copied();
         let declared = declared.ok_or_else(|| errors::protocol(&self.server, "no handshake"))?;
@@ -79,35 +80,49 @@ impl Link {
             return Err(errors::protocol(&self.server, message));
         }
         let asked = [declared.tools, declared.prompts, declared.resources, declared.resources];
-        let mut listed = self.all_of(asked, [tools, prompts, resources, templates])?;
+        let is_refused =
+            when == When::First && self.options.nothing_listed == NothingListed::Error;
+        let (mut listed, had) = all_of(asked, [tools, prompts, resources, templates])?;
+        if let Some(unlisted) = listed.catalog.unlisted.first()
+            && had == 0
+            && (when == When::Later || is_refused)
+        {
+            return Err(unlisted.error.clone());
+        }
         let catalog = &mut listed.catalog;
         catalog.finish();
         self.mark_tasks(catalog);
-        if self.metadata.is_modern() {
-            self.wire.take_tools(catalog);
-        } else {
+        if !self.metadata.is_modern() {
             listed.fresh_for = None;
+        } else if catalog.why_unlisted(ListKind::Tools).is_none() {
+            self.wire.take_tools(catalog);
         }
-        let now = Instant::now();
         match listed.catalog.unlisted.first() {
+            Some(unlisted) => self.read_again_after(&unlisted.error, when),
             None => {
-                let least = self.options.keepalive;
+                let (least, now) = (self.options.keepalive, Instant::now());
                 self.freshness.listed(&listed.catalog, listed.fresh_for, least, now);
+                self.calls.timer.notify_one();
             }
-            Some(unlisted) if when == When::First || self.freshness.is_lacking() => {
-                self.freshness.lacks_one(&unlisted.error, &self.options.quiet_waits, now);
-            }
-            Some(unlisted) => self.freshness.missed(&unlisted.error, self.options.keepalive, now),
         }
-        self.calls.timer.notify_one();
-        let is_refused = self.options.nothing_listed == NothingListed::Error;
-        if when == When::First && is_refused && !declared.change() && listed.catalog.is_empty() {
+        if is_refused && !declared.change() && listed.catalog.is_empty() {
             let message = "the server lists no tools, prompts or resources";
             return Err(errors::protocol(&self.server, message)
                 .with_detail("reason", words::odd::NOTHING_LISTED)
                 .with_hint("check the server's arguments: it may serve nothing without them"));
         }
         Ok(listed)
+    }
+
+    /// Has the lists read again later: a list was not had, as this error says.
+    fn read_again_after(&self, error: &Error, when: When) {
+        let now = Instant::now();
+        if when == When::First || self.freshness.is_lacking() {
+            self.freshness.lacks_one(error, &self.options.quiet_waits, now);
+        } else {
+            self.freshness.missed(error, self.options.keepalive, now);
+        }
+        self.calls.timer.notify_one();
     }
 
     /// A list, within the time that is left for it.
@@ -119,36 +134,6 @@ impl Link {
         let slow = |_| errors::slow(&self.server, words::deadline::LIST, self.options.timeout);
         tokio::time::timeout_at(until, pages).await.unwrap_or_else(|late| Err(slow(late)))
     }
-
-    /// The four lists as one, of those that could be had.
-    ///
-    /// # Errors
-    /// When none of those that were asked for could be had, and for what ends more than a list.
-    fn all_of(&self, asked: [bool; 4], lists: [Result<Pages>; 4]) -> Result<ServerListing> {
-        let mut listed = ServerListing {
-            catalog: Catalog { tasks: BTreeSet::new(), ..Catalog::default() },
-            fresh_for: None,
-            scope: CacheScope::default(),
-        };
-        let mut had = 0;
-        for ((list, asked), pages) in ListKind::ALL.into_iter().zip(asked).zip(lists) {
-            match pages {
-                Ok(pages) => {
-                    had += usize::from(asked);
-                    listed.add(list, pages);
-                }
-                Err(error) if ends_more(list, &error) => return Err(error),
-                Err(error) => {
-                    let error = errors::kept(error);
-                    listed.catalog.unlisted.push(Unlisted { list, error });
-                }
-            }
-        }
-        match (had, listed.catalog.unlisted.first()) {
-            (0, Some(unlisted)) => Err(unlisted.error.clone()),
-            _ => Ok(listed),
-        }
-    }
 }
 
 impl ServerListing {
@@ -157,6 +142,33 @@ impl ServerListing {
         self.fresh_for = self.fresh_for.into_iter().chain(pages.fresh_for).min();
         self.catalog.take_over(list, pages.catalog);
     }
+}
+
+/// The four lists as one, and how many of those that were asked for could be had.
+///
+/// # Errors
+/// What ends more than a list.
+fn all_of(asked: [bool; 4], lists: [Result<Pages>; 4]) -> Result<(ServerListing, usize)> {
+    let mut listed = ServerListing {
+        catalog: Catalog { tasks: BTreeSet::new(), ..Catalog::default() },
+        fresh_for: None,
+        scope: CacheScope::default(),
+    };
+    let mut had = 0;
+    for ((list, asked), pages) in ListKind::ALL.into_iter().zip(asked).zip(lists) {
+        match pages {
+            Ok(pages) => {
+                had += usize::from(asked);
+                listed.add(list, pages);
+            }
+            Err(error) if ends_more(list, &error) => return Err(error),
+            Err(error) => {
+                let error = errors::kept(error);
+                listed.catalog.unlisted.push(Unlisted { list, error });
+            }
+        }
+    }
+    Ok((listed, had))
 }
 
 /// Whether the failure of a list says something of the whole server (SPEC 8.4): credentials that are missing for it, but for a list other

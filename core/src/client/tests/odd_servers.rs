@@ -69,11 +69,18 @@ async fn a_list_that_hangs_is_left_out() {
     open.close().await;
 }
 
-/// SPEC 4.4: where no list can be had, there is nothing to connect for.
+/// SPEC 4.4: a server whose only list fails is connected, unless the host refuses one that lists
+/// nothing.
 #[tokio::test]
-async fn a_server_without_any_list_that_can_be_had_is_refused() {
-    let error =
-        answering(&[("tools/list", r#""error":{"code":-5,"message":"no"}"#)]).refused().await;
+async fn a_server_without_any_list_that_can_be_had_is_connected() {
+    let failing = [("tools/list", r#""error":{"code":-5,"message":"no"}"#)];
+    let open = answering(&failing).connect().await;
+    let unlisted: Vec<ListKind> = open.catalog.unlisted.iter().map(|it| it.list).collect();
+    assert_eq!(unlisted, [ListKind::Tools]);
+    open.call("any", json!({})).await.unwrap();
+    open.close().await;
+    let server = answering(&failing).options(|it| it.nothing_listed = NothingListed::Error);
+    let error = server.refused().await;
     assert_eq!((error.code(), &error.detail()["code"]), (ErrorCode::ServerError, &(-5).into()));
 }
 

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 
 use super::chosen::Chosen;
 use super::figures::{Figures, Key, Round};
-use super::peers::Started;
+use super::peers::{self, Started};
 use super::table::shown;
 use super::workloads::{Group, RATE, Workload};
 use super::{measure, pin, prepare};
 use crate::machine::Machine;
-use crate::run::Run;
+use crate::run::{Run, Stop};
 
 /// A checkout with its clients and what they gave.
 struct Side<'a> {
@@ -44,6 +44,9 @@ fn refused(why: &str) -> ExitCode {
 }
 
 fn measure_both(before: &Machine, now: &Machine, run: &mut Run, chosen: &Chosen) -> ExitCode {
+    if let Err(Stop::Failed(why) | Stop::NotRun(why)) = peers::build_server(now, run) {
+        return refused(&why);
+    }
     let mut sides = [before, now].map(|machine| Side {
         machine,
         ready: prepare(machine, run, chosen),

@@ -174,8 +174,13 @@ pub const REAL: &str = "real";
 
 const CLIENTS: &str = "tests/bench/peers";
 
+/// The server that all clients have.
+pub fn build_server(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-testserver"]))
+}
+
 fn pipe(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
-    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-testserver"]))?;
+    build_server(machine, run)?;
     let program = machine.target.join("release/bench-pipe");
     compile(machine, run, "pipe.c", &program, &[])?;
     Ok(Program::new(program))
@@ -267,7 +272,7 @@ fn node(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
 }
 
 fn plain(machine: &Machine, run: &mut Run) -> Result<Program, Stop> {
-    run.command(&mut machine.cargo(&["build", "--release", "-p", "trunkline-testserver"]))?;
+    build_server(machine, run)?;
     Ok(Program::new("node").argument(format!("{CLIENTS}/plain_client.mjs")))
 }
 

@@ -138,6 +138,10 @@ fn many_processes_write_at_once_and_some_are_killed() {
     assert_eq!(last.warnings(), Vec::<String>::new());
 }
 
+/// What the child prints when it has checked everything.
+#[cfg(target_os = "linux")]
+const CHECKED: &str = "the full disk was seen";
+
 /// SPEC 14.2: on a disk that takes nothing more the old catalog stays whole, the pool knows the new one, and hears of it once.
 #[cfg(target_os = "linux")]
 #[test]
@@ -149,6 +153,7 @@ fn a_full_disk_leaves_the_old_catalog() {
             assert_eq!(opened.catalogs.known(&key("s")), CatalogLookup::Catalog(catalog(text)));
         }
         assert_eq!(opened.warnings().len(), 1, "{:?}", opened.warnings());
+        println!("{CHECKED}");
         return;
     }
     let folder = Place::new();
@@ -159,8 +164,10 @@ fn a_full_disk_leaves_the_old_catalog() {
     limited
         .args(["-c", "trap '' XFSZ && ulimit -f 0 && exec \"$0\" \"$@\""])
         .arg(child.get_program());
-    limited.args(child.get_args()).env(GIVEN, given.to_string()).stdout(Stdio::null());
-    assert!(limited.status().unwrap().success());
+    let output = limited.args(child.get_args()).env(GIVEN, given.to_string()).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    // A child that ran no test ends well too.
+    assert!(output.status.success() && printed.contains(CHECKED), "{output:?}");
     assert_eq!(folder.found(&key("s")), CatalogLookup::Catalog(catalog("one")));
     assert_eq!(folder.names(), [key("s").digits() + ".json"]);
 }
