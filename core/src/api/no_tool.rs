@@ -39,7 +39,9 @@ pub(super) fn tool_among(
                 Some(format!("the server lists {more} more, which are left out")),
             )
         }
-        None => (Some(Reason::Unknown), catalog.why_unlisted(ListKind::Tools).map(ToString::to_string)),
+        None => {
+            (Some(Reason::Unknown), catalog.why_unlisted(ListKind::Tools).map(ToString::to_string))
+        }
     }
 }
 

@@ -80,8 +80,7 @@ impl Link {
             return Err(errors::protocol(&self.server, message));
         }
         let asked = [declared.tools, declared.prompts, declared.resources, declared.resources];
-        let is_refused =
-            when == When::First && self.options.nothing_listed == NothingListed::Error;
+        let is_refused = when == When::First && self.options.nothing_listed == NothingListed::Error;
         let (mut listed, had) = all_of(asked, [tools, prompts, resources, templates])?;
         if let Some(unlisted) = listed.catalog.unlisted.first()
             && had == 0

@@ -244,6 +244,7 @@ fn request() -> OutgoingRequest<'static> {
     OutgoingRequest {
         method: "tools/call",
         params: "{}",
+        has_own_meta: true,
         caller: None,
         attempts: None,
         timeout: HANG,
