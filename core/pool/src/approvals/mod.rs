@@ -32,6 +32,7 @@ mod request;
 mod risk;
 mod root;
 mod sign_in;
+mod skeleton;
 #[cfg(test)]
 mod tests;
 mod tools;

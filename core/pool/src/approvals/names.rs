@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use unicode_security::MixedScript as _;
-use unicode_security::confusable_detection::skeleton;
+
+use super::skeleton::skeleton;
 
 /// Whether a name may be read as another: letters of several scripts in one, or all of them like letters of ASCII.
 pub fn is_deceptive(name: &str) -> bool {
