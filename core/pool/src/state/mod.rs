@@ -288,10 +288,18 @@ impl PoolState {
 
     /// Lets those begin who waited for what has become free.
     fn fill(&mut self, effects: &mut Vec<Effect>) {
-        self.end_replaced_by_wishes(effects);
+        // Nearly always nobody waits, and each step passes here.
+        let is_wished = !self.queue.names.is_empty();
+        if is_wished {
+            self.end_replaced_by_wishes(effects);
+        }
         self.fill_slots(effects);
-        self.fill_wishes(effects);
-        self.fill_owed(effects);
+        if is_wished {
+            self.fill_wishes(effects);
+        }
+        if !self.owed.is_empty() {
+            self.fill_owed(effects);
+        }
     }
 
     /// Tells what the whole step has made of the budget.
