@@ -12,10 +12,18 @@ const { checkSignal, keptUntilHere, settle } = require('./settle.cjs');
  * whose handlers may have to answer meanwhile.
  */
 async function callTool(native, tool, args, options, owner) {
-  const start = (json, number) => native.callTool(readText(tool, 'tool'), encodeArguments(args), json, number);
-  if (options !== undefined) return send(CallResult, options, start, owner);
+  if (options !== undefined) {
+    const start = (json, number) => native.callTool(readText(tool, 'tool'), encodeArguments(args), json, number);
+    return send(CallResult, options, start, owner);
+  }
+  let answer;
   try {
-    return new CallResult(await begun(start));
+    answer = native.callTool(readText(tool, 'tool'), encodeArguments(args));
+  } catch (reason) {
+    throw unsent(reason);
+  }
+  try {
+    return new CallResult(await answer);
   } catch (reason) {
     throw errorOf(reason);
   } finally {
@@ -33,15 +41,20 @@ async function send(Kind, options, start, owner) {
   }
 }
 
-/** What fails before the call is on its way was not sent. */
+/** Begins a call. */
 function begun(begin, ...given) {
   try {
     return begin(...given);
   } catch (reason) {
-    const error = errorOf(reason);
-    if (error instanceof TrunklineError) error.outcome = 'not_sent';
-    throw error;
+    throw unsent(reason);
   }
+}
+
+/** The error of what fails before the call is on its way. */
+function unsent(reason) {
+  const error = errorOf(reason);
+  if (error instanceof TrunklineError) error.outcome = 'not_sent';
+  return error;
 }
 
 function readOptions(options) {

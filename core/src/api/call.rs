@@ -40,36 +40,42 @@ pub(crate) fn start(
     let seen = held.seen();
     let cell = &seen.cell;
     let published = cell.load();
-    let unsent = |error: Error| {
-        let error = session.explained(&cell.server, error);
-        let error = error.with_server(&*cell.server).with_session(&*session.recipient.id);
-        error.with_outcome(Outcome::NotSent)
-    };
+    let seen_now = (&seen, &**published);
     if log_level::is_kept(callee, &published) {
-        let kept = log_level::keep(session, cell, arguments);
-        done(kept.map(|()| CallResult::empty()).map_err(unsent));
+        let kept = log_level::keep(session, cell, arguments).map(|()| CallResult::empty());
+        done(kept.map_err(|error| unsent(session, cell, error)));
         return Operation::ended();
     }
-    let setting = Setting::of((session, callee), cell, &published, arguments);
-    let params = setting.as_ref().map(Setting::params);
-    let arguments = params.as_deref().unwrap_or(arguments);
+    let Some(setting) = Setting::of((session, callee), cell, &published, arguments) else {
+        return begin(session, held, seen_now, (callee, arguments), options, done);
+    };
+    let params = setting.params();
     let done = move |result: Result<CallResult>| {
-        if let Some(setting) = setting {
-            setting.end(&result);
-        }
+        setting.end(&result);
         done(result);
     };
-    let called = (callee, arguments);
+    begin(session, held, seen_now, (callee, &params), options, done)
+}
+
+/// The same, with the params that go out.
+fn begin(
+    session: &Arc<SessionCore>,
+    held: &Arc<LeaseState>,
+    (seen, published): (&Arc<EntryView>, &EntrySnapshot),
+    called: (Callee<'_>, &str),
+    options: &CallOptions,
+    done: impl FnOnce(Result<CallResult>) + Send + 'static,
+) -> Operation {
     let begin = || Ok((session.calls.begin(session)?, Instant::now()));
-    match Call::prepare(session, (held, &seen), &published, called, options, begin) {
+    match Call::prepare(session, (held, seen), published, called, options, begin) {
         Ok(call) => {
             let number = call.number;
-            Operation::call(send(call, &published, options, done), number)
+            Operation::call(send(call, published, options, done), number)
         }
         Err(error) => {
-            let error = unsent(error);
+            let error = unsent(session, &seen.cell, error);
             let owed = AwaitedLists::by_hold(session, held, &error);
-            if let (Some(owed), Callee::Tool(tool)) = (owed, callee) {
+            if let (Some(owed), (Callee::Tool(tool), arguments)) = (owed, called) {
                 return awaited_lists::start(
                     session,
                     (owed, tool),
@@ -82,6 +88,13 @@ pub(crate) fn start(
             Operation::ended()
         }
     }
+}
+
+/// The error of a call of which nothing was sent.
+fn unsent(session: &SessionCore, cell: &EntryCell, error: Error) -> Error {
+    let error = session.explained(&cell.server, error);
+    let error = error.with_server(&*cell.server).with_session(&*session.recipient.id);
+    error.with_outcome(Outcome::NotSent)
 }
 
 /// The same for a call of a tool that has its number already, and waited for the server since it `began`. Nothing when it ended here.
@@ -103,9 +116,7 @@ pub(super) fn go_on(
             let ended = CallEnd { sent: 0, came: Err(error.code()) };
             let counted = (&*cell.server, CALL_TOOL, &*cell.usage);
             session.call_ended((number, began), counted, ended);
-            let error = session.explained(&cell.server, error);
-            let error = error.with_server(&*cell.server).with_session(&*session.recipient.id);
-            done(Err(error.with_outcome(Outcome::NotSent)));
+            done(Err(unsent(session, cell, error)));
             None
         }
     }
@@ -171,6 +182,7 @@ pub(super) struct Call {
     what: CallTarget,
     /// The text of the request's params.
     params: String,
+    has_own_meta: bool,
 }
 
 enum CallTarget {
@@ -215,6 +227,7 @@ impl Call {
             }
         };
         let level = log_level::said_by_requests(session, cell, published);
+        let has_own_meta = options.meta.is_some() || matches!(callee, Callee::Method(_));
         let params = with_meta(params, options.meta.as_deref(), level)?;
         let waits = retry::lasts(options) && retry::comes_back(published.slot.state);
         if published.connection.is_none() && !waits {
@@ -234,6 +247,7 @@ impl Call {
             reads_here: options.reads_here,
             what,
             params,
+            has_own_meta,
         })
     }
 
@@ -277,6 +291,7 @@ impl Call {
             reads_here: self.reads_here && is_plain,
             method,
             params: &self.params,
+            has_own_meta: self.has_own_meta,
             caller: Some(self.session.recipient.number),
             attempts,
             timeout: self.timeout,

@@ -16,6 +16,11 @@ pub(super) fn timeouts(
 ) -> (Duration, Duration) {
     let pool = &session.driver.options;
     let (server, call) = (&cell.spec, options);
+    let said = [call.timeout, call.idle_timeout, server.call_timeout, server.call_idle_timeout];
+    if said == [None; 4] {
+        // As of nearly every call.
+        return (pool.call_timeout, pool.call_idle_timeout.min(pool.call_timeout));
+    }
     nearest(
         [(call.timeout, call.idle_timeout), (server.call_timeout, server.call_idle_timeout)],
         (pool.call_timeout, pool.call_idle_timeout),

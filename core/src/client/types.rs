@@ -157,6 +157,8 @@ pub(crate) struct OutgoingRequest<'a> {
     pub method: &'a str,
     /// The text of a JSON object.
     pub params: &'a str,
+    /// Whether a `_meta` of the caller's may be in it, and so a token of progress of the caller's.
+    pub has_own_meta: bool,
     /// The session on whose behalf it is made.
     pub caller: Option<SessionId>,
     /// The attempts that it is one of, whose time in all it has; by default it has its own.
@@ -183,6 +185,7 @@ impl<'a> OutgoingRequest<'a> {
         OutgoingRequest {
             method,
             params,
+            has_own_meta: false,
             caller: None,
             attempts: None,
             timeout,

@@ -214,6 +214,7 @@ async fn request(
     let request = OutgoingRequest {
         method,
         params: &params,
+        has_own_meta: false,
         // What a subscription leads to is no session's in particular.
         caller: None,
         attempts: None,

@@ -23,6 +23,7 @@ impl Filter {
     }
 
     /// Whether it admits everything.
+    #[inline]
     pub fn hides_nothing(&self) -> bool {
         self.include.is_none() && self.exclude.is_empty()
     }

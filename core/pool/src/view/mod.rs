@@ -112,7 +112,11 @@ impl View {
     }
 
     /// Whether a tool or prompt of that name is visible: both filters must admit it.
+    #[inline]
     pub fn admits(&self, name: &str) -> bool {
+        if self.hides_nothing() {
+            return true;
+        }
         if self.exposing.is_none() {
             return self.by_server.admits(name) && self.by_session.admits(name);
         }
@@ -147,6 +151,7 @@ impl View {
     }
 
     /// Whether it admits everything.
+    #[inline]
     pub fn hides_nothing(&self) -> bool {
         self.by_server.hides_nothing() && self.by_session.hides_nothing()
     }

@@ -44,7 +44,7 @@ impl Link {
         done: ReplyCallback,
         purpose: Purpose,
     ) -> RequestId {
-        let OutgoingRequest { method, params, caller, attempts, .. } = request;
+        let OutgoingRequest { method, params, has_own_meta, caller, attempts, .. } = request;
         let OutgoingRequest { timeout, idle_timeout, progress, reads_here, .. } = request;
         let token = progress.as_ref().map(|_| id);
         let begun = attempts.as_ref().map(|attempts| *attempts.begun());
@@ -69,7 +69,7 @@ impl Link {
             // After it is in the table: whoever lays the reader's role down looks there.
             self.wire.recall_reader();
         }
-        let error = self.write(id, method, params, metadata.as_deref(), token);
+        let error = self.write(id, method, (params, has_own_meta), metadata.as_deref(), token);
         if let Some(error) = error
             && let Some(flight) = self.calls.take(id)
         {
@@ -87,7 +87,8 @@ impl Link {
             return None;
         }
         let token = self.calls.wants_progress(id).then_some(id);
-        let error = self.write(id, method, params, self.metadata.load().as_deref(), token);
+        let metadata = self.metadata.load();
+        let error = self.write(id, method, (params, true), metadata.as_deref(), token);
         if error.is_none() && !self.calls.contains(id) {
             self.recall(id, "the caller no longer waits");
         }
@@ -98,7 +99,7 @@ impl Link {
         &self,
         id: u64,
         method: &str,
-        params: &str,
+        params: (&str, bool),
         metadata: Option<&Metadata>,
         token: Option<u64>,
     ) -> Option<Error> {
@@ -152,6 +153,7 @@ impl Link {
         let request = OutgoingRequest {
             method,
             params,
+            has_own_meta: false,
             caller: None,
             attempts: None,
             timeout: NEVER,
@@ -250,7 +252,7 @@ fn write_request(
     frame: &mut Vec<u8>,
     id: u64,
     method: &str,
-    params: &str,
+    params: (&str, bool),
     metadata: Option<&Metadata>,
     token: Option<u64>,
 ) {
@@ -304,7 +306,7 @@ mod tests {
     fn params_go_out_as_they_came_with_line_breaks_as_spaces() {
         let mut sent = Vec::new();
         let params = "{\"a\": 1e400,\n\"b\":\"\\n\"}";
-        write_request(&mut sent, 7, "tools/call", params, None, None);
+        write_request(&mut sent, 7, "tools/call", (params, true), None, None);
         let expected =
             r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a": 1e400, "b":"\n"}}"#;
         assert_eq!(String::from_utf8(sent).unwrap(), format!("{expected}\n"));

@@ -70,16 +70,19 @@ impl Introduced {
 /// session.
 const TOKEN: &str = "progressToken";
 
-/// Appends the params of a request with what is to be in their `_meta`, and without a token of the caller's; everything else as it was.
+/// Appends the params of a request with what is to be in their `_meta`, and without a token of the
+/// caller's; everything else as it was. With the params comes whether they may have a `_meta` of the
+/// caller's.
 pub(in crate::client) fn write_params(
     frame: &mut Vec<u8>,
-    params: &str,
+    (params, has_own_meta): (&str, bool),
     metadata: Option<&Metadata>,
     token: Option<u64>,
 ) {
     static TOKENS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(TOKEN));
     static METAS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"_meta\""));
-    if metadata.is_none() && token.is_none() && !may_have(params, &TOKENS) {
+    let has_token = || has_own_meta && may_have(params, &TOKENS);
+    if metadata.is_none() && token.is_none() && !has_token() {
         return frame.extend_from_slice(params.as_bytes());
     }
     let token = token.map(|token| token.to_string());
@@ -155,7 +158,7 @@ mod tests {
         let us = Implementation::new("us", "1");
         let modern = Metadata::new("2026-07-28", &us, &ClientCapabilities::default());
         let mut frame = Vec::new();
-        write_params(&mut frame, params, Some(&modern).filter(|_| is_modern), token);
+        write_params(&mut frame, (params, true), Some(&modern).filter(|_| is_modern), token);
         String::from_utf8(frame).unwrap()
     }
 
