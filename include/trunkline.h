@@ -519,69 +519,6 @@ typedef struct {
 } trunkline_str;
 
 /**
- * The end of an operation, or an event: what a queue delivers, and what a completion callback is
- * shown.
- *
- * From `trunkline_queue_drain` the caller owns `buf`, `error` and `handle`. In a callback `buf`
- * and `error` are borrowed; to keep one, take the pointer and set the field to NULL. A lease in
- * `handle` is the host's own in both cases: release it.
- */
-typedef struct {
-    /**
-     * The number that the host gave when it started the operation or subscribed; 0 in a callback.
-     */
-    uint64_t tag;
-    /**
-     * Of an acquire: the lease. Of an event or an end: the subscription. Otherwise 0.
-     */
-    uint64_t handle;
-    /**
-     * What this item tells.
-     */
-    trunkline_item_kind kind;
-    /**
-     * How the operation ended; `TRUNKLINE_STATUS_OK` for events.
-     */
-    trunkline_status status;
-    /**
-     * The number of the event (a `trunkline_event`, and whatever comes later); 0 otherwise.
-     */
-    uint32_t event;
-    /**
-     * 0.
-     */
-    uint32_t reserved;
-    /**
-     * The result, report or event: JSON text. NULL when there is none.
-     */
-    trunkline_buf *buf;
-    /**
-     * Why the operation failed; NULL when it did not.
-     */
-    trunkline_error *error;
-    /**
-     * 0.
-     */
-    uint64_t reserved_more[2];
-} trunkline_item;
-
-/**
- * Called once, on a thread of the library, when an operation ended. `item` is the library's, and
- * good until the function returns.
- *
- * It must not throw. It may start operations, cancel, release, unsubscribe and free; a blocking
- * function answers `TRUNKLINE_STATUS_WRONG_THREAD` inside it. A few threads of each pool serve all
- * completions, so one that blocks holds up others.
- */
-typedef void (*trunkline_done_fn)(void *user_data, trunkline_item *item);
-
-/**
- * Called exactly once for each `user_data` that was handed over, after its last callback, or
- * before the function returns when that function fails. May be NULL.
- */
-typedef void (*trunkline_destroy_fn)(void *user_data);
-
-/**
  * Called with what servers ask of the host, in their order, on a thread of the handlers' own.
  * `news` is a `trunkline_request_news` (or a number that came later), `request` the number to
  * answer by, `json` good until the function returns. What a server sends is to be shown to people
@@ -594,6 +531,12 @@ typedef void (*trunkline_ask_fn)(void *user_data,
                                  uint32_t news,
                                  uint64_t request,
                                  trunkline_str json);
+
+/**
+ * Called exactly once for each `user_data` that was handed over, after its last callback, or
+ * before the function returns when that function fails. May be NULL.
+ */
+typedef void (*trunkline_destroy_fn)(void *user_data);
 
 /**
  * Called with each message of the pool for a server that the host provides, in their order, on a
@@ -674,6 +617,63 @@ typedef struct {
 } trunkline_call_options;
 
 /**
+ * The end of an operation, or an event: what a queue delivers, and what a completion callback is
+ * shown.
+ *
+ * From `trunkline_queue_drain` the caller owns `buf`, `error` and `handle`. In a callback `buf`
+ * and `error` are borrowed; to keep one, take the pointer and set the field to NULL. A lease in
+ * `handle` is the host's own in both cases: release it.
+ */
+typedef struct {
+    /**
+     * The number that the host gave when it started the operation or subscribed; 0 in a callback.
+     */
+    uint64_t tag;
+    /**
+     * Of an acquire: the lease. Of an event or an end: the subscription. Otherwise 0.
+     */
+    uint64_t handle;
+    /**
+     * What this item tells.
+     */
+    trunkline_item_kind kind;
+    /**
+     * How the operation ended; `TRUNKLINE_STATUS_OK` for events.
+     */
+    trunkline_status status;
+    /**
+     * The number of the event (a `trunkline_event`, and whatever comes later); 0 otherwise.
+     */
+    uint32_t event;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The result, report or event: JSON text. NULL when there is none.
+     */
+    trunkline_buf *buf;
+    /**
+     * Why the operation failed; NULL when it did not.
+     */
+    trunkline_error *error;
+    /**
+     * 0.
+     */
+    uint64_t reserved_more[2];
+} trunkline_item;
+
+/**
+ * Called once, on a thread of the library, when an operation ended. `item` is the library's, and
+ * good until the function returns.
+ *
+ * It must not throw. It may start operations, cancel, release, unsubscribe and free; a blocking
+ * function answers `TRUNKLINE_STATUS_WRONG_THREAD` inside it. A few threads of each pool serve all
+ * completions, so one that blocks holds up others.
+ */
+typedef void (*trunkline_done_fn)(void *user_data, trunkline_item *item);
+
+/**
  * Called with what the library logs, on a thread of its own. `records` is the text of a JSON array of
  * `{time_ms, level, logger, message, fields}`, good until the function returns. It must not throw.
  */
@@ -721,107 +721,6 @@ uint64_t trunkline_buf_revision(const trunkline_buf *buf);
  * Frees a buffer. NULL is fine.
  */
 void trunkline_buf_free(trunkline_buf *buf);
-
-/**
- * Changes what a session sees and wants, at once and without touching a connection. Events tell
- * what is different; equal options change nothing.
- *
- * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load` and
- * `roots`, as when it was opened. Each replaces what was; what is absent stays. Other `roots` are
- * told to the servers of its own connections, whose lists are then asked for again; they are looked at
- * on this thread, which a file system may keep waiting.
- *
- * Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_configure(trunkline_pool *pool,
-                                             uint64_t session,
-                                             trunkline_str options_json,
-                                             trunkline_error **err);
-
-/**
- * Takes a server away from this session alone: its tools, prompts and resources go, its calls are
- * refused with the reason `disabled`, and the session holds it no longer. Calls under way finish.
- * Its leases stay, of no use until `trunkline_session_enable`. Repeating it does nothing.
- *
- * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_disable(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_str server,
-                                           trunkline_error **err);
-
-/**
- * Undoes `trunkline_session_disable`: the server is acquired again for whatever held it, in the
- * background, and `tools_changed` tells when it is back. Repeating it does nothing.
- *
- * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_enable(trunkline_pool *pool,
-                                          uint64_t session,
-                                          trunkline_str server,
-                                          trunkline_error **err);
-
-/**
- * Replaces the folders that servers are told of, and waits until they are looked at. Servers that can
- * be told are told so, and the lists of every connection are asked for again, in the background.
- * Folders that are equal to those before do nothing. Changes are made in the order of the calls; a
- * file system that does not answer keeps this one waiting and those after it, and nothing else.
- * Blocks: `WRONG_THREAD` inside a callback.
- *
- * `roots_json`: a JSON array of folders, absolute or relative to the workspace, as the option
- * `roots` of the pool.
- *
- * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no folder, with
- * nothing changed; `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
- */
-trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,
-                                          trunkline_str roots_json,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_set_roots` without waiting: `done` is called once it ended, on a thread of the
- * library. Cancelling does not take back a change that was begun.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_set_roots_start(trunkline_pool *pool,
-                                                trunkline_str roots_json,
-                                                trunkline_done_fn done,
-                                                void *user_data,
-                                                trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_set_roots` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_set_roots_enqueue(trunkline_pool *pool,
-                                                  trunkline_str roots_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is
- * no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
- * lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
- *
- * `gates_json`: an object with any of `allowed`, `excluded` and `pending`, arrays of patterns of
- * names (`*` any characters, `?` one). What is absent is not kept: without `allowed` all may run,
- * and `"allowed": []` is none.
- *
- * `out`: the report `{v, servers: {name: {admitted, reason?}}}` of the servers about which it
- * changed; free it with `trunkline_buf_free`.
- *
- * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_set_gates(trunkline_pool *pool,
-                                          trunkline_str gates_json,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
 
 /**
  * The status number of an error. Of NULL: `TRUNKLINE_STATUS_OK`.
@@ -891,33 +790,6 @@ const trunkline_error *trunkline_error_cause(const trunkline_error *error);
  * Frees an error, and its causes with it. NULL is fine.
  */
 void trunkline_error_free(trunkline_error *error);
-
-/**
- * Why a server, or a tool by its exposed name, is there or is not. What sessions hide or switch off is
- * not in it. Returns at once.
- *
- * `out`: `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
- * `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide; free it with
- * `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`, `FORKED`.
- */
-trunkline_status trunkline_pool_explain(trunkline_pool *pool,
-                                        trunkline_str name,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_explain` for a session: with its own servers, and with what it holds, switches off
- * and filters.
- *
- * Errors: `INVALID_ARGUMENT`, `CLOSED`, `BAD_HANDLE`, `FORKED`.
- */
-trunkline_status trunkline_session_explain(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_str name,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
 
 /**
  * Answers a request of a server. Any thread may, also inside the function that was told of the
@@ -996,70 +868,6 @@ trunkline_status trunkline_session_close(trunkline_pool *pool,
                                          trunkline_error **err);
 
 /**
- * The tools of the session's view. A first list is sorted by exposed name; after that, tools that were
- * listed keep their places within the session, and new ones come after them.
- *
- * `out`: a JSON array of `{name, server, own_name, trust, always_load, deferred, definition}`, the definitions as the servers
- * sent them; `trunkline_buf_revision` says its number. Free it with `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_tools(trunkline_pool *pool,
-                                         uint64_t session,
-                                         trunkline_buf **out,
-                                         trunkline_error **err);
-
-/**
- * The tools of the session's view in the shape in which a model API takes them, in the order and with the
- * number of `trunkline_session_tools`.
- *
- * `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
- * (definitions whose schemas each of them takes). `out`: a JSON
- * array of tools. Schemas are as the servers sent them, but for what the API refuses; free it with
- * `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT` (`detail.path` is `shape`).
- */
-trunkline_status trunkline_session_tools_for(trunkline_pool *pool,
-                                             uint64_t session,
-                                             trunkline_str shape,
-                                             trunkline_buf **out,
-                                             trunkline_error **err);
-
-/**
- * The prompts of the session's view, as of `trunkline_session_tools`.
- */
-trunkline_status trunkline_session_prompts(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * The resources of the session's view, as of `trunkline_session_tools`; names are URIs.
- */
-trunkline_status trunkline_session_resources(trunkline_pool *pool,
-                                             uint64_t session,
-                                             trunkline_buf **out,
-                                             trunkline_error **err);
-
-/**
- * The resource templates of the session's view, as of `trunkline_session_tools`; names are URI
- * templates.
- */
-trunkline_status trunkline_session_resource_templates(trunkline_pool *pool,
-                                                      uint64_t session,
-                                                      trunkline_buf **out,
-                                                      trunkline_error **err);
-
-/**
- * The tools of one server in the session's view, as of `trunkline_session_tools`.
- */
-trunkline_status trunkline_lease_tools(trunkline_pool *pool,
-                                       uint64_t lease,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
-
-/**
  * What a lease holds.
  *
  * `out`: `{"v": 1, "server": ..., "entry_index": ..., "generation": ..., "state": ...}`; free it
@@ -1132,15 +940,42 @@ trunkline_status trunkline_host_close(trunkline_pool *pool,
                                       trunkline_error **err);
 
 /**
- * Calls a tool by the server's own name. Blocks: `WRONG_THREAD` inside a callback.
+ * What the server of a lease said of itself when it was connected to last. Returns at once.
  *
- * `arguments_json`: the text of a JSON object; empty for `{}`. `options`: NULL for all defaults.
- * `out`: the result exactly as the server sent it, which may say that the tool failed (`isError`);
- * free it with `trunkline_buf_free`.
+ * `out`: `{protocol_version, server_info, capabilities, instructions}`, the values in the
+ * protocol's spelling, unverified, and without the secrets that the server has of the host;
+ * nothing before it was connected to; `null` stands for nothing. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_lease_introduction(trunkline_pool *pool,
+                                              uint64_t lease,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * The tools of this server in the session's view, as of `trunkline_session_tools`.
+ *
+ * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_lease_tools(trunkline_pool *pool,
+                                       uint64_t lease,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * Calls a tool by the server's own name. An error of a call that may have reached the server has
+ * an `outcome`, and the arguments. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `arguments_json`: as JSON, an object; empty for `{}`. `options`: NULL for all defaults. `out`:
+ * the result exactly as the server sent it, which may say that the tool failed (`isError`). Free
+ * it with `trunkline_buf_free`.
  *
  * Errors: `TOOL_NOT_FOUND`, `SERVER_ERROR`, `TIMEOUT`, `CANCELLED`, `UNAVAILABLE`,
  * `CALL_INTERRUPTED`, `PROTOCOL`, `LIMIT`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- * Those of a call that may have reached the server have an `outcome`, and the arguments.
  */
 trunkline_status trunkline_lease_call_tool(trunkline_pool *pool,
                                            uint64_t lease,
@@ -1183,13 +1018,17 @@ trunkline_status trunkline_lease_call_tool_enqueue(trunkline_pool *pool,
                                                    trunkline_error **err);
 
 /**
- * Sends any other request of the protocol. The common ones and their parameters: `resources/read`
- * `{"uri"}`, `prompts/get` `{"name", "arguments"?}`, `completion/complete` `{"ref", "argument",
- * "context"?}`, `logging/setLevel` `{"level"}`. Blocks: `WRONG_THREAD` inside a callback.
+ * Sends any other request of the protocol, and gives its result undecoded. The common ones and
+ * their parameters: `resources/read` `{"uri"}`, `prompts/get` `{"name", "arguments"?}`,
+ * `completion/complete` `{"ref", "argument", "context"?}`, `logging/setLevel` `{"level"}`. Blocks:
+ * `WRONG_THREAD` inside a callback.
  *
- * `params_json`: the text of a JSON object; empty for `{}`. `options`, `out` and the errors: as of
- * `trunkline_lease_call_tool`; `INVALID_ARGUMENT` for `initialize`, for calls of tools and for
- * subscriptions, which have functions of their own, and for a prompt that the view does not have.
+ * `params_json`: as JSON, an object; empty for `{}`. `options`: NULL for all defaults. `out`: the
+ * result exactly as the server sent it. Free it with `trunkline_buf_free`.
+ *
+ * Errors: those of `trunkline_lease_call_tool`, `INVALID_ARGUMENT` for `initialize`, for calls of
+ * tools and for subscriptions, which have functions of their own, and for a prompt that the view
+ * does not have.
  */
 trunkline_status trunkline_lease_request(trunkline_pool *pool,
                                          uint64_t lease,
@@ -1232,12 +1071,12 @@ trunkline_status trunkline_lease_request_enqueue(trunkline_pool *pool,
                                                  trunkline_error **err);
 
 /**
- * Subscribes the session to updates of a resource, which come as
- * `TRUNKLINE_EVENT_RESOURCE_UPDATED`, of a modern server also those of a part of it. Counted, by
- * whichever lease of the session: each needs its unsubscribe. Blocks: `WRONG_THREAD` inside a
- * callback.
+ * Subscribes the session to updates of a resource, which come as `resource_updated` events, of a
+ * modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever lease
+ * of the session: each needs its `trunkline_lease_unsubscribe_resource`. Blocks: `WRONG_THREAD`
+ * inside a callback.
  *
- * Errors: as of `trunkline_lease_request`.
+ * Errors: those of `trunkline_lease_request`.
  */
 trunkline_status trunkline_lease_subscribe_resource(trunkline_pool *pool,
                                                     uint64_t lease,
@@ -1276,7 +1115,7 @@ trunkline_status trunkline_lease_subscribe_resource_enqueue(trunkline_pool *pool
  * The counterpart of `trunkline_lease_subscribe_resource`: with the last the session gets no more
  * updates. Without any it does nothing. Blocks: `WRONG_THREAD` inside a callback.
  *
- * Errors: as of `trunkline_lease_request`.
+ * Errors: those of `trunkline_lease_request`.
  */
 trunkline_status trunkline_lease_unsubscribe_resource(trunkline_pool *pool,
                                                       uint64_t lease,
@@ -1440,7 +1279,8 @@ trunkline_status trunkline_pool_close(trunkline_pool *pool,
 void trunkline_pool_free(trunkline_pool *pool);
 
 /**
- * The whole pool as JSON. Always works, and never shows a secret.
+ * `trunkline_pool_status_with` without options: the whole pool as JSON. Always works, and never shows
+ * a secret.
  *
  * `out`: the text; free it with `trunkline_buf_free`.
  *
@@ -1451,222 +1291,16 @@ trunkline_status trunkline_pool_status(trunkline_pool *pool,
                                        trunkline_error **err);
 
 /**
- * The same with options, for what costs more than a look at the pool's own state.
- *
- * `options_json`: `{"processes": ...}`, with the defaults of docs/reference/options.md; empty: all
- * defaults.
- *
- * `out`: the text; free it with `trunkline_buf_free`.
- *
- * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
- */
-trunkline_status trunkline_pool_status_with(trunkline_pool *pool,
-                                            trunkline_str options_json,
-                                            trunkline_buf **out,
-                                            trunkline_error **err);
-
-/**
- * What the status counts, in the text format of Prometheus (0.0.4), to be served by the host at an
- * address of its own. Its labels are names of servers, methods of the protocol and codes of errors.
- *
- * `options_json`: as for `trunkline_pool_status_with`.
- *
- * `out`: the text; free it with `trunkline_buf_free`.
- *
- * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
- */
-trunkline_status trunkline_pool_metrics(trunkline_pool *pool,
-                                        trunkline_str options_json,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * Makes these servers the pool's run-time source, and waits until that is done: what is new starts
- * in the sessions that want it, what is gone is released, what is equal is not touched. Blocks:
+ * A lease on a server by its configuration, for a session by its id. It opens the session if need
+ * be, puts the server into the session's own source, and waits until it is connected. Blocks:
  * `WRONG_THREAD` inside a callback.
  *
- * `servers_json`: a JSON object of servers by name, with or without a `mcpServers` around it.
- * `out`: the report, `{v, servers: {name: {action, error?}}, findings?}`, with the members that no
- * rule knows as `[{kind, server, path, nearest?}]`; free it with `trunkline_buf_free`.
+ * `config_json`: as JSON, what the settings of one server have (`{"command": ...}`). `session_id`:
+ * its id. `options_json`: an object with any of `timeout_ms`, `origin` and `log_level`, as
+ * `docs/reference/options.md` has them; empty for all defaults. `out`: the lease;
+ * `trunkline_lease_release` gives it up.
  *
- * Errors: `INVALID_CONFIG` when the text is no such object (a server that is wrong spoils itself
- * alone, in the report); `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_reconcile(trunkline_pool *pool,
-                                          trunkline_str servers_json,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_reconcile` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_reconcile_start(trunkline_pool *pool,
-                                                trunkline_str servers_json,
-                                                trunkline_done_fn done,
-                                                void *user_data,
-                                                trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_reconcile` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_reconcile_enqueue(trunkline_pool *pool,
-                                                  trunkline_str servers_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * Replaces the connections of a server, and waits for the new ones. Blocks: `WRONG_THREAD` inside
- * a callback.
- *
- * `entry_index`: of the entry; `TRUNKLINE_EVERY_ENTRY` for all of the server's. `out`: a report
- * with `{entry_index, restarted, duration_ms | reason}` for each; free it with
- * `trunkline_buf_free`. The reason is `in_flight`, `disabled`, `auth_required`, `not_admitted`,
- * `budget_would_exceed`, `superseded` (the server is configured otherwise now, or no more),
- * `failed` or `closing`.
- *
- * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_restart(trunkline_pool *pool,
-                                        trunkline_str server,
-                                        uint32_t entry_index,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_restart` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_restart_start(trunkline_pool *pool,
-                                              trunkline_str server,
-                                              uint32_t entry_index,
-                                              trunkline_done_fn done,
-                                              void *user_data,
-                                              trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
-                                              trunkline_error **err);
-
-/**
- * `trunkline_pool_restart` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                uint32_t entry_index,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * Accepts the definition of a tool that is kept back: from then on it is listed and can be called
- * in every session, and, of a server that needed approval, in later processes. Accepting again does
- * nothing. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
- * the status, so that what is accepted is what was shown.
- *
- * Errors: `STALE_APPROVAL` when the tool has changed again since, `TOOL_NOT_FOUND` when the server
- * lists none of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
- * `INVALID_ARGUMENT` (also for a server that the pool never saw).
- */
-trunkline_status trunkline_pool_accept_tool(trunkline_pool *pool,
-                                            trunkline_str server,
-                                            trunkline_str tool,
-                                            trunkline_str digest,
-                                            trunkline_error **err);
-
-/**
- * `trunkline_pool_accept_tool` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_accept_tool_start(trunkline_pool *pool,
-                                                  trunkline_str server,
-                                                  trunkline_str tool,
-                                                  trunkline_str digest,
-                                                  trunkline_done_fn done,
-                                                  void *user_data,
-                                                  trunkline_destroy_fn destroy,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * `trunkline_pool_accept_tool` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_accept_tool_enqueue(trunkline_pool *pool,
-                                                    trunkline_str server,
-                                                    trunkline_str tool,
-                                                    trunkline_str digest,
-                                                    trunkline_queue *queue,
-                                                    uint64_t tag,
-                                                    uint64_t *out_op,
-                                                    trunkline_error **err);
-
-/**
- * Ends every connection, one-way: later acquires, reconciles and restarts answer `CLOSING`.
- * Blocks: `WRONG_THREAD` inside a callback.
- *
- * `options_json`: `{"force": false, "timeout_ms": 10000}`, each optional; empty for both. With
- * `force`, calls under way are interrupted at once; otherwise they may finish until the time is
- * over. `out`: the report, `{v, drained, forced, errors: [{server, entry_index, error}]}`; free it
- * with `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `UNKNOWN_OPTION`, `CANCELLED` (the drain itself goes on), `FORKED`,
- * `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_drain_all(trunkline_pool *pool,
-                                          trunkline_str options_json,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_drain_all` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_drain_all_start(trunkline_pool *pool,
-                                                trunkline_str options_json,
-                                                trunkline_done_fn done,
-                                                void *user_data,
-                                                trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_drain_all` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_drain_all_enqueue(trunkline_pool *pool,
-                                                  trunkline_str options_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * A lease on a server by its configuration, for a session by its id: opens the session if it is
- * not open, puts the server into the session's own source, and waits until it is connected.
- * Blocks: `WRONG_THREAD` inside a callback.
- *
- * `config_json`: the JSON object of one server (`{"command": ...}`). `options_json`, `out` and the
- * errors: as of `trunkline_session_acquire`.
+ * Errors: those of `trunkline_session_acquire`.
  */
 trunkline_status trunkline_pool_acquire(trunkline_pool *pool,
                                         trunkline_str server,
@@ -1707,6 +1341,850 @@ trunkline_status trunkline_pool_acquire_enqueue(trunkline_pool *pool,
                                                 uint64_t tag,
                                                 uint64_t *out_op,
                                                 trunkline_error **err);
+
+/**
+ * Replaces the connections of a server's entries, or of one of them, and waits for the new ones.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `entry_index`: of the one entry; `TRUNKLINE_EVERY_ENTRY` for all of the server's. `out`: a
+ * report with `{entry_index, restarted, duration_ms | reason}` for each entry; the reason is
+ * `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded`
+ * (the server is configured otherwise now, or no more), `failed` or `closing`. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_restart(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        uint32_t entry_index,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_restart` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_restart_start(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              uint32_t entry_index,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_restart` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                uint32_t entry_index,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * Accepts the definition of a tool that is kept back. From then on it is listed and can be called
+ * in every session, and, of a server that needed approval, in later processes. Accepting again
+ * does nothing. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
+ * the status, so that what is accepted is what was shown.
+ *
+ * Errors: `STALE_APPROVAL` when the tool has changed again since, `TOOL_NOT_FOUND` when the server
+ * lists none of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT` (also for a server that the pool never saw).
+ */
+trunkline_status trunkline_pool_accept_tool(trunkline_pool *pool,
+                                            trunkline_str server,
+                                            trunkline_str tool,
+                                            trunkline_str digest,
+                                            trunkline_error **err);
+
+/**
+ * `trunkline_pool_accept_tool` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_accept_tool_start(trunkline_pool *pool,
+                                                  trunkline_str server,
+                                                  trunkline_str tool,
+                                                  trunkline_str digest,
+                                                  trunkline_done_fn done,
+                                                  void *user_data,
+                                                  trunkline_destroy_fn destroy,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_accept_tool` without waiting: its end comes out of `queue`, with `tag`.
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_accept_tool_enqueue(trunkline_pool *pool,
+                                                    trunkline_str server,
+                                                    trunkline_str tool,
+                                                    trunkline_str digest,
+                                                    trunkline_queue *queue,
+                                                    uint64_t tag,
+                                                    uint64_t *out_op,
+                                                    trunkline_error **err);
+
+/**
+ * Replaces the folders that servers are told of, and waits until they are looked at. Servers that
+ * can be told are told so, and the lists of every connection are asked for again, in the
+ * background. Folders that are equal to those before do nothing. Changes are made in the order of
+ * the calls. A file system that does not answer keeps this one waiting and those after it, and
+ * nothing else. To cancel it does not take back a change that was begun. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `roots_json`: as JSON, absolute, or relative to the workspace, as the option `roots` of the
+ * pool.
+ *
+ * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no folder, with
+ * nothing changed, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,
+                                          trunkline_str roots_json,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_roots` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_set_roots_start(trunkline_pool *pool,
+                                                trunkline_str roots_json,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_roots` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_set_roots_enqueue(trunkline_pool *pool,
+                                                  trunkline_str roots_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is
+ * no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
+ * lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+ *
+ * `gates_json`: as JSON, any of `allowed`, `excluded` and `pending`, lists of patterns of names
+ * (`*` any characters, `?` one). What is absent is not kept: without `allowed` all may run, and an
+ * empty list is none. `out`: the report `{v, servers: {name: {admitted, reason?}}}` of the servers
+ * about which it changed. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_set_gates(trunkline_pool *pool,
+                                          trunkline_str gates_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a
+ * session hides or switches off is told by `trunkline_session_explain`. Returns at once.
+ *
+ * `out`: `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
+ * `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide. Free it
+ * with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `FORKED`.
+ */
+trunkline_status trunkline_pool_explain(trunkline_pool *pool,
+                                        trunkline_str name,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * The whole pool: servers, entries, processes. It always works, and never shows a secret. With
+ * `processes` it looks at more than the pool's own state.
+ *
+ * `options_json`: an object with any of `processes`, as `docs/reference/options.md` has it; empty
+ * for all defaults. `out`: the status. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
+ */
+trunkline_status trunkline_pool_status_with(trunkline_pool *pool,
+                                            trunkline_str options_json,
+                                            trunkline_buf **out,
+                                            trunkline_error **err);
+
+/**
+ * What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its
+ * labels are names of servers, methods of the protocol and codes of errors: nothing that a model
+ * or a server writes.
+ *
+ * `options_json`: an object with any of `processes`, as `docs/reference/options.md` has it; empty
+ * for all defaults. `out`: the text. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
+ */
+trunkline_status trunkline_pool_metrics(trunkline_pool *pool,
+                                        trunkline_str options_json,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * Ends every connection, one-way: later acquires, reconciles and restarts are refused as
+ * `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish
+ * until the time is over. To cancel it ends the wait alone: the drain goes on. Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * `options_json`: an object with any of `force` and `timeout_ms`, as `docs/reference/options.md`
+ * has them; empty for all defaults. `out`: the report, `{v, drained, forced, errors: [{server,
+ * entry_index, error}]}`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `UNKNOWN_OPTION`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_drain_all(trunkline_pool *pool,
+                                          trunkline_str options_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_drain_all` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_drain_all_start(trunkline_pool *pool,
+                                                trunkline_str options_json,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_drain_all` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_drain_all_enqueue(trunkline_pool *pool,
+                                                  trunkline_str options_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * Makes these servers the pool's run-time source, and waits until that is done: what is new starts
+ * in the sessions that want it, what is gone is released, what is equal is not touched. To cancel
+ * it does not take back a change that was begun. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `servers_json`: as JSON, with or without a `mcpServers` around them. `out`: the report, `{v,
+ * servers: {name: {action, error?}}, findings?}`, with the members that no rule knows as `[{kind,
+ * server, path, nearest?}]`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` when it is no object of servers (a server that is wrong spoils itself
+ * alone, in the report), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_reconcile(trunkline_pool *pool,
+                                          trunkline_str servers_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_reconcile` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_reconcile_start(trunkline_pool *pool,
+                                                trunkline_str servers_json,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_reconcile` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_reconcile_enqueue(trunkline_pool *pool,
+                                                  trunkline_str servers_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * Reads a settings file into the source that its place implies, and waits until that is done.
+ * Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the
+ * file is known as (`trunkline_detect`), else `user`. Servers of the project and the workspace
+ * wait for approval (`trunkline_pool_approve`). To cancel it takes nothing back that was begun.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `path`: absolute, or relative to the process's folder. `options_json`: an object with any of
+ * `watch`, `source` and `format`, as `docs/reference/options.md` has them; empty for all defaults.
+ * `out`: the report, `{v, source, servers: {name: {action, source?, reason?, error?}}, findings}`.
+ * `findings` says what of the text is without effect: `[{kind, path, line, column, server?,
+ * what?}]`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does not parse)
+ * when the file cannot be read, with nothing changed, `UNKNOWN_OPTION`, `INVALID_ARGUMENT`,
+ * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_load(trunkline_pool *pool,
+                                     trunkline_str path,
+                                     trunkline_str options_json,
+                                     trunkline_buf **out,
+                                     trunkline_error **err);
+
+/**
+ * `trunkline_pool_load` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_load_start(trunkline_pool *pool,
+                                           trunkline_str path,
+                                           trunkline_str options_json,
+                                           trunkline_done_fn done,
+                                           void *user_data,
+                                           trunkline_destroy_fn destroy,
+                                           uint64_t *out_op,
+                                           trunkline_error **err);
+
+/**
+ * `trunkline_pool_load` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
+ * `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_load_enqueue(trunkline_pool *pool,
+                                             trunkline_str path,
+                                             trunkline_str options_json,
+                                             trunkline_queue *queue,
+                                             uint64_t tag,
+                                             uint64_t *out_op,
+                                             trunkline_error **err);
+
+/**
+ * Replaces a source whole by settings, in any form that settings files have, or removes it. What
+ * is new starts in the sessions that want it, what is gone is released, what is equal is not
+ * touched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It
+ * asks nobody and returns as soon as that is under way. What is new is looked up in the calling
+ * thread, which so waits for the file system: its programs, its files of variables and, the first
+ * time, the file of approvals.
+ *
+ * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or
+ * `extension`), or one with a name after a colon, such as `extension:git`. `settings`: as a
+ * settings file; empty removes the source. `out`: the report of `trunkline_pool_load`. Free it
+ * with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` for settings that cannot be read, with `detail.line`,
+ * `INVALID_ARGUMENT` (`runtime` has functions of its own), `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_set_source(trunkline_pool *pool,
+                                           trunkline_str source,
+                                           trunkline_str settings,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Switches a source off, so that it is as if it were empty, or on again. Returns at once, as
+ * `trunkline_pool_set_source`.
+ *
+ * `source`: as of `trunkline_pool_set_source`; a scope alone stands for all of its sources, those
+ * that come later included. `on`: 0 or 1. `out`: the report of `trunkline_pool_load` without
+ * `findings`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_switch_source(trunkline_pool *pool,
+                                              trunkline_str source,
+                                              uint32_t on,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * Adds a server to the run-time source, which beats every other, or replaces it there. Its values
+ * are taken as they are. Returns at once, as `trunkline_pool_set_source`.
+ *
+ * `config_json`: as JSON, what the settings of one server have (`{"command": ...}`). `out`: `{v,
+ * server, result, reason?, findings?}` with the result `added`, `replaced`, `unchanged` or
+ * `refused`, which starts when what refuses it is gone, and with the members that no rule knows,
+ * as `[{kind, server, path, nearest?}]`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_add_server(trunkline_pool *pool,
+                                           trunkline_str server,
+                                           trunkline_str config_json,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Takes a server out of the run-time source; what another source says of that name counts again.
+ * Returns at once.
+ *
+ * `out`: `{v, server, result}` with the result `removed` or `not_present`. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_remove_server(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what
+ * has it again is looked at anew, and starts or waits for approval. Files that were not read
+ * without trust are read first. Of several calls the last that was made holds, whichever of their
+ * files take how long. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_set_trusted(trunkline_pool *pool,
+                                            uint32_t trusted,
+                                            trunkline_buf **out,
+                                            trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_trusted` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_set_trusted_start(trunkline_pool *pool,
+                                                  uint32_t trusted,
+                                                  trunkline_done_fn done,
+                                                  void *user_data,
+                                                  trunkline_destroy_fn destroy,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_trusted` without waiting: its end comes out of `queue`, with `tag`.
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_set_trusted_enqueue(trunkline_pool *pool,
+                                                    uint32_t trusted,
+                                                    trunkline_queue *queue,
+                                                    uint64_t tag,
+                                                    uint64_t *out_op,
+                                                    trunkline_error **err);
+
+/**
+ * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
+ * servers, what the host gave no answer to), and waits until that is done. A file that cannot be
+ * read keeps what it had. Files of sources that need trust are not read in a workspace that is not
+ * trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that
+ * follows. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `options_json`: an object with any of `reconnect`, as `docs/reference/options.md` has it; empty
+ * for all defaults. `out`: `{v, servers, errors: [{source, error}], findings, reconnected?}`.
+ * `findings` are those of every file that was read, as of `trunkline_pool_load`, each with its
+ * `source`. `reconnected` is there when that was asked for: by server the rows of
+ * `trunkline_pool_restart`, or one with an `error` where it could not be begun. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_reload(trunkline_pool *pool,
+                                       trunkline_str options_json,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * `trunkline_pool_reload` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_reload_start(trunkline_pool *pool,
+                                             trunkline_str options_json,
+                                             trunkline_done_fn done,
+                                             void *user_data,
+                                             trunkline_destroy_fn destroy,
+                                             uint64_t *out_op,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_pool_reload` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_reload_enqueue(trunkline_pool *pool,
+                                               trunkline_str options_json,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * Tells what waits for approval and what was decided for this workspace. Decisions that another
+ * process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. A request says what
+ * would run, with `server` and `hash`. Show `escaped` to whoever decides, as it is; `exact` and
+ * the file of `origin` hold what the settings hold, control characters and all, and are not for a
+ * terminal. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `STORE` when the decisions cannot be read, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_approvals(trunkline_pool *pool,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_approvals` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_approvals_start(trunkline_pool *pool,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_approvals` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_approvals_enqueue(trunkline_pool *pool,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * Lets the configuration run whose request with that hash was shown, once that is kept; it starts
+ * in the sessions that want it. A rejection by another host that was not seen here stays in force,
+ * which the report tells. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `hash`: of the request, so that what is decided is what was shown. `out`: the report, `{v,
+ * servers: {name: {action, source?, reason?, error?}}}`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `STALE_APPROVAL` when the configuration is another by now, `STORE` when it cannot be
+ * kept, and is not in force then, `INVALID_ARGUMENT` (also for a server that needs no approval, or
+ * a text that is no hash), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+trunkline_status trunkline_pool_approve(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        trunkline_str hash,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_approve` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_approve_start(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_str hash,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_approve` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_approve_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str hash,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
+ * about it again. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `hash`: of the request, so that what is decided is what was shown. `out`: the report of
+ * `trunkline_pool_approve`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: those of `trunkline_pool_approve`.
+ */
+trunkline_status trunkline_pool_reject(trunkline_pool *pool,
+                                       trunkline_str server,
+                                       trunkline_str hash,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * `trunkline_pool_reject` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_reject_start(trunkline_pool *pool,
+                                             trunkline_str server,
+                                             trunkline_str hash,
+                                             trunkline_done_fn done,
+                                             void *user_data,
+                                             trunkline_destroy_fn destroy,
+                                             uint64_t *out_op,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_pool_reject` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_reject_enqueue(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_str hash,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * Forgets every decision about a server of this workspace, so that it waits for approval again. To
+ * cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `out`: `{v, forgotten, servers}`; `forgotten` counts the decisions. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `STORE` when that cannot be kept, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_forget(trunkline_pool *pool,
+                                       trunkline_str server,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * `trunkline_pool_forget` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_forget_start(trunkline_pool *pool,
+                                             trunkline_str server,
+                                             trunkline_done_fn done,
+                                             void *user_data,
+                                             trunkline_destroy_fn destroy,
+                                             uint64_t *out_op,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_pool_forget` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_forget_enqueue(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * Waits until nothing that configuration caused is under way, neither a question to the host nor a
+ * connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for as long as it takes: handlers have their
+ * time, connects theirs from their turn on, and a file system that does not answer none. `out`:
+ * `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state `ready`,
+ * `failed`, `refused`, `waiting` or `off`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `TIMEOUT` (with `detail.servers`), `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_settled(trunkline_pool *pool,
+                                        uint64_t timeout_ms,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_settled` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_settled_start(trunkline_pool *pool,
+                                              uint64_t timeout_ms,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_settled` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_settled_enqueue(trunkline_pool *pool,
+                                                uint64_t timeout_ms,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * Begins to sign in to a remote server, and waits for the address that a person has to visit. What
+ * they are redirected to goes to `trunkline_pool_finish_sign_in`. A sign-in to the same server
+ * that is under way is over with it. The library opens no browser and listens on no port. What the
+ * server's own `oauth` says goes before the options. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `options_json`: an object with any of `redirect_uri`, `client_metadata_url` and `client_name`,
+ * as `docs/reference/options.md` has them; empty for all defaults. `out`: `{v, server, url,
+ * expires_in_ms}`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `PROTOCOL` when the server or an authorization server breaks a rule (`detail.refused`),
+ * `AUTH_REQUIRED` when there is nothing to sign in to, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`,
+ * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also for a
+ * server that the pool does not know, or without a redirect).
+ */
+trunkline_status trunkline_pool_sign_in(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        trunkline_str options_json,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_in` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_sign_in_start(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_str options_json,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              uint64_t *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_in` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_sign_in_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str options_json,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * Ends a sign-in with the whole address that the person was redirected to, and waits for the
+ * token. The server is then connected to for those who hold or want it. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `out`: `{v, server}`, and with a file of `tokens` `stored` and, where that is false, `error`.
+ * Free it with `trunkline_buf_free`.
+ *
+ * Errors: `PROTOCOL` (`detail.refused`), `AUTH_REQUIRED` when the person or the authorization
+ * server refused, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`,
+ * `FORKED`, `INVALID_ARGUMENT` (also when it belongs to no sign-in that is under way).
+ */
+trunkline_status trunkline_pool_finish_sign_in(trunkline_pool *pool,
+                                               trunkline_str redirect_url,
+                                               trunkline_buf **out,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_finish_sign_in` without waiting: `done` is called once it ended, on a thread of
+ * the library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_finish_sign_in_start(trunkline_pool *pool,
+                                                     trunkline_str redirect_url,
+                                                     trunkline_done_fn done,
+                                                     void *user_data,
+                                                     trunkline_destroy_fn destroy,
+                                                     uint64_t *out_op,
+                                                     trunkline_error **err);
+
+/**
+ * `trunkline_pool_finish_sign_in` without waiting: its end comes out of `queue`, with `tag`.
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_finish_sign_in_enqueue(trunkline_pool *pool,
+                                                       trunkline_str redirect_url,
+                                                       trunkline_queue *queue,
+                                                       uint64_t tag,
+                                                       uint64_t *out_op,
+                                                       trunkline_error **err);
+
+/**
+ * Forgets what was signed in for a server, and a sign-in that is under way. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `out`: `{v, server, signed_out}`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `STORE` when it is forgotten here and still in the file of `tokens`, `CLOSING`,
+ * `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT` (also for a server that the pool does not
+ * know).
+ */
+trunkline_status trunkline_pool_sign_out(trunkline_pool *pool,
+                                         trunkline_str server,
+                                         trunkline_buf **out,
+                                         trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_out` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_pool_sign_out_start(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_done_fn done,
+                                               void *user_data,
+                                               trunkline_destroy_fn destroy,
+                                               uint64_t *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_out` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
+                                                 trunkline_str server,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
 
 /**
  * Makes a queue. Returns at once.
@@ -1757,126 +2235,13 @@ void trunkline_item_clear(trunkline_item *item);
 void trunkline_queue_free(trunkline_queue *queue);
 
 /**
- * Has the lists of a server read anew, for servers that announce nothing, and waits until what came
- * of it is in force. Blocks: `WRONG_THREAD` inside a callback.
- *
- * The server is acquired for that: one that sleeps, or is on its way back, is connected to first. A
- * list that fails alone keeps its last state, and a `warning` says so.
- *
- * Errors: why no list could be had, `UNAVAILABLE` when the connection was lost meanwhile,
- * `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those of
- * `trunkline_session_acquire`.
- */
-trunkline_status trunkline_session_refresh(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_str server,
-                                           trunkline_error **err);
-
-/**
- * `trunkline_session_refresh` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_session_refresh_start(trunkline_pool *pool,
-                                                 uint64_t session,
-                                                 trunkline_str server,
-                                                 trunkline_done_fn done,
-                                                 void *user_data,
-                                                 trunkline_destroy_fn destroy,
-                                                 uint64_t *out_op,
-                                                 trunkline_error **err);
-
-/**
- * `trunkline_session_refresh` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_session_refresh_enqueue(trunkline_pool *pool,
-                                                   uint64_t session,
-                                                   trunkline_str server,
-                                                   trunkline_queue *queue,
-                                                   uint64_t tag,
-                                                   uint64_t *out_op,
-                                                   trunkline_error **err);
-
-/**
- * Waits until no list of the session's servers is being read or has to be, at most 5 s. Blocks:
- * `WRONG_THREAD` inside a callback.
- *
- * A server that announced another list before a result is heard to the end: the session's lists
- * have it then. `server`: empty for all; otherwise this one alone.
- *
- * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_listed(trunkline_pool *pool,
-                                          uint64_t session,
-                                          trunkline_str server,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_session_listed` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_session_listed_start(trunkline_pool *pool,
-                                                uint64_t session,
-                                                trunkline_str server,
-                                                trunkline_done_fn done,
-                                                void *user_data,
-                                                trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_session_listed` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_session_listed_enqueue(trunkline_pool *pool,
-                                                  uint64_t session,
-                                                  trunkline_str server,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * What the server of a lease said of itself when it was connected to last. Returns at once.
- *
- * `out`: `{protocol_version, server_info, capabilities, instructions}`, the values in the protocol's
- * spelling, unverified, and without the secrets that the server has of the host; `null` before it was
- * connected to. Free it with `trunkline_buf_free`.
- *
- * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_lease_introduction(trunkline_pool *pool,
-                                              uint64_t lease,
-                                              trunkline_buf **out,
-                                              trunkline_error **err);
-
-/**
- * `trunkline_lease_introduction` for a server that the session holds, by its name.
- *
- * Errors: `NOT_ADMITTED` for a server that nobody has configured, `CLOSED`, `BAD_HANDLE`, `FORKED`,
- * `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_introduction(trunkline_pool *pool,
-                                                uint64_t session,
-                                                trunkline_str server,
-                                                trunkline_buf **out,
-                                                trunkline_error **err);
-
-/**
  * An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
  * Blocks: `WRONG_THREAD` inside a callback.
  *
- * `config_json`: empty for a server that the pool knows; otherwise the JSON object of one server,
- * which is first put into the session's own source. `options_json`: an object of `timeout_ms` for
- * this wait, by default the connect's own time, of `log_level`, how grave log messages of the server
- * have to be for the session to hear them, and of `origin`; may be empty. `out`: the lease; give it
- * up with `trunkline_lease_release`.
+ * `config_json`: as JSON, empty for a server that the pool knows; otherwise what the settings of
+ * one server have, which is first put into the session's own source. `options_json`: an object
+ * with any of `timeout_ms`, `origin` and `log_level`, as `docs/reference/options.md` has them;
+ * empty for all defaults. `out`: the lease; `trunkline_lease_release` gives it up.
  *
  * Errors: `INVALID_CONFIG`, `NOT_ADMITTED`, `SPAWN_FAILED`, `CONNECT_FAILED`, `EXITED`,
  * `PROTOCOL`, `TIMEOUT`, `LIMIT`, `CRASH_LOOP`, `CANCELLED`, `CLOSING`, `CLOSED`, `BAD_HANDLE`,
@@ -1924,13 +2289,13 @@ trunkline_status trunkline_session_acquire_enqueue(trunkline_pool *pool,
 
 /**
  * Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
- * `start_gate_ms` have passed since the session was opened, whichever is first, and tells how each
- * of them stands. A server that is slow or fails is no error. Blocks: `WRONG_THREAD` inside a
- * callback.
+ * `start_gate_ms` have passed since the session was opened, whichever is first. Tells how each of
+ * them stands. A server that is slow or fails is no error; events tell what comes later. Blocks:
+ * `WRONG_THREAD` inside a callback.
  *
  * `out`: `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
- * `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that are
- * listed of what is kept. Free it with `trunkline_buf_free`.
+ * `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that
+ * are listed of what is kept. Free it with `trunkline_buf_free`.
  *
  * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
  */
@@ -1966,18 +2331,17 @@ trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
                                                    trunkline_error **err);
 
 /**
- * Waits until every server that the session wants is ready, has failed or sleeps. Blocks:
- * `WRONG_THREAD` inside a callback.
+ * Waits until every server that the session wants is ready, has failed or sleeps. One that sleeps
+ * is listed and runs for calls only; its last start may have failed, which
+ * `trunkline_session_started` says. Blocks: `WRONG_THREAD` inside a callback.
  *
- * One that sleeps is listed and runs for calls only; its last start may have failed, which
- * `trunkline_session_started` says. An empty `server` waits for all servers: it retries none, and
- * a failed server is no error; the status, `trunkline_session_started` and the log have it.
- * Otherwise it waits for that server alone, and retries it once if it failed; its failure is the
- * error. `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the
- * connects.
+ * `server`: empty waits for all servers: it retries none, and a failed server is no error; the
+ * status, `trunkline_session_started` and the log have it. Otherwise it waits for that server
+ * alone, and retries it once if it failed; its failure is the error. `timeout_ms`: in
+ * milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
  *
- * Errors: `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`, and those
- * of the server's connect.
+ * Errors: those of `trunkline_session_acquire`, `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`,
+ * `FORKED`, `INVALID_ARGUMENT`.
  */
 trunkline_status trunkline_session_ready(trunkline_pool *pool,
                                          uint64_t session,
@@ -2016,10 +2380,238 @@ trunkline_status trunkline_session_ready_enqueue(trunkline_pool *pool,
                                                  trunkline_error **err);
 
 /**
+ * Has the lists of a server read anew, for servers that announce nothing, and waits until what
+ * came of it is in force. The server is acquired for that: one that sleeps, or is on its way back,
+ * is connected to first. A list that fails alone keeps its last state, and a `warning` says so.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * Errors: those of `trunkline_session_acquire`, `UNAVAILABLE` when the connection was lost
+ * meanwhile, or why no list could be had, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_refresh(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_str server,
+                                           trunkline_error **err);
+
+/**
+ * `trunkline_session_refresh` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_session_refresh_start(trunkline_pool *pool,
+                                                 uint64_t session,
+                                                 trunkline_str server,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 uint64_t *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_refresh` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_session_refresh_enqueue(trunkline_pool *pool,
+                                                   uint64_t session,
+                                                   trunkline_str server,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   uint64_t *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * Waits until no list of the session's servers is being read or has to be, at most 5 s. A server
+ * that announced another list before a result is heard to the end: the session's lists have it
+ * then. Most often it does not wait. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `server`: empty for all; otherwise this one alone.
+ *
+ * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_listed(trunkline_pool *pool,
+                                          uint64_t session,
+                                          trunkline_str server,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_session_listed` without waiting: `done` is called once it ended, on a thread of the
+ * library.
+ *
+ * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+ * when this fails.
+ */
+trunkline_status trunkline_session_listed_start(trunkline_pool *pool,
+                                                uint64_t session,
+                                                trunkline_str server,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                uint64_t *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_session_listed` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+ * what `trunkline_op_cancel` takes; may be NULL.
+ */
+trunkline_status trunkline_session_listed_enqueue(trunkline_pool *pool,
+                                                  uint64_t session,
+                                                  trunkline_str server,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  uint64_t *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * What a server that the session holds said of itself, as `trunkline_lease_introduction` has it.
+ *
+ * `out`: what `trunkline_lease_introduction` gives; `null` stands for nothing. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `NOT_ADMITTED` for a server that nobody has configured, `CLOSED`, `BAD_HANDLE`,
+ * `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_introduction(trunkline_pool *pool,
+                                                uint64_t session,
+                                                trunkline_str server,
+                                                trunkline_buf **out,
+                                                trunkline_error **err);
+
+/**
+ * The tools of the session's view. A first list is sorted by exposed name; after that, tools that
+ * were listed keep their places within the session, and new ones come after them.
+ * `trunkline_buf_revision` says the number of the list.
+ *
+ * `out`: a list of `{name, server, own_name, trust, always_load, deferred, definition}`, the
+ * definitions as the servers sent them; it has a number, its revision. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_tools(trunkline_pool *pool,
+                                         uint64_t session,
+                                         trunkline_buf **out,
+                                         trunkline_error **err);
+
+/**
+ * The tools of the session's view in the shape in which a model API takes them, in the order and
+ * with the number of `trunkline_session_tools`. Schemas are as the servers sent them, but for what
+ * the API refuses. An argument whose name it refuses has another: calls with the option `shape`
+ * give it back its own.
+ *
+ * `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
+ * (definitions whose schemas each of them takes). `out`: a list of tools. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT` (`detail.path` is `shape`).
+ */
+trunkline_status trunkline_session_tools_for(trunkline_pool *pool,
+                                             uint64_t session,
+                                             trunkline_str shape,
+                                             trunkline_buf **out,
+                                             trunkline_error **err);
+
+/**
+ * The prompts of the session's view, as of `trunkline_session_tools`.
+ *
+ * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_prompts(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * The resources of the session's view, as of `trunkline_session_tools`; names are URIs.
+ *
+ * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_resources(trunkline_pool *pool,
+                                             uint64_t session,
+                                             trunkline_buf **out,
+                                             trunkline_error **err);
+
+/**
+ * The resource templates of the session's view, as of `trunkline_session_tools`; names are URI
+ * templates.
+ *
+ * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_resource_templates(trunkline_pool *pool,
+                                                      uint64_t session,
+                                                      trunkline_buf **out,
+                                                      trunkline_error **err);
+
+/**
+ * Changes what a session sees and wants, at once and without touching a connection. Each option
+ * replaces what was; what is absent stays. Events tell what is different; equal options change
+ * nothing. Other `roots` are told to the servers of its own connections, whose lists are then
+ * asked for again; they are looked at on this thread, which a file system may keep waiting.
+ *
+ * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load`
+ * and `roots`, as `docs/reference/options.md` has them; empty for all defaults.
+ *
+ * Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_configure(trunkline_pool *pool,
+                                             uint64_t session,
+                                             trunkline_str options_json,
+                                             trunkline_error **err);
+
+/**
+ * Why a server, or a tool by its exposed name, is there for this session or is not, as
+ * `trunkline_pool_explain` tells it: with its own servers, and with what it holds, switches off
+ * and filters.
+ *
+ * `out`: what `trunkline_pool_explain` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSED`, `BAD_HANDLE`, `FORKED`.
+ */
+trunkline_status trunkline_session_explain(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_str name,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Takes a server away from this session alone: its tools, prompts and resources go, its calls are
+ * refused with the reason `disabled`, and the session holds it no longer. Calls under way finish.
+ * Its leases stay, of no use until `trunkline_session_enable`. Repeating it does nothing.
+ *
+ * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_disable(trunkline_pool *pool,
+                                           uint64_t session,
+                                           trunkline_str server,
+                                           trunkline_error **err);
+
+/**
+ * Undoes `trunkline_session_disable`: the server is acquired again for whatever held it, in the
+ * background, and `tools_changed` tells when it is back. Repeating it does nothing.
+ *
+ * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_enable(trunkline_pool *pool,
+                                          uint64_t session,
+                                          trunkline_str server,
+                                          trunkline_error **err);
+
+/**
  * Calls a tool of the session's view by its exposed name (`mcp__server__tool`). Blocks:
  * `WRONG_THREAD` inside a callback.
  *
- * The parameters, the result and the errors are those of `trunkline_lease_call_tool`.
+ * `arguments_json`: as JSON, as of `trunkline_lease_call_tool`. `options`: NULL for all defaults.
+ * `out`: what `trunkline_lease_call_tool` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: those of `trunkline_lease_call_tool`.
  */
 trunkline_status trunkline_session_call_tool(trunkline_pool *pool,
                                              uint64_t session,
@@ -2060,346 +2652,6 @@ trunkline_status trunkline_session_call_tool_enqueue(trunkline_pool *pool,
                                                      uint64_t tag,
                                                      uint64_t *out_op,
                                                      trunkline_error **err);
-
-/**
- * Begins to sign in to a remote server, and waits for the address that a person has to visit. A
- * sign-in to the same server that is under way is over with it. The library opens no browser and
- * listens on no port. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `options_json`: `{"redirect_uri": ..., "client_metadata_url": ..., "client_name": ...}`, each
- * optional; what the server's own `oauth` says goes first. `out`: `{v, server, url,
- * expires_in_ms}`; free it with `trunkline_buf_free`.
- *
- * Errors: `PROTOCOL` when the server or an authorization server breaks a rule (`detail.refused`),
- * `AUTH_REQUIRED` when there is nothing to sign in to, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`,
- * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also for a
- * server that the pool does not know, or without a redirect).
- */
-trunkline_status trunkline_pool_sign_in(trunkline_pool *pool,
-                                        trunkline_str server,
-                                        trunkline_str options_json,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_sign_in` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_sign_in_start(trunkline_pool *pool,
-                                              trunkline_str server,
-                                              trunkline_str options_json,
-                                              trunkline_done_fn done,
-                                              void *user_data,
-                                              trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
-                                              trunkline_error **err);
-
-/**
- * `trunkline_pool_sign_in` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_sign_in_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                trunkline_str options_json,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * Ends a sign-in with the whole address that the person was redirected to, and waits for the token.
- * The server is then connected to for those who hold or want it. Blocks: `WRONG_THREAD` inside a
- * callback.
- *
- * `out`: `{v, server}`, and with a file of `tokens` `stored` and, where that is false, `error`; free it
- * with `trunkline_buf_free`.
- *
- * Errors: `PROTOCOL` (`detail.refused`), `AUTH_REQUIRED` when the person or the authorization server
- * refused, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
- * `INVALID_ARGUMENT` (also when it belongs to no sign-in that is under way).
- */
-trunkline_status trunkline_pool_finish_sign_in(trunkline_pool *pool,
-                                               trunkline_str redirect_url,
-                                               trunkline_buf **out,
-                                               trunkline_error **err);
-
-/**
- * `trunkline_pool_finish_sign_in` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_finish_sign_in_start(trunkline_pool *pool,
-                                                     trunkline_str redirect_url,
-                                                     trunkline_done_fn done,
-                                                     void *user_data,
-                                                     trunkline_destroy_fn destroy,
-                                                     uint64_t *out_op,
-                                                     trunkline_error **err);
-
-/**
- * `trunkline_pool_finish_sign_in` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_finish_sign_in_enqueue(trunkline_pool *pool,
-                                                       trunkline_str redirect_url,
-                                                       trunkline_queue *queue,
-                                                       uint64_t tag,
-                                                       uint64_t *out_op,
-                                                       trunkline_error **err);
-
-/**
- * Forgets what was signed in for a server, and a sign-in that is under way. Blocks: `WRONG_THREAD`
- * inside a callback.
- *
- * `out`: `{v, server, signed_out}`; free it with `trunkline_buf_free`.
- *
- * Errors: `STORE` when it is forgotten here and still in the file of `tokens`, `CLOSING`, `CLOSED`,
- * `CANCELLED`, `FORKED`, `INVALID_ARGUMENT` (also for a server that the pool does not know).
- */
-trunkline_status trunkline_pool_sign_out(trunkline_pool *pool,
-                                         trunkline_str server,
-                                         trunkline_buf **out,
-                                         trunkline_error **err);
-
-/**
- * `trunkline_pool_sign_out` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_sign_out_start(trunkline_pool *pool,
-                                               trunkline_str server,
-                                               trunkline_done_fn done,
-                                               void *user_data,
-                                               trunkline_destroy_fn destroy,
-                                               uint64_t *out_op,
-                                               trunkline_error **err);
-
-/**
- * `trunkline_pool_sign_out` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
-                                                 trunkline_str server,
-                                                 trunkline_queue *queue,
-                                                 uint64_t tag,
-                                                 uint64_t *out_op,
-                                                 trunkline_error **err);
-
-/**
- * Reads a settings file into the source that its place implies, and waits until that is done.
- * Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the
- * file is known as (`trunkline_detect`), else `user`. Servers of the project and the workspace wait
- * for approval (`trunkline_pool_approve`). Blocks: `WRONG_THREAD` inside a callback.
- *
- * `path`: absolute, or relative to the process's folder. `options_json`: an object with any of
- * `watch` (true: the file is read again whenever it changes, comes or goes, and may be missing now),
- * `source` (another scope; of a file inside of the workspace `project`, `workspace` or `launch`) and
- * `format` (by whose rules it is read); empty for all defaults. `out`: the report,
- * `{v, source, servers: {name: {action, source?, reason?, error?}}, findings}`; free it with
- * `trunkline_buf_free`. `findings` says what of the text is without effect:
- * `[{kind, path, line, column, server?, what?}]`.
- *
- * Errors: `INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does not parse)
- * when the file cannot be read, `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, with nothing changed;
- * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`. A server that is wrong spoils itself alone, in the
- * report.
- */
-trunkline_status trunkline_pool_load(trunkline_pool *pool,
-                                     trunkline_str path,
-                                     trunkline_str options_json,
-                                     trunkline_buf **out,
-                                     trunkline_error **err);
-
-/**
- * `trunkline_pool_load` without waiting: `done` is called once it ended, on a thread of the library.
- * Cancelling it takes nothing back that was begun.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_load_start(trunkline_pool *pool,
-                                           trunkline_str path,
-                                           trunkline_str options_json,
-                                           trunkline_done_fn done,
-                                           void *user_data,
-                                           trunkline_destroy_fn destroy,
-                                           uint64_t *out_op,
-                                           trunkline_error **err);
-
-/**
- * `trunkline_pool_load` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
- * `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_load_enqueue(trunkline_pool *pool,
-                                             trunkline_str path,
-                                             trunkline_str options_json,
-                                             trunkline_queue *queue,
-                                             uint64_t tag,
-                                             uint64_t *out_op,
-                                             trunkline_error **err);
-
-/**
- * Replaces a source whole by the text of settings, or removes it. What is new starts in the sessions
- * that want it, what is gone is released, what is equal is not touched. Variables in the text are
- * expanded. Asks nobody and returns as soon as that is under way. What is new is looked up in the
- * calling thread, which so waits for the file system: its programs, its files of variables and, the
- * first time, the file of approvals.
- *
- * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or `extension`),
- * or one with a name after a colon, such as `extension:git`. Servers of `project` and `workspace`
- * wait for approval. `settings`: as a settings file; empty removes the source. `out`: the report of
- * `trunkline_pool_load`; free it with `trunkline_buf_free`.
- *
- * Errors: `INVALID_CONFIG` for a text that cannot be read, with `detail.line`; `INVALID_ARGUMENT`
- * (`runtime` has functions of its own); `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_set_source(trunkline_pool *pool,
-                                           trunkline_str source,
-                                           trunkline_str settings,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * Switches a source off, so that it is as if it were empty, or on again. Returns at once, as
- * `trunkline_pool_set_source`.
- *
- * `source`: as of that function; a scope alone stands for all of its sources, those that come later
- * included. `on`: 0 or 1. `out`: the report of `trunkline_pool_load` without `findings`; free it
- * with `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_switch_source(trunkline_pool *pool,
-                                              trunkline_str source,
-                                              uint32_t on,
-                                              trunkline_buf **out,
-                                              trunkline_error **err);
-
-/**
- * Adds a server to the run-time source, which beats every other, or replaces it there. Its values
- * are taken as they are. Returns at once, as `trunkline_pool_set_source`.
- *
- * `config_json`: the JSON object of one server (`{"command": ...}`). `out`:
- * `{v, server, result, reason?, findings?}` with the result `added`, `replaced`, `unchanged` or
- * `refused`, which starts when what refuses it is gone, and with the members that no rule knows,
- * as `[{kind, server, path, nearest?}]`; free it with `trunkline_buf_free`.
- *
- * Errors: `INVALID_CONFIG`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_add_server(trunkline_pool *pool,
-                                           trunkline_str server,
-                                           trunkline_str config_json,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * Takes a server out of the run-time source; what another source says of that name counts again.
- * Returns at once.
- *
- * `out`: `{v, server, result}` with the result `removed` or `not_present`; free it with
- * `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_remove_server(trunkline_pool *pool,
-                                              trunkline_str server,
-                                              trunkline_buf **out,
-                                              trunkline_error **err);
-
-/**
- * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
- * servers, what the host gave no answer to), and waits until that is done. A file that cannot be
- * read keeps what it had. Files of sources that need trust are not read in a workspace that is not
- * trusted. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `options_json`: `{"reconnect": "all"}`, or an array of names of servers whose connections are made
- * anew; empty for none. `out`: `{v, servers, errors: [{source, error}], findings, reconnected?}`;
- * free it with `trunkline_buf_free`. `findings` are those of every file that was read, as of
- * `trunkline_pool_load`, each with its `source`. `reconnected` is there when that was asked for: by
- * server the rows of `trunkline_pool_restart`, or one with an `error` where it could not be begun.
- * What becomes of a server that is `waiting` is told by the event `reconciled` that follows.
- *
- * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
- */
-trunkline_status trunkline_pool_reload(trunkline_pool *pool,
-                                       trunkline_str options_json,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
-
-/**
- * `trunkline_pool_reload` without waiting: `done` is called once it ended, on a thread of the
- * library. Cancelling it takes nothing back that was begun.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_reload_start(trunkline_pool *pool,
-                                             trunkline_str options_json,
-                                             trunkline_done_fn done,
-                                             void *user_data,
-                                             trunkline_destroy_fn destroy,
-                                             uint64_t *out_op,
-                                             trunkline_error **err);
-
-/**
- * `trunkline_pool_reload` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
- * `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_reload_enqueue(trunkline_pool *pool,
-                                               trunkline_str options_json,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               uint64_t *out_op,
-                                               trunkline_error **err);
-
-/**
- * Waits until nothing that configuration caused is under way, neither a question to the host nor a
- * connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
- * callback.
- *
- * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for as long as it takes: handlers have their
- * time, connects theirs from their turn on, and a file system that does not answer none. `out`: `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state
- * `ready`, `failed`, `refused`, `waiting` or `off`; free it with `trunkline_buf_free`.
- *
- * Errors: `TIMEOUT` (with `detail.servers`), `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_settled(trunkline_pool *pool,
-                                        uint64_t timeout_ms,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_settled` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_settled_start(trunkline_pool *pool,
-                                              uint64_t timeout_ms,
-                                              trunkline_done_fn done,
-                                              void *user_data,
-                                              trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
-                                              trunkline_error **err);
-
-/**
- * `trunkline_pool_settled` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
- * `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_settled_enqueue(trunkline_pool *pool,
-                                                uint64_t timeout_ms,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
 
 /**
  * Subscribes to events of the whole pool, its sessions' included. It ends with the pool; what has
@@ -2478,214 +2730,6 @@ trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
 trunkline_status trunkline_subscription_close(trunkline_pool *pool,
                                               uint64_t subscription,
                                               trunkline_error **err);
-
-/**
- * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has
- * it again is looked at anew, and starts or waits for approval. Files that were not read without
- * trust are read first. Of several calls the last that was made holds, whichever of their files take
- * how long. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`; free it with
- * `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
- */
-trunkline_status trunkline_pool_set_trusted(trunkline_pool *pool,
-                                            uint32_t trusted,
-                                            trunkline_buf **out,
-                                            trunkline_error **err);
-
-/**
- * `trunkline_pool_set_trusted` without waiting: `done` is called once it ended, on a thread of the
- * library. Cancelling it takes nothing back that was begun.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_set_trusted_start(trunkline_pool *pool,
-                                                  uint32_t trusted,
-                                                  trunkline_done_fn done,
-                                                  void *user_data,
-                                                  trunkline_destroy_fn destroy,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * `trunkline_pool_set_trusted` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
- * `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_set_trusted_enqueue(trunkline_pool *pool,
-                                                    uint32_t trusted,
-                                                    trunkline_queue *queue,
-                                                    uint64_t tag,
-                                                    uint64_t *out_op,
-                                                    trunkline_error **err);
-
-/**
- * Tells what waits for approval and what was decided for this workspace. Decisions that another
- * process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`; free it with
- * `trunkline_buf_free`. A request says what would run, with `server` and `hash`. Show `escaped`
- * to whoever decides, as it is; `exact` and the file of `origin` hold what the settings hold, control characters
- * and all, and are not for a terminal.
- *
- * Errors: `STORE` when the decisions cannot be read, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
- * `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_approvals(trunkline_pool *pool,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_approvals` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_approvals_start(trunkline_pool *pool,
-                                                trunkline_done_fn done,
-                                                void *user_data,
-                                                trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_approvals` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_approvals_enqueue(trunkline_pool *pool,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * Lets the configuration run whose request with that hash was shown, once that is kept; it starts in
- * the sessions that want it. A rejection by another host that was not seen here stays in force,
- * which the report tells. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `hash`: of the request, so that what is approved is what was shown. `out`: the report,
- * `{v, servers: {name: {action, source?, reason?, error?}}}`; free it with `trunkline_buf_free`.
- *
- * Errors: `STALE_APPROVAL` when the configuration is another by now; `STORE` when it cannot be kept,
- * and is not in force then; `INVALID_ARGUMENT` (also for a server that needs no approval, or a text
- * that is no hash); `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
- */
-trunkline_status trunkline_pool_approve(trunkline_pool *pool,
-                                        trunkline_str server,
-                                        trunkline_str hash,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_approve` without waiting: `done` is called once it ended, on a thread of the
- * library. Cancelling it takes nothing back that was begun.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_approve_start(trunkline_pool *pool,
-                                              trunkline_str server,
-                                              trunkline_str hash,
-                                              trunkline_done_fn done,
-                                              void *user_data,
-                                              trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
-                                              trunkline_error **err);
-
-/**
- * `trunkline_pool_approve` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
- * `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_approve_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                trunkline_str hash,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked about
- * it again. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `hash`, `out` and the errors: as of `trunkline_pool_approve`.
- */
-trunkline_status trunkline_pool_reject(trunkline_pool *pool,
-                                       trunkline_str server,
-                                       trunkline_str hash,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
-
-/**
- * `trunkline_pool_reject` without waiting: `done` is called once it ended, on a thread of the
- * library. Cancelling it takes nothing back that was begun.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_reject_start(trunkline_pool *pool,
-                                             trunkline_str server,
-                                             trunkline_str hash,
-                                             trunkline_done_fn done,
-                                             void *user_data,
-                                             trunkline_destroy_fn destroy,
-                                             uint64_t *out_op,
-                                             trunkline_error **err);
-
-/**
- * `trunkline_pool_reject` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
- * `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_reject_enqueue(trunkline_pool *pool,
-                                               trunkline_str server,
-                                               trunkline_str hash,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               uint64_t *out_op,
-                                               trunkline_error **err);
-
-/**
- * Forgets every decision about a server of this workspace, so that it waits for approval again.
- * Blocks: `WRONG_THREAD` inside a callback.
- *
- * `out`: `{v, forgotten, servers}`; free it with `trunkline_buf_free`.
- *
- * Errors: `STORE` when that cannot be kept, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
- * `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_forget(trunkline_pool *pool,
-                                       trunkline_str server,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
-
-/**
- * `trunkline_pool_forget` without waiting: `done` is called once it ended, on a thread of the
- * library. Cancelling it takes nothing back that was begun.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_pool_forget_start(trunkline_pool *pool,
-                                             trunkline_str server,
-                                             trunkline_done_fn done,
-                                             void *user_data,
-                                             trunkline_destroy_fn destroy,
-                                             uint64_t *out_op,
-                                             trunkline_error **err);
-
-/**
- * `trunkline_pool_forget` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
- * `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_pool_forget_enqueue(trunkline_pool *pool,
-                                               trunkline_str server,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               uint64_t *out_op,
-                                               trunkline_error **err);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use trunkline::{CallResult, Event, List, Listed, ShapedTools};
+use trunkline::{CallResult, Event, Introduction, List, Listed, ShapedTools};
 
 use crate::guard::guarded;
 use crate::types::Str;
@@ -76,6 +76,12 @@ impl From<&[Listed]> for Buf {
 impl From<List> for Buf {
     fn from(list: List) -> Buf {
         Buf(BufContent::List(array(&list).into_boxed_str(), list.revision()))
+    }
+}
+
+impl From<Option<Introduction>> for Buf {
+    fn from(said: Option<Introduction>) -> Buf {
+        Buf::from(said.map_or_else(|| "null".to_owned(), |said| said.json().to_owned()))
     }
 }
 

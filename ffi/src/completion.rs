@@ -21,6 +21,13 @@ pub(crate) enum Value {
     Lease(Lease),
 }
 
+impl Value {
+    /// A report as JSON text.
+    pub(crate) fn report(report: serde_json::Value) -> Value {
+        Value::Text(Buf::from(report.to_string()))
+    }
+}
+
 /// A `user_data` of the host with its destroy function, which runs exactly once: when this is
 /// dropped.
 pub(crate) struct UserData {
@@ -180,20 +187,19 @@ pub(crate) fn cancel(objects: &Objects, op: u64) -> Result<()> {
     Ok(())
 }
 
-/// Launches work on a pool whose report is the operation's text.
-pub(crate) fn reported<Work, Report>(
+/// What launches work that ends as its future does.
+pub(crate) fn later<Work, Ends>(
     pool: &PoolObject,
     work: Work,
-) -> impl FnOnce(Completion) -> Operation + use<Work, Report>
+) -> impl FnOnce(Completion) -> Operation + use<Work, Ends>
 where
-    Work: FnOnce(Pool) -> Report + Send + 'static,
-    Report: Future<Output = Result<serde_json::Value>> + Send + 'static,
+    Work: FnOnce(Pool) -> Ends + Send + 'static,
+    Ends: Future<Output = Result<Value>> + Send + 'static,
 {
     let core = pool.core.clone();
     move |completion: Completion| {
-        let report = work(core.clone());
-        let future = async move { Ok(Value::Text(Buf::from(report.await?.to_string()))) };
-        core.start(future, |outcome| completion.finish(outcome))
+        let ends = work(core.clone());
+        core.start(ends, |outcome| completion.finish(outcome))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use trunkline::{Error, Operation, Outcome, Pool, Result};
+use trunkline::{Error, Operation, Outcome, Result};
 
 use crate::buf::Buf;
 use crate::completion::{
@@ -186,25 +186,38 @@ where
     }
 }
 
-/// A call that waits for nothing and gives a report.
+/// A call that waits for nothing and gives a text.
 ///
 /// # Safety
 /// The pointers are as the header says.
-pub(crate) unsafe fn report(
+pub(crate) unsafe fn give(
     pool: *mut PoolObject,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
-    change: impl FnOnce(&Pool) -> Result<serde_json::Value>,
+    make: impl FnOnce(&PoolObject) -> Result<Buf>,
 ) -> Status {
     // SAFETY: as the function's own.
     unsafe {
         guard(err, || {
             let pool = raw::pool(pool)?;
             let out = raw::out(out, "out")?;
-            out.write(Buf::from(change(&pool.core)?.to_string()).into_raw());
+            out.write(make(pool)?.into_raw());
             Ok(())
         })
     }
+}
+
+/// A call that waits for nothing and gives nothing.
+///
+/// # Safety
+/// The pointers are as the header says.
+pub(crate) unsafe fn change(
+    pool: *mut PoolObject,
+    err: *mut *mut ErrorObject,
+    make: impl FnOnce(&PoolObject) -> Result<()>,
+) -> Status {
+    // SAFETY: as the function's own.
+    unsafe { guard(err, || make(raw::pool(pool)?)) }
 }
 
 /// Begins what tells its handle there.

@@ -1,9 +1,9 @@
-//! Sessions and leases: opening, describing, listing, giving up.
+//! Sessions and leases: opening, describing, giving up.
 
 use std::ffi::c_void;
 
 use serde_json::json;
-use trunkline::{List, Result, Session, SessionOptions, Shape};
+use trunkline::{Result, SessionOptions};
 
 use crate::buf::Buf;
 use crate::error::ErrorObject;
@@ -111,110 +111,6 @@ pub unsafe extern "C" fn trunkline_session_close(
     }
 }
 
-/// The tools of the session's view. A first list is sorted by exposed name; after that, tools that were
-/// listed keep their places within the session, and new ones come after them.
-///
-/// `out`: a JSON array of `{name, server, own_name, trust, always_load, deferred, definition}`, the definitions as the servers
-/// sent them; `trunkline_buf_revision` says its number. Free it with `trunkline_buf_free`.
-///
-/// Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_session_tools(
-    pool: *mut PoolObject,
-    session: u64,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { list(pool, session, Session::tools, out, err) }
-}
-
-/// The tools of the session's view in the shape in which a model API takes them, in the order and with the
-/// number of `trunkline_session_tools`.
-///
-/// `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
-/// (definitions whose schemas each of them takes). `out`: a JSON
-/// array of tools. Schemas are as the servers sent them, but for what the API refuses; free it with
-/// `trunkline_buf_free`.
-///
-/// Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT` (`detail.path` is `shape`).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_session_tools_for(
-    pool: *mut PoolObject,
-    session: u64,
-    shape: Str,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe {
-        guard(err, || {
-            let pool = raw::pool(pool)?;
-            let out = raw::out(out, "out")?;
-            let session = pool.objects.sessions.find(session)?;
-            let shape = Shape::from_word(raw::text(shape, "shape")?)?;
-            out.write(Buf::from(session.tools_for(shape)?).into_raw());
-            Ok(())
-        })
-    }
-}
-
-/// The prompts of the session's view, as of `trunkline_session_tools`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_session_prompts(
-    pool: *mut PoolObject,
-    session: u64,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { list(pool, session, Session::prompts, out, err) }
-}
-
-/// The resources of the session's view, as of `trunkline_session_tools`; names are URIs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_session_resources(
-    pool: *mut PoolObject,
-    session: u64,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { list(pool, session, Session::resources, out, err) }
-}
-
-/// The resource templates of the session's view, as of `trunkline_session_tools`; names are URI
-/// templates.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_session_resource_templates(
-    pool: *mut PoolObject,
-    session: u64,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { list(pool, session, Session::resource_templates, out, err) }
-}
-
-/// The tools of one server in the session's view, as of `trunkline_session_tools`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_lease_tools(
-    pool: *mut PoolObject,
-    lease: u64,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe {
-        guard(err, || {
-            let pool = raw::pool(pool)?;
-            let out = raw::out(out, "out")?;
-            out.write(Buf::from(&*pool.objects.leases.find(lease)?.tools()?).into_raw());
-            Ok(())
-        })
-    }
-}
-
 /// What a lease holds.
 ///
 /// `out`: `{"v": 1, "server": ..., "entry_index": ..., "generation": ..., "state": ...}`; free it
@@ -264,29 +160,6 @@ pub unsafe extern "C" fn trunkline_lease_release(
             let pool = raw::pool(pool)?;
             let lease = pool.objects.leases.remove(lease);
             lease.ok_or_else(|| bad_handle(Kind::Lease))?.release();
-            Ok(())
-        })
-    }
-}
-
-/// One list of a session.
-///
-/// # Safety
-/// The pointers are as the header says.
-unsafe fn list(
-    pool: *mut PoolObject,
-    session: u64,
-    read: impl FnOnce(&Session) -> Result<List>,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: as the function's own.
-    unsafe {
-        guard(err, || {
-            let pool = raw::pool(pool)?;
-            let out = raw::out(out, "out")?;
-            let session = pool.objects.sessions.find(session)?;
-            out.write(Buf::from(read(&session)?).into_raw());
             Ok(())
         })
     }

@@ -1,11 +1,13 @@
-//! The operations of a lease: calls, other requests, and subscriptions to resources.
+//! Written from core/pool/src/interface/operations; do not edit.
+//!
+//! `UPDATE_REFERENCE=1 cargo test -p trunkline-pool --test reference` writes it anew.
 
 use std::ffi::c_void;
 
 use trunkline::{CallResult, Operation, Result};
 
 use crate::buf::Buf;
-use crate::completion::{Completion, Value};
+use crate::completion::{Completion, Value, later};
 use crate::error::ErrorObject;
 use crate::forms::{self, Sends, StartOuts};
 use crate::pool::PoolObject;
@@ -13,15 +15,60 @@ use crate::queue::QueueObject;
 use crate::raw;
 use crate::types::{CallOptionsStruct, DestroyFn, DoneFn, Status, Str};
 
-/// Calls a tool by the server's own name. Blocks: `WRONG_THREAD` inside a callback.
+/// What the server of a lease said of itself when it was connected to last. Returns at once.
 ///
-/// `arguments_json`: the text of a JSON object; empty for `{}`. `options`: NULL for all defaults.
-/// `out`: the result exactly as the server sent it, which may say that the tool failed (`isError`);
-/// free it with `trunkline_buf_free`.
+/// `out`: `{protocol_version, server_info, capabilities, instructions}`, the values in the
+/// protocol's spelling, unverified, and without the secrets that the server has of the host;
+/// nothing before it was connected to; `null` stands for nothing. Free it with
+/// `trunkline_buf_free`.
+///
+/// Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_introduction(
+    pool: *mut PoolObject,
+    lease: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::give(pool, out, err, |pool| {
+            let lease = pool.objects.leases.find(lease)?;
+            Ok(Buf::from(lease.introduction()))
+        })
+    }
+}
+
+/// The tools of this server in the session's view, as of `trunkline_session_tools`.
+///
+/// `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+///
+/// Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_lease_tools(
+    pool: *mut PoolObject,
+    lease: u64,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::give(pool, out, err, |pool| {
+            let lease = pool.objects.leases.find(lease)?;
+            Ok(Buf::from(&*lease.tools()?))
+        })
+    }
+}
+
+/// Calls a tool by the server's own name. An error of a call that may have reached the server has
+/// an `outcome`, and the arguments. Blocks: `WRONG_THREAD` inside a callback.
+///
+/// `arguments_json`: as JSON, an object; empty for `{}`. `options`: NULL for all defaults. `out`:
+/// the result exactly as the server sent it, which may say that the tool failed (`isError`). Free
+/// it with `trunkline_buf_free`.
 ///
 /// Errors: `TOOL_NOT_FOUND`, `SERVER_ERROR`, `TIMEOUT`, `CANCELLED`, `UNAVAILABLE`,
 /// `CALL_INTERRUPTED`, `PROTOCOL`, `LIMIT`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
-/// Those of a call that may have reached the server have an `outcome`, and the arguments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_call_tool(
     pool: *mut PoolObject,
@@ -34,9 +81,7 @@ pub unsafe extern "C" fn trunkline_lease_call_tool(
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
-        forms::wait_for_text(pool, out, err, |pool| {
-            call_tool(pool, lease, tool, arguments_json, options)
-        })
+        forms::wait_for_text(pool, out, err, |pool| call_tool(pool, lease, tool, arguments_json, options))
     }
 }
 
@@ -61,9 +106,7 @@ pub unsafe extern "C" fn trunkline_lease_call_tool_start(
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
-        forms::start(pool, callback, outs, |pool| {
-            call_tool(pool, lease, tool, arguments_json, options)
-        })
+        forms::start(pool, callback, outs, |pool| call_tool(pool, lease, tool, arguments_json, options))
     }
 }
 
@@ -84,19 +127,21 @@ pub unsafe extern "C" fn trunkline_lease_call_tool_enqueue(
     let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
-        forms::enqueue(pool, (queue, tag), outs, |pool| {
-            call_tool(pool, lease, tool, arguments_json, options)
-        })
+        forms::enqueue(pool, (queue, tag), outs, |pool| call_tool(pool, lease, tool, arguments_json, options))
     }
 }
 
-/// Sends any other request of the protocol. The common ones and their parameters: `resources/read`
-/// `{"uri"}`, `prompts/get` `{"name", "arguments"?}`, `completion/complete` `{"ref", "argument",
-/// "context"?}`, `logging/setLevel` `{"level"}`. Blocks: `WRONG_THREAD` inside a callback.
+/// Sends any other request of the protocol, and gives its result undecoded. The common ones and
+/// their parameters: `resources/read` `{"uri"}`, `prompts/get` `{"name", "arguments"?}`,
+/// `completion/complete` `{"ref", "argument", "context"?}`, `logging/setLevel` `{"level"}`. Blocks:
+/// `WRONG_THREAD` inside a callback.
 ///
-/// `params_json`: the text of a JSON object; empty for `{}`. `options`, `out` and the errors: as of
-/// `trunkline_lease_call_tool`; `INVALID_ARGUMENT` for `initialize`, for calls of tools and for
-/// subscriptions, which have functions of their own, and for a prompt that the view does not have.
+/// `params_json`: as JSON, an object; empty for `{}`. `options`: NULL for all defaults. `out`: the
+/// result exactly as the server sent it. Free it with `trunkline_buf_free`.
+///
+/// Errors: those of `trunkline_lease_call_tool`, `INVALID_ARGUMENT` for `initialize`, for calls of
+/// tools and for subscriptions, which have functions of their own, and for a prompt that the view
+/// does not have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_request(
     pool: *mut PoolObject,
@@ -109,9 +154,7 @@ pub unsafe extern "C" fn trunkline_lease_request(
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
-        forms::wait_for_text(pool, out, err, |pool| {
-            request(pool, lease, method, params_json, options)
-        })
+        forms::wait_for_text(pool, out, err, |pool| request(pool, lease, method, params_json, options))
     }
 }
 
@@ -136,9 +179,7 @@ pub unsafe extern "C" fn trunkline_lease_request_start(
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
-        forms::start(pool, callback, outs, |pool| {
-            request(pool, lease, method, params_json, options)
-        })
+        forms::start(pool, callback, outs, |pool| request(pool, lease, method, params_json, options))
     }
 }
 
@@ -159,18 +200,16 @@ pub unsafe extern "C" fn trunkline_lease_request_enqueue(
     let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
-        forms::enqueue(pool, (queue, tag), outs, |pool| {
-            request(pool, lease, method, params_json, options)
-        })
+        forms::enqueue(pool, (queue, tag), outs, |pool| request(pool, lease, method, params_json, options))
     }
 }
 
-/// Subscribes the session to updates of a resource, which come as
-/// `TRUNKLINE_EVENT_RESOURCE_UPDATED`, of a modern server also those of a part of it. Counted, by
-/// whichever lease of the session: each needs its unsubscribe. Blocks: `WRONG_THREAD` inside a
-/// callback.
+/// Subscribes the session to updates of a resource, which come as `resource_updated` events, of a
+/// modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever lease
+/// of the session: each needs its `trunkline_lease_unsubscribe_resource`. Blocks: `WRONG_THREAD`
+/// inside a callback.
 ///
-/// Errors: as of `trunkline_lease_request`.
+/// Errors: those of `trunkline_lease_request`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_subscribe_resource(
     pool: *mut PoolObject,
@@ -179,7 +218,9 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource(
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { forms::wait_for_end(pool, err, |pool| subscribe_resource(pool, lease, uri)) }
+    unsafe {
+        forms::wait_for_end(pool, err, |pool| subscribe_resource(pool, lease, uri))
+    }
 }
 
 /// `trunkline_lease_subscribe_resource` without waiting: `done` is called once it ended, on a
@@ -200,7 +241,9 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource_start(
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { forms::start(pool, callback, outs, |pool| subscribe_resource(pool, lease, uri)) }
+    unsafe {
+        forms::start(pool, callback, outs, |pool| subscribe_resource(pool, lease, uri))
+    }
 }
 
 /// `trunkline_lease_subscribe_resource` without waiting: its end comes out of `queue`, with `tag`.
@@ -217,13 +260,15 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource_enqueue(
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { forms::enqueue(pool, (queue, tag), outs, |pool| subscribe_resource(pool, lease, uri)) }
+    unsafe {
+        forms::enqueue(pool, (queue, tag), outs, |pool| subscribe_resource(pool, lease, uri))
+    }
 }
 
 /// The counterpart of `trunkline_lease_subscribe_resource`: with the last the session gets no more
 /// updates. Without any it does nothing. Blocks: `WRONG_THREAD` inside a callback.
 ///
-/// Errors: as of `trunkline_lease_request`.
+/// Errors: those of `trunkline_lease_request`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource(
     pool: *mut PoolObject,
@@ -232,7 +277,9 @@ pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource(
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { forms::wait_for_end(pool, err, |pool| unsubscribe_resource(pool, lease, uri)) }
+    unsafe {
+        forms::wait_for_end(pool, err, |pool| unsubscribe_resource(pool, lease, uri))
+    }
 }
 
 /// `trunkline_lease_unsubscribe_resource` without waiting: `done` is called once it ended, on a
@@ -253,7 +300,9 @@ pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_start(
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { forms::start(pool, callback, outs, |pool| unsubscribe_resource(pool, lease, uri)) }
+    unsafe {
+        forms::start(pool, callback, outs, |pool| unsubscribe_resource(pool, lease, uri))
+    }
 }
 
 /// `trunkline_lease_unsubscribe_resource` without waiting: its end comes out of `queue`, with
@@ -287,16 +336,17 @@ unsafe fn call_tool(
     options: *const CallOptionsStruct,
 ) -> Result<Sends<impl FnOnce(Completion) -> Operation + use<>>> {
     // SAFETY: as the function's own.
-    let (call, settings) = unsafe {
-        let tool = raw::text(tool, "tool")?;
+    let (tool, arguments, settings) = unsafe {
         (
-            (tool.to_owned(), raw::text(arguments_json, "arguments_json")?.to_owned()),
+            raw::text(tool, "tool")?,
+            raw::text(arguments_json, "arguments_json")?,
             raw::call_options(options)?,
         )
     };
     let lease = pool.objects.leases.find(lease)?;
+    let tool = tool.to_owned();
+    let arguments = arguments.to_owned();
     Ok(Sends(move |completion: Completion| {
-        let (tool, arguments) = call;
         let options = settings.options(&completion);
         let done = |outcome: Result<CallResult>| {
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
@@ -319,16 +369,17 @@ unsafe fn request(
     options: *const CallOptionsStruct,
 ) -> Result<Sends<impl FnOnce(Completion) -> Operation + use<>>> {
     // SAFETY: as the function's own.
-    let (call, settings) = unsafe {
-        let method = raw::text(method, "method")?;
+    let (method, params, settings) = unsafe {
         (
-            (method.to_owned(), raw::text(params_json, "params_json")?.to_owned()),
+            raw::text(method, "method")?,
+            raw::text(params_json, "params_json")?,
             raw::call_options(options)?,
         )
     };
     let lease = pool.objects.leases.find(lease)?;
+    let method = method.to_owned();
+    let params = params.to_owned();
     Ok(Sends(move |completion: Completion| {
-        let (method, params) = call;
         let options = settings.options(&completion);
         let done = |outcome: Result<CallResult>| {
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
@@ -349,13 +400,12 @@ unsafe fn subscribe_resource(
     uri: Str,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
-    let uri = unsafe { raw::text(uri, "uri") }?.to_owned();
+    let uri = unsafe { raw::text(uri, "uri") }?;
     let lease = pool.objects.leases.find(lease)?;
-    let core = pool.core.clone();
-    Ok(move |completion: Completion| {
-        let future = async move { lease.subscribe_resource(&uri).await.map(|()| Value::Nothing) };
-        core.start(future, |outcome| completion.finish(outcome))
-    })
+    let uri = uri.to_owned();
+    Ok(later(pool, move |_| {
+        async move { lease.subscribe_resource(&uri).await.map(|()| Value::Nothing) }
+    }))
 }
 
 /// Checks the arguments of `unsubscribe_resource`; what it gives starts the operation.
@@ -368,11 +418,10 @@ unsafe fn unsubscribe_resource(
     uri: Str,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
-    let uri = unsafe { raw::text(uri, "uri") }?.to_owned();
+    let uri = unsafe { raw::text(uri, "uri") }?;
     let lease = pool.objects.leases.find(lease)?;
-    let core = pool.core.clone();
-    Ok(move |completion: Completion| {
-        let future = async move { lease.unsubscribe_resource(&uri).await.map(|()| Value::Nothing) };
-        core.start(future, |outcome| completion.finish(outcome))
-    })
+    let uri = uri.to_owned();
+    Ok(later(pool, move |_| {
+        async move { lease.unsubscribe_resource(&uri).await.map(|()| Value::Nothing) }
+    }))
 }

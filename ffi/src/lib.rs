@@ -11,6 +11,8 @@
 //! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks; [`running`]: what a
 //!   close waits for of them.
 //! - [`queue`] and [`notify`]: what a host with a loop of its own polls instead.
+//! - [`pool_work`], [`session_work`] and [`lease_work`]: the functions that are written from the
+//!   table of operations.
 //!
 //! In a forked child nothing of the parent's is locked or freed: every function compares the number
 //! of forks first.
@@ -22,15 +24,14 @@
 mod buf;
 mod cancel;
 mod completion;
-mod configure;
 mod dispatch;
 mod error;
-mod explain;
 mod forms;
 mod guard;
 mod handlers;
 mod holds;
 mod host_servers;
+#[rustfmt::skip]
 mod lease_work;
 mod library;
 mod logs;
@@ -39,6 +40,7 @@ mod notify;
 mod numbers;
 mod objects;
 mod pool;
+#[rustfmt::skip]
 mod pool_work;
 mod queue;
 mod raw;
@@ -49,21 +51,16 @@ mod schedules;
 #[cfg(all(test, feature = "schedules"))]
 #[path = "../../core/tests/rig/score.rs"]
 mod score;
-mod session_lists;
+#[rustfmt::skip]
 mod session_work;
-mod sign_in;
-mod sources;
 mod subscribe;
 mod subscription;
 mod sync;
 mod table;
-mod trust;
 mod types;
 
 pub use buf::*;
-pub use configure::*;
 pub use error::*;
-pub use explain::*;
 pub use handlers::*;
 pub use holds::*;
 pub use host_servers::*;

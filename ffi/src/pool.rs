@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use trunkline::interface::words;
-use trunkline::{DrainOptions, Error, ErrorCode, Pool, PoolOptions, Result, StatusOptions};
+use trunkline::{DrainOptions, Error, ErrorCode, Pool, PoolOptions, Result};
 
 use crate::buf::Buf;
 use crate::completion::{Value, wait};
@@ -183,7 +183,8 @@ pub unsafe extern "C" fn trunkline_pool_free(pool: *mut PoolObject) {
     }
 }
 
-/// The whole pool as JSON. Always works, and never shows a secret.
+/// `trunkline_pool_status_with` without options: the whole pool as JSON. Always works, and never shows
+/// a secret.
 ///
 /// `out`: the text; free it with `trunkline_buf_free`.
 ///
@@ -200,60 +201,6 @@ pub unsafe extern "C" fn trunkline_pool_status(
             let pool = raw::pool(pool)?;
             let out = raw::out(out, "out")?;
             out.write(Buf::from(pool.core.status().to_string()).into_raw());
-            Ok(())
-        })
-    }
-}
-
-/// The same with options, for what costs more than a look at the pool's own state.
-///
-/// `options_json`: `{"processes": ...}`, with the defaults of docs/reference/options.md; empty: all
-/// defaults.
-///
-/// `out`: the text; free it with `trunkline_buf_free`.
-///
-/// Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_pool_status_with(
-    pool: *mut PoolObject,
-    options_json: Str,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe {
-        guard(err, || {
-            let pool = raw::pool(pool)?;
-            let options = StatusOptions::from_json(raw::text(options_json, "options_json")?)?;
-            let out = raw::out(out, "out")?;
-            out.write(Buf::from(pool.core.status_with(&options).to_string()).into_raw());
-            Ok(())
-        })
-    }
-}
-
-/// What the status counts, in the text format of Prometheus (0.0.4), to be served by the host at an
-/// address of its own. Its labels are names of servers, methods of the protocol and codes of errors.
-///
-/// `options_json`: as for `trunkline_pool_status_with`.
-///
-/// `out`: the text; free it with `trunkline_buf_free`.
-///
-/// Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_pool_metrics(
-    pool: *mut PoolObject,
-    options_json: Str,
-    out: *mut *mut Buf,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe {
-        guard(err, || {
-            let pool = raw::pool(pool)?;
-            let options = StatusOptions::from_json(raw::text(options_json, "options_json")?)?;
-            let out = raw::out(out, "out")?;
-            out.write(Buf::from(pool.core.metrics(&options)?).into_raw());
             Ok(())
         })
     }

@@ -1,4 +1,4 @@
-//! The registry of errors, events, options and names of telemetry.
+//! The registry of operations, errors, events, options and names of telemetry.
 //!
 //! Rust, C, Python and Node share it.
 //!
@@ -8,6 +8,7 @@ mod client_rows;
 mod errors;
 mod events;
 mod names;
+pub mod operations;
 mod option_rows;
 mod options;
 pub(crate) mod remedies;

@@ -2,6 +2,7 @@
 //!
 //! `UPDATE_REFERENCE=1 cargo test -p trunkline-pool --test reference` writes them anew.
 
+mod operations;
 mod settings;
 
 use std::fmt::Write as _;
@@ -21,6 +22,7 @@ fn reference_pages_are_current() {
     for (name, page) in [
         ("errors", errors()),
         ("events", events()),
+        ("operations", operations::page::page(ORIGIN)),
         ("options", all_options()),
         ("settings", settings::page()),
     ] {

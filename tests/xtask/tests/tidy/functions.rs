@@ -3,8 +3,11 @@
 use super::source::Source;
 use super::{Finding, finding};
 
-/// Files that are written by a program.
+/// Files that are written by a program and do not say so in their first line.
 const GENERATED: [&str; 1] = ["include/trunkline.h"];
+
+/// How the first line of another file begins that is written by a program.
+const WRITTEN: &str = "//! Written from ";
 
 const HAND_WRITTEN: [&str; 11] =
     ["rs", "py", "pyi", "c", "h", "hpp", "cpp", "mjs", "cjs", "js", "ts"];
@@ -15,7 +18,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 
 pub fn long_files(source: &Source) -> Vec<Finding> {
     let extension = source.path.rsplit('.').next().unwrap_or_default();
-    let count = source.text.lines().count();
+    let count = hand_written(&source.text);
     if GENERATED.contains(&source.path.as_str())
         || !HAND_WRITTEN.contains(&extension)
         || count <= FILE_LINES_MAX
@@ -23,6 +26,21 @@ pub fn long_files(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     vec![finding(count, format!("{count} lines"))]
+}
+
+/// How many lines of a file no program writes: all but those between the marks of the operations of an owner.
+fn hand_written(text: &str) -> usize {
+    if text.starts_with(WRITTEN) {
+        return 0;
+    }
+    let mut is_written = false;
+    let lines = text.lines().filter(|line| {
+        let mark = line.trim_start().trim_start_matches(['/', '#', ' ']);
+        is_written |= mark.starts_with("<operations ");
+        is_written &= !mark.starts_with("</operations ");
+        !is_written
+    });
+    lines.count()
 }
 
 pub fn long_functions(source: &Source) -> Vec<Finding> {

@@ -17,6 +17,11 @@ fn a_file_over_the_limit_is_found_and_a_generated_one_is_not() {
     assert_eq!(found("file size", "core/src/a.rs", &long), [501]);
     assert_eq!(found("file size", "core/src/a.rs", &"x\n".repeat(500)), NOTHING);
     assert_eq!(found("file size", "include/trunkline.h", &long), NOTHING);
+    let written = format!("//! Written from a table; do not edit.\n{long}");
+    assert_eq!(found("file size", "core/src/a.rs", &written), NOTHING);
+    let part = format!("# <operations pool> Written\n{long}# </operations pool>\n");
+    assert_eq!(found("file size", "a.py", &part), NOTHING);
+    assert_eq!(found("file size", "a.py", &format!("{part}{long}")), [502]);
 }
 
 #[test]
