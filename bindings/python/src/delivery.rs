@@ -42,6 +42,11 @@ pub enum Payload {
 }
 
 impl Payload {
+    /// A report as JSON text.
+    pub fn report(report: serde_json::Value) -> Payload {
+        Payload::Text(report.to_string())
+    }
+
     fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         Ok(match self {
             Payload::Call(result) => Py::new(py, CallResult(result))?.into_any(),

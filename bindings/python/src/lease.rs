@@ -54,22 +54,19 @@ impl Lease {
         begin: impl FnOnce(Arc<HeldLease>) -> F,
     ) -> PyResult<Py<Operation>>
     where
-        F: Future<Output = trunkline::Result<()>> + Send + 'static,
+        F: Future<Output = trunkline::Result<Payload>> + Send + 'static,
     {
         let held = self.0.here()?;
         guarded(|| {
             let sink = sink(to, token)?;
             let future = begin(Arc::clone(held));
-            let done = move |outcome: trunkline::Result<()>| {
-                sink.put(outcome.map(|()| Payload::Nothing));
-            };
-            Operation::new(to.py(), held.pool.start(future, done))
+            Operation::new(to.py(), held.pool.start(future, move |outcome| sink.put(outcome)))
         })
     }
 }
 
 /// What puts the end of a request where it is waited for.
-fn ended(sink: Sink) -> impl FnOnce(trunkline::Result<CallResult>) + Send + 'static {
+pub fn ended(sink: Sink) -> impl FnOnce(trunkline::Result<CallResult>) + Send + 'static {
     move |outcome| sink.put(outcome.map(Payload::Call))
 }
 
@@ -113,7 +110,9 @@ impl Lease {
         guarded(|| made(py, rows(&held.lease.tools().or_raise(py)?)))
     }
 
-    /// Starts a call of a tool.
+    // <operations lease> Written from core/pool/src/interface/operations; do not edit.
+    /// Starts `call_tool`.
+    #[rustfmt::skip]
     fn call_tool(
         &self,
         to: &Bound<'_, PyAny>,
@@ -127,7 +126,8 @@ impl Lease {
         })
     }
 
-    /// Starts any other request.
+    /// Starts `request`.
+    #[rustfmt::skip]
     fn request(
         &self,
         to: &Bound<'_, PyAny>,
@@ -141,7 +141,8 @@ impl Lease {
         })
     }
 
-    /// Starts reading a resource.
+    /// Starts `read_resource`.
+    #[rustfmt::skip]
     fn read_resource(
         &self,
         to: &Bound<'_, PyAny>,
@@ -154,7 +155,8 @@ impl Lease {
         })
     }
 
-    /// Starts getting a prompt.
+    /// Starts `get_prompt`.
+    #[rustfmt::skip]
     fn get_prompt(
         &self,
         to: &Bound<'_, PyAny>,
@@ -168,7 +170,8 @@ impl Lease {
         })
     }
 
-    /// Starts asking for completions.
+    /// Starts `complete`.
+    #[rustfmt::skip]
     fn complete(
         &self,
         to: &Bound<'_, PyAny>,
@@ -181,25 +184,28 @@ impl Lease {
         })
     }
 
-    /// Starts subscribing the session to updates of a resource.
+    /// Starts `subscribe_resource`.
+    #[rustfmt::skip]
     fn subscribe_resource(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         uri: String,
     ) -> PyResult<Py<Operation>> {
-        self.start(to, token, |held| async move { held.lease.subscribe_resource(&uri).await })
+        self.start(to, token, |held| async move { held.lease.subscribe_resource(&uri).await.map(|()| Payload::Nothing) })
     }
 
-    /// Starts the counterpart of it.
+    /// Starts `unsubscribe_resource`.
+    #[rustfmt::skip]
     fn unsubscribe_resource(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         uri: String,
     ) -> PyResult<Py<Operation>> {
-        self.start(to, token, |held| async move { held.lease.unsubscribe_resource(&uri).await })
+        self.start(to, token, |held| async move { held.lease.unsubscribe_resource(&uri).await.map(|()| Payload::Nothing) })
     }
+    // </operations lease>
 
     /// Gives the hold up. Repeating it does nothing.
     fn release(&self) -> PyResult<()> {

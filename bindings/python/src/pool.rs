@@ -43,23 +43,6 @@ impl Pool {
         })
     }
 
-    /// Starts what ends with a report, which is handed over as JSON text.
-    fn start_report<F, R>(
-        &self,
-        to: &Bound<'_, PyAny>,
-        token: u64,
-        request: impl FnOnce(trunkline::Pool) -> F,
-    ) -> PyResult<Py<Operation>>
-    where
-        F: Future<Output = trunkline::Result<R>> + Send + 'static,
-        R: ToString,
-    {
-        self.start(to, token, |pool| {
-            let report = request(pool);
-            async move { report.await.map(|report| Payload::Text(report.to_string())) }
-        })
-    }
-
     /// What changes the configuration at once: the report as JSON text. Others may run Python meanwhile.
     fn reported<R: ToString>(
         &self,
@@ -108,7 +91,9 @@ impl Pool {
         })
     }
 
-    /// Starts acquiring a server for a session by its id.
+    // <operations pool> Written from core/pool/src/interface/operations; do not edit.
+    /// Starts `acquire`.
+    #[rustfmt::skip]
     fn acquire(
         &self,
         to: &Bound<'_, PyAny>,
@@ -119,29 +104,17 @@ impl Pool {
         options: &str,
     ) -> PyResult<Py<Operation>> {
         guarded(|| {
+            let config = ServerSpec::from_json(&server, config).or_raise(to.py())?;
             let options = AcquireOptions::from_json(options).or_raise(to.py())?;
-            let spec = ServerSpec::from_json(&server, config).or_raise(to.py())?;
             self.start(to, token, |pool| async move {
-                let lease = pool.acquire(&server, &spec, &session, &options).await?;
+                let lease = pool.acquire(&server, &config, &session, &options).await?;
                 Ok(Payload::Lease(HeldLease { lease, pool }))
             })
         })
     }
 
-    /// Starts making these servers the pool's own.
-    fn reconcile(
-        &self,
-        to: &Bound<'_, PyAny>,
-        token: u64,
-        servers: &str,
-    ) -> PyResult<Py<Operation>> {
-        guarded(|| {
-            let servers = Servers::from_json(servers).or_raise(to.py())?;
-            self.start_report(to, token, |pool| async move { pool.reconcile(servers).await })
-        })
-    }
-
-    /// Starts replacing the connections of a server.
+    /// Starts `restart`.
+    #[rustfmt::skip]
     fn restart(
         &self,
         to: &Bound<'_, PyAny>,
@@ -150,10 +123,11 @@ impl Pool {
         index: Option<EntryIndex>,
     ) -> PyResult<Py<Operation>> {
         let index = index.map(|EntryIndex(index)| index);
-        self.start_report(to, token, |pool| async move { pool.restart(&server, index).await })
+        self.start(to, token, |pool| async move { pool.restart(&server, index).await.map(Payload::report) })
     }
 
-    /// Starts accepting the definition of a tool.
+    /// Starts `accept_tool`.
+    #[rustfmt::skip]
     fn accept_tool(
         &self,
         to: &Bound<'_, PyAny>,
@@ -162,27 +136,81 @@ impl Pool {
         tool: String,
         digest: String,
     ) -> PyResult<Py<Operation>> {
-        self.start(to, token, |pool| async move {
-            pool.accept_tool(&server, &tool, &digest).await.map(|()| Payload::Nothing)
-        })
+        self.start(to, token, |pool| async move { pool.accept_tool(&server, &tool, &digest).await.map(|()| Payload::Nothing) })
     }
 
-    /// Starts replacing the folders that servers are told of; they are a JSON text.
+    /// Starts `set_roots`.
+    #[rustfmt::skip]
     fn set_roots(&self, to: &Bound<'_, PyAny>, token: u64, roots: &str) -> PyResult<Py<Operation>> {
         guarded(|| {
             let roots = roots_from_json(roots).or_raise(to.py())?;
-            self.start(to, token, |pool| async move {
-                pool.set_roots(&roots).await.map(|()| Payload::Nothing)
-            })
+            self.start(to, token, |pool| async move { pool.set_roots(&roots).await.map(|()| Payload::Nothing) })
         })
     }
 
-    /// Replaces the lists of servers that may run; they are a JSON text, and so is the report.
+    /// What `set_gates` gives, as a text.
+    #[rustfmt::skip]
     fn set_gates(&self, py: Python<'_>, gates: &str) -> PyResult<String> {
-        self.reported(py, |pool| pool.set_gates(GateLists::from_json(gates)?))
+        self.reported(py, |pool| {
+            let gates = GateLists::from_json(gates)?;
+            pool.set_gates(gates)
+        })
     }
 
-    /// Starts reading a settings file into the source that its place implies.
+    /// What `explain` gives, as a text.
+    #[rustfmt::skip]
+    fn explain(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.reported(py, |pool| pool.explain(name))
+    }
+
+    /// What `status` gives, as a text.
+    #[rustfmt::skip]
+    fn status(&self, py: Python<'_>, options: &str) -> PyResult<String> {
+        self.reported(py, |pool| {
+            let options = StatusOptions::from_json(options)?;
+            Ok(pool.status_with(&options))
+        })
+    }
+
+    /// What `metrics` gives, as a text.
+    #[rustfmt::skip]
+    fn metrics(&self, py: Python<'_>, options: &str) -> PyResult<String> {
+        self.reported(py, |pool| {
+            let options = StatusOptions::from_json(options)?;
+            pool.metrics(&options)
+        })
+    }
+
+    /// Starts `drain_all`.
+    #[rustfmt::skip]
+    fn drain_all(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        options: &str,
+    ) -> PyResult<Py<Operation>> {
+        guarded(|| {
+            let options = DrainOptions::from_json(options).or_raise(to.py())?;
+            self.start(to, token, |pool| async move { pool.drain_all(&options).await.map(Payload::report) })
+        })
+    }
+
+    /// Starts `reconcile`.
+    #[rustfmt::skip]
+    fn reconcile(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        servers: &str,
+    ) -> PyResult<Py<Operation>> {
+        guarded(|| {
+            let servers = Servers::from_json(servers).or_raise(to.py())?;
+            self.start(to, token, |pool| async move { pool.reconcile(servers).await.map(Payload::report) })
+        })
+    }
+
+    /// Starts `load`.
+    #[rustfmt::skip]
     fn load(
         &self,
         to: &Bound<'_, PyAny>,
@@ -192,56 +220,76 @@ impl Pool {
     ) -> PyResult<Py<Operation>> {
         guarded(|| {
             let options = LoadOptions::from_json(options).or_raise(to.py())?;
-            self.start_report(to, token, |pool| async move { pool.load(path, &options).await })
+            self.start(to, token, |pool| async move { pool.load(path, &options).await.map(Payload::report) })
         })
     }
 
-    /// Replaces a source by the text of settings, or removes it.
+    /// What `set_source` gives, as a text.
+    #[rustfmt::skip]
     fn set_source(&self, py: Python<'_>, source: &str, settings: Option<&str>) -> PyResult<String> {
-        self.reported(py, |pool| pool.set_source(&source.parse::<SourceName>()?, settings))
+        self.reported(py, |pool| {
+            let source = source.parse::<SourceName>()?;
+            pool.set_source(&source, settings)
+        })
     }
 
-    /// Switches a source, or every source of a scope, on or off.
+    /// What `switch_source` gives, as a text.
+    #[rustfmt::skip]
     fn switch_source(&self, py: Python<'_>, source: &str, on: bool) -> PyResult<String> {
-        let to = if on { Switch::On } else { Switch::Off };
-        self.reported(py, |pool| pool.switch_source(&source.parse::<SourceName>()?, to))
+        self.reported(py, |pool| {
+            let source = source.parse::<SourceName>()?;
+            let to = if on { Switch::On } else { Switch::Off };
+            pool.switch_source(&source, to)
+        })
     }
 
-    /// Adds a server to the run-time source.
+    /// What `add_server` gives, as a text.
+    #[rustfmt::skip]
     fn add_server(&self, py: Python<'_>, server: &str, config: &str) -> PyResult<String> {
-        self.reported(py, |pool| pool.add_server(server, &ServerSpec::from_json(server, config)?))
+        self.reported(py, |pool| {
+            let config = ServerSpec::from_json(server, config)?;
+            pool.add_server(server, &config)
+        })
     }
 
-    /// Takes a server out of the run-time source.
+    /// What `remove_server` gives, as a text.
+    #[rustfmt::skip]
     fn remove_server(&self, py: Python<'_>, server: &str) -> PyResult<String> {
         self.reported(py, |pool| pool.remove_server(server))
     }
 
-    /// Starts to say whether the workspace is trusted.
+    /// Starts `set_trusted`.
+    #[rustfmt::skip]
     fn set_trusted(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         trusted: bool,
     ) -> PyResult<Py<Operation>> {
-        let trust = if trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
-        self.start_report(to, token, |pool| pool.set_trusted(trust))
-    }
-
-    /// Starts reading every loaded file again.
-    fn reload(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Py<Operation>> {
-        guarded(|| {
-            let options = ReloadOptions::from_json(options).or_raise(to.py())?;
-            self.start_report(to, token, |pool| async move { pool.reload(&options).await })
+        let trusted = if trusted { WorkspaceTrust::Trusted } else { WorkspaceTrust::Untrusted };
+        self.start(to, token, |pool| {
+            let ends = pool.set_trusted(trusted);
+            async move { ends.await.map(Payload::report) }
         })
     }
 
-    /// Starts looking up what waits for approval, and what was decided.
-    fn approvals(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Py<Operation>> {
-        self.start_report(to, token, |pool| async move { pool.approvals().await })
+    /// Starts `reload`.
+    #[rustfmt::skip]
+    fn reload(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Py<Operation>> {
+        guarded(|| {
+            let options = ReloadOptions::from_json(options).or_raise(to.py())?;
+            self.start(to, token, |pool| async move { pool.reload(&options).await.map(Payload::report) })
+        })
     }
 
-    /// Starts to approve the configuration with that hash.
+    /// Starts `approvals`.
+    #[rustfmt::skip]
+    fn approvals(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Py<Operation>> {
+        self.start(to, token, |pool| async move { pool.approvals().await.map(Payload::report) })
+    }
+
+    /// Starts `approve`.
+    #[rustfmt::skip]
     fn approve(
         &self,
         to: &Bound<'_, PyAny>,
@@ -249,10 +297,11 @@ impl Pool {
         server: String,
         hash: String,
     ) -> PyResult<Py<Operation>> {
-        self.start_report(to, token, |pool| async move { pool.approve(&server, &hash).await })
+        self.start(to, token, |pool| async move { pool.approve(&server, &hash).await.map(Payload::report) })
     }
 
-    /// Starts to reject the configuration with that hash.
+    /// Starts `reject`.
+    #[rustfmt::skip]
     fn reject(
         &self,
         to: &Bound<'_, PyAny>,
@@ -260,15 +309,17 @@ impl Pool {
         server: String,
         hash: String,
     ) -> PyResult<Py<Operation>> {
-        self.start_report(to, token, |pool| async move { pool.reject(&server, &hash).await })
+        self.start(to, token, |pool| async move { pool.reject(&server, &hash).await.map(Payload::report) })
     }
 
-    /// Starts to forget what was decided about a server.
+    /// Starts `forget`.
+    #[rustfmt::skip]
     fn forget(&self, to: &Bound<'_, PyAny>, token: u64, server: String) -> PyResult<Py<Operation>> {
-        self.start_report(to, token, |pool| async move { pool.forget(&server).await })
+        self.start(to, token, |pool| async move { pool.forget(&server).await.map(Payload::report) })
     }
 
-    /// Starts waiting until nothing that configuration caused is under way.
+    /// Starts `settled`.
+    #[rustfmt::skip]
     fn settled(
         &self,
         to: &Bound<'_, PyAny>,
@@ -276,10 +327,11 @@ impl Pool {
         timeout_ms: Option<u64>,
     ) -> PyResult<Py<Operation>> {
         let timeout = timeout_ms.map(Duration::from_millis);
-        self.start_report(to, token, |pool| async move { pool.settled(timeout).await })
+        self.start(to, token, |pool| async move { pool.settled(timeout).await.map(Payload::report) })
     }
 
-    /// Starts to sign in to a remote server.
+    /// Starts `sign_in`.
+    #[rustfmt::skip]
     fn sign_in(
         &self,
         to: &Bound<'_, PyAny>,
@@ -289,66 +341,37 @@ impl Pool {
     ) -> PyResult<Py<Operation>> {
         guarded(|| {
             let options = SignInOptions::from_json(options).or_raise(to.py())?;
-            self.start_report(
-                to,
-                token,
-                |pool| async move { pool.sign_in(&server, &options).await },
-            )
+            self.start(to, token, |pool| async move { pool.sign_in(&server, &options).await.map(Payload::report) })
         })
     }
 
-    /// Starts to end a sign-in.
+    /// Starts `finish_sign_in`.
+    #[rustfmt::skip]
     fn finish_sign_in(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         redirect_url: String,
     ) -> PyResult<Py<Operation>> {
-        self.start_report(to, token, |pool| async move { pool.finish_sign_in(&redirect_url).await })
+        self.start(to, token, |pool| async move { pool.finish_sign_in(&redirect_url).await.map(Payload::report) })
     }
 
-    /// Starts to forget what was signed in.
+    /// Starts `sign_out`.
+    #[rustfmt::skip]
     fn sign_out(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         server: String,
     ) -> PyResult<Py<Operation>> {
-        self.start_report(to, token, |pool| async move { pool.sign_out(&server).await })
+        self.start(to, token, |pool| async move { pool.sign_out(&server).await.map(Payload::report) })
     }
-
-    /// Why a server or a tool is there, or is not, as JSON text.
-    fn explain(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        self.reported(py, |pool| pool.explain(name))
-    }
-
-    /// The whole pool as JSON text.
-    fn status(&self, py: Python<'_>, options: &str) -> PyResult<String> {
-        self.reported(py, |pool| Ok(pool.status_with(&StatusOptions::from_json(options)?)))
-    }
-
-    /// What the status counts, as a collector reads it.
-    fn metrics(&self, py: Python<'_>, options: &str) -> PyResult<String> {
-        self.reported(py, |pool| pool.metrics(&StatusOptions::from_json(options)?))
-    }
+    // </operations pool>
 
     /// Events of the whole pool.
     fn subscribe(&self, py: Python<'_>, kinds: u64) -> PyResult<Py<Subscription>> {
         let pool = self.0.here()?;
         guarded(|| Py::new(py, Subscription::new(pool.subscribe(EventMask(kinds)).or_raise(py)?)))
-    }
-
-    /// Starts ending everything.
-    fn drain_all(
-        &self,
-        to: &Bound<'_, PyAny>,
-        token: u64,
-        options: &str,
-    ) -> PyResult<Py<Operation>> {
-        guarded(|| {
-            let options = DrainOptions::from_json(options).or_raise(to.py())?;
-            self.start_report(to, token, |pool| async move { pool.drain_all(&options).await })
-        })
     }
 
     /// Starts the drain with the defaults that also ends every subscription.

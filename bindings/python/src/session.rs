@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use trunkline::{
-    AcquireOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec, Shape,
+    AcquireOptions, CallOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec,
+    Shape,
 };
 
-use crate::delivery::{Operation, Payload, begun, sink};
+use crate::delivery::{Operation, Payload, Sink, begun, sink};
 use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
 use crate::host_servers::Provided;
 use crate::interpreter::released;
-use crate::lease::HeldLease;
+use crate::lease::{HeldLease, ended};
 use crate::options::{CallText, Text};
 use crate::subscription::Subscription;
 
@@ -31,6 +32,7 @@ pub fn rows(listed: &[Listed]) -> Vec<Row> {
 }
 
 /// A session and the pool that it is of.
+#[derive(Clone)]
 struct SessionAndPool {
     session: trunkline::Session,
     pool: trunkline::Pool,
@@ -45,7 +47,7 @@ impl Session {
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
-        request: impl FnOnce(trunkline::Session) -> F,
+        request: impl FnOnce(SessionAndPool) -> F,
     ) -> PyResult<Py<Operation>>
     where
         F: Future<Output = trunkline::Result<Payload>> + Send + 'static,
@@ -53,9 +55,45 @@ impl Session {
         let open = self.0.here()?;
         guarded(|| {
             let sink = sink(to, token)?;
-            let future = request(open.session.clone());
+            let future = request(open.clone());
             Operation::new(to.py(), open.pool.start(future, move |outcome| sink.put(outcome)))
         })
+    }
+
+    /// Starts what is sent to the server as it is asked for.
+    fn send(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        options: CallText,
+        start: impl FnOnce(&trunkline::Session, &CallOptions, Sink) -> trunkline::Operation,
+    ) -> PyResult<Py<Operation>> {
+        let open = self.0.here()?;
+        guarded(|| {
+            let options = options.parse(to)?;
+            let operation = start(&open.session, &options, sink(to, token)?);
+            begun(to, operation, &options)
+        })
+    }
+
+    /// What changes the session at once. Others may run Python meanwhile.
+    fn changed(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&trunkline::Session) -> trunkline::Result<()> + Send,
+    ) -> PyResult<()> {
+        let session = &self.0.here()?.session;
+        guarded(|| released(py, || change(session)).or_raise(py))
+    }
+
+    /// What is known of the session: the report as JSON text.
+    fn reported<R: ToString>(
+        &self,
+        py: Python<'_>,
+        look: impl FnOnce(&trunkline::Session) -> trunkline::Result<R> + Send,
+    ) -> PyResult<String> {
+        let session = &self.0.here()?.session;
+        guarded(|| released(py, || look(session).map(|report| report.to_string())).or_raise(py))
     }
 }
 
@@ -79,7 +117,9 @@ impl Session {
         Ok(self.0.here()?.session.id())
     }
 
-    /// Starts acquiring a server; `config` is the JSON of one, or nothing.
+    // <operations session> Written from core/pool/src/interface/operations; do not edit.
+    /// Starts `acquire`.
+    #[rustfmt::skip]
     fn acquire(
         &self,
         to: &Bound<'_, PyAny>,
@@ -88,32 +128,25 @@ impl Session {
         config: Option<&str>,
         options: &str,
     ) -> PyResult<Py<Operation>> {
-        let open = self.0.here()?;
         guarded(|| {
-            let py = to.py();
-            let options = AcquireOptions::from_json(options).or_raise(py)?;
-            let spec = config
-                .map(|config| ServerSpec::from_json(&server, config))
-                .transpose()
-                .or_raise(py)?;
-            let sink = sink(to, token)?;
-            let (session, pool) = (open.session.clone(), open.pool.clone());
-            let future = async move {
-                let lease = session.acquire(&server, spec.as_ref(), &options).await?;
-                Ok(Payload::Lease(HeldLease { lease, pool }))
-            };
-            Operation::new(to.py(), open.pool.start(future, move |outcome| sink.put(outcome)))
+            let config = config.map(|config| ServerSpec::from_json(&server, config));
+            let config = config.transpose().or_raise(to.py())?;
+            let options = AcquireOptions::from_json(options).or_raise(to.py())?;
+            self.start(to, token, |open| async move {
+                let lease = open.session.acquire(&server, config.as_ref(), &options).await?;
+                Ok(Payload::Lease(HeldLease { lease, pool: open.pool }))
+            })
         })
     }
 
-    /// Starts waiting for the session's start, at most for the start gate; gives the report as JSON text.
+    /// Starts `started`.
+    #[rustfmt::skip]
     fn started(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Py<Operation>> {
-        self.start(to, token, |session| async move {
-            session.started().await.map(|report| Payload::Text(report.to_string()))
-        })
+        self.start(to, token, |open| async move { open.session.started().await.map(Payload::report) })
     }
 
-    /// Starts waiting for one server, or for all.
+    /// Starts `ready`.
+    #[rustfmt::skip]
     fn ready(
         &self,
         to: &Bound<'_, PyAny>,
@@ -122,34 +155,81 @@ impl Session {
         timeout_ms: Option<u64>,
     ) -> PyResult<Py<Operation>> {
         let timeout = timeout_ms.map(Duration::from_millis);
-        self.start(to, token, |session| async move {
-            session.ready(server.as_deref(), timeout).await.map(|()| Payload::Nothing)
-        })
+        self.start(to, token, |open| async move { open.session.ready(server.as_deref(), timeout).await.map(|()| Payload::Nothing) })
     }
 
-    /// Starts having the lists of a server read anew.
+    /// Starts `refresh`.
+    #[rustfmt::skip]
     fn refresh(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         server: String,
     ) -> PyResult<Py<Operation>> {
-        self.start(to, token, |session| async move {
-            session.refresh(&server).await.map(|()| Payload::Nothing)
-        })
+        self.start(to, token, |open| async move { open.session.refresh(&server).await.map(|()| Payload::Nothing) })
     }
 
-    /// Starts waiting for lists that are owed, of one server or of all.
+    /// Starts `listed`.
+    #[rustfmt::skip]
     fn listed(
         &self,
         to: &Bound<'_, PyAny>,
         token: u64,
         server: Option<String>,
     ) -> PyResult<Py<Operation>> {
-        self.start(to, token, |session| async move {
-            session.listed(server.as_deref()).await.map(|()| Payload::Nothing)
+        self.start(to, token, |open| async move { open.session.listed(server.as_deref()).await.map(|()| Payload::Nothing) })
+    }
+
+    /// Does `configure`.
+    #[rustfmt::skip]
+    fn configure(&self, py: Python<'_>, options: &str) -> PyResult<()> {
+        self.changed(py, |session| {
+            let options = ConfigureOptions::from_json(options)?;
+            session.configure(options)
         })
     }
+
+    /// What `explain` gives, as a text.
+    #[rustfmt::skip]
+    fn explain(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.reported(py, |session| session.explain(name))
+    }
+
+    /// Does `disable`.
+    #[rustfmt::skip]
+    fn disable(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = Text::server)] server: Text,
+    ) -> PyResult<()> {
+        self.changed(py, |session| session.disable(&server))
+    }
+
+    /// Does `enable`.
+    #[rustfmt::skip]
+    fn enable(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = Text::server)] server: Text,
+    ) -> PyResult<()> {
+        self.changed(py, |session| session.enable(&server))
+    }
+
+    /// Starts `call_tool`.
+    #[rustfmt::skip]
+    fn call_tool(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        tool: &str,
+        arguments: &str,
+        options: CallText,
+    ) -> PyResult<Py<Operation>> {
+        self.send(to, token, options, |session, options, sink| {
+            session.start_call_tool(tool, arguments, options, ended(sink))
+        })
+    }
+    // </operations session>
 
     /// What a server said of itself, as JSON text; nothing of one that was not connected to.
     fn introduction(
@@ -194,34 +274,6 @@ impl Session {
         })
     }
 
-    /// Starts a call of a tool by its exposed name.
-    fn call_tool(
-        &self,
-        to: &Bound<'_, PyAny>,
-        token: u64,
-        tool: &str,
-        arguments: &str,
-        options: CallText,
-    ) -> PyResult<Py<Operation>> {
-        let open = self.0.here()?;
-        guarded(|| {
-            let options = options.parse(to)?;
-            let sink = sink(to, token)?;
-            let done = move |outcome: trunkline::Result<_>| sink.put(outcome.map(Payload::Call));
-            let operation = open.session.start_call_tool(tool, arguments, &options, done);
-            begun(to, operation, &options)
-        })
-    }
-
-    /// Changes what it sees and wants.
-    fn configure(&self, py: Python<'_>, options: &str) -> PyResult<()> {
-        let session = &self.0.here()?.session;
-        guarded(|| {
-            let change = ConfigureOptions::from_json(options).or_raise(py)?;
-            released(py, || session.configure(change)).or_raise(py)
-        })
-    }
-
     /// Provides a server of the host's own to it.
     fn provide(
         &self,
@@ -235,38 +287,12 @@ impl Session {
         guarded(|| released(py, || session.provide(&server, provided)).or_raise(py))
     }
 
-    /// Takes a server away from it.
-    fn disable(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = Text::server)] server: Text,
-    ) -> PyResult<()> {
-        let session = &self.0.here()?.session;
-        guarded(|| released(py, || session.disable(&server)).or_raise(py))
-    }
-
-    /// Undoes `disable`.
-    fn enable(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = Text::server)] server: Text,
-    ) -> PyResult<()> {
-        let session = &self.0.here()?.session;
-        guarded(|| released(py, || session.enable(&server)).or_raise(py))
-    }
-
     /// Events of this session.
     fn subscribe(&self, py: Python<'_>, kinds: u64) -> PyResult<Py<Subscription>> {
         let session = &self.0.here()?.session;
         guarded(|| {
             Py::new(py, Subscription::new(session.subscribe(EventMask(kinds)).or_raise(py)?))
         })
-    }
-
-    /// Why a server or a tool is there for it, or is not, as JSON text.
-    fn explain(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        let open = self.0.here()?;
-        guarded(|| open.session.explain(name).map(|why| why.to_string()).or_raise(py))
     }
 
     /// Ends it.

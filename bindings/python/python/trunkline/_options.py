@@ -145,6 +145,13 @@ def _unknown(name: str, table: dict[str, Any], path: str) -> InvalidArgumentErro
     return told(error, "unknown_option", {"option": option, "nearest": nearest}, f"did you mean `{nearest}`?")
 
 
+def is_on(to: Any, path: str) -> bool:
+    """Whether that is ``on``, and not ``off``."""
+    if to not in ("on", "off"):
+        raise invalid(f"{path}: expected 'on' or 'off', not {to!r}", path=path)
+    return bool(to == "on")
+
+
 def mask(kinds: str | Iterable[str] | None) -> int:
     """The events of those types as bits; all of them for None."""
     if kinds is None:

@@ -11,15 +11,14 @@ from os import fspath
 
 from . import _exit, _trunkline
 from ._audience import check_plain, check_taken
-from ._errors import TrunklineError, leaving
+from ._errors import TrunklineError, leaving, not_begun
 from ._hosted import Provided
-from ._options import encode, mask, milliseconds
+from ._options import config_text, encode, is_on, mask, milliseconds
 from ._results import Event, List, Listed, decoded_list
-from ._sources import SourcesBase, report_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
     from typing import Any, Literal
 
@@ -125,7 +124,7 @@ def _desk_of(owner: PoolBase | SessionBase, options: dict[str, Any], desks: _Des
     return desk
 
 
-class PoolBase(SourcesBase):
+class PoolBase:
     """A pool: the connections of one workspace."""
 
     _on_loop: bool
@@ -176,28 +175,92 @@ class PoolBase(SourcesBase):
             self._closed()
             _exit.forget_thread(threading.current_thread())
 
+    # <operations pool> Written from core/pool/src/interface/operations; do not edit.
+    def set_gates(self, **lists: Any) -> dict[str, Any]:
+        """Replaces the lists of servers that may run, within the pool's option ``launch_allowed``.
+        What is no longer admitted ends at once; what is admitted again starts in the sessions that
+        want it. A lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+
+        ``**lists``: any of ``allowed``, ``excluded`` and ``pending``, lists of patterns of names
+        (``*`` any characters, ``?`` one). What is absent is not kept: without ``allowed`` all may
+        run, and an empty list is none. Gives the report ``{v, servers: {name: {admitted,
+        reason?}}}`` of the servers about which it changed.
+        """
+        return report_of(self._native.set_gates, encode("gates", lists))
+
     def explain(self, name: str) -> dict[str, Any]:
         """Why a server, or a tool by its exposed name, is there or is not, by what the pool knows.
+        What a session hides or switches off is told by ``Session.explain``. Returns at once.
 
-        ``available``; ``reason``, ``message`` and ``remedy``; and ``from``, the source, file, line or list that says so. What a session
-        hides or switches off is told by the session's own ``explain``.
+        Gives ``{v, name, kind, server?, available, reason?, message, from?, remedy?}`` with the
+        kind ``server`` or ``tool``, and in ``from`` the ``source``, ``file``, ``line`` and ``list``
+        that decide.
         """
         return report_of(self._native.explain, name)
 
     def status(self, **options: Any) -> dict[str, Any]:
-        """The whole pool: servers, entries, processes. It always works, and never shows a secret.
+        """The whole pool: servers, entries, processes. It always works, and never shows a secret. With
+        ``processes`` it looks at more than the pool's own state.
 
-        Option: ``processes`` has the memory and processor time of the servers' processes looked up, on Linux.
+        Options: ``processes``, as ``docs/reference/options.md`` has it. Gives the status.
         """
-        status: dict[str, Any] = json.loads(self._native.status(encode("status", options)))
-        return status
+        return report_of(self._native.status, encode("status", options))
 
     def metrics(self, **options: Any) -> str:
-        """What ``status`` counts, in the text format of Prometheus (0.0.4), for the host to serve. It has the options of ``status``.
+        """What the status counts, in the text format of Prometheus (0.0.4), to be served by the host.
+        Its labels are names of servers, methods of the protocol and codes of errors: nothing that a
+        model or a server writes.
 
-        Labels are names of servers, methods of the protocol and codes of errors: nothing that a model or a server writes.
+        Options: ``processes``, as ``docs/reference/options.md`` has it. Gives the text.
         """
         return self._native.metrics(encode("status", options))
+
+    def set_source(self, source: str, settings: Mapping[str, Any] | str | None) -> dict[str, Any]:
+        """Replaces a source whole by settings, in any form that settings files have, or removes it.
+        What is new starts in the sessions that want it, what is gone is released, what is equal is
+        not touched. Variables are expanded, and servers of ``project`` and ``workspace`` wait for
+        approval. It asks nobody and returns as soon as that is under way. What is new is looked up
+        in the calling thread, which so waits for the file system: its programs, its files of
+        variables and, the first time, the file of approvals.
+
+        ``source``: a scope (``user``, ``project``, ``workspace``, ``managed``, ``session``,
+        ``launch`` or ``extension``), or one with a name after a colon, such as ``extension:git``.
+        ``settings``: as a settings file; none removes the source. Gives the report of
+        ``Pool.load``.
+
+        Errors: ``invalid_config`` for settings that cannot be read, with ``detail.line``,
+        ``invalid_argument`` (``runtime`` has functions of its own).
+        """
+        return report_of(self._native.set_source, source, None if settings is None else config_text(settings, "settings"))
+
+    def switch_source(self, source: str, to: Literal["on", "off"]) -> dict[str, Any]:
+        """Switches a source off, so that it is as if it were empty, or on again. Returns at once, as
+        ``Pool.set_source``.
+
+        ``source``: as of ``Pool.set_source``; a scope alone stands for all of its sources, those
+        that come later included. Gives the report of ``Pool.load`` without ``findings``.
+        """
+        return report_of(self._native.switch_source, source, is_on(to, "to"))
+
+    def add_server(self, server: str, config: Mapping[str, Any] | str) -> dict[str, Any]:
+        """Adds a server to the run-time source, which beats every other, or replaces it there. Its
+        values are taken as they are. Returns at once, as ``Pool.set_source``.
+
+        ``config``: what the settings of one server have (``{"command": ...}``). Gives ``{v, server,
+        result, reason?, findings?}`` with the result ``added``, ``replaced``, ``unchanged`` or
+        ``refused``, which starts when what refuses it is gone, and with the members that no rule
+        knows, as ``[{kind, server, path, nearest?}]``.
+        """
+        return report_of(self._native.add_server, server, config_text(config))
+
+    def remove_server(self, server: str) -> dict[str, Any]:
+        """Takes a server out of the run-time source; what another source says of that name counts
+        again. Returns at once.
+
+        Gives ``{v, server, result}`` with the result ``removed`` or ``not_present``.
+        """
+        return report_of(self._native.remove_server, server)
+    # </operations pool>
 
     def on_event(
         self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
@@ -229,9 +292,81 @@ class SessionBase:
         """Its id."""
         return self._native.id()
 
+    # <operations session> Written from core/pool/src/interface/operations; do not edit.
+    def introduction(self, server: str) -> dict[str, Any] | None:
+        """What a server that the session holds said of itself, as ``Lease.introduction`` has it.
+
+        Gives what ``Lease.introduction`` gives.
+
+        Errors: ``not_admitted`` for a server that nobody has configured.
+        """
+        return _said(self._native.introduction(server))
+
     def tools(self) -> List[Listed]:
-        """The tools of its view. Those that were listed keep their places within the session, and new ones come after them."""
+        """The tools of the session's view. A first list is sorted by exposed name; after that, tools
+        that were listed keep their places within the session, and new ones come after them.
+
+        Gives a list of ``{name, server, own_name, trust, always_load, deferred, definition}``, the
+        definitions as the servers sent them; it has a number, its revision.
+        """
         return self._list("tools")
+
+    def prompts(self) -> List[Listed]:
+        """The prompts of the session's view, as of ``Session.tools``.
+
+        Gives what ``Session.tools`` gives.
+        """
+        return self._list("prompts")
+
+    def resources(self) -> List[Listed]:
+        """The resources of the session's view, as of ``Session.tools``; names are URIs.
+
+        Gives what ``Session.tools`` gives.
+        """
+        return self._list("resources")
+
+    def resource_templates(self) -> List[Listed]:
+        """The resource templates of the session's view, as of ``Session.tools``; names are URI
+        templates.
+
+        Gives what ``Session.tools`` gives.
+        """
+        return self._list("resource_templates")
+
+    def configure(self, **options: Any) -> None:
+        """Changes what a session sees and wants, at once and without touching a connection. Each
+        option replaces what was; what is absent stays. Events tell what is different; equal options
+        change nothing. Other ``roots`` are told to the servers of its own connections, whose lists
+        are then asked for again; they are looked at on this thread, which a file system may keep
+        waiting.
+
+        Options: ``servers``, ``include``, ``exclude``, ``trust``, ``always_load`` and ``roots``, as
+        ``docs/reference/options.md`` has them.
+        """
+        self._native.configure(encode("configure", options))
+
+    def explain(self, name: str) -> dict[str, Any]:
+        """Why a server, or a tool by its exposed name, is there for this session or is not, as
+        ``Pool.explain`` tells it: with its own servers, and with what it holds, switches off and
+        filters.
+
+        Gives what ``Pool.explain`` gives.
+        """
+        return report_of(self._native.explain, name)
+
+    def disable(self, server: str) -> None:
+        """Takes a server away from this session alone: its tools, prompts and resources go, its calls
+        are refused with the reason ``disabled``, and the session holds it no longer. Calls under
+        way finish. Its leases stay, of no use until ``Session.enable``. Repeating it does nothing.
+        """
+        self._native.disable(server)
+
+    def enable(self, server: str) -> None:
+        """Undoes ``Session.disable``: the server is acquired again for whatever held it, in the
+        background, and ``tools_changed`` tells when it is back. Repeating it does nothing.
+        """
+        self._native.enable(server)
+    # </operations session>
 
     def tools_for(self, shape: str) -> List[dict[str, Any]]:
         """The tools of its view in the shape in which a model API takes them, in the order and with the number of ``tools``.
@@ -243,34 +378,9 @@ class SessionBase:
         text, revision = self._native.tools_for(shape)
         return List(decoded_list(text, _trunkline.elements), revision)
 
-    def prompts(self) -> List[Listed]:
-        """The prompts of its view."""
-        return self._list("prompts")
-
-    def resources(self) -> List[Listed]:
-        """The resources of its view."""
-        return self._list("resources")
-
-    def resource_templates(self) -> List[Listed]:
-        """The resource templates of its view."""
-        return self._list("resource_templates")
-
-    def introduction(self, server: str) -> dict[str, Any] | None:
-        """What a server that the session holds said of itself, as `Lease.introduction` has it; None before it was connected to."""
-        return _said(self._native.introduction(server))
-
     def _list(self, kind: str) -> List[Listed]:
         rows, revision = self._native.list(kind)
         return List([Listed(row) for row in rows], revision)
-
-    def configure(self, **options: Any) -> None:
-        """Changes ``servers``, ``include``, ``exclude``, ``trust`` or ``always_load``, at once and without touching a connection.
-
-        What is given replaces what was; what is absent stays. Events tell what is different. Other ``roots`` are told to the
-        servers of its own connections, whose lists are then asked for again; they are looked at before this returns, for which a
-        file system that does not answer may keep the thread, and a loop on it, waiting.
-        """
-        self._native.configure(encode("configure", options))
 
     def provide(
         self,
@@ -291,18 +401,6 @@ class SessionBase:
         provided = Provided(self._provided, receive, closed)
         self._native.provide(server, provided.receive, provided.closed)
 
-    def explain(self, name: str) -> dict[str, Any]:
-        """Why a server, or a tool by its exposed name, is there for this session or is not, as the pool's ``explain`` tells it."""
-        return report_of(self._native.explain, name)
-
-    def disable(self, server: str) -> None:
-        """Takes a server away from this session alone; its leases are of no use until ``enable``. Calls under way finish."""
-        self._native.disable(server)
-
-    def enable(self, server: str) -> None:
-        """Undoes ``disable``; the server is acquired again in the background, and events tell when it is back."""
-        self._native.enable(server)
-
     def on_event(
         self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
     ) -> EventCallback:
@@ -316,6 +414,14 @@ class SessionBase:
         self._native.close(None if keep_for is None else milliseconds(keep_for, "keep_for"))
         if self._desk is not None:
             self._desk.close()
+
+
+def report_of(change: Callable[..., str], *args: Any) -> dict[str, Any]:
+    try:
+        report: dict[str, Any] = json.loads(change(*args))
+    except UnicodeEncodeError as error:
+        raise not_begun(error, change, args) from None
+    return report
 
 
 def _said(text: str | None) -> dict[str, Any] | None:
@@ -350,13 +456,23 @@ class LeaseBase:
         """The state of the entry; `closed` once this lease can be used no more."""
         return self._native.state()
 
+    # <operations lease> Written from core/pool/src/interface/operations; do not edit.
     def introduction(self) -> dict[str, Any] | None:
-        """What the server said of itself when it was connected to last; None before that.
+        """What the server of a lease said of itself when it was connected to last. Returns at once.
 
-        ``{"protocol_version", "server_info", "capabilities", "instructions"}``, the values in the protocol's spelling: unverified, and without
-        the secrets that the server has of the host.
+        Gives ``{protocol_version, server_info, capabilities, instructions}``, the values in the
+        protocol's spelling, unverified, and without the secrets that the server has of the host;
+        nothing before it was connected to.
         """
         return _said(self._native.introduction())
+
+    def tools(self) -> list[Listed]:
+        """The tools of this server in the session's view, as of ``Session.tools``.
+
+        Gives what ``Session.tools`` gives.
+        """
+        return [Listed(row) for row in self._native.tools()]
+    # </operations lease>
 
     @property
     def instructions(self) -> str | None:
@@ -381,10 +497,6 @@ class LeaseBase:
         """The revision of the protocol that is spoken with the server."""
         said = self.introduction()
         return None if said is None else said["protocol_version"]
-
-    def tools(self) -> list[Listed]:
-        """The tools of this server in the session's view."""
-        return [Listed(row) for row in self._native.tools()]
 
     def release(self) -> None:
         """Gives the hold up; calls under way go on. Repeating it does nothing."""

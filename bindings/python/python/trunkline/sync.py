@@ -68,115 +68,226 @@ class Pool(PoolBase):
         """Opens a session. Returns at once; the servers that it wants start in the background."""
         return Session(self, id, options)
 
+    # <operations pool> Written from core/pool/src/interface/operations; do not edit.
     def acquire(
         self, server: str, config: Mapping[str, Any] | str, *, session: str, **options: Any
     ) -> Lease:
-        """A lease for the session of that id, which is opened if need be."""
-        text = config_text(config)
-        return Lease(self, block(self._native.acquire, server, text, session, encode("acquire", options)))
+        """A lease on a server by its configuration, for a session by its id. It opens the session if
+        need be, puts the server into the session's own source, and waits until it is connected.
 
-    def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
-        """Makes these servers the pool's own: starts what is new, releases what is gone, leaves equal ones alone. Members that
-        no rule knows are ``findings`` of the report, each with the ``nearest`` known one.
+        ``config``: what the settings of one server have (``{"command": ...}``). ``session``: its
+        id. Options: ``timeout``, ``origin`` and ``log_level``, as ``docs/reference/options.md`` has
+        them; times are in seconds. Gives the lease; ``Lease.release`` gives it up.
 
-        To cancel it does not take back a change that was begun.
+        Errors: those of ``Session.acquire``.
         """
-        return _reported(self._native.reconcile, config_text(servers, "servers"))
+        return Lease(self, block(self._native.acquire, server, config_text(config), session, encode("acquire", options)))
 
     def restart(self, server: str, index: int | None = None) -> Any:
-        """Replaces the connections of a server's entries, or of the one with that index. One report per entry, with the
-        reason when it was not restarted: `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`,
-        `superseded` (the server is configured otherwise now), `failed` or `closing`."""
-        return json.loads(block(self._native.restart, server, index))
+        """Replaces the connections of a server's entries, or of one of them, and waits for the new
+        ones.
+
+        ``index``: of the one entry; all of the server's without one. Gives a report with
+        ``{entry_index, restarted, duration_ms | reason}`` for each entry; the reason is
+        ``in_flight``, ``disabled``, ``auth_required``, ``not_admitted``, ``budget_would_exceed``,
+        ``superseded`` (the server is configured otherwise now, or no more), ``failed`` or
+        ``closing``.
+        """
+        return _reported(self._native.restart, server, index)
 
     def accept_tool(self, server: str, tool: str, digest: str) -> None:
-        """Accepts the definition of a tool that is kept back, of a server that needed approval in later processes too.
+        """Accepts the definition of a tool that is kept back. From then on it is listed and can be
+        called in every session, and, of a server that needed approval, in later processes.
+        Accepting again does nothing.
 
-        ``digest`` is ``difference["to"]`` of the ``tool_quarantined`` event, or of the status: what is accepted is what was shown.
+        ``tool``: the server's own name. ``digest``: ``difference.to`` of the ``tool_quarantined``
+        event, or of the status, so that what is accepted is what was shown.
+
+        Errors: ``stale_approval`` when the tool has changed again since, ``tool_not_found`` when
+        the server lists none of that name now, ``invalid_argument`` (also for a server that the
+        pool never saw).
         """
         block(self._native.accept_tool, server, tool, digest)
 
     def set_roots(self, roots: Sequence[str | PathLike[str]]) -> None:
-        """Replaces the folders that servers are told of: absolute, or relative to the workspace.
+        """Replaces the folders that servers are told of, and waits until they are looked at. Servers
+        that can be told are told so, and the lists of every connection are asked for again, in the
+        background. Folders that are equal to those before do nothing. Changes are made in the order
+        of the calls. A file system that does not answer keeps this one waiting and those after it,
+        and nothing else. To cancel it does not take back a change that was begun.
 
-        Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Equal
-        folders do nothing; one that is no folder is refused, with nothing changed. Changes are made in the order of the calls. A
-        file system that does not answer keeps this waiting and the changes after it, and nothing else. To cancel it
-        does not take back a change that was begun.
+        ``roots``: absolute, or relative to the workspace, as the option ``roots`` of the pool.
+
+        Errors: ``invalid_argument`` (with ``detail.path``, ``roots[0]``) for one that is no folder,
+        with nothing changed.
         """
         block(self._native.set_roots, roots_text(roots))
 
-    def load(self, path: str | PathLike[str], **options: Any) -> dict[str, Any]:
-        """Reads a settings file into the source that its place implies; its servers start in the sessions that want them.
+    def drain_all(self, **options: Any) -> dict[str, Any]:
+        """Ends every connection, one-way: later acquires, reconciles and restarts are refused as
+        ``closing``. With ``force``, calls under way are interrupted at once; otherwise they may
+        finish until the time is over. To cancel it ends the wait alone: the drain goes on.
 
-        A file inside of the workspace is a source ``workspace``, its ``.mcp.json`` ``project``, and its servers wait for approval; one
-        outside is ``user``. Options: ``watch`` reads it again whenever it changes, and lets it be missing at first; ``source`` is
-        another scope; ``format`` the product by whose rules it is read.
+        Options: ``force`` and ``timeout``, as ``docs/reference/options.md`` has them; times are in
+        seconds. Gives the report, ``{v, drained, forced, errors: [{server, entry_index, error}]}``.
+        """
+        return _reported(self._native.drain_all, encode("drain", options))
+
+    def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
+        """Makes these servers the pool's run-time source, and waits until that is done: what is new
+        starts in the sessions that want it, what is gone is released, what is equal is not touched.
+        To cancel it does not take back a change that was begun.
+
+        ``servers``: with or without a ``mcpServers`` around them. Gives the report, ``{v, servers:
+        {name: {action, error?}}, findings?}``, with the members that no rule knows as ``[{kind,
+        server, path, nearest?}]``.
+
+        Errors: ``invalid_config`` when it is no object of servers (a server that is wrong spoils
+        itself alone, in the report).
+        """
+        return _reported(self._native.reconcile, config_text(servers, "servers"))
+
+    def load(self, path: str | PathLike[str], **options: Any) -> dict[str, Any]:
+        """Reads a settings file into the source that its place implies, and waits until that is done.
+        Inside of the workspace that is ``workspace``, or ``project`` for its ``.mcp.json``;
+        outside, what the file is known as (``detect``), else ``user``. Servers of the project and
+        the workspace wait for approval (``Pool.approve``). To cancel it takes nothing back that was
+        begun.
+
+        ``path``: absolute, or relative to the process's folder. Options: ``watch``, ``source`` and
+        ``format``, as ``docs/reference/options.md`` has them. Gives the report, ``{v, source,
+        servers: {name: {action, source?, reason?, error?}}, findings}``. ``findings`` says what of
+        the text is without effect: ``[{kind, path, line, column, server?, what?}]``.
+
+        Errors: ``invalid_config`` (with ``detail.source``, and ``detail.line`` where the text does
+        not parse) when the file cannot be read, with nothing changed.
         """
         return _reported(self._native.load, fspath(path), encode("load", options))
 
     def set_trusted(self, trusted: bool) -> dict[str, Any]:
-        """Says whether the workspace is trusted. What needs trust and has it no more ends at once.
+        """Says whether the workspace is trusted. What needs trust and has it no more ends at once;
+        what has it again is looked at anew, and starts or waits for approval. Files that were not
+        read without trust are read first. Of several calls the last that was made holds, whichever
+        of their files take how long. To cancel it takes nothing back that was begun.
 
-        Files that were not read without it are read before anything of them starts. Of several calls the
-        last that was made holds, whichever of their files take how long.
+        Gives the report of ``Pool.approve``.
         """
         return _reported(self._native.set_trusted, trusted)
 
     def reload(self, **options: Any) -> dict[str, Any]:
-        """Reads every loaded file again and looks everything up anew; ``reconnect="all"``, or names, has servers connected anew."""
+        """Reads every loaded file again, looks everything up anew (variables, programs, decisions
+        about servers, what the host gave no answer to), and waits until that is done. A file that
+        cannot be read keeps what it had. Files of sources that need trust are not read in a
+        workspace that is not trusted. What becomes of a server that is ``waiting`` is told by the
+        event ``reconciled`` that follows. To cancel it takes nothing back that was begun.
+
+        Options: ``reconnect``, as ``docs/reference/options.md`` has it. Gives ``{v, servers,
+        errors: [{source, error}], findings, reconnected?}``. ``findings`` are those of every file
+        that was read, as of ``Pool.load``, each with its ``source``. ``reconnected`` is there when
+        that was asked for: by server the rows of ``Pool.restart``, or one with an ``error`` where
+        it could not be begun.
+        """
         return _reported(self._native.reload, encode("reload", options))
 
     def approvals(self) -> dict[str, Any]:
-        """What waits for approval, in ``requests``, and what was decided for this workspace, in ``decisions``."""
+        """Tells what waits for approval and what was decided for this workspace. Decisions that
+        another process took meanwhile are read, and followed.
+
+        Gives ``{v, root, requests, decisions: [{server, hash, decision, at_ms}]}``. A request says
+        what would run, with ``server`` and ``hash``. Show ``escaped`` to whoever decides, as it is;
+        ``exact`` and the file of ``origin`` hold what the settings hold, control characters and
+        all, and are not for a terminal.
+
+        Errors: ``store`` when the decisions cannot be read.
+        """
         return _reported(self._native.approvals)
 
     def approve(self, server: str, hash: str) -> dict[str, Any]:
-        """Lets the configuration run whose request with that hash was shown; it starts in the sessions that want it.
+        """Lets the configuration run whose request with that hash was shown, once that is kept; it
+        starts in the sessions that want it. A rejection by another host that was not seen here
+        stays in force, which the report tells. To cancel it takes nothing back that was begun.
 
-        Raises ``NotAdmittedError`` with the code ``stale_approval`` when the server is configured otherwise by now.
+        ``hash``: of the request, so that what is decided is what was shown. Gives the report, ``{v,
+        servers: {name: {action, source?, reason?, error?}}}``.
+
+        Errors: ``stale_approval`` when the configuration is another by now, ``store`` when it
+        cannot be kept, and is not in force then, ``invalid_argument`` (also for a server that needs
+        no approval, or a text that is no hash).
         """
         return _reported(self._native.approve, server, hash)
 
     def reject(self, server: str, hash: str) -> dict[str, Any]:
-        """Keeps the configuration with that hash from running, which ends at once if it runs; nobody is asked again."""
+        """Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
+        about it again. To cancel it takes nothing back that was begun.
+
+        ``hash``: of the request, so that what is decided is what was shown. Gives the report of
+        ``Pool.approve``.
+
+        Errors: those of ``Pool.approve``.
+        """
         return _reported(self._native.reject, server, hash)
 
     def forget(self, server: str) -> dict[str, Any]:
-        """Forgets every decision about a server, so that it waits for approval again; ``forgotten`` counts them."""
+        """Forgets every decision about a server of this workspace, so that it waits for approval
+        again. To cancel it takes nothing back that was begun.
+
+        Gives ``{v, forgotten, servers}``; ``forgotten`` counts the decisions.
+
+        Errors: ``store`` when that cannot be kept.
+        """
         return _reported(self._native.forget, server)
 
     def settled(self, *, timeout: float | None = None) -> dict[str, Any]:
-        """Waits until nothing that configuration caused is under way, and says how each server of a source stands.
+        """Waits until nothing that configuration caused is under way, neither a question to the host
+        nor a connect, and tells how every server that a source names stands.
 
-        ``state`` is ``ready``, ``failed``, ``refused``, ``waiting`` or ``off``. After ``timeout`` seconds it raises ``TimeoutError``.
+        ``timeout``: by default as long as it takes: handlers have their time, connects theirs from
+        their turn on, and a file system that does not answer none. Gives ``{v, servers: {name:
+        {state, source, reason?, error?, file?}}}`` with the state ``ready``, ``failed``,
+        ``refused``, ``waiting`` or ``off``.
+
+        Errors: ``timeout`` (with ``detail.servers``).
         """
-        limit = None if timeout is None else milliseconds(timeout, "timeout")
-        return _reported(self._native.settled, limit)
+        return _reported(self._native.settled, None if timeout is None else milliseconds(timeout, "timeout"))
 
     def sign_in(self, server: str, **options: Any) -> dict[str, Any]:
-        """Begins to sign in to a remote server: a person has to visit ``url`` of what comes back.
+        """Begins to sign in to a remote server, and waits for the address that a person has to visit.
+        What they are redirected to goes to ``Pool.finish_sign_in``. A sign-in to the same server
+        that is under way is over with it. The library opens no browser and listens on no port. What
+        the server's own ``oauth`` says goes before the options.
 
-        What they are redirected to goes to ``finish_sign_in``. Nothing is opened, and no port is listened on. Options:
-        ``redirect_uri`` (required, here or in the server's ``oauth``), ``client_metadata_url``, ``client_name``.
+        Options: ``redirect_uri``, ``client_metadata_url`` and ``client_name``, as
+        ``docs/reference/options.md`` has them. Gives ``{v, server, url, expires_in_ms}``.
+
+        Errors: ``protocol`` when the server or an authorization server breaks a rule
+        (``detail.refused``), ``auth_required`` when there is nothing to sign in to,
+        ``invalid_argument`` (also for a server that the pool does not know, or without a redirect).
         """
-        text = encode("sign_in", options)
-        return _reported(self._native.sign_in, server, text)
+        return _reported(self._native.sign_in, server, encode("sign_in", options))
 
     def finish_sign_in(self, redirect_url: str) -> dict[str, Any]:
-        """Ends a sign-in with the whole address that the person was redirected to; the server comes to those who want it.
+        """Ends a sign-in with the whole address that the person was redirected to, and waits for the
+        token. The server is then connected to for those who hold or want it.
 
-        With a file of ``tokens``, ``stored`` says whether it is in there, and ``error`` why it is not.
+        Gives ``{v, server}``, and with a file of ``tokens`` ``stored`` and, where that is false,
+        ``error``.
+
+        Errors: ``protocol`` (``detail.refused``), ``auth_required`` when the person or the
+        authorization server refused, ``invalid_argument`` (also when it belongs to no sign-in that
+        is under way).
         """
         return _reported(self._native.finish_sign_in, redirect_url)
 
     def sign_out(self, server: str) -> dict[str, Any]:
-        """Forgets what was signed in for a server, and a sign-in that is under way."""
-        return _reported(self._native.sign_out, server)
+        """Forgets what was signed in for a server, and a sign-in that is under way.
 
-    def drain_all(self, **options: Any) -> dict[str, Any]:
-        """Ends everything, one-way. Options: ``force`` interrupts calls at once; ``timeout`` in seconds, 10 by default."""
-        return _reported(self._native.drain_all, encode("drain", options))
+        Gives ``{v, server, signed_out}``.
+
+        Errors: ``store`` when it is forgotten here and still in the file of ``tokens``,
+        ``invalid_argument`` (also for a server that the pool does not know).
+        """
+        return _reported(self._native.sign_out, server)
+    # </operations pool>
 
     def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
         """Events of the pool and its sessions, from now on; ``kinds`` are their types, all by default."""
@@ -210,55 +321,78 @@ class Session(SessionBase):
         with leaving(exception):
             self.close()
 
+    # <operations session> Written from core/pool/src/interface/operations; do not edit.
     def acquire(
         self, server: str, config: Mapping[str, Any] | str | None = None, **options: Any
     ) -> Lease:
-        """An explicit lease. With ``config`` the server is first put into the session's own source.
+        """An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
 
-        Options: ``timeout`` in seconds; ``log_level`` (how grave log messages of the server have to be for the session to hear them),
-        ``origin``.
+        ``config``: none for a server that the pool knows; otherwise what the settings of one server
+        have, which is first put into the session's own source. Options: ``timeout``, ``origin`` and
+        ``log_level``, as ``docs/reference/options.md`` has them; times are in seconds. Gives the
+        lease; ``Lease.release`` gives it up.
         """
-        text = None if config is None else config_text(config)
-        return Lease(self, block(self._native.acquire, server, text, encode("acquire", options)))
+        return Lease(self, block(self._native.acquire, server, None if config is None else config_text(config), encode("acquire", options)))
 
     def started(self) -> dict[str, Any]:
-        """Waits until each server that the session wants is ready, has failed or sleeps, at most for the pool's ``start_gate``.
+        """Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
+        ``start_gate`` have passed since the session was opened, whichever is first. Tells how each
+        of them stands. A server that is slow or fails is no error; events tell what comes later.
 
-        The gate counts from the opening. Says how each of them stands: ``{"v": 1, "servers": {name: {"state": ..., ...}}}``, with the
-        state ``ready``, ``failed`` (with ``error``), ``waiting`` or ``asleep`` (both with ``deferred``, the number of tools that are listed
-        of what is kept). A server that is slow or fails raises nothing; events tell what comes later.
+        Gives ``{v, servers: {name: {state, deferred?, error?}}}`` with the state ``ready``,
+        ``failed``, ``waiting`` or ``asleep``; ``deferred`` is there while it waits or sleeps, and
+        counts the tools that are listed of what is kept.
         """
         return _reported(self._native.started)
 
     def ready(self, server: str | None = None, *, timeout: float | None = None) -> None:
-        """Waits until each server that the session wants is ready, has failed or sleeps; or for one, whose failure it raises.
+        """Waits until every server that the session wants is ready, has failed or sleeps. One that
+        sleeps is listed and runs for calls only; its last start may have failed, which
+        ``Session.started`` says.
 
-        One that sleeps is listed and runs for calls only. A named one that failed is tried once more. Without a name none is, and no failure is raised: what
-        failed stands in the status, in ``started()`` and in the log.
+        ``server``: none waits for all servers: it retries none, and a failed server is no error;
+        the status, ``Session.started`` and the log have it. Otherwise it waits for that server
+        alone, and retries it once if it failed; its failure is the error. ``timeout``: by default
+        no limit but those of the connects.
+
+        Errors: those of ``Session.acquire``.
         """
-        limit = None if timeout is None else milliseconds(timeout, "timeout")
-        block(self._native.ready, server, limit)
+        block(self._native.ready, server, None if timeout is None else milliseconds(timeout, "timeout"))
 
     def refresh(self, server: str) -> None:
-        """Has the lists of a server read anew, for servers that announce nothing; what came of it is in force then.
+        """Has the lists of a server read anew, for servers that announce nothing, and waits until what
+        came of it is in force. The server is acquired for that: one that sleeps, or is on its way
+        back, is connected to first. A list that fails alone keeps its last state, and a ``warning``
+        says so.
 
-        The server is acquired for that: one that sleeps, or is on its way back, is connected to first. Raises why no list could be had; one
-        that fails alone keeps its last state, and a ``warning`` says so.
+        Errors: those of ``Session.acquire``, ``unavailable`` when the connection was lost
+        meanwhile, or why no list could be had.
         """
         block(self._native.refresh, server)
 
     def listed(self, server: str | None = None) -> None:
-        """Waits until no list of the session's servers, or of this one, is being read or has to be, at most 5 s.
+        """Waits until no list of the session's servers is being read or has to be, at most 5 s. A
+        server that announced another list before a result is heard to the end: the session's lists
+        have it then. Most often it does not wait.
 
-        A server that announced another list before a result is heard to the end: ``tools`` has it then. Most often it does not wait.
+        ``server``: none for all; otherwise this one alone.
         """
         block(self._native.listed, server)
 
     def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
-        """Calls a tool by its exposed name."""
+        """Calls a tool of the session's view by its exposed name (``mcp__server__tool``).
+
+        ``arguments``: as of ``Lease.call_tool``. Options: ``timeout``, ``idle_timeout``, ``retry``,
+        ``wait``, ``progress``, ``shape``, ``unlisted`` and ``meta``, as
+        ``docs/reference/options.md`` has them; times are in seconds. Gives what ``Lease.call_tool``
+        gives.
+
+        Errors: those of ``Lease.call_tool``.
+        """
         held = [arguments_text(arguments)]
         del arguments
         return _called(self._native.call_tool, options, held, tool)
+    # </operations session>
 
     def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
         """Events of this session, from now on; ``kinds`` are their types, all by default."""
@@ -268,14 +402,18 @@ class Session(SessionBase):
 class Lease(LeaseBase):
     """A session's hold on a server. It is released by ``release()``, by ``with``, or when forgotten."""
 
+    # <operations lease> Written from core/pool/src/interface/operations; do not edit.
     def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
-        """Calls a tool by the server's own name.
+        """Calls a tool by the server's own name. An error of a call that may have reached the server
+        has an ``outcome``, and the arguments. In asyncio, cancelling the task cancels the call.
+        ``progress`` is a callable that gets each ``progress`` event before the result, in asyncio
+        also an ``async`` one, and on the loop; ``True`` leaves them to the session's streams. A
+        ``progressToken`` in ``meta`` does not go out: the library has its own.
 
-        Options: ``timeout`` and ``idle_timeout`` in seconds, ``progress`` (a callable that gets each ``progress`` event
-        on this thread, before the result, where a coroutine function is refused; ``True`` leaves them to the session's streams),
-        ``meta`` (the ``_meta`` of the request; a ``progressToken`` in it does not go out: the library has its own), ``wait`` (for a
-        server that is reconnecting), ``retry`` (``"never"``, ``"not_sent"`` or ``"safe"``), ``shape`` (the one of
-        ``tools_for`` that a model was given the tool in: arguments that have other names there go to the server under its own).
+        ``arguments``: an object; none for ``{}``. Options: ``timeout``, ``idle_timeout``,
+        ``retry``, ``wait``, ``progress``, ``shape``, ``unlisted`` and ``meta``, as
+        ``docs/reference/options.md`` has them; times are in seconds. Gives the result exactly as
+        the server sent it, which may say that the tool failed (``isError``).
         """
         held = [arguments_text(arguments)]
         del arguments
@@ -284,41 +422,79 @@ class Lease(LeaseBase):
     def request(
         self, method: str, params: Mapping[str, Any] | None = None, **options: Any
     ) -> CallResult:
-        """Sends any other request, and gives its result undecoded.
+        """Sends any other request of the protocol, and gives its result undecoded. The common ones and
+        their parameters: ``resources/read`` ``{"uri"}``, ``prompts/get`` ``{"name",
+        "arguments"?}``, ``completion/complete`` ``{"ref", "argument", "context"?}``,
+        ``logging/setLevel`` ``{"level"}``.
 
-        Calls of tools and subscriptions have methods of their own, and are an `InvalidArgumentError` here.
+        ``params``: an object; none for ``{}``. Options: ``timeout``, ``idle_timeout``, ``retry``,
+        ``wait``, ``progress``, ``shape``, ``unlisted`` and ``meta``, as
+        ``docs/reference/options.md`` has them; times are in seconds. Gives the result exactly as
+        the server sent it.
+
+        Errors: those of ``Lease.call_tool``, ``invalid_argument`` for ``initialize``, for calls of
+        tools and for subscriptions, which have functions of their own, and for a prompt that the
+        view does not have.
         """
         held = [arguments_text(params)]
         del params
         return _called(self._native.request, options, held, method)
 
     def read_resource(self, uri: str, **options: Any) -> CallResult:
-        """Reads a resource."""
+        """Reads a resource, text or base64.
+
+        Options: ``timeout``, ``idle_timeout``, ``retry``, ``wait``, ``progress``, ``shape``,
+        ``unlisted`` and ``meta``, as ``docs/reference/options.md`` has them; times are in seconds.
+        Gives the result.
+
+        Errors: those of ``Lease.request``.
+        """
         return CallResult(block_call(self._native.read_resource, options, uri))
 
     def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
-        """Gets a prompt."""
+        """Gets a prompt, filled in with its arguments.
+
+        Options: ``timeout``, ``idle_timeout``, ``retry``, ``wait``, ``progress``, ``shape``,
+        ``unlisted`` and ``meta``, as ``docs/reference/options.md`` has them; times are in seconds.
+        Gives the result.
+
+        Errors: those of ``Lease.request``.
+        """
         held = [arguments_text(arguments)]
         del arguments
         return _called(self._native.get_prompt, options, held, name)
 
     def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
-        """Asks for completions, with the params of the request."""
+        """Asks for completions of an argument of a prompt or resource template, with the params of the
+        request.
+
+        Options: ``timeout``, ``idle_timeout``, ``retry``, ``wait``, ``progress``, ``shape``,
+        ``unlisted`` and ``meta``, as ``docs/reference/options.md`` has them; times are in seconds.
+        Gives the result.
+
+        Errors: those of ``Lease.request``.
+        """
         held = [arguments_text(params)]
         del params
         return _called(self._native.complete, options, held)
 
     def subscribe_resource(self, uri: str) -> None:
-        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events.
+        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events,
+        of a modern server also those of a part of it, by the ``uri`` of the whole. Counted, by
+        whichever lease of the session: each needs its ``Lease.unsubscribe_resource``.
 
-        Of a modern server they are also of a part of it, by the ``uri`` of the whole.
-        Counted, by whichever lease of the session: each needs its ``unsubscribe_resource``.
+        Errors: those of ``Lease.request``.
         """
         block(self._native.subscribe_resource, uri)
 
     def unsubscribe_resource(self, uri: str) -> None:
-        """The counterpart of ``subscribe_resource``: with the last the session gets no more updates."""
+        """The counterpart of ``Lease.subscribe_resource``: with the last the session gets no more
+        updates. Without any it does nothing.
+
+        Errors: those of ``Lease.request``.
+        """
         block(self._native.unsubscribe_resource, uri)
+    # </operations lease>
 
 
 class EventStream:

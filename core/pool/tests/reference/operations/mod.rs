@@ -3,6 +3,8 @@
 mod c;
 mod complete;
 pub mod page;
+mod pyo3;
+mod python;
 mod rust;
 mod text;
 
@@ -27,9 +29,66 @@ fn what_is_written_from_the_table_is_current() {
     for owner in OWNERS {
         compare(&format!("ffi/src/{}_work.rs", owner.word()), c::file(owner));
     }
+    for (path, owners, part) in PARTS {
+        let mut text = std::fs::read_to_string(place(path)).unwrap();
+        for owner in *owners {
+            text = with_part(&text, *owner, &part(*owner));
+        }
+        compare(path, text);
+    }
     assert!(stale.is_empty(), "write the files anew with UPDATE_REFERENCE=1: {stale:?}");
+}
+
+type Part = fn(Owner) -> String;
+
+/// The files of which a part is written, one of each of these owners, between its marks.
+const PARTS: &[(&str, &[Owner], Part)] = &[
+    ("bindings/python/python/trunkline/_aio.py", &OWNERS, asyncio),
+    ("bindings/python/python/trunkline/sync.py", &OWNERS, threads),
+    ("bindings/python/python/trunkline/_shared.py", &OWNERS, shared),
+    ("bindings/python/python/trunkline/_trunkline.pyi", &OWNERS, python::stub),
+    ("bindings/python/src/pool.rs", &[Owner::Pool], pyo3::methods),
+    ("bindings/python/src/session.rs", &[Owner::Session], pyo3::methods),
+    ("bindings/python/src/lease.rs", &[Owner::Lease], pyo3::methods),
+];
+
+fn asyncio(owner: Owner) -> String {
+    python::methods(owner, python::Form::Asyncio)
+}
+
+fn threads(owner: Owner) -> String {
+    python::methods(owner, python::Form::Threads)
+}
+
+fn shared(owner: Owner) -> String {
+    python::methods(owner, python::Form::Shared)
 }
 
 fn place(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// The text of a file with the part of an owner between its two marks.
+fn with_part(text: &str, owner: Owner, part: &str) -> String {
+    let (begin, end) =
+        (format!("<operations {}>", owner.word()), format!("</operations {}>", owner.word()));
+    let (Some(from), Some(to)) = (text.find(&begin), text.find(&end)) else {
+        panic!("no marks for the operations of a {}", owner.word());
+    };
+    let from = from + text[from..].find('\n').expect("a mark is a line") + 1;
+    let to = text[..to].rfind('\n').expect("a mark is a line") + 1;
+    format!("{}{part}{}", &text[..from], &text[to..])
+}
+
+#[test]
+fn a_part_is_what_stands_between_its_marks() {
+    let text = "a\n  // <operations pool> x\nold\n  // </operations pool>\nb\n";
+    let new = "a\n  // <operations pool> x\nnew\n  // </operations pool>\nb\n";
+    assert_eq!(with_part(text, Owner::Pool, "new\n"), new);
+}
+
+#[test]
+#[should_panic(expected = "no marks for the operations of a lease")]
+fn a_file_without_marks_is_found() {
+    with_part("a\n", Owner::Lease, "new\n");
 }
