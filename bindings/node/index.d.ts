@@ -273,102 +273,278 @@ export class Pool extends Emitter {
   static features(): string[];
   /** Opens a session. Returns at once; the servers that it wants start in the background. */
   session(id: string, options?: SessionOptions): Session;
-  /** A lease for a session by its id, which is opened if need be. */
-  acquire(
-    server: string,
-    config: ServerConfig,
-    options: AcquireOptions & { session: string },
-  ): Promise<Lease>;
+  // <operations pool> Written from core/pool/src/interface/operations; do not edit.
   /**
-   * Makes these the servers of the pool: starts what is new, releases what is gone, leaves alone what is equal. An abort does not take back a
-   * change that was begun.
+   * A lease on a server by its configuration, for a session by its id. It opens the session if need
+   * be, puts the server into the session's own source, and waits until it is connected.
+   *
+   * `config`: what the settings of one server have (`{"command": ...}`). `session`: its id. Gives
+   * the lease; `Lease.release` gives it up.
+   *
+   * Errors: those of `Session.acquire`.
    */
-  reconcile(servers: Servers, options?: Abortable): Promise<ReconcileReport>;
+  acquire(server: string, config: ServerConfig, options: AcquireOptions & { session: string }): Promise<Lease>;
   /**
-   * Replaces the connections of a server's entries, or of the one with that index. One report per entry, with the `reason` when it
-   * was not restarted: `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded` (the server
-   * is configured otherwise now), `failed` or `closing`.
+   * Replaces the connections of a server's entries, or of one of them, and waits for the new ones.
+   *
+   * `index`: of the one entry; all of the server's without one. Gives a report with `{entryIndex,
+   * restarted, durationMs | reason}` for each entry; the reason is `in_flight`, `disabled`,
+   * `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded` (the server is configured
+   * otherwise now, or no more), `failed` or `closing`.
    */
   restart(server: string, index?: number | null, options?: Abortable): Promise<unknown>;
   /**
-   * Accepts the definition of a tool that is kept back, of a server that needed approval in later processes too. `digest` is `difference.to` of
-   * the `tool_quarantined` event, or of the status: what is accepted is what was shown.
+   * Accepts the definition of a tool that is kept back. From then on it is listed and can be called
+   * in every session, and, of a server that needed approval, in later processes. Accepting again
+   * does nothing.
+   *
+   * `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
+   * the status, so that what is accepted is what was shown.
+   *
+   * Errors: `TRUNKLINE_STALE_APPROVAL` when the tool has changed again since,
+   * `TRUNKLINE_TOOL_NOT_FOUND` when the server lists none of that name now,
+   * `TRUNKLINE_INVALID_ARGUMENT` (also for a server that the pool never saw).
    */
   acceptTool(server: string, tool: string, digest: string, options?: Abortable): Promise<void>;
   /**
-   * Replaces the folders that servers are told of: absolute, or relative to the workspace. Servers that can be told are told so, and the lists
-   * of every connection are asked for again, in the background. Equal folders do nothing; one that is no folder is refused, with nothing changed.
-   * Changes are made in the order of the calls. A file system that does not answer keeps this waiting and the changes after it, and nothing else.
-   * An abort does not take back a change that was begun.
+   * Replaces the folders that servers are told of, and waits until they are looked at. Servers that
+   * can be told are told so, and the lists of every connection are asked for again, in the
+   * background. Folders that are equal to those before do nothing. Changes are made in the order of
+   * the calls. A file system that does not answer keeps this one waiting and those after it, and
+   * nothing else. To cancel it does not take back a change that was begun.
+   *
+   * `roots`: absolute, or relative to the workspace, as the option `roots` of the pool.
+   *
+   * Errors: `TRUNKLINE_INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no
+   * folder, with nothing changed.
    */
   setRoots(roots: string[], options?: Abortable): Promise<void>;
   /**
-   * Replaces the lists of servers that may run, within `launchAllowed` of the pool's options. What is no longer admitted ends at once; what is
-   * admitted again starts in the sessions that want it. A lease on what was kept out stays closed. Equal lists do nothing. It does not wait.
+   * Replaces the lists of servers that may run, within the pool's option `launchAllowed`. What is
+   * no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
+   * lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+   *
+   * `lists`: any of `allowed`, `excluded` and `pending`, lists of patterns of names (`*` any
+   * characters, `?` one). What is absent is not kept: without `allowed` all may run, and an empty
+   * list is none. Gives the report `{v, servers: {name: {admitted, reason?}}}` of the servers about
+   * which it changed.
    */
   setGates(lists: GateLists): GateReport;
   /**
-   * Reads a settings file into the source that its place implies; its servers start in the sessions that want them. A file inside of the
-   * workspace is a source `workspace`, its `.mcp.json` `project`, and its servers wait for approval; one outside is `user`.
+   * Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a
+   * session hides or switches off is told by `Session.explain`. Returns at once.
+   *
+   * Gives `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
+   * `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide.
+   */
+  explain(name: string): Explanation;
+  /**
+   * The whole pool: servers, entries, processes. It always works, and never shows a secret. With
+   * `processes` it looks at more than the pool's own state.
+   *
+   * Gives the status.
+   */
+  status(options?: StatusOptions): Status;
+  /**
+   * What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its
+   * labels are names of servers, methods of the protocol and codes of errors: nothing that a model
+   * or a server writes.
+   *
+   * Gives the text.
+   */
+  metrics(options?: StatusOptions): string;
+  /**
+   * Ends every connection, one-way: later acquires, reconciles and restarts are refused as
+   * `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish
+   * until the time is over. To cancel it ends the wait alone: the drain goes on.
+   *
+   * Gives the report, `{v, drained, forced, errors: [{server, entryIndex, error}]}`.
+   */
+  drainAll(options?: DrainOptions): Promise<DrainReport>;
+  /**
+   * Makes these servers the pool's run-time source, and waits until that is done: what is new
+   * starts in the sessions that want it, what is gone is released, what is equal is not touched. To
+   * cancel it does not take back a change that was begun.
+   *
+   * `servers`: with or without a `mcpServers` around them. Gives the report, `{v, servers: {name:
+   * {action, error?}}, findings?}`, with the members that no rule knows as `[{kind, server, path,
+   * nearest?}]`.
+   *
+   * Errors: `TRUNKLINE_INVALID_CONFIG` when it is no object of servers (a server that is wrong
+   * spoils itself alone, in the report).
+   */
+  reconcile(servers: Servers, options?: Abortable): Promise<ReconcileReport>;
+  /**
+   * Reads a settings file into the source that its place implies, and waits until that is done.
+   * Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what
+   * the file is known as (`detect`), else `user`. Servers of the project and the workspace wait for
+   * approval (`Pool.approve`). To cancel it takes nothing back that was begun.
+   *
+   * `path`: absolute, or relative to the process's folder. Gives the report, `{v, source, servers:
+   * {name: {action, source?, reason?, error?}}, findings}`. `findings` says what of the text is
+   * without effect: `[{kind, path, line, column, server?, what?}]`.
+   *
+   * Errors: `TRUNKLINE_INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does
+   * not parse) when the file cannot be read, with nothing changed.
    */
   load(path: string | URL, options?: LoadOptions): Promise<SourceReport>;
   /**
-   * Replaces a source whole by settings, in any form that settings files have; null removes it. `source` is a scope, or one and a name of its
-   * own, as in `extension:tools`. Variables are expanded, and what a `project` or `workspace` gives waits for approval. It does not wait.
+   * Replaces a source whole by settings, in any form that settings files have, or removes it. What
+   * is new starts in the sessions that want it, what is gone is released, what is equal is not
+   * touched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It
+   * asks nobody and returns as soon as that is under way. What is new is looked up in the calling
+   * thread, which so waits for the file system: its programs, its files of variables and, the first
+   * time, the file of approvals.
+   *
+   * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or
+   * `extension`), or one with a name after a colon, such as `extension:git`. `settings`: as a
+   * settings file; none removes the source. Gives the report of `Pool.load`.
+   *
+   * Errors: `TRUNKLINE_INVALID_CONFIG` for settings that cannot be read, with `detail.line`,
+   * `TRUNKLINE_INVALID_ARGUMENT` (`runtime` has functions of its own).
    */
   setSource(source: string, settings: string | JsonObject | null): SourceReport;
-  /** Switches a source off, so that it is as if it were empty, or on again; a scope by itself stands for all of its sources. */
+  /**
+   * Switches a source off, so that it is as if it were empty, or on again. Returns at once, as
+   * `Pool.setSource`.
+   *
+   * `source`: as of `Pool.setSource`; a scope alone stands for all of its sources, those that come
+   * later included. Gives the report of `Pool.load` without `findings`.
+   */
   switchSource(source: string, to: 'on' | 'off'): SourceReport;
-  /** Adds a server to the run-time source, which beats every other, or replaces it there. One that is refused starts when what refuses it is gone. */
+  /**
+   * Adds a server to the run-time source, which beats every other, or replaces it there. Its values
+   * are taken as they are. Returns at once, as `Pool.setSource`.
+   *
+   * `config`: what the settings of one server have (`{"command": ...}`). Gives `{v, server, result,
+   * reason?, findings?}` with the result `added`, `replaced`, `unchanged` or `refused`, which
+   * starts when what refuses it is gone, and with the members that no rule knows, as `[{kind,
+   * server, path, nearest?}]`.
+   */
   addServer(server: string, config: ServerConfig): RuntimeReport<'added' | 'replaced' | 'unchanged' | 'refused'>;
-  /** Takes a server out of the run-time source. What another source says of it counts again. */
+  /**
+   * Takes a server out of the run-time source; what another source says of that name counts again.
+   * Returns at once.
+   *
+   * Gives `{v, server, result}` with the result `removed` or `not_present`.
+   */
   removeServer(server: string): RuntimeReport<'removed' | 'not_present'>;
   /**
-   * Says whether the workspace is trusted. What needs trust and has it no more ends at once; files that were not read without it are read
-   * before anything of them starts. Of several calls the last that was made holds, whichever of their files take how long.
+   * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what
+   * has it again is looked at anew, and starts or waits for approval. Files that were not read
+   * without trust are read first. Of several calls the last that was made holds, whichever of their
+   * files take how long. To cancel it takes nothing back that was begun.
+   *
+   * Gives the report of `Pool.approve`.
    */
   setTrusted(trusted: boolean, options?: Abortable): Promise<SourceReport>;
-  /** Reads every loaded file again and looks everything up anew. */
+  /**
+   * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
+   * servers, what the host gave no answer to), and waits until that is done. A file that cannot be
+   * read keeps what it had. Files of sources that need trust are not read in a workspace that is
+   * not trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that
+   * follows. To cancel it takes nothing back that was begun.
+   *
+   * Gives `{v, servers, errors: [{source, error}], findings, reconnected?}`. `findings` are those
+   * of every file that was read, as of `Pool.load`, each with its `source`. `reconnected` is there
+   * when that was asked for: by server the rows of `Pool.restart`, or one with an `error` where it
+   * could not be begun.
+   */
   reload(options?: ReloadOptions): Promise<ReloadReport>;
-  /** What waits for approval, and what was decided for this workspace. */
+  /**
+   * Tells what waits for approval and what was decided for this workspace. Decisions that another
+   * process took meanwhile are read, and followed.
+   *
+   * Gives `{v, root, requests, decisions: [{server, hash, decision, atMs}]}`. A request says what
+   * would run, with `server` and `hash`. Show `escaped` to whoever decides, as it is; `exact` and
+   * the file of `origin` hold what the settings hold, control characters and all, and are not for a
+   * terminal.
+   *
+   * Errors: `TRUNKLINE_STORE` when the decisions cannot be read.
+   */
   approvals(options?: Abortable): Promise<Approvals>;
   /**
-   * Lets the configuration run whose request with that hash was shown; it starts in the sessions that want it. When the server is configured
-   * otherwise by now, the code of the error is `TRUNKLINE_STALE_APPROVAL`.
+   * Lets the configuration run whose request with that hash was shown, once that is kept; it starts
+   * in the sessions that want it. A rejection by another host that was not seen here stays in
+   * force, which the report tells. To cancel it takes nothing back that was begun.
+   *
+   * `hash`: of the request, so that what is decided is what was shown. Gives the report, `{v,
+   * servers: {name: {action, source?, reason?, error?}}}`.
+   *
+   * Errors: `TRUNKLINE_STALE_APPROVAL` when the configuration is another by now, `TRUNKLINE_STORE`
+   * when it cannot be kept, and is not in force then, `TRUNKLINE_INVALID_ARGUMENT` (also for a
+   * server that needs no approval, or a text that is no hash).
    */
   approve(server: string, hash: string, options?: Abortable): Promise<SourceReport>;
-  /** Keeps the configuration with that hash from running, which ends at once if it runs; nobody is asked again. */
+  /**
+   * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
+   * about it again. To cancel it takes nothing back that was begun.
+   *
+   * `hash`: of the request, so that what is decided is what was shown. Gives the report of
+   * `Pool.approve`.
+   *
+   * Errors: those of `Pool.approve`.
+   */
   reject(server: string, hash: string, options?: Abortable): Promise<SourceReport>;
-  /** Forgets every decision about a server, so that it waits for approval again; `forgotten` counts them. */
+  /**
+   * Forgets every decision about a server of this workspace, so that it waits for approval again.
+   * To cancel it takes nothing back that was begun.
+   *
+   * Gives `{v, forgotten, servers}`; `forgotten` counts the decisions.
+   *
+   * Errors: `TRUNKLINE_STORE` when that cannot be kept.
+   */
   forget(server: string, options?: Abortable): Promise<SourceReport & { forgotten: number }>;
-  /** Waits until nothing that configuration caused is under way, and says how each server of a source stands. */
+  /**
+   * Waits until nothing that configuration caused is under way, neither a question to the host nor
+   * a connect, and tells how every server that a source names stands.
+   *
+   * `timeoutMs`: by default as long as it takes: handlers have their time, connects theirs from
+   * their turn on, and a file system that does not answer none. Gives `{v, servers: {name: {state,
+   * source, reason?, error?, file?}}}` with the state `ready`, `failed`, `refused`, `waiting` or
+   * `off`.
+   *
+   * Errors: `TRUNKLINE_TIMEOUT` (with `detail.servers`).
+   */
   settled(options?: WaitOptions): Promise<SettledReport>;
   /**
-   * Begins to sign in to a remote server: a person has to visit `url`, and what they are redirected to goes to `finishSignIn`. Nothing is
-   * opened, and no port is listened on.
+   * Begins to sign in to a remote server, and waits for the address that a person has to visit.
+   * What they are redirected to goes to `Pool.finishSignIn`. A sign-in to the same server that is
+   * under way is over with it. The library opens no browser and listens on no port. What the
+   * server's own `oauth` says goes before the options.
+   *
+   * Gives `{v, server, url, expiresInMs}`.
+   *
+   * Errors: `TRUNKLINE_PROTOCOL` when the server or an authorization server breaks a rule
+   * (`detail.refused`), `TRUNKLINE_AUTH_REQUIRED` when there is nothing to sign in to,
+   * `TRUNKLINE_INVALID_ARGUMENT` (also for a server that the pool does not know, or without a
+   * redirect).
    */
   signIn(server: string, options?: SignInOptions): Promise<{ v: 1; server: string; url: string; expiresInMs: number }>;
   /**
-   * Ends a sign-in with the whole address that the person was redirected to. The server is then connected to for those who want it. With a
-   * file of `tokens`, `stored` says whether it is in there, and `error` why it is not.
+   * Ends a sign-in with the whole address that the person was redirected to, and waits for the
+   * token. The server is then connected to for those who hold or want it.
+   *
+   * Gives `{v, server}`, and with a file of `tokens` `stored` and, where that is false, `error`.
+   *
+   * Errors: `TRUNKLINE_PROTOCOL` (`detail.refused`), `TRUNKLINE_AUTH_REQUIRED` when the person or
+   * the authorization server refused, `TRUNKLINE_INVALID_ARGUMENT` (also when it belongs to no
+   * sign-in that is under way).
    */
-  finishSignIn(redirectUrl: string | URL, options?: Abortable): Promise<{ v: 1; server: string; stored?: boolean; error?: unknown }>;
-  /** Forgets what was signed in for a server, and a sign-in that is under way. */
+  finishSignIn(
+    redirectUrl: string | URL,
+    options?: Abortable,
+  ): Promise<{ v: 1; server: string; stored?: boolean; error?: unknown }>;
+  /**
+   * Forgets what was signed in for a server, and a sign-in that is under way.
+   *
+   * Gives `{v, server, signedOut}`.
+   *
+   * Errors: `TRUNKLINE_STORE` when it is forgotten here and still in the file of `tokens`,
+   * `TRUNKLINE_INVALID_ARGUMENT` (also for a server that the pool does not know).
+   */
   signOut(server: string, options?: Abortable): Promise<{ v: 1; server: string; signedOut: boolean }>;
-  /**
-   * Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a session hides or switches off is told by
-   * the session's own `explain`.
-   */
-  explain(name: string): Explanation;
-  /** The whole pool. Always works, and never shows a secret. */
-  status(options?: StatusOptions): Status;
-  /**
-   * What `status` counts, in the text format of Prometheus (0.0.4), for the host to serve. Labels are names of servers, methods of the protocol
-   * and codes of errors: nothing that a model or a server writes.
-   */
-  metrics(options?: StatusOptions): string;
-  /** Ends everything, one-way. */
-  drainAll(options?: DrainOptions): Promise<DrainReport>;
+  // </operations pool>
   /** Drains with the defaults, then ends every subscription. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -378,43 +554,122 @@ export class Pool extends Emitter {
 export class Session extends Emitter {
   private constructor();
   readonly id: string;
-  /** A lease, once the server is connected. With `config`, the server is first put into the session's own source. */
+  // <operations session> Written from core/pool/src/interface/operations; do not edit.
+  /**
+   * An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
+   *
+   * `config`: none for a server that the pool knows; otherwise what the settings of one server
+   * have, which is first put into the session's own source. Gives the lease; `Lease.release` gives
+   * it up.
+   */
   acquire(server: string, config?: ServerConfig | null, options?: AcquireOptions): Promise<Lease>;
   /**
-   * Waits until each server that the session wants is ready, has failed or sleeps, at most until the pool's `startGateMs` have passed since
-   * the session was opened, and says how each of them stands. A server that is slow or fails is no error; events tell what comes later.
+   * Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
+   * `startGateMs` have passed since the session was opened, whichever is first. Tells how each of
+   * them stands. A server that is slow or fails is no error; events tell what comes later.
+   *
+   * Gives `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
+   * `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that
+   * are listed of what is kept.
    */
   started(options?: Abortable): Promise<StartedReport>;
+  /**
+   * Has the lists of a server read anew, for servers that announce nothing, and waits until what
+   * came of it is in force. The server is acquired for that: one that sleeps, or is on its way
+   * back, is connected to first. A list that fails alone keeps its last state, and a `warning` says
+   * so.
+   *
+   * Errors: those of `Session.acquire`, `TRUNKLINE_UNAVAILABLE` when the connection was lost
+   * meanwhile, or why no list could be had.
+   */
+  refresh(server: string, options?: Abortable): Promise<void>;
+  /**
+   * Waits until no list of the session's servers is being read or has to be, at most 5 s. A server
+   * that announced another list before a result is heard to the end: the session's lists have it
+   * then. Most often it does not wait.
+   *
+   * `server`: none for all; otherwise this one alone.
+   */
+  listed(server?: string | null, options?: Abortable): Promise<void>;
+  /**
+   * What a server that the session holds said of itself, as `Lease.introduction` has it.
+   *
+   * Gives what `Lease.introduction` gives.
+   *
+   * Errors: `TRUNKLINE_NOT_ADMITTED` for a server that nobody has configured.
+   */
+  introduction(server: string): Introduction | null;
+  /**
+   * The tools of the session's view. A first list is sorted by exposed name; after that, tools that
+   * were listed keep their places within the session, and new ones come after them.
+   *
+   * Gives a list of `{name, server, ownName, trust, alwaysLoad, deferred, definition}`, the
+   * definitions as the servers sent them; it has a number, its revision.
+   */
+  tools(): List<Listed>;
+  /**
+   * The prompts of the session's view, as of `Session.tools`.
+   *
+   * Gives what `Session.tools` gives.
+   */
+  prompts(): List<Listed>;
+  /**
+   * The resources of the session's view, as of `Session.tools`; names are URIs.
+   *
+   * Gives what `Session.tools` gives.
+   */
+  resources(): List<Listed>;
+  /**
+   * The resource templates of the session's view, as of `Session.tools`; names are URI templates.
+   *
+   * Gives what `Session.tools` gives.
+   */
+  resourceTemplates(): List<Listed>;
+  /**
+   * Changes what a session sees and wants, at once and without touching a connection. Each option
+   * replaces what was; what is absent stays. Events tell what is different; equal options change
+   * nothing. Other `roots` are told to the servers of its own connections, whose lists are then
+   * asked for again; they are looked at on this thread, which a file system may keep waiting.
+   */
+  configure(options: ConfigureOptions): void;
+  /**
+   * Why a server, or a tool by its exposed name, is there for this session or is not, as
+   * `Pool.explain` tells it: with its own servers, and with what it holds, switches off and
+   * filters.
+   *
+   * Gives what `Pool.explain` gives.
+   */
+  explain(name: string): Explanation;
+  /**
+   * Takes a server away from this session alone: its tools, prompts and resources go, its calls are
+   * refused with the reason `disabled`, and the session holds it no longer. Calls under way finish.
+   * Its leases stay, of no use until `Session.enable`. Repeating it does nothing.
+   */
+  disable(server: string): void;
+  /**
+   * Undoes `Session.disable`: the server is acquired again for whatever held it, in the background,
+   * and `tools_changed` tells when it is back. Repeating it does nothing.
+   */
+  enable(server: string): void;
+  /**
+   * Calls a tool of the session's view by its exposed name (`mcp__server__tool`).
+   *
+   * `args`: as of `Lease.callTool`. Gives what `Lease.callTool` gives.
+   *
+   * Errors: those of `Lease.callTool`.
+   */
+  callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
+  // </operations session>
   /** Waits until every server that the session wants is ready, has failed or sleeps: then it is listed and runs for calls only. None is tried anew,
    * and no failure is the error: what failed stands in the status, in `started()` and in the log. */
   ready(options?: WaitOptions): Promise<void>;
   /** Waits for one server, whose failure is the error. One that failed is tried once more. */
   ready(server: string, options?: WaitOptions): Promise<void>;
-  /** Has the lists of a server read anew, which is acquired for that. Rejects with why no list could be had; one that fails alone keeps its last state. */
-  refresh(server: string, options?: Abortable): Promise<void>;
-  /** Waits, at most 5 s, until no list of the session's servers, or of this one, is being read or has to be: `tools` has what was announced then. */
-  listed(server?: string | null, options?: Abortable): Promise<void>;
-  /** What a server that the session holds said of itself; null before it was connected to. */
-  introduction(server: string): Introduction | null;
-  /** The tools of its view. Those that were listed keep their places within the session, and new ones come after them. */
-  tools(): List<Listed>;
   /**
    * The tools of its view in the shape in which a model API takes them, in the order and with the number of `tools`. Schemas are as the
    * servers sent them, but for what the API refuses. `openai` is that of Chat Completions.
    */
   toolsFor(shape: Shape): List<JsonObject>;
-  /** The prompts of its view. */
-  prompts(): List<Listed>;
-  /** The resources of its view. */
-  resources(): List<Listed>;
-  /** The resource templates of its view. */
-  resourceTemplates(): List<Listed>;
-  /**
-   * Changes what it sees and wants, at once and without touching a connection. Events tell what is different. Other `roots` are told to the
-   * servers of its own connections, whose lists are then asked for again; they are looked at before this returns, for which a file system that
-   * does not answer may keep the event loop waiting.
-   */
-  configure(options: ConfigureOptions): void;
   /**
    * Provides a server of the host's own to this session alone, for `acquire`; it is never shared.
    *
@@ -427,14 +682,6 @@ export class Session extends Emitter {
     receive: (connection: HostConnection, frame: string) => unknown,
     closed?: (connection: HostConnection) => unknown,
   ): void;
-  /** Why a server, or a tool by its exposed name, is there for this session or is not. */
-  explain(name: string): Explanation;
-  /** Takes a server away from this session alone; its leases are of no use until `enable`. Calls under way finish. */
-  disable(server: string): void;
-  /** Undoes `disable`: the server is acquired again in the background, and events tell when it is back. */
-  enable(server: string): void;
-  /** Calls a tool by its exposed name. */
-  callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
   /** Ends it: its calls are cancelled, its holds go now or after `keepForMs`. No listener and no handler of it is called any more. */
   close(options?: { keepForMs?: number }): void;
   [Symbol.asyncDispose](): Promise<void>;
@@ -461,8 +708,82 @@ export class Lease {
   /** The incarnation of the connection; grows with each reconnect. */
   readonly generation: number;
   readonly state: EntryState;
-  /** What the server said of itself when it was connected to last; null before that. */
+  // <operations lease> Written from core/pool/src/interface/operations; do not edit.
+  /**
+   * What the server of a lease said of itself when it was connected to last. Returns at once.
+   *
+   * Gives `{protocolVersion, serverInfo, capabilities, instructions}`, the values in the protocol's
+   * spelling, unverified, and without the secrets that the server has of the host; nothing before
+   * it was connected to.
+   */
   introduction(): Introduction | null;
+  /**
+   * The tools of this server in the session's view, as of `Session.tools`.
+   *
+   * Gives what `Session.tools` gives.
+   */
+  tools(): Listed[];
+  /**
+   * Calls a tool by the server's own name. An error of a call that may have reached the server has
+   * an `outcome`, and the arguments.
+   *
+   * `args`: an object; none for `{}`. Gives the result exactly as the server sent it, which may say
+   * that the tool failed (`isError`).
+   */
+  callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
+  /**
+   * Sends any other request of the protocol, and gives its result undecoded. The common ones and
+   * their parameters: `resources/read` `{"uri"}`, `prompts/get` `{"name", "arguments"?}`,
+   * `completion/complete` `{"ref", "argument", "context"?}`, `logging/setLevel` `{"level"}`.
+   *
+   * `params`: an object; none for `{}`. Gives the result exactly as the server sent it.
+   *
+   * Errors: those of `Lease.callTool`, `TRUNKLINE_INVALID_ARGUMENT` for `initialize`, for calls of
+   * tools and for subscriptions, which have functions of their own, and for a prompt that the view
+   * does not have.
+   */
+  request(method: string, params?: JsonObject | null, options?: CallOptions): Promise<Result>;
+  /**
+   * Reads a resource, text or base64.
+   *
+   * Gives the result.
+   *
+   * Errors: those of `Lease.request`.
+   */
+  readResource(uri: string, options?: CallOptions): Promise<ResourceResult>;
+  /**
+   * Gets a prompt, filled in with its arguments.
+   *
+   * Gives the result.
+   *
+   * Errors: those of `Lease.request`.
+   */
+  getPrompt(name: string, args?: Record<string, string> | null, options?: CallOptions): Promise<PromptResult>;
+  /**
+   * Asks for completions of an argument of a prompt or resource template, with the params of the
+   * request.
+   *
+   * Gives the result.
+   *
+   * Errors: those of `Lease.request`.
+   */
+  complete(params: JsonObject, options?: CallOptions): Promise<CompletionResult>;
+  /**
+   * Subscribes the session to updates of a resource, which come as `resource_updated` events, of a
+   * modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever
+   * lease of the session: each needs its `Lease.unsubscribeResource`.
+   *
+   * Errors: those of `Lease.request`.
+   */
+  subscribeResource(uri: string, options?: Abortable): Promise<void>;
+  /**
+   * The counterpart of `Lease.subscribeResource`: with the last the session gets no more updates.
+   * Without any it does nothing.
+   *
+   * Errors: those of `Lease.request`.
+   */
+  unsubscribeResource(uri: string, options?: Abortable): Promise<void>;
+  // </operations lease>
   /** How the server says that it is to be used, in words for a model. */
   readonly instructions: string | null;
   /** The server's name, version and what else it says of itself. */
@@ -471,25 +792,6 @@ export class Lease {
   readonly capabilities: JsonObject | null;
   /** The revision of the protocol that is spoken with the server. */
   readonly protocolVersion: string | null;
-  /** The tools of this server in the session's view. */
-  tools(): Listed[];
-  /** Calls a tool by the server's own name. */
-  callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
-  /** Any other request. Calls of tools and subscriptions have methods of their own, and are `TRUNKLINE_INVALID_ARGUMENT` here. */
-  request(method: string, params?: JsonObject | null, options?: CallOptions): Promise<Result>;
-  /** Reads a resource, text or base64. */
-  readResource(uri: string, options?: CallOptions): Promise<ResourceResult>;
-  /** Gets a prompt, filled in with its arguments. */
-  getPrompt(name: string, args?: Record<string, string> | null, options?: CallOptions): Promise<PromptResult>;
-  /** Completions of an argument of a prompt or resource template. */
-  complete(params: JsonObject, options?: CallOptions): Promise<CompletionResult>;
-  /**
-   * From now on the session gets `resource_updated` for this resource; of a modern server also for a part of it, by the `uri` of the whole.
-   * Counted: each needs its `unsubscribeResource`.
-   */
-  subscribeResource(uri: string, options?: Abortable): Promise<void>;
-  /** The counterpart of `subscribeResource`: with the last the session gets no more of them. */
-  unsubscribeResource(uri: string, options?: Abortable): Promise<void>;
   /** Gives the hold up; calls in flight go on. Repeating it does nothing. */
   release(): void;
   [Symbol.dispose](): void;

@@ -50,11 +50,17 @@ export class NativeLogs {
 
 export class NativePool {
   session(options: string, desk?: NativeDesk): NativeSession;
+  // <operations pool> Written from core/pool/src/interface/operations; do not edit.
   acquire(server: string, config: string, session: string, options: string, number?: number): Promise<NativeLease>;
-  reconcile(servers: string, number?: number): Promise<string>;
   restart(server: string, index?: number | null, number?: number): Promise<string>;
+  acceptTool(server: string, tool: string, digest: string, number?: number): Promise<void>;
   setRoots(roots: string, number?: number): Promise<void>;
   setGates(gates: string): string;
+  explain(name: string): string;
+  status(options: string): string;
+  metrics(options: string): string;
+  drainAll(options: string, number?: number): Promise<string>;
+  reconcile(servers: string, number?: number): Promise<string>;
   load(path: string, options: string, number?: number): Promise<string>;
   setSource(source: string, settings: string | undefined): string;
   switchSource(source: string, on: boolean): string;
@@ -67,36 +73,34 @@ export class NativePool {
   reject(server: string, hash: string, number?: number): Promise<string>;
   forget(server: string, number?: number): Promise<string>;
   settled(timeoutMs?: number, number?: number): Promise<string>;
-  acceptTool(server: string, tool: string, digest: string, number?: number): Promise<void>;
   signIn(server: string, options: string, number?: number): Promise<string>;
   finishSignIn(redirectUrl: string, number?: number): Promise<string>;
   signOut(server: string, number?: number): Promise<string>;
-  explain(name: string): string;
-  status(options: string): string;
-  metrics(options: string): string;
+  // </operations pool>
   subscribe(kinds: number[]): NativeSubscription;
-  drainAll(options: string, number?: number): Promise<string>;
   close(): Promise<void>;
 }
 
 export class NativeSession {
+  // <operations session> Written from core/pool/src/interface/operations; do not edit.
   acquire(server: string, config: string | undefined, options: string, number?: number): Promise<NativeLease>;
   started(number?: number): Promise<string>;
-  ready(server?: string | null, timeoutMs?: number, number?: number): Promise<void>;
   refresh(server: string, number?: number): Promise<void>;
   listed(server?: string | null, number?: number): Promise<void>;
   introduction(server: string): string | null;
-  callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
   tools(): string;
-  toolsFor(shape: string): string;
   prompts(): string;
   resources(): string;
   resourceTemplates(): string;
   configure(options: string): void;
-  provide(server: string): NativeProvided;
   explain(name: string): string;
   disable(server: string): void;
   enable(server: string): void;
+  callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
+  // </operations session>
+  ready(server?: string | null, timeoutMs?: number, number?: number): Promise<void>;
+  toolsFor(shape: string): string;
+  provide(server: string): NativeProvided;
   subscribe(kinds: number[]): NativeSubscription;
   close(keepForMs?: number): void;
 }
@@ -113,6 +117,7 @@ export class NativeLease {
   entryIndex(): number;
   generation(): number;
   state(): string;
+  // <operations lease> Written from core/pool/src/interface/operations; do not edit.
   introduction(): string | null;
   tools(): string;
   callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
@@ -122,6 +127,7 @@ export class NativeLease {
   complete(params: string, options?: string, number?: number): Promise<string>;
   subscribeResource(uri: string, number?: number): Promise<void>;
   unsubscribeResource(uri: string, number?: number): Promise<void>;
+  // </operations lease>
   release(): void;
 }
 

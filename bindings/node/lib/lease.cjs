@@ -34,9 +34,45 @@ class Lease {
     return this.#native.state();
   }
 
+  // <operations lease> Written from core/pool/src/interface/operations; do not edit.
   introduction() {
-    return decodeIntroduction(this.#native.introduction());
+    return decodeIntroduction(guarded(() => this.#native.introduction()));
   }
+
+  tools() {
+    return decodeList(guarded(() => this.#native.tools()));
+  }
+
+  callTool(tool, args, options) {
+    return callTool(this.#native, tool, args, options, this);
+  }
+
+  async request(method, params, options) {
+    return send(Result, options, (json, number) => this.#native.request(readText(method, 'method'), encodeArguments(params), json, number));
+  }
+
+  async readResource(uri, options) {
+    return send(ResourceResult, options, (json, number) => this.#native.readResource(readText(uri, 'uri'), json, number));
+  }
+
+  async getPrompt(name, args, options) {
+    return send(PromptResult, options, (json, number) => this.#native.getPrompt(readText(name, 'name'), encodeArguments(args), json, number));
+  }
+
+  async complete(params, options) {
+    return send(CompletionResult, options, (json, number) => this.#native.complete(encodeJson(params, 'params'), json, number));
+  }
+
+  async subscribeResource(uri, options) {
+    const { signal } = split(options, ['signal']).own;
+    return settle(signal, (number) => this.#native.subscribeResource(readText(uri, 'uri'), number));
+  }
+
+  async unsubscribeResource(uri, options) {
+    const { signal } = split(options, ['signal']).own;
+    return settle(signal, (number) => this.#native.unsubscribeResource(readText(uri, 'uri'), number));
+  }
+  // </operations lease>
 
   get instructions() {
     return this.introduction()?.instructions ?? null;
@@ -52,42 +88,6 @@ class Lease {
 
   get protocolVersion() {
     return this.introduction()?.protocolVersion ?? null;
-  }
-
-  tools() {
-    return decodeList(guarded(() => this.#native.tools()));
-  }
-
-  callTool(tool, args, options) {
-    return callTool(this.#native, tool, args, options, this);
-  }
-
-  async request(method, params, options) {
-    const start = (json, number) => this.#native.request(readText(method, 'method'), encodeArguments(params), json, number);
-    return send(Result, options, start);
-  }
-
-  async readResource(uri, options) {
-    return send(ResourceResult, options, (json, number) => this.#native.readResource(readText(uri, 'uri'), json, number));
-  }
-
-  async getPrompt(name, args, options) {
-    const start = (json, number) => this.#native.getPrompt(readText(name, 'name'), encodeArguments(args), json, number);
-    return send(PromptResult, options, start);
-  }
-
-  async complete(params, options) {
-    return send(CompletionResult, options, (json, number) => this.#native.complete(encodeJson(params, 'params'), json, number));
-  }
-
-  async subscribeResource(uri, options) {
-    const { signal } = split(options, ['signal']).own;
-    return settle(signal, (number) => this.#native.subscribeResource(readText(uri, 'uri'), number));
-  }
-
-  async unsubscribeResource(uri, options) {
-    const { signal } = split(options, ['signal']).own;
-    return settle(signal, (number) => this.#native.unsubscribeResource(readText(uri, 'uri'), number));
   }
 
   release() {

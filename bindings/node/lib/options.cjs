@@ -59,6 +59,11 @@ function encodeJson(value, path) {
   return text;
 }
 
+/** A value as JSON text, or undefined for none. */
+function encodeOptionalJson(value, path) {
+  return value === undefined || value === null ? undefined : encodeJson(value, path);
+}
+
 /** The arguments of a call as JSON text; none is an empty object. */
 function encodeArguments(args) {
   return args === undefined || args === null ? '' : encodeJson(args, 'arguments');
@@ -98,6 +103,11 @@ function readText(value, name) {
   // Node would write another character in its place, and so of another text.
   if (!value.isWellFormed()) throw invalidArgument(`\`${name}\` has half a surrogate pair, which cannot be written as UTF-8`, name);
   return value;
+}
+
+/** One that may be absent. */
+function readOptionalText(value, name) {
+  return value === undefined || value === null ? value : readText(value, name);
 }
 
 /** An argument that is a yes or a no. */
@@ -157,4 +167,15 @@ function describe(value) {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-module.exports = { checkDuration, encodeArguments, encodeJson, encodeOptions, readFlag, readText, readTimes, split };
+module.exports = {
+  checkDuration,
+  encodeArguments,
+  encodeJson,
+  encodeOptionalJson,
+  encodeOptions,
+  readFlag,
+  readOptionalText,
+  readText,
+  readTimes,
+  split,
+};

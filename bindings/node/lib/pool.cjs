@@ -4,13 +4,13 @@
 const { fileURLToPath } = require('node:url');
 
 const { Emitter, finish } = require('./emitter.cjs');
-const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
+const { guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { withHandlers } = require('./handlers.cjs');
 const { Lease } = require('./lease.cjs');
-const { spellDocument, toCamel } = require('./names.cjs');
 const { bridge, openPool } = require('./native.cjs');
 const { encodeJson, encodeOptions, readFlag, readText, readTimes, split } = require('./options.cjs');
+const { report } = require('./results.cjs');
 const { Session } = require('./session.cjs');
 const { settle } = require('./settle.cjs');
 
@@ -32,38 +32,30 @@ class Pool extends Emitter {
     return new Session(withHandlers('session', options, open), id, this);
   }
 
+  // <operations pool> Written from core/pool/src/interface/operations; do not edit.
   async acquire(server, config, options) {
     const { own, rest } = split(options, ['signal', 'session'], 'acquire');
-    if (typeof own.session !== 'string') {
-      throw invalidArgument('option `session` must be the id of a session', 'session');
-    }
-    const configJson = encodeJson(config, 'config');
+    const configGiven = encodeJson(config, 'config');
+    checkSession(own.session);
     const json = encodeOptions('acquire', rest);
-    const start = (number) => this.#native.acquire(readText(server, 'server'), configJson, own.session, json, number);
-    return new Lease(await settle(own.signal, start), this);
-  }
-
-  async reconcile(servers, options) {
-    const { signal } = split(options, ['signal']).own;
-    const json = encodeJson(servers, 'servers');
-    return report(await settle(signal, (number) => this.#native.reconcile(json, number)));
+    return new Lease(await settle(own.signal, (number) => this.#native.acquire(readText(server, 'server'), configGiven, own.session, json, number)), this);
   }
 
   async restart(server, index, options) {
     const { signal } = split(options, ['signal']).own;
-    const entry = readIndex(index);
-    return report(await settle(signal, (number) => this.#native.restart(readText(server, 'server'), entry, number)));
+    const indexGiven = readIndex(index);
+    return report(await settle(signal, (number) => this.#native.restart(readText(server, 'server'), indexGiven, number)));
   }
 
   async acceptTool(server, tool, digest, options) {
     const { signal } = split(options, ['signal']).own;
-    await settle(signal, (number) => this.#native.acceptTool(readText(server, 'server'), readText(tool, 'tool'), readText(digest, 'digest'), number));
+    return settle(signal, (number) => this.#native.acceptTool(readText(server, 'server'), readText(tool, 'tool'), readText(digest, 'digest'), number));
   }
 
   async setRoots(roots, options) {
     const { signal } = split(options, ['signal']).own;
-    const json = encodeJson(roots, 'roots');
-    await settle(signal, (number) => this.#native.setRoots(json, number));
+    const rootsGiven = encodeJson(roots, 'roots');
+    return settle(signal, (number) => this.#native.setRoots(rootsGiven, number));
   }
 
   setGates(lists) {
@@ -71,26 +63,52 @@ class Pool extends Emitter {
     return report(guarded(() => this.#native.setGates(json)));
   }
 
+  explain(name) {
+    return report(guarded(() => this.#native.explain(readText(name, 'name'))));
+  }
+
+  status(options) {
+    const json = encodeOptions('status', options);
+    return report(guarded(() => this.#native.status(json)));
+  }
+
+  metrics(options) {
+    const json = encodeOptions('status', options);
+    return guarded(() => this.#native.metrics(json));
+  }
+
+  async drainAll(options) {
+    const { own, rest } = split(options, ['signal'], 'drain');
+    const json = encodeOptions('drain', rest);
+    return report(await settle(own.signal, (number) => this.#native.drainAll(json, number)));
+  }
+
+  async reconcile(servers, options) {
+    const { signal } = split(options, ['signal']).own;
+    const serversGiven = encodeJson(servers, 'servers');
+    return report(await settle(signal, (number) => this.#native.reconcile(serversGiven, number)));
+  }
+
   async load(path, options) {
     const { own, rest } = split(options, ['signal'], 'load');
+    const pathGiven = fileOf(path);
     const json = encodeOptions('load', rest);
-    const file = fileOf(path);
-    return report(await settle(own.signal, (number) => this.#native.load(file, json, number)));
+    return report(await settle(own.signal, (number) => this.#native.load(pathGiven, json, number)));
   }
 
   setSource(source, settings) {
-    const text = settings === null ? undefined : settingsText(settings);
-    return report(guarded(() => this.#native.setSource(readText(source, 'source'), text)));
+    const settingsGiven = settingsText(settings);
+    return report(guarded(() => this.#native.setSource(readText(source, 'source'), settingsGiven)));
   }
 
   switchSource(source, to) {
-    if (to !== 'on' && to !== 'off') throw invalidArgument("`to` must be 'on' or 'off'", 'to');
-    return report(guarded(() => this.#native.switchSource(readText(source, 'source'), to === 'on')));
+    const toGiven = readSwitch(to, 'to');
+    return report(guarded(() => this.#native.switchSource(readText(source, 'source'), toGiven)));
   }
 
   addServer(server, config) {
-    const json = encodeJson(config, 'config');
-    return report(guarded(() => this.#native.addServer(readText(server, 'server'), json)));
+    const configGiven = encodeJson(config, 'config');
+    return report(guarded(() => this.#native.addServer(readText(server, 'server'), configGiven)));
   }
 
   removeServer(server) {
@@ -148,29 +166,10 @@ class Pool extends Emitter {
     const { signal } = split(options, ['signal']).own;
     return report(await settle(signal, (number) => this.#native.signOut(readText(server, 'server'), number)));
   }
-
-  explain(name) {
-    return report(guarded(() => this.#native.explain(readText(name, 'name'))));
-  }
-
-  status(options) {
-    const json = encodeOptions('status', options);
-    return report(guarded(() => this.#native.status(json)));
-  }
-
-  metrics(options) {
-    const json = encodeOptions('status', options);
-    return guarded(() => this.#native.metrics(json));
-  }
+  // </operations pool>
 
   events(options) {
     return openStream(this.#native, this, options);
-  }
-
-  async drainAll(options) {
-    const { own, rest } = split(options, ['signal'], 'drain');
-    const json = encodeOptions('drain', rest);
-    return report(await settle(own.signal, (number) => this.#native.drainAll(json, number)));
   }
 
   async close() {
@@ -191,8 +190,9 @@ function readIndex(index) {
   return index >= 0 && index < 2 ** 32 ? index : 2 ** 32 - 1;
 }
 
-/** Settings: the text of a file, or what it says. */
+/** Settings: the text of a file, or what it says; null for none. */
 function settingsText(settings) {
+  if (settings === null) return undefined;
   return typeof settings === 'string' ? readText(settings, 'settings') : encodeJson(settings, 'settings');
 }
 
@@ -207,8 +207,15 @@ function fileOf(path) {
   }
 }
 
-function report(text) {
-  return spellDocument(JSON.parse(text), toCamel, fromFields);
+/** The id of the session that an acquire is for. */
+function checkSession(id) {
+  if (typeof id !== 'string') throw invalidArgument('option `session` must be the id of a session', 'session');
+}
+
+/** Whether that is `on`. */
+function readSwitch(to, name) {
+  if (to !== 'on' && to !== 'off') throw invalidArgument(`\`${name}\` must be 'on' or 'off'`, name);
+  return to === 'on';
 }
 
 module.exports = { Pool };

@@ -3,6 +3,9 @@
 
 const { inspect } = require('node:util');
 
+const { fromFields } = require('./errors.cjs');
+const { spellDocument, toCamel } = require('./names.cjs');
+
 /** A pair of surrogates, half a pair, or any other escape. */
 const ESCAPES = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\[^]/g;
 
@@ -156,6 +159,11 @@ function decodeIntroduction(text) {
   return { protocolVersion, serverInfo, capabilities, instructions };
 }
 
+/** A document of the library's, in the names of JavaScript. */
+function report(text) {
+  return spellDocument(JSON.parse(text), toCamel, fromFields);
+}
+
 module.exports = {
   CallResult,
   CompletionResult,
@@ -166,4 +174,5 @@ module.exports = {
   decodeList,
   decodeNumbered,
   decodeShaped,
+  report,
 };

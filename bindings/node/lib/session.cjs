@@ -3,14 +3,13 @@
 
 const { callTool } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
-const { fromFields, guarded } = require('./errors.cjs');
+const { guarded } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { dropHandlers } = require('./handlers.cjs');
 const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
-const { spellDocument, toCamel } = require('./names.cjs');
-const { checkDuration, encodeJson, encodeOptions, readText, readTimes, split } = require('./options.cjs');
-const { decodeIntroduction, decodeNumbered, decodeShaped } = require('./results.cjs');
+const { checkDuration, encodeOptionalJson, encodeOptions, readOptionalText, readText, readTimes, split } = require('./options.cjs');
+const { decodeIntroduction, decodeNumbered, decodeShaped, report } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
 class Session extends Emitter {
@@ -31,25 +30,17 @@ class Session extends Emitter {
     return this.#id;
   }
 
+  // <operations session> Written from core/pool/src/interface/operations; do not edit.
   async acquire(server, config, options) {
     const { own, rest } = split(options, ['signal'], 'acquire');
-    const configJson = config === undefined || config === null ? undefined : encodeJson(config, 'config');
+    const configGiven = encodeOptionalJson(config, 'config');
     const json = encodeOptions('acquire', rest);
-    const start = (number) => this.#native.acquire(readText(server, 'server'), configJson, json, number);
-    return new Lease(await settle(own.signal, start), this);
+    return new Lease(await settle(own.signal, (number) => this.#native.acquire(readText(server, 'server'), configGiven, json, number)), this);
   }
 
   async started(options) {
     const { signal } = split(options, ['signal']).own;
-    const report = await settle(signal, (number) => this.#native.started(number));
-    return spellDocument(JSON.parse(report), toCamel, fromFields);
-  }
-
-  async ready(server, options) {
-    if (server !== null && typeof server === 'object') return this.ready(undefined, server);
-    const { signal, timeoutMs } = readTimes(options);
-    const name = server === undefined || server === null ? server : readText(server, 'server');
-    return settle(signal, (number) => this.#native.ready(name, timeoutMs, number));
+    return report(await settle(signal, (number) => this.#native.started(number)));
   }
 
   async refresh(server, options) {
@@ -59,8 +50,8 @@ class Session extends Emitter {
 
   async listed(server, options) {
     const { signal } = split(options, ['signal']).own;
-    const name = server === undefined || server === null ? server : readText(server, 'server');
-    return settle(signal, (number) => this.#native.listed(name, number));
+    const serverGiven = readOptionalText(server, 'server');
+    return settle(signal, (number) => this.#native.listed(serverGiven, number));
   }
 
   introduction(server) {
@@ -69,10 +60,6 @@ class Session extends Emitter {
 
   tools() {
     return decodeNumbered(guarded(() => this.#native.tools()));
-  }
-
-  toolsFor(shape) {
-    return decodeShaped(guarded(() => this.#native.toolsFor(readText(shape, 'shape'))));
   }
 
   prompts() {
@@ -92,15 +79,8 @@ class Session extends Emitter {
     guarded(() => this.#native.configure(json));
   }
 
-  provide(server, receive, closed) {
-    checkFunction(receive, 'receive');
-    if (closed !== undefined) checkFunction(closed, 'closed');
-    const native = guarded(() => this.#native.provide(readText(server, 'server')));
-    new Provided(native, receive, closed, this.#provided);
-  }
-
   explain(name) {
-    return spellDocument(JSON.parse(guarded(() => this.#native.explain(readText(name, 'name')))), toCamel);
+    return report(guarded(() => this.#native.explain(readText(name, 'name'))));
   }
 
   disable(server) {
@@ -113,6 +93,25 @@ class Session extends Emitter {
 
   callTool(tool, args, options) {
     return callTool(this.#native, tool, args, options, this);
+  }
+  // </operations session>
+
+  async ready(server, options) {
+    if (server !== null && typeof server === 'object') return this.ready(undefined, server);
+    const { signal, timeoutMs } = readTimes(options);
+    const name = readOptionalText(server, 'server');
+    return settle(signal, (number) => this.#native.ready(name, timeoutMs, number));
+  }
+
+  toolsFor(shape) {
+    return decodeShaped(guarded(() => this.#native.toolsFor(readText(shape, 'shape'))));
+  }
+
+  provide(server, receive, closed) {
+    checkFunction(receive, 'receive');
+    if (closed !== undefined) checkFunction(closed, 'closed');
+    const native = guarded(() => this.#native.provide(readText(server, 'server')));
+    new Provided(native, receive, closed, this.#provided);
   }
 
   events(options) {

@@ -8,10 +8,9 @@ use napi_derive::napi;
 use trunkline::{CallOptions, CallResult, Lease, Operation, Pool, Session};
 
 use crate::environment::{Environment, Promise};
-use crate::failure::{Result, thrown};
+use crate::failure::Result;
 use crate::pending::Owner;
 use crate::reply::{Reply, Settled};
-use crate::session::{JsonText, list_text};
 
 /// A lease and what it needs to stay usable.
 pub struct Held {
@@ -36,8 +35,13 @@ impl NativeLease {
         NativeLease { environment, held: Arc::new(held) }
     }
 
+    /// The lease.
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.held.lease
+    }
+
     /// Starts what is sent to the server as it is asked for.
-    fn send(
+    pub(crate) fn send(
         &self,
         options: Option<String>,
         number: Option<f64>,
@@ -52,17 +56,23 @@ impl NativeLease {
         })
     }
 
-    fn act(
+    /// A promise of what the core does.
+    pub(crate) fn run<F, T>(
         &self,
         number: Option<f64>,
-        future: impl Future<Output = trunkline::Result<()>> + Send + 'static,
-    ) -> Result<Promise> {
-        self.environment.run(number, &self.held.pool, future, |()| Settled::Nothing)
+        request: impl FnOnce(Arc<Held>) -> F,
+        settle: impl FnOnce(T) -> Settled + Send + 'static,
+    ) -> Result<Promise>
+    where
+        F: Future<Output = trunkline::Result<T>> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.environment.run(number, &self.held.pool, request(self.held.clone()), settle)
     }
 }
 
 /// What settles the promise of a request.
-fn ended(reply: Reply) -> impl FnOnce(trunkline::Result<CallResult>) + Send + 'static {
+pub fn ended(reply: Reply) -> impl FnOnce(trunkline::Result<CallResult>) + Send + 'static {
     move |result| reply.send(result.map(Settled::Call))
 }
 
@@ -72,12 +82,6 @@ impl NativeLease {
     #[napi(catch_unwind)]
     pub fn server(&self) -> String {
         self.held.lease.server().to_owned()
-    }
-
-    /// What the server said of itself, as JSON text; nothing before it was connected to.
-    #[napi(catch_unwind)]
-    pub fn introduction(&self) -> Option<JsonText> {
-        self.held.lease.introduction().map(|said| JsonText(said.json().to_owned()))
     }
 
     /// The entry's index.
@@ -96,94 +100,6 @@ impl NativeLease {
     #[napi(catch_unwind)]
     pub fn state(&self) -> String {
         self.held.lease.state().as_str().to_owned()
-    }
-
-    /// The tools of this server in the session's view, as JSON text.
-    #[napi(catch_unwind)]
-    pub fn tools(&self) -> Result<JsonText> {
-        self.held.lease.tools().map(|listed| list_text(&listed)).map_err(thrown)
-    }
-
-    /// Calls a tool by the server's own name; `arguments` is the text of a JSON object.
-    #[napi(catch_unwind)]
-    pub fn call_tool(
-        &self,
-        tool: String,
-        arguments: String,
-        options: Option<String>,
-        number: Option<f64>,
-    ) -> Result<Promise> {
-        self.send(options, number, |lease, options, reply| {
-            lease.start_call_tool(&tool, &arguments, options, ended(reply))
-        })
-    }
-
-    /// Any other request; `params` is the text of a JSON object.
-    #[napi(catch_unwind)]
-    pub fn request(
-        &self,
-        method: String,
-        params: String,
-        options: Option<String>,
-        number: Option<f64>,
-    ) -> Result<Promise> {
-        self.send(options, number, |lease, options, reply| {
-            lease.start_request(&method, &params, options, ended(reply))
-        })
-    }
-
-    /// Reads a resource.
-    #[napi(catch_unwind)]
-    pub fn read_resource(
-        &self,
-        uri: String,
-        options: Option<String>,
-        number: Option<f64>,
-    ) -> Result<Promise> {
-        self.send(options, number, |lease, options, reply| {
-            lease.start_read_resource(&uri, options, ended(reply))
-        })
-    }
-
-    /// Gets a prompt.
-    #[napi(catch_unwind)]
-    pub fn get_prompt(
-        &self,
-        name: String,
-        arguments: String,
-        options: Option<String>,
-        number: Option<f64>,
-    ) -> Result<Promise> {
-        self.send(options, number, |lease, options, reply| {
-            lease.start_get_prompt(&name, &arguments, options, ended(reply))
-        })
-    }
-
-    /// Asks for completions.
-    #[napi(catch_unwind)]
-    pub fn complete(
-        &self,
-        params: String,
-        options: Option<String>,
-        number: Option<f64>,
-    ) -> Result<Promise> {
-        self.send(options, number, |lease, options, reply| {
-            lease.start_complete(&params, options, ended(reply))
-        })
-    }
-
-    /// Subscribes the session to updates of a resource.
-    #[napi(catch_unwind)]
-    pub fn subscribe_resource(&self, uri: String, number: Option<f64>) -> Result<Promise> {
-        let held = self.held.clone();
-        self.act(number, async move { held.lease.subscribe_resource(&uri).await })
-    }
-
-    /// The counterpart of `subscribe_resource`.
-    #[napi(catch_unwind)]
-    pub fn unsubscribe_resource(&self, uri: String, number: Option<f64>) -> Result<Promise> {
-        let held = self.held.clone();
-        self.act(number, async move { held.lease.unsubscribe_resource(&uri).await })
     }
 
     /// Gives the hold up.

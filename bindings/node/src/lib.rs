@@ -18,12 +18,13 @@ mod failure;
 mod host_servers;
 mod lease;
 mod logs;
+#[rustfmt::skip]
+mod operations;
 mod pending;
 mod polls;
 mod pool;
 mod reply;
 mod session;
-mod sources;
 mod subscription;
 mod text;
 mod uv;

@@ -60,6 +60,13 @@ pub enum Settled {
     Lease(Box<Held>),
 }
 
+impl Settled {
+    /// A report as JSON text.
+    pub fn report(report: serde_json::Value) -> Settled {
+        Settled::Text(report.to_string())
+    }
+}
+
 /// The duty to settle one promise. Exactly one result comes of it, whatever happens: dropped unused, it answers `internal`.
 pub struct Reply {
     queue: Arc<Queue>,

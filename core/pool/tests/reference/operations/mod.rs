@@ -2,6 +2,8 @@
 
 mod c;
 mod complete;
+mod napi;
+mod node;
 pub mod page;
 mod pyo3;
 mod python;
@@ -29,6 +31,7 @@ fn what_is_written_from_the_table_is_current() {
     for owner in OWNERS {
         compare(&format!("ffi/src/{}_work.rs", owner.word()), c::file(owner));
     }
+    compare("bindings/node/src/operations.rs", napi::file());
     for (path, owners, part) in PARTS {
         let mut text = std::fs::read_to_string(place(path)).unwrap();
         for owner in *owners {
@@ -50,6 +53,11 @@ const PARTS: &[(&str, &[Owner], Part)] = &[
     ("bindings/python/src/pool.rs", &[Owner::Pool], pyo3::methods),
     ("bindings/python/src/session.rs", &[Owner::Session], pyo3::methods),
     ("bindings/python/src/lease.rs", &[Owner::Lease], pyo3::methods),
+    ("bindings/node/index.d.ts", &OWNERS, node::declarations),
+    ("bindings/node/native.d.ts", &OWNERS, node::natives),
+    ("bindings/node/lib/pool.cjs", &[Owner::Pool], node::methods),
+    ("bindings/node/lib/session.cjs", &[Owner::Session], node::methods),
+    ("bindings/node/lib/lease.cjs", &[Owner::Lease], node::methods),
 ];
 
 fn asyncio(owner: Owner) -> String {
