@@ -2,7 +2,7 @@
 //!
 //! A row says once how an operation is called, what it takes and gives, and what it does.
 //! The page of operations, the functions of C, and the glue and the declarations of Python and Node
-//! are written from the rows.
+//! are written from the rows. `CONTRIBUTING.md` shows how a row is added.
 
 mod build;
 mod lease;
