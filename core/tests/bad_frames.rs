@@ -2,25 +2,15 @@
 //!
 //! The outcomes stand beside the fault server; the behaviour cases made of them show the same in each language.
 
-#[path = "behaviour/expect.rs"]
-#[allow(dead_code, reason = "the behaviour runner uses the rest")]
-mod expect;
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
-#[path = "behaviour/values.rs"]
-#[allow(dead_code, reason = "the behaviour runner uses the rest")]
-mod values;
-
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rig::expect;
+use rig::peak::Peak;
+use rig::values::{Failure, Given, Saved};
+use rig::{HANG, Rig, acquire, host, testserver, text};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, CallResult, Error, ErrorCode, Lease};
-
-use rig::peak::Peak;
-use rig::{HANG, Rig, acquire, testserver, text};
-use values::{Failure, Given, Saved};
 
 /// What a frame may cost beyond the frame limit of its case: 64 MiB of stderr and a 16 MiB line pass by in this.
 const GROWTH_KIB_MAX: u64 = 16 << 10;
@@ -127,19 +117,10 @@ async fn cancelled(lease: &Lease) -> Result<CallResult, tokio::time::error::Elap
     tokio::time::timeout(Duration::from_millis(50), call).await
 }
 
-fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
-/// One test at a time: the memory of one is no other's.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// SPEC 5.10, 4.3, 4.5, 4.7, 4.8, S-24, I-28: every row, one after the other in one process.
 #[test]
 fn every_bad_frame_ends_as_it_is_written_down() {
+    rig::alone!();
     let written = include_str!("../../tests/servers/fault/behaviours.json");
     let written: Value = serde_json::from_str(written).unwrap();
     let rows = ["frames", "answers"].map(|kind| written[kind].as_array().unwrap());
@@ -148,12 +129,11 @@ fn every_bad_frame_ends_as_it_is_written_down() {
         ["options", "server"].iter().all(|given| row[given]["connect_timeout_ms"].is_null())
     };
     let rows: Vec<Value> = rows.into_iter().flatten().filter(is_measured).flat_map(eras).collect();
-    let _alone = alone();
-    run(meet(&Rig::new(json!({})), &json!({ "frame": "crlf" })));
+    host(meet(&Rig::new(json!({})), &json!({ "frame": "crlf" })));
     let peak = Peak::begin();
     for row in &rows {
         let rig = Rig::new(row.get("options").cloned().unwrap_or(json!({})));
-        run(meet(&rig, row));
+        host(meet(&rig, row));
         let grown = peak.grown_kib();
         assert!(grown <= GROWTH_KIB_MAX, "{}: {grown} KiB", name(row));
     }
@@ -190,10 +170,10 @@ fn filled_in(value: &Value, it: &str) -> Value {
 /// answer follows, and ends it; a few calls wait in vain.
 #[test]
 fn every_bad_frame_that_is_a_line_ends_as_it_is_written_down() {
+    rig::alone!();
     let written = include_str!("../../tests/servers/fault/lines.json");
     let written: Value = serde_json::from_str(written).unwrap();
     let rows = written["lines"].as_array().unwrap().iter().flat_map(rows_of);
-    let _alone = alone();
     let patience = HANG.as_millis() as u64;
     let rig = Rig::new(json!({
         "call_timeout_ms": patience, "call_idle_timeout_ms": patience,
@@ -202,7 +182,7 @@ fn every_bad_frame_that_is_a_line_ends_as_it_is_written_down() {
         },
     }));
     let (mut lines, mut wrong) = (BTreeSet::new(), Vec::new());
-    run(async {
+    host(async {
         rig.configure(json!({ "s": fault_server(&rig, &["--frame", "said"]) })).await;
         let session = rig.session("a");
         let lease = acquire(&session, "s").await;
@@ -226,9 +206,8 @@ fn every_bad_frame_that_is_a_line_ends_as_it_is_written_down() {
 /// SPEC 5.11: what cannot be written holds up nobody else, and not the close.
 #[test]
 fn a_server_that_stops_reading_holds_up_no_other_and_no_close() {
-    let _alone = alone();
     let rig = Rig::new(json!({}));
-    run(async {
+    host(async {
         let servers = json!({ "s": fault_server(&rig, &["--frame", "stops-reading"]), "t": fault_server(&rig, &[]) });
         rig.configure(servers).await;
         let session = rig.session("a");

@@ -1,17 +1,10 @@
 //! What servers listed outlives the pool: which lists are on the disk, under which key, and what is not in them (SPEC 14.2).
 
-mod rig;
-
 use std::path::{Path, PathBuf};
 
-use rig::{Rig, acquire, until};
+use rig::{Rig, acquire, host, until};
 use serde_json::{Value, json};
 use trunkline::{PoolOptions, SourceName};
-
-/// A host's own runtime.
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 /// A pool that keeps catalogs in a folder of the test.
 fn rig(options: Value) -> Rig {

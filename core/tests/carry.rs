@@ -1,22 +1,15 @@
 //! What a host's code may do amid what the pool carries out. The log is the whole process's: nothing else is tested here.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
-
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rig::{HANG, Rig, acquire, text, until};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 use trunkline::{EventKind, EventMask, HandlerKind, Handlers, Lease, Session, SessionOptions};
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 /// What the log drops when the next notice is logged, on whatever thread that is.
 static DROPPED_BY_LOG: Mutex<Option<(Session, Lease)>> = Mutex::new(None);
@@ -83,6 +76,7 @@ fn session(rig: &Rig, id: &str, keeps: impl Fn() + Send + Sync + 'static) -> Ses
 /// SPEC 16.2: a session that goes amid what it is told, and a handler of it that panics then, stop neither the pool nor the log.
 #[test]
 fn a_session_that_goes_and_panics_while_it_is_told_stops_nobody() {
+    rig::alone!();
     tracing::subscriber::set_global_default(DroppingLog).unwrap();
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
     host(async {

@@ -1,20 +1,14 @@
 //! The pool at its edges: callbacks that call back, races of many callers, limits, and ends of every kind.
 
-mod rig;
-
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use rig::{HANG, Rig, acquire, runs, text, until};
+use rig::{HANG, Rig, acquire, host, runs, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, EventMask, Lease, Outcome,
     PoolOptions, ServerSpec, Servers, SessionOptions,
 };
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 const SERVER_READY: EventMask = EventMask(1 << 19);
 

@@ -1,23 +1,16 @@
 //! Every event has the members that the registry says, and no other (SPEC 16.6); what is told at one time wakes once.
 
-mod rig;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use rig::{HANG, Rig, acquire, text, until};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::interface::{EVENTS, EventKind, Presence};
 use trunkline::{
     AcquireOptions, CallOptions, CompletionQueue, EventMask, Lease, Pool, PoolOptions, ServerSpec,
     Session, Subscription,
 };
-
-/// A host's own runtime, which has nothing to do with the library's.
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 async fn call(lease: &Lease, tool: &str, arguments: Value) {
     let options = CallOptions::from_json(r#"{"progress":true}"#).unwrap();

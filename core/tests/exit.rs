@@ -1,12 +1,10 @@
 //! Hosts that end without closing their pools, amid calls: they end at once, and nothing of theirs is left (SPEC 16.4, 9.8).
 
-mod rig;
-
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
-use rig::{Folder, Rig, acquire, runs, text, until};
-use serde_json::json;
+use rig::{Folder, Rig, acquire, apart, runs, text, until};
+use serde_json::{Value, json};
 use trunkline::CallOptions;
 
 /// What a bug of this kind shows only now and then.
@@ -18,30 +16,24 @@ const LANES: usize = 3;
 /// Calls under way at the exit, more than the library has threads.
 const CALLS: usize = 32;
 
-/// In the environment of a host.
-const HOST: &str = "TRUNKLINE_TEST_EXIT_HOST";
-
 /// SPEC 16.4, I-19: 30 hosts, each with calls whose closures the library still holds.
 #[test]
 fn a_host_that_exits_amid_calls_ends_well_and_leaves_no_server() {
-    if std::env::var_os(HOST).is_some() {
+    let test = rig::this_test!();
+    if apart::given(test).is_some() {
         exit_amid_calls();
     }
-    // Built before the hosts look for it, all at the same time.
-    rig::testserver();
     for _ in 0..REPETITIONS / LANES {
-        let hosts: Vec<(Folder, Child)> = (0..LANES).map(|_| host()).collect();
+        let hosts: Vec<(Folder, Child)> = (0..LANES).map(|_| host(test)).collect();
         hosts.into_iter().for_each(ends_well);
     }
 }
 
 /// A host, and the folder that its own are in: it drops nothing at its exit.
-fn host() -> (Folder, Child) {
+fn host(test: &str) -> (Folder, Child) {
     let folder = Folder::new();
-    let test = "a_host_that_exits_amid_calls_ends_well_and_leaves_no_server";
-    let mut again = Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", test, "--nocapture"]).env(HOST, "");
-    again.env("TRUNKLINE_TESTSERVER", rig::testserver()).env("TMPDIR", &*folder);
+    let mut again = apart::again(test, &Value::Null);
+    again.env("TMPDIR", &*folder);
     let host = again.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     (folder, host)
 }

@@ -1,7 +1,5 @@
 //! A process that forks: the child has nothing of the pool, and harms nothing of it.
 
-mod rig;
-
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -15,12 +13,14 @@ const REPETITIONS: usize = 30;
 /// SPEC 16.3, I-20: in the child everything answers at once, with a typed error where there is one, and the parent's call goes on.
 #[test]
 fn a_forked_child_leaves_the_parent_s_servers_alone() {
+    rig::alone!();
     (0..REPETITIONS).for_each(|_| fork_amid_a_call());
 }
 
 /// SPEC 16.3, DESIGN 6, I-20: a fork while another thread reads its own answer leaves the parent's stream alone, and the child has none.
 #[test]
 fn a_child_forked_while_a_thread_reads_does_not_read() {
+    rig::alone!();
     let rig = Rig::new(json!({}));
     let host = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let lease = host.block_on(async {
@@ -66,15 +66,7 @@ fn a_child_forked_while_a_thread_reads_does_not_read() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_that_drops_all_handles_of_a_pool_wakes_nobody() {
-    const TEST: &str = "a_child_that_drops_all_handles_of_a_pool_wakes_nobody";
-    const ALONE: &str = "TRUNKLINE_TEST_ALONE";
-    if std::env::var_os(ALONE).is_none() {
-        // Other tests of this process have the same runtime.
-        let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
-        alone.args(["--exact", TEST, "--nocapture"]).env(ALONE, "");
-        assert!(alone.status().unwrap().success());
-        return;
-    }
+    rig::alone!();
     let options = trunkline::PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap();
     let pool = trunkline::Pool::new(options).unwrap();
     // Whatever the pool began with is done then, and the parent wakes nobody of its own accord.

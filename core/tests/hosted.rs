@@ -1,21 +1,14 @@
 //! Servers that the host itself provides, which no process of its own runs.
 
-mod rig;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use rig::{HANG, Rig, acquire, text, until};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, Error, ErrorCode, HostConnection, HostServer, Outcome, Session,
 };
-
-/// A host's own runtime.
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 /// A server in a few lines: it greets, lists two tools, and does what they are called for.
 struct Small {
@@ -248,6 +241,7 @@ fn a_session_that_closes_lets_go_of_what_it_provided() {
 /// SPEC 16.3: the child of a fork sends nothing, and hangs on nothing.
 #[test]
 fn a_forked_child_cannot_send_for_a_server_of_the_parent_s() {
+    rig::alone!();
     struct Handing(Sender<HostConnection>);
     impl HostServer for Handing {
         fn receive(&self, connection: &HostConnection, _: &str) {

@@ -1,34 +1,14 @@
 //! Kept catalogs as sessions see them: in another process, and while something happens to their folder (SPEC 14.2).
 #![cfg(target_os = "linux")]
 
-#[allow(dead_code, reason = "the rig has more than these tests need")]
-mod rig;
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 
-use rig::{Folder, HANG, Rig, until};
+use rig::{Folder, HANG, Rig, apart, host, until};
 use serde_json::{Value, json};
 use trunkline::{
     CallOptions, EventMask, Pool, PoolOptions, Servers, Session, SessionOptions, WorkspaceTrust,
 };
-
-/// In the environment of a process that a test starts: its folder, or nothing.
-const GIVEN: &str = "TRUNKLINE_TEST_KEPT";
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
-/// Runs that test of this program in a process of its own.
-fn apart(test: &str, given: &Path) {
-    let mut again = Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", test, "--nocapture"]).env(GIVEN, given);
-    let ended = again.env("TRUNKLINE_TESTSERVER", rig::testserver()).output().unwrap();
-    let told = [ended.stdout, ended.stderr].concat();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&told));
-}
 
 /// A pool of servers that run for calls only, which keeps its catalogs in `catalogs` of that folder.
 fn options(folder: &Path, workspace: &Path) -> PoolOptions {
@@ -92,8 +72,9 @@ async fn asked(pool: &Pool) -> String {
 /// nothing, whatever was kept while it was let in here.
 #[test]
 fn another_process_lists_what_was_kept_of_what_is_admitted_there() {
-    if let Some(folder) = std::env::var_os(GIVEN) {
-        return host(list_what_was_kept(Path::new(&folder)));
+    let test = rig::this_test!();
+    if let Some(folder) = apart::given(test) {
+        return host(list_what_was_kept(Path::new(folder.as_str().unwrap())));
     }
     let folder = Folder::new();
     std::fs::create_dir(folder.join("ws")).unwrap();
@@ -106,7 +87,7 @@ fn another_process_lists_what_was_kept_of_what_is_admitted_there() {
         pool.close().await.unwrap();
     });
     assert_eq!(starts(&folder), 2);
-    apart("another_process_lists_what_was_kept_of_what_is_admitted_there", &folder);
+    apart::passes(test, &mut apart::again(test, &json!(&*folder)));
     assert_eq!(starts(&folder), 3);
 }
 
@@ -209,10 +190,7 @@ fn a_file_in_the_place_of_the_folder_is_nobodys_error() {
 /// SPEC 14.2: in a process without the right to write where it may not, which tests may run with.
 #[test]
 fn a_folder_that_turns_read_only_while_a_pool_runs_is_nobodys_error() {
-    let test = "a_folder_that_turns_read_only_while_a_pool_runs_is_nobodys_error";
-    if std::env::var_os(GIVEN).is_none() {
-        return apart(test, Path::new(""));
-    }
+    rig::alone!();
     give_up_overriding();
     goes_on_after(|folder| {
         std::fs::set_permissions(folder, PermissionsExt::from_mode(0o500)).unwrap();
@@ -223,10 +201,7 @@ fn a_folder_that_turns_read_only_while_a_pool_runs_is_nobodys_error() {
 /// SPEC 14.2: no file of this process may have a byte from then on.
 #[test]
 fn a_disk_that_is_full_while_a_pool_runs_is_nobodys_error() {
-    let test = "a_disk_that_is_full_while_a_pool_runs_is_nobodys_error";
-    if std::env::var_os(GIVEN).is_none() {
-        return apart(test, Path::new(""));
-    }
+    rig::alone!();
     goes_on_after(|folder| {
         let none = libc::rlimit { rlim_cur: 0, rlim_max: libc::RLIM_INFINITY };
         // SAFETY: the limit is read, and SIG_IGN is a valid disposition.

@@ -1,17 +1,10 @@
 //! Servers that run for calls only, when calls begin and end at the same moment.
 
-#[allow(dead_code, reason = "the rig has more than these tests need")]
-mod rig;
-
 use std::time::Duration;
 
-use rig::{HANG, Rig, until};
+use rig::{HANG, Rig, host, until};
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, Session};
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 fn options(timeout_ms: Option<u64>) -> CallOptions {
     let text = timeout_ms.map_or(json!({}), |timeout| json!({ "timeout_ms": timeout }));

@@ -27,6 +27,7 @@ fn say(number: u64) {
 
 #[test]
 fn what_is_logged_is_read_in_batches_by_one_reader() {
+    rig::alone!();
     let refused = LogFeed::start("loud", || {}).err().unwrap();
     assert_eq!(
         (refused.code(), &refused.detail()["path"]),

@@ -1,10 +1,8 @@
 //! Hostile names through real sessions, in each style of names (SPEC 14.3, S-42).
 
-mod rig;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use rig::{Rig, acquire, text, until};
+use rig::{Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{CallOptions, Session, Shape};
 
@@ -52,10 +50,6 @@ const RESERVED: [&str; 3] = ["reserved", "mcp__a__reserved", "a__reserved"];
 
 /// What no catalog takes.
 const HIDDEN: [&str; 5] = ["\u{202e}ohce", "ec\u{200b}ho", "nul\0", "line\n", "\u{1b}[2K"];
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 /// A number below `limit`, from the one before.
 fn roll(seed: &mut u64, limit: usize) -> usize {

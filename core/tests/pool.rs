@@ -1,22 +1,15 @@
 //! The pool at work with real processes: what the shared behaviour cases cannot show, since only a Rust host can do it.
 
-mod rig;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use rig::{HANG, Rig, acquire, runs, text, until};
+use rig::{HANG, Rig, acquire, host, runs, text, until};
 use serde_json::json;
 use trunkline::{
     AcquireOptions, CallOptions, CompletionQueue, Error, ErrorCode, EventMask, JoinedRequests,
     Pool, PoolOptions, SessionOptions,
 };
-
-/// A host's own runtime, which has nothing to do with the library's.
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 fn code<T>(result: Result<T, Error>) -> ErrorCode {
     result.err().expect("it has to fail").code()

@@ -1,22 +1,16 @@
 //! Calls that outlive a connection: waiting for the next one, and being sent again through it.
 
-mod rig;
-
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
-use rig::{HANG, Rig, acquire, text, until};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     CallOptions, CallResult, DrainOptions, EntryState, Error, ErrorCode, HandlerKind, Handlers,
     Lease, Operation, Outcome, Result, Session, SessionOptions,
 };
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 /// A pool whose lost servers come back after so many milliseconds.
 fn rig_with_delays(delays_ms: &[u64]) -> Rig {

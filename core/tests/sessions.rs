@@ -1,19 +1,13 @@
 //! Sessions that change while they live.
 
-mod rig;
-
 use std::task::{Context, Poll, Waker};
 
-use rig::{HANG, Rig, acquire, text, until};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, ConfigureOptions, DrainOptions, ErrorCode, EventKind, EventMask,
     Servers, SessionOptions,
 };
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 fn change(options: Value) -> ConfigureOptions {
     ConfigureOptions::from_json(&options.to_string()).unwrap()

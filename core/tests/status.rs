@@ -1,21 +1,14 @@
 //! What `status` says, with real servers in every situation (SPEC 9.4).
 
-mod rig;
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use rig::{Folder, HANG, Rig, acquire, text, until};
+use rig::{Folder, HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, DrainOptions, ErrorCode, Pool, PoolOptions, ServerSpec,
     StatusOptions,
 };
-
-/// A host's own runtime, which has nothing to do with the library's.
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 fn server(rig: &Rig, name: &str) -> Value {
     rig.pool.status()["servers"][name].take()
@@ -388,28 +381,17 @@ fn a_status_with_much_stderr_is_written_whole() {
     });
 }
 
-/// In the environment of a host that has one pool and drops it.
-const HOST: &str = "TRUNKLINE_TEST_STATUS_HOST";
-
 /// SPEC 9.4: the file goes also with the last pool of a process, which nobody closed.
 #[test]
 fn the_file_of_the_last_pool_goes_with_it() {
-    if std::env::var_os(HOST).is_some() {
-        for _ in 0..100 {
-            let folder = Folder::new();
-            let file = folder.join("status.json");
-            drop(with_status_file(&file).unwrap());
-            until(|| !file.exists());
-        }
-        return;
+    // No other test keeps the runtime alive there.
+    rig::alone!();
+    for _ in 0..100 {
+        let folder = Folder::new();
+        let file = folder.join("status.json");
+        drop(with_status_file(&file).unwrap());
+        until(|| !file.exists());
     }
-    // No other test of this process keeps the runtime alive there.
-    let again = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "the_file_of_the_last_pool_goes_with_it"])
-        .env(HOST, "")
-        .output()
-        .unwrap();
-    assert!(again.status.success(), "{again:?}");
 }
 
 /// SPEC 9.4: what cannot be had is refused when the pool is made, by an error that names the option.
@@ -468,6 +450,7 @@ fn what_the_processes_of_a_server_take_is_told_when_it_is_asked_for() {
 /// SPEC 16.7: the host's own subscriber is the only one that there ever is.
 #[test]
 fn no_subscriber_of_logs_is_installed_unasked() {
+    rig::alone!();
     let rig = Rig::new(json!({}));
     host(async {
         rig.configure(json!({ "s": rig.server(&[]) })).await;

@@ -2,12 +2,10 @@
 
 #![cfg(target_os = "linux")]
 
-mod rig;
-
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rig::{Rig, acquire, text};
+use rig::{Rig, acquire, host, text};
 use serde_json::json;
 use trunkline::{AcquireOptions, ErrorCode, LoadOptions, Pool, PoolOptions};
 
@@ -49,13 +47,10 @@ unsafe extern "C" fn pthread_create(
     unsafe { create(thread, attributes, body, given) }
 }
 
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
 /// SPEC 9.6, 16.2.
 #[test]
 fn a_process_without_threads_is_told_so_and_goes_on() {
+    rig::alone!();
     std::panic::set_hook(Box::new(|panic| {
         PANICS.fetch_add(1, Ordering::SeqCst);
         eprintln!("{panic}");

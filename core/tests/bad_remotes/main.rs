@@ -3,9 +3,6 @@
 //!
 //! The rows of `elsewhere` name the tests that show the rest of what may come, and the behaviour cases that do so in all languages.
 
-#[path = "../rig/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
 #[path = "../../../tests/servers/fault/rogue.rs"]
 #[allow(dead_code, reason = "the fault server uses the rest")]
 mod rogue;
@@ -13,11 +10,11 @@ mod rogue;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use rig::peak::Peak;
+use rig::{Rig, host};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error, Lease, Outcome, Session};
 
-use rig::Rig;
-use rig::peak::Peak;
 use rogue::{Answer, Rogue, Scheme, To};
 
 /// Every row has ended in this time, on a busy machine too. What has no wait of its own would wait for longer.
@@ -81,10 +78,6 @@ fn check(row: &Value, kind: &str, error: &Error) {
     assert!(shown.len() < 4_000, "{} characters: {shown}", shown.len());
 }
 
-fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
 /// The time that a row's connect or call has.
 fn waits_ms(row: &Value) -> u64 {
     row["waits_ms"].as_u64().unwrap_or(NEVER_MS)
@@ -114,7 +107,7 @@ fn meet_address(row: &Value, kind: &str, other: &TcpListener) {
     let mut config = config(&url, kind);
     config["connect_timeout_ms"] = json!(waits_ms(row));
     let begun = Instant::now();
-    let (_session, refused) = run(acquire(&rig, config));
+    let (_session, refused) = host(acquire(&rig, config));
     let took = begun.elapsed();
     let error = refused.err().unwrap_or_else(|| panic!("{} is a server", word(row, "input")));
     check(row, kind, &error);
@@ -137,7 +130,7 @@ fn meet_call(row: &Value, era: &str, other: &TcpListener) {
     config["era"] = json!(era);
     let options = json!({ "timeout_ms": waits_ms(row), "idle_timeout_ms": waits_ms(row) });
     let options = CallOptions::from_json(&options.to_string()).unwrap();
-    run(async {
+    host(async {
         let (_session, lease) = acquire(&rig, config).await;
         let lease = lease.unwrap();
         for _ in 0..2 {
@@ -156,6 +149,7 @@ fn meet_call(row: &Value, era: &str, other: &TcpListener) {
 /// SPEC 4.6, 5.10, 5.12, 8.4, S-24, S-32: one after the other in one process, whose memory is looked at.
 #[test]
 fn every_bad_remote_ends_as_it_is_written_down() {
+    rig::alone!();
     let table = table();
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     other.set_nonblocking(true).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use trunkline::{HandlerKind, HandlerResult, Handlers, Refusal};
 
-use crate::values::Failure;
+use rig::values::Failure;
 
 /// What the handlers of one session or pool were asked, oldest first.
 #[derive(Clone, Default)]

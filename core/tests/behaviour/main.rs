@@ -2,9 +2,6 @@
 //!
 //! The cases cite the rows of the specification; `docs/behaviour.md` is their format.
 
-mod expect;
-#[path = "../rig/folder.rs"]
-mod folder;
 mod handlers;
 mod pools;
 mod processes;
@@ -13,7 +10,6 @@ mod record;
 mod remotes;
 mod sources;
 mod steps;
-mod values;
 mod views;
 mod visits;
 
@@ -47,12 +43,12 @@ fn main() {
 }
 
 fn run(cases: &[Value]) -> Vec<(String, String)> {
-    let testserver = processes::testserver();
+    let testserver = rig::testserver();
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let work = || {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let outcome = run_case(case, &testserver);
+            let outcome = run_case(case, testserver);
             println!("test {} ... {}", name(case), if outcome.is_ok() { "ok" } else { "FAILED" });
             if let Err(why) = outcome {
                 failures.lock().unwrap().push((name(case), why));

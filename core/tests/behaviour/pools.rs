@@ -8,7 +8,7 @@ use trunkline::{EventMask, Pool, PoolOptions};
 use crate::handlers::{self, Asked};
 use crate::record::Record;
 use crate::sources::keep_apart;
-use crate::values::{Failure, Given, Saved};
+use rig::values::{Failure, Given, Saved};
 
 /// A new pool, all its events, and what its handlers are asked.
 pub struct Begun {

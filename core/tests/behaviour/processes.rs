@@ -1,21 +1,6 @@
-//! The reference server and the processes that its start log names.
+//! The processes that the start log of the reference server names.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// The reference server: the one that is named, or the one beside this test, built if need be.
-pub fn testserver() -> PathBuf {
-    if let Some(path) = std::env::var_os("TRUNKLINE_TESTSERVER") {
-        return path.into();
-    }
-    let here = std::env::current_exe().unwrap();
-    let folder = here.ancestors().nth(2).unwrap();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built =
-        Command::new(cargo).args(["build", "--quiet", "-p", "trunkline-testserver"]).status();
-    assert!(built.unwrap().success(), "the reference server does not build");
-    folder.join("trunkline-testserver")
-}
+use std::path::Path;
 
 /// How many servers the log says were started.
 pub fn starts(log: &Path) -> usize {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trunkline::Subscription;
 
-use crate::expect::fits;
+use rig::expect::fits;
 
 /// A subscription and what it has delivered.
 pub struct Record {

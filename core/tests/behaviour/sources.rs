@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use trunkline::{LoadOptions, Pool, ReloadOptions, ServerSpec, SourceName, Switch, WorkspaceTrust};
 
-use crate::values::{Failure, Given};
+use rig::values::{Failure, Given};
 
 /// The verbs that [`step`] knows.
 pub const VERBS: [&str; 12] = [

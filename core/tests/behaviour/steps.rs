@@ -14,8 +14,6 @@ use trunkline::{
     EventMask, Lease, Pool, ServerSpec, Servers, Session, SessionOptions,
 };
 
-use crate::expect::check;
-use crate::folder::Folder;
 use crate::handlers::{self, Asked};
 use crate::pools::{self, Begun};
 use crate::processes;
@@ -23,8 +21,10 @@ use crate::provided::Provided;
 use crate::record::{Record, number, parsed};
 use crate::remotes::Remote;
 use crate::sources;
-use crate::values::{Failure, Given, Saved, body, server, servers_within, text, unknown};
 use crate::{views, visits};
+use rig::Folder;
+use rig::expect::check;
+use rig::values::{Failure, Given, Saved, body, server, servers_within, text, unknown};
 
 /// The longest that a step may take.
 const HANG_BOUND: Duration = Duration::from_secs(90);

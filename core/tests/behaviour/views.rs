@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use trunkline::{Introduction, List, Session, Shape};
 
-use crate::values::{Failure, Given};
+use rig::values::{Failure, Given};
 
 /// The verbs that [`step`] knows.
 pub const VERBS: [&str; 6] =

@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use serde_json::Value;
 use trunkline::{Pool, SignInOptions};
 
-use crate::values::{Failure, Given};
+use rig::values::{Failure, Given};
 
 /// One step of a sign-in.
 pub async fn step(pool: &Pool, verb: &str, arguments: &[Value]) -> Result<Given, Failure> {

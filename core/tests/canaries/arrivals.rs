@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 
 use crate::canary;
-use crate::rig::Rig;
+use rig::Rig;
 
 /// The places whose secrets have to arrive.
 static EXPECTED: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());

@@ -3,10 +3,10 @@
 use std::io::{BufReader, Read, Write};
 use std::net::TcpListener;
 
+use rig::{Rig, host};
 use serde_json::json;
 
-use crate::rig::Rig;
-use crate::{arrivals, host, run, sent, with_events};
+use crate::{arrivals, run, sent, with_events};
 
 /// What is answered, with the request's head in place of `{head}`.
 const ANSWERS: [(&str, &str); 5] = [

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
+use rig::{Rig, host};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, Servers};
 
-use crate::rig::Rig;
-use crate::{host, look, look_in_the_file, script, sent, shown, with_events};
+use crate::{look, look_in_the_file, script, sent, shown, with_events};
 
 /// The shell's words for a server of each era: everything that it says of itself has its secret. It
 /// lists nothing.

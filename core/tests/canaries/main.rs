@@ -6,16 +6,13 @@ mod arrivals;
 mod echoes;
 mod introduced;
 mod panics;
-#[path = "../rig/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
 mod shown;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rig::{Folder, Rig, testserver};
+use rig::{Folder, Rig, host, testserver};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, EventMask, HandlerKind, Handlers, LoadOptions, PoolOptions,
@@ -37,10 +34,6 @@ pub fn canary(place: &'static str) -> String {
 pub fn sent(place: &'static str) -> String {
     arrivals::expect(place);
     canary(place)
-}
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 /// Where the pool writes its status down, in a folder that is the user's alone.
@@ -351,6 +344,7 @@ async fn credentials(request: ServerRequest) -> Result<String, Refusal> {
 /// SPEC 4.7, 9.4, 10.5, S-48: 40 secrets or more, none of which is shown anywhere.
 #[test]
 fn no_secret_is_shown() {
+    rig::alone!();
     shown::Log::install();
     panics::keep();
     let home = Folder::new();

@@ -3,11 +3,11 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use rig::{Rig, host};
 use serde_json::json;
 use trunkline::{AcquireOptions, CallOptions, EventMask, HostConnection, HostServer, ServerSpec};
 
-use crate::rig::Rig;
-use crate::{canary, host, look, shown, with_events};
+use crate::{canary, look, shown, with_events};
 
 /// No call of a function of the host's takes as long.
 const HANG: Duration = Duration::from_secs(90);

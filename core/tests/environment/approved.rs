@@ -2,17 +2,19 @@
 
 use std::fs;
 
+use rig::{HANG, Rig};
 use serde_json::{Value, json};
 use trunkline::SourceName;
 
-use crate::rig::{HANG, Rig};
 use crate::set;
 
 const WHERE: &str = "TRUNKLINE_TEST_WHERE";
 
 /// SPEC 10.5, 12.2, S-05, S-07: a variable that has another value when the server is expanded than in the request makes
 /// another request.
-pub fn another_value_asks_again() {
+#[test]
+fn another_value_of_a_variable_asks_for_approval_again() {
+    rig::alone!();
     let rig = Rig::in_workspace(json!({ "trusted": true, "approvals": "memory" }));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for folder in ["one", "two"] {

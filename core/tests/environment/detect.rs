@@ -3,14 +3,16 @@
 use std::fs;
 use std::path::Path;
 
+use rig::Folder;
 use trunkline::settings::{FileScope, Format};
 
-use crate::rig::Folder;
 use crate::set;
 
 /// SPEC 10.1, 10.3: what exists for the user and the workspace is listed with its product and its source; a folder of that name, an
 /// empty place and another workspace are not.
-pub fn lists_what_exists() {
+#[test]
+fn settings_files_that_exist_are_detected() {
+    rig::alone!();
     let root = Folder::new();
     let (home, config, workspace) =
         (root.join("home"), root.join("config"), root.join("workspace"));

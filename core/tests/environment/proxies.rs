@@ -2,13 +2,13 @@
 
 use std::net::TcpListener;
 
+use rig::remote::{Remote, TOKEN, refused};
+use rig::{Rig, host};
 use serde_json::json;
 use trunkline::ErrorCode;
 
 use crate::front::{Front, certificate};
 use crate::proxy::Proxy;
-use crate::remote::{Remote, TOKEN, host, refused};
-use crate::rig::Rig;
 use crate::{address, config, set, use_it};
 
 /// A name that nobody but a proxy resolves, and for which there is a certificate.
@@ -27,7 +27,9 @@ pub fn named_by(variables: &[&str]) -> TcpListener {
 }
 
 /// SPEC 4.6: TLS and the websocket over it pass a proxy end to end; it sees the name and its own credentials, and nothing else.
-pub fn tunnels() {
+#[test]
+fn what_is_encrypted_goes_through_a_tunnel_of_the_proxy() {
+    rig::alone!();
     let listener = named_by(&["HTTPS_PROXY"]);
     set(&[("SSL_CERT_FILE", certificate("authority").to_str().unwrap())]);
     let proxy = Proxy::start(listener, None);
@@ -51,7 +53,9 @@ pub fn tunnels() {
 }
 
 /// SPEC 4.6: without TLS a proxy is asked for the address itself, by a websocket too.
-pub fn passes_on() {
+#[test]
+fn what_is_not_encrypted_is_passed_on_by_the_proxy() {
+    rig::alone!();
     let proxy = Proxy::start(named_by(&["HTTP_PROXY"]), None);
     for (start, scheme) in [
         (Remote::start as fn(&Rig, &str, &[&str]) -> Remote, "http"),
@@ -69,7 +73,9 @@ pub fn passes_on() {
 }
 
 /// SPEC 4.6: this machine is reached without a proxy whatever is said, and so is what `NO_PROXY` names.
-pub fn no_proxy() {
+#[test]
+fn no_proxy_is_used_where_none_is_to_be() {
+    rig::alone!();
     let listener = named_by(&["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]);
     set(&[("NO_PROXY", "other.test,.server.test")]);
     let proxy = Proxy::start(listener, None);
@@ -92,7 +98,9 @@ pub fn no_proxy() {
 }
 
 /// SPEC 4.6, 5.12, S-48: whoever reads the error looks at the proxy and not at the server.
-pub fn refuses() {
+#[test]
+fn a_proxy_that_refuses_or_is_gone_is_named() {
+    rig::alone!();
     let refusing = named_by(&["HTTPS_PROXY"]);
     let closed = named_by(&["HTTP_PROXY"]);
     drop(closed);
@@ -116,7 +124,9 @@ pub fn refuses() {
 }
 
 /// SPEC 18.6, 5.12: what is meant for a proxy goes nowhere else, though the value of the variable names none.
-pub fn misread() {
+#[test]
+fn a_proxy_that_cannot_be_read_is_no_way_around_it() {
+    rig::alone!();
     set(&[("HTTPS_PROXY", "http://canary word"), ("ALL_PROXY", "canary:port:1")]);
     for (url, variable) in [
         ("https://server.test:1/mcp", "HTTPS_PROXY"),

@@ -1,13 +1,13 @@
 //! Which way sign-ins go (SPEC 18.7).
 
+use rig::person::{self, options, visit};
+use rig::remote::Remote;
+use rig::{Rig, acquire, host};
 use serde_json::{Value, json};
 use trunkline::{Error, ErrorCode};
 
 use crate::front::{Front, certificate};
-use crate::person::{self, options, visit};
 use crate::proxy::Proxy;
-use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire};
 use crate::{address, proxies, set};
 
 /// A server that wants a token, behind TLS, by a name that nobody but the proxy resolves.
@@ -69,7 +69,9 @@ fn asked(proxy: &Proxy) -> Vec<String> {
 }
 
 /// SPEC 18.7: metadata, registration, token and renewal take the proxy that the connection takes.
-pub fn through_the_proxy() {
+#[test]
+fn a_sign_in_goes_through_the_proxy() {
+    rig::alone!();
     let proxy = proxy();
     let rig = Rig::new(json!({}));
     let guarded = Guarded::start(&rig, "$home");
@@ -94,7 +96,9 @@ pub fn through_the_proxy() {
 }
 
 /// SPEC 18.7: a sign-in that is kept off proxies goes to none, and the error says what could not be reached and how.
-pub fn kept_off_the_proxy() {
+#[test]
+fn a_sign_in_is_kept_off_the_proxy() {
+    rig::alone!();
     let proxy = proxy();
     let rig = Rig::new(json!({}));
     let guarded = Guarded::start(&rig, "$home");
@@ -112,7 +116,9 @@ pub fn kept_off_the_proxy() {
 
 /// SPEC 18.7, 12.9, S-31: no proxy is asked for a name of this machine or its network, nor, for a project's server, for what the approval
 /// did not show.
-pub fn names_that_no_proxy_is_asked_for() {
+#[test]
+fn no_proxy_is_asked_for_names_of_the_network() {
+    rig::alone!();
     let proxy = proxy();
     for issuer in
         ["https://login.corp.internal", "https://localhost:1", "https://vault", "https://a.local."]
@@ -139,7 +145,9 @@ pub fn names_that_no_proxy_is_asked_for() {
 }
 
 /// SPEC 18.7: no proxy is asked for a name that `NO_PROXY` has.
-pub fn names_that_go_direct() {
+#[test]
+fn no_proxy_is_asked_for_names_that_go_direct() {
+    rig::alone!();
     let proxy = proxy();
     set(&[("NO_PROXY", "direct.test")]);
     for (issuer, is_asked) in [

@@ -3,12 +3,12 @@
 use std::net::TcpListener;
 use std::time::Instant;
 
+use rig::remote::{Remote, refused};
+use rig::{HANG, Rig, host};
 use serde_json::json;
 use trunkline::ErrorCode;
 
 use crate::front::{Front, certificate};
-use crate::remote::{Remote, host, refused};
-use crate::rig::{HANG, Rig};
 use crate::{address, config, set, use_it};
 
 /// Starts a server of one kind.
@@ -26,7 +26,9 @@ fn trust_the_authority() {
 }
 
 /// SPEC 4.6: by name and by address, over each transport.
-pub fn trusted() {
+#[test]
+fn a_server_whose_authority_is_trusted_is_reached_over_tls() {
+    rig::alone!();
     trust_the_authority();
     for (start, _, scheme) in KINDS {
         for name in ["localhost", "127.0.0.1"] {
@@ -39,7 +41,9 @@ pub fn trusted() {
 }
 
 /// SPEC 4.6, 5.12: at once, with the reason in the error and in `status`, and before a header of ours is sent.
-pub fn untrusted() {
+#[test]
+fn a_certificate_that_is_not_trusted_says_why() {
+    rig::alone!();
     trust_the_authority();
     let certificates = [
         ("selfsigned", "certificate"),
@@ -81,7 +85,9 @@ pub fn untrusted() {
 }
 
 /// SPEC 4.6: a machine without trusted roots still has servers of its own; of others it says what is missing.
-pub fn no_authority() {
+#[test]
+fn without_any_authority_only_plain_addresses_are_reached() {
+    rig::alone!();
     set(&[("SSL_CERT_FILE", "/nonexistent"), ("SSL_CERT_DIR", "/nonexistent")]);
     for (start, plain, encrypted) in KINDS {
         let rig = Rig::new(json!({}));
@@ -97,7 +103,9 @@ pub fn no_authority() {
 }
 
 /// SPEC 18.9, 4.6: roots are read with a bound, and nobody is waited for who may never write.
-pub fn pipe() {
+#[test]
+fn a_pipe_in_the_place_of_roots_holds_nothing_up() {
+    rig::alone!();
     let rig = Rig::new(json!({}));
     let pipe = rig.path("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();

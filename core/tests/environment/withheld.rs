@@ -1,9 +1,9 @@
 //! What of the host a server was not given, in the error of its start.
 
+use rig::remote::refused;
+use rig::{Rig, host};
 use serde_json::{Value, json};
 
-use crate::remote::{host, refused};
-use crate::rig::Rig;
 use crate::set;
 
 const AUTHORITY: &str = "/srv/canary-authority.pem";
@@ -14,7 +14,9 @@ const SAYS: &str = "Error: unable to get local issuer certificate";
 
 /// SPEC 18.10: a certificate variable and a proxy of the host are named, where the server was not given them and says what they may
 /// mend. Their values are not.
-pub fn names_what_it_lacks() {
+#[test]
+fn a_start_that_fails_names_what_the_server_was_not_given() {
+    rig::alone!();
     set(&[("NODE_EXTRA_CA_CERTS", AUTHORITY), ("HTTPS_PROXY", PROXY)]);
     let (authority, proxy) = ("NODE_EXTRA_CA_CERTS", "HTTPS_PROXY");
     for (says, pool, more, named) in [

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use rig::Rig;
 use serde_json::{Value, json};
 use trunkline::interface::{Scope, options};
 use trunkline::{
@@ -10,7 +11,6 @@ use trunkline::{
 };
 
 use super::LetIn;
-use super::rig::Rig;
 use super::traced::{self, Folders};
 
 /// A pool whose decisions are kept in a file, and configurations that it may run once they are approved.

@@ -4,20 +4,14 @@
 mod changed;
 mod containers;
 mod generate;
-#[path = "../rig/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
 mod traced;
-#[path = "../supervisor/traces.rs"]
-#[allow(dead_code, reason = "the supervisor's tests use the rest")]
-mod traces;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use changed::Changing;
 use containers::Container;
 use generate::{ARGUMENTS, Aim, Dice, Hostile, hostile};
-use rig::{HANG, Rig, testserver};
+use rig::{HANG, Rig, apart, host, testserver};
 use serde_json::{Value, json};
 use traced::Folders;
 use trunkline::{
@@ -33,10 +27,6 @@ const OPEN: usize = 24;
 
 /// Valid ones that are approved, to see what their program receives.
 const APPROVED: usize = 30;
-
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 fn seed() -> u64 {
     let seed = std::env::var("TRUNKLINE_SEED").map_or(1, |seed| seed.parse().unwrap());
@@ -206,8 +196,8 @@ fn is_exact(number: usize, request: &Value, hostile: &Hostile) {
 /// servers once somebody lets them in it has.
 #[test]
 fn what_nobody_let_in_starts_and_dials_nothing() {
-    const TEST: &str = "what_nobody_let_in_starts_and_dials_nothing";
-    if let Some(given) = traces::in_host(TEST) {
+    let test = rig::this_test!();
+    if let Some(given) = apart::given(test) {
         return face_all(given["seed"].as_u64().unwrap(), &Folders::of_json(&given["folders"]));
     }
     let rig = Rig::new(json!({}));
@@ -216,7 +206,7 @@ fn what_nobody_let_in_starts_and_dials_nothing() {
         hostile.chain(changed::programs(folder)).collect()
     });
     let given = json!({ "seed": seed(), "folders": folders.to_json() });
-    let (said, trace) = traced::run(&rig, &folders, TEST, &given);
+    let (said, trace) = traced::run(&rig, &folders, test, &given);
     print!("{said}");
     assert!(trace.others.is_empty(), "{}", trace.others.join("\n"));
     assert_eq!(trace.own_starts, 1, "the test itself");

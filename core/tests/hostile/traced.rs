@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rig::{Rig, apart, testserver};
 use serde_json::{Value, json};
-
-use super::rig::{Rig, testserver};
-use super::traces;
 
 /// Where nobody listens: what the pool of the host itself dials, what servers dial that somebody let in, and what nobody may dial.
 pub const OWN: u16 = 1;
@@ -80,7 +78,7 @@ pub fn run(rig: &Rig, folders: &Folders, test: &str, given: &Value) -> (String, 
     let mut strace = Command::new("strace");
     strace.args(["-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", CALLS, "-o"]);
     strace.arg(&file).arg(std::env::current_exe().unwrap());
-    let mut strace = traces::again_by(strace, test, given);
+    let mut strace = apart::again_by(strace, test, given);
     strace.env("TRUNKLINE_TESTSERVER", testserver()).env("TMPDIR", &folders.temporary);
     let output = strace.output().expect("strace is installed");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use rig::remote::{
+    Remote, assert_has_progress, assert_shows_no_secret, close, connected, failed, sockets_to,
+};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, Outcome};
-
-use crate::remote::{
-    Remote, assert_has_progress, assert_shows_no_secret, close, connected, failed, host, sockets_to,
-};
-use crate::rig::{HANG, Rig, acquire, text, until};
 
 /// SPEC 2.1, 9.4
 #[test]
@@ -54,7 +53,7 @@ fn every_message_after_the_handshake_names_its_session_and_revision() {
         let first = request["method"] == "initialize";
         assert_eq!(headers["mcp-session-id"].is_null(), first, "{request}");
         assert_eq!(headers["mcp-protocol-version"].is_null(), first, "{request}");
-        assert_eq!(headers["authorization"], crate::remote::TOKEN);
+        assert_eq!(headers["authorization"], rig::remote::TOKEN);
         let accept = headers["accept"].as_str().unwrap();
         assert!(accept.contains("text/event-stream"));
         assert_eq!(accept.contains("application/json"), request["http"] == "POST");

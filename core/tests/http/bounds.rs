@@ -1,10 +1,9 @@
 //! What a server can make this process hold on to.
 
+use rig::remote::{Remote, close, connected, sockets_to};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::{CallOptions, Lease};
-
-use crate::remote::{Remote, close, connected, host, sockets_to};
-use crate::rig::{HANG, Rig, acquire, text, until};
 
 /// SPEC 5.11, I-25: a server that takes no cancellation costs a bounded number of sockets, however many calls are cancelled.
 #[test]

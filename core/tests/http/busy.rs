@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
+use rig::remote::{Remote, close, connected, refused};
+use rig::{Rig, host, text, until};
 use serde_json::json;
 use trunkline::{AcquireOptions, ErrorCode};
-
-use crate::remote::{Remote, close, connected, host, refused};
-use crate::rig::{Rig, text, until};
 
 /// Refuses whatever comes with 503, and asks for 10 s: twice the time that there is to connect.
 const BUSY: &str = "busy=1000,busy-wait=10";

@@ -1,10 +1,10 @@
 //! Cookies of balancers: they go back to the server that set them, and nowhere else.
 
+use rig::remote::{close, failed, refused};
+use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::EventMask;
 
-use crate::remote::{close, failed, host, refused};
-use crate::rig::{Rig, acquire, text, until};
 use crate::script::{Answer, Asked, Script, refusal};
 
 /// A balancer that knows its node by a cookie, and moves to the next node with the third call.

@@ -1,9 +1,8 @@
 //! Addresses that hold a user and a password.
 
+use rig::remote::Remote;
+use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
-
-use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire, text, until};
 
 /// What a client makes of `user` and `p%40ss` in an address.
 const BASIC: &str = "Basic dXNlcjpwQHNz";
@@ -33,8 +32,8 @@ fn the_user_of_an_address_goes_with_every_request_of_its_origin() {
             let lease = acquire(&session, "s").await;
             assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
         });
-        crate::remote::close(&rig);
-        until(|| crate::remote::sockets_to(&remote) == 0);
+        rig::remote::close(&rig);
+        until(|| rig::remote::sockets_to(&remote) == 0);
         let requests = remote.requests();
         assert!(!requests.is_empty());
         for request in requests {

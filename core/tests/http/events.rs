@@ -2,14 +2,13 @@
 
 use std::net::TcpListener;
 
+use rig::remote::{
+    Remote, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
+    failed, lists, refused, sockets_to,
+};
+use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::{ErrorCode, HandlerKind, Handlers, Outcome, Session, SessionOptions};
-
-use crate::remote::{
-    Remote, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
-    failed, host, lists, refused, sockets_to,
-};
-use crate::rig::{Rig, acquire, text, until};
 
 /// SPEC 2.1, 9.4
 #[test]
@@ -31,7 +30,7 @@ fn a_server_of_the_old_transport_answers_and_leaves_nothing() {
         until(|| sockets_to(&remote) == 0);
         assert_eq!(remote.count("DELETE", ""), 0);
         for request in remote.requests() {
-            assert_eq!(request["headers"]["authorization"], crate::remote::TOKEN);
+            assert_eq!(request["headers"]["authorization"], rig::remote::TOKEN);
         }
     }
 }

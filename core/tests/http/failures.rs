@@ -4,13 +4,10 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use rig::remote::{Remote, TOKEN, assert_shows_no_secret, connected, failed, lists, refused};
+use rig::{HANG, Rig, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{CallOptions, ErrorCode, Outcome, Session};
-
-use crate::remote::{
-    Remote, TOKEN, assert_shows_no_secret, connected, failed, host, lists, refused,
-};
-use crate::rig::{HANG, Rig, text, until};
 
 fn config(url: &str) -> Value {
     json!({ "type": "http", "url": url, "headers": { "Authorization": TOKEN } })

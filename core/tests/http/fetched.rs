@@ -2,11 +2,11 @@
 
 use std::net::TcpStream;
 
+use rig::remote::close;
+use rig::{Rig, acquire, host};
 use serde_json::{Value, json};
 use trunkline::{CallOptions, HostConnection, HostServer, Shape};
 
-use crate::remote::{close, host};
-use crate::rig::{Rig, acquire};
 use crate::trap::Trap;
 
 /// Names an address wherever one can stand.

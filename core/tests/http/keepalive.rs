@@ -2,11 +2,10 @@
 
 use std::process::Command;
 
+use rig::remote::{Remote, connected};
+use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::EventMask;
-
-use crate::remote::{Remote, connected, host};
-use crate::rig::{Rig, acquire, text, until};
 
 fn signal(remote: &Remote, name: &str) {
     let status = Command::new("kill").args([name, &remote.pid().to_string()]).status().unwrap();

@@ -1,8 +1,5 @@
 //! Servers over Streamable HTTP, HTTP+SSE and websockets: what answers look like, what goes wrong on the way, and what is left at the end.
 
-#[path = "../rig/mod.rs"]
-mod rig;
-
 mod answers;
 mod auth;
 mod bounds;
@@ -17,7 +14,6 @@ mod modern;
 mod probes;
 mod redirects;
 mod refused;
-mod remote;
 mod script;
 mod sessions;
 mod socket;

@@ -1,13 +1,12 @@
 //! The modern era over Streamable HTTP: no session, headers that repeat the body, answers on their own responses.
 
+use rig::remote::{Remote, close, connected, failed, lists, refused, sockets_to};
+use rig::{Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, Error, ErrorCode, HandlerKind, Handlers, Lease, Outcome, Session,
     SessionOptions,
 };
-
-use crate::remote::{Remote, close, connected, failed, host, lists, refused, sockets_to};
-use crate::rig::{Rig, acquire, text, until};
 
 const MODERN: [&str; 3] = ["--era", "modern", "--list-changes"];
 
@@ -113,7 +112,7 @@ fn a_call_is_taken_back_by_the_end_of_its_response() {
         call.cancel();
         let begun = std::time::Instant::now();
         while text(&lease, "cancelled", json!({})).await == "0" {
-            assert!(begun.elapsed() < crate::rig::HANG, "the server does not hear of it");
+            assert!(begun.elapsed() < rig::HANG, "the server does not hear of it");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
         assert_eq!(remote.count("POST", "notifications/cancelled"), 0);

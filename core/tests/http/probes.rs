@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use rig::remote::{Remote, assert_shows_no_secret, close, refused, sockets_to};
+use rig::{Rig, host, text, until};
 use serde_json::json;
 use trunkline::{Error, ErrorCode};
-
-use crate::remote::{Remote, assert_shows_no_secret, close, host, refused, sockets_to};
-use crate::rig::{Rig, text, until};
 
 /// SPEC 10.4
 #[test]
@@ -21,7 +20,7 @@ fn a_bare_address_is_tried_and_falls_back() {
             let config = json!({ "url": remote.url, "headers": { "X-Key": "canary-1" } });
             rig.configure(json!({ "s": config })).await;
             let session = rig.session("a");
-            let lease = crate::rig::acquire(&session, "s").await;
+            let lease = rig::acquire(&session, "s").await;
             assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
             assert_eq!(rig.pool.status()["servers"]["s"]["transport"], transport);
             assert_eq!(remote.count("POST", "initialize"), handshakes);
@@ -75,15 +74,15 @@ fn a_server_at_an_address_that_became_a_modern_one_is_asked_again() {
             rig.configure(json!({ "s": config })).await;
             let session = rig.session("a");
             let era = || rig.pool.status()["servers"]["s"]["era"].clone();
-            crate::rig::acquire(&session, "s").await.release();
+            rig::acquire(&session, "s").await.release();
             until(|| sockets_to(&remote) == 0);
             remote.replace(&rig, "", &["--era", "modern"]);
-            let lease = crate::rig::acquire(&session, "s").await;
+            let lease = rig::acquire(&session, "s").await;
             assert_eq!((era(), remote.count("POST", "initialize")), (json!("modern"), 1));
             lease.release();
             until(|| sockets_to(&remote) == 0);
             remote.replace(&rig, "", &[]);
-            let lease = crate::rig::acquire(&session, "s").await;
+            let lease = rig::acquire(&session, "s").await;
             assert_eq!(era(), "legacy");
             assert_eq!(text(&lease, "echo", json!({"message": "hi"})).await, "hi");
         });

@@ -1,10 +1,10 @@
 //! Redirects to another origin: nothing of ours arrives there.
 
+use rig::remote::{Remote, connected, failed, refused};
+use rig::{Rig, host, text, until};
 use serde_json::json;
 use trunkline::ErrorCode;
 
-use crate::remote::{Remote, connected, failed, host, refused};
-use crate::rig::{Rig, text, until};
 use crate::trap::Trap;
 
 /// What leads away.

@@ -1,10 +1,10 @@
 //! What a request is refused for: that request's alone, and told with what whoever reads the error needs.
 
+use rig::remote::{failed, refused};
+use rig::{Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{ErrorCode, EventKind, EventMask, Lease, Outcome, Session};
 
-use crate::remote::{failed, host, refused};
-use crate::rig::{Rig, acquire, text, until};
 use crate::script::{Answer, Script, refusal};
 
 /// Two challenges in headers of their own; the one for a token is not the first.

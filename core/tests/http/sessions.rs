@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use rig::remote::{Remote, assert_shows_no_secret, close, connected, failed, sockets_to};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{ErrorCode, EventMask};
-
-use crate::remote::{Remote, assert_shows_no_secret, close, connected, failed, host, sockets_to};
-use crate::rig::{HANG, Rig, acquire, text, until};
 
 /// SPEC 8.4, S-35: a server that restarted is not dead, whichever way it says so.
 #[test]

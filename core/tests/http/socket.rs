@@ -3,14 +3,13 @@
 use std::net::TcpListener;
 use std::time::Instant;
 
+use rig::remote::{
+    Remote, TOKEN, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
+    failed, lists, refused, sockets_to,
+};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::{DrainOptions, ErrorCode, Outcome};
-
-use crate::remote::{
-    Remote, TOKEN, assert_has_progress, assert_shows_no_secret, assert_times_out, close, connected,
-    failed, host, lists, refused, sockets_to,
-};
-use crate::rig::{HANG, Rig, acquire, text, until};
 
 /// SPEC 2.1, 9.4, 5.10: in whatever form its messages come.
 #[test]

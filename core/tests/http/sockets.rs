@@ -1,10 +1,10 @@
 //! Sockets that a server closes while nobody looks, and what is sent again by another.
 
+use rig::remote::{close, failed};
+use rig::{Rig, acquire, host, until};
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, Outcome};
 
-use crate::remote::{close, failed, host};
-use crate::rig::{Rig, acquire, until};
 use crate::script::{Answer, Script};
 
 /// SPEC 18.6: what changes nothing is sent once more, by a socket of its own, when its first was closed without an answer; a second time

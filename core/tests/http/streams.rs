@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use rig::remote::{Remote, connected, failed, lists};
+use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, EventMask, Outcome};
 
-use crate::remote::{Remote, connected, failed, host, lists};
-use crate::rig::{Rig, acquire, text, until};
 use crate::script::{Answer, Script};
 
 /// SPEC 5.6: with an event to resume from, the call lives.

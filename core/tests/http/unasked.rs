@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use rig::person::sign_in;
+use rig::remote::{Remote, connected, lists};
+use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::AcquireOptions;
-
-use crate::auth::person::sign_in;
-use crate::remote::{Remote, connected, host, lists};
-use crate::rig::{Rig, acquire, text, until};
 
 /// SPEC 15.3: a stream whose token is spent gets another one, whether it is the first or one that is opened again.
 #[test]

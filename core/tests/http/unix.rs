@@ -2,11 +2,10 @@
 
 use std::os::unix::net::UnixListener;
 
+use rig::remote::{Remote, TOKEN, close, connected, failed, lists, refused};
+use rig::{Rig, host, text, until};
 use serde_json::json;
 use trunkline::ErrorCode;
-
-use crate::remote::{Remote, TOKEN, close, connected, failed, host, lists, refused};
-use crate::rig::{Rig, text, until};
 
 /// SPEC 2.1, 5.1, 7.1: what the socket leads to is the server, in a folder or in none, in either era.
 #[test]

@@ -52,7 +52,7 @@ impl Away {
         let waiting = waiting.lock().unwrap();
         let is_unasked =
             |waiting: &mut Vec<PathBuf>| !waiting.iter().any(|path| path.starts_with(&self.0));
-        let over = bell.wait_timeout_while(waiting, super::rig::HANG, is_unasked);
+        let over = bell.wait_timeout_while(waiting, rig::HANG, is_unasked);
         assert!(!over.unwrap().1.timed_out(), "nobody asks for {:?}", self.0);
     }
 }

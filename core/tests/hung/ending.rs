@@ -5,6 +5,7 @@ use super::*;
 /// SPEC 9.7, 16.2: the file of its status, which is written each second; it goes once it can.
 #[test]
 fn a_status_file_that_is_away_does_not_hold_up_the_end_of_the_pool() {
+    rig::alone!();
     intercept();
     let rig = Rig::in_workspace_with(|workspace| {
         let file = workspace.parent().unwrap().join("share/status.json");
@@ -27,6 +28,7 @@ fn a_status_file_that_is_away_does_not_hold_up_the_end_of_the_pool() {
 /// SPEC 9.7, 16.4: the look-up of a program, which a callback of the host began.
 #[test]
 fn a_pool_is_over_with_its_last_handle_while_a_program_is_looked_up() {
+    rig::alone!();
     is_over_when_dropped(|pool, share| {
         std::fs::write(share.join("program"), "").unwrap();
         let server = json!({ "command": share.join("program") });
@@ -44,6 +46,7 @@ fn a_pool_is_over_with_its_last_handle_while_a_program_is_looked_up() {
 /// The same of a file whose load was given up.
 #[test]
 fn a_pool_is_over_with_its_last_handle_while_a_load_that_was_given_up_waits() {
+    rig::alone!();
     is_over_when_dropped(|pool, share| {
         let (loads, file) = (pool.clone(), share.join("away.json"));
         std::fs::write(&file, r#"{"mcpServers": {}}"#).unwrap();

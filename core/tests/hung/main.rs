@@ -5,9 +5,6 @@ mod away;
 mod changed;
 mod ending;
 mod programs;
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "../rig/mod.rs"]
-mod rig;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,7 +12,7 @@ use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
 
 use away::{Away, asked_below, intercept};
-use rig::{Folder, HANG, Rig, acquire, text, until};
+use rig::{Folder, HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, ErrorCode, EventKind, EventMask, LoadOptions, Pool, PoolOptions, SourceName,
@@ -33,11 +30,6 @@ fn rig_with(options: Value) -> (Rig, PathBuf) {
     let folder = rig.path("share");
     std::fs::create_dir(&folder).unwrap();
     (rig, folder)
-}
-
-/// Runs it as a host would that has an executor of its own.
-fn host<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 fn name(source: &str) -> SourceName {
@@ -149,6 +141,7 @@ fn closes(rig: &Rig) {
 /// SPEC 16.2: the look-up of a program of one source, in a verb that waits.
 #[test]
 fn a_program_on_a_file_system_that_is_away_holds_up_its_own_server_alone() {
+    rig::alone!();
     let (rig, share) = rig();
     let program = share.join("program");
     std::fs::write(&program, "").unwrap();
@@ -167,6 +160,7 @@ fn a_program_on_a_file_system_that_is_away_holds_up_its_own_server_alone() {
 /// SPEC 16.2, 10.5: the same of a file of variables, and of the end of the pool.
 #[test]
 fn a_file_of_variables_that_is_away_holds_up_its_own_server_alone() {
+    rig::alone!();
     let (rig, share) = rig();
     std::fs::write(share.join("env"), "A=1\n").unwrap();
     let away = Away::new(&share);
@@ -185,6 +179,7 @@ fn a_file_of_variables_that_is_away_holds_up_its_own_server_alone() {
 /// SPEC 16.2, 4.2, I-07: the look-up right before a program is started, which takes of the time to connect.
 #[test]
 fn a_command_that_is_away_when_it_is_to_start_holds_up_its_own_server_alone() {
+    rig::alone!();
     connects_apart(|server, share| {
         std::fs::write(share.join("program"), "").unwrap();
         server["command"] = json!(share.join("program"));
@@ -194,14 +189,7 @@ fn a_command_that_is_away_when_it_is_to_start_holds_up_its_own_server_alone() {
 /// SPEC 16.2, 13.6: the same where the host starts its servers itself, of a child that is on its way: while it is awaited, others start.
 #[test]
 fn a_child_that_cannot_enter_its_folder_holds_up_its_own_server_alone() {
-    const TEST: &str = "a_child_that_cannot_enter_its_folder_holds_up_its_own_server_alone";
-    const WAY: (&str, &str) = ("TRUNKLINE_SUPERVISION", "group");
-    if std::env::var(WAY.0).as_deref() != Ok(WAY.1) {
-        let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
-        alone.args(["--exact", TEST, "--nocapture"]).env(WAY.0, WAY.1);
-        assert!(alone.status().unwrap().success());
-        return;
-    }
+    rig::alone!(("TRUNKLINE_SUPERVISION", "group"));
     let (rig, share) = rig();
     let mut server = rig.server(&[]);
     server["cwd"] = json!(share);
@@ -219,12 +207,14 @@ fn a_child_that_cannot_enter_its_folder_holds_up_its_own_server_alone() {
 /// SPEC 16.2, 4.2, I-07: the same of the folder that it is to start in.
 #[test]
 fn a_working_directory_that_is_away_holds_up_its_own_server_alone() {
+    rig::alone!();
     connects_apart(|server, share| server["cwd"] = json!(share));
 }
 
 /// SPEC 16.2, 14.1, 11.5, I-07: who waits to hear whether it is approved still keeps nobody from connecting, and does not wait for ever.
 #[test]
 fn an_approved_program_that_is_away_takes_no_place_to_connect() {
+    rig::alone!();
     let (rig, share) =
         rig_with(json!({ "trusted": true, "approvals": "memory", "start_parallel": 1 }));
     approved(&rig, &share);
@@ -241,6 +231,7 @@ fn an_approved_program_that_is_away_takes_no_place_to_connect() {
 /// SPEC 16.2, 11.5: however often its start is begun and taken back, one of the threads that may wait waits for it.
 #[test]
 fn an_approved_program_that_is_away_is_waited_for_once() {
+    rig::alone!();
     let (rig, share) = rig();
     approved(&rig, &share);
     let away = Away::new(&share);
@@ -270,6 +261,7 @@ const THREADS: usize = 70;
 /// SPEC 16.2, 10.1: a file of settings that is being read, by a verb of the host and by two more.
 #[test]
 fn a_file_of_settings_that_is_away_holds_up_its_own_source_alone() {
+    rig::alone!();
     let (rig, share) = rig();
     let (file, other) = (share.join("away.json"), rig.path("here.json"));
     std::fs::write(&file, r#"{"mcpServers": {}}"#).unwrap();
@@ -300,6 +292,7 @@ fn a_file_of_settings_that_is_away_holds_up_its_own_source_alone() {
 /// SPEC 16.2, 11.4: trust waits for the files that it lets in, and nothing else does, the thread that carries out all others included.
 #[test]
 fn trust_that_waits_for_a_file_holds_up_nobody() {
+    rig::alone!();
     let (rig, share) = rig_with(json!({
         "approvals": "memory", "untrusted_sources": ["launch", "session", "runtime"],
     }));
@@ -322,6 +315,7 @@ fn trust_that_waits_for_a_file_holds_up_nobody() {
 /// SPEC 11.4: the last word about trust holds, also when what an earlier one waits for comes after it.
 #[test]
 fn trust_that_was_withdrawn_meanwhile_does_not_come_back_with_a_file() {
+    rig::alone!();
     let (rig, share) = rig_with(json!({
         "approvals": "memory", "untrusted_sources": ["launch", "session", "runtime"],
     }));
@@ -349,6 +343,7 @@ fn trust_that_was_withdrawn_meanwhile_does_not_come_back_with_a_file() {
 /// SPEC 16.2, 13.5: a file that changed, and cannot be read then, by the watcher.
 #[test]
 fn a_watched_file_that_is_away_does_not_hold_up_the_end_of_the_pool() {
+    rig::alone!();
     let (rig, share) = rig();
     let file = share.join("watched.json");
     std::fs::write(&file, r#"{"mcpServers": {}}"#).unwrap();
@@ -367,6 +362,7 @@ fn a_watched_file_that_is_away_does_not_hold_up_the_end_of_the_pool() {
 /// SPEC 16.2: a verb that would wait for the file system, called where the library's own work is done, as in a callback: it tells what waits.
 #[test]
 fn a_thread_of_the_library_waits_for_no_look() {
+    rig::alone!();
     let (rig, share) = rig();
     std::fs::write(share.join("program"), "").unwrap();
     let away = Away::new(&share);
@@ -387,6 +383,7 @@ fn a_thread_of_the_library_waits_for_no_look() {
 /// SPEC 12.5, 16.2: what was decided is not asked for any more, also while it is being looked up again what it leads to.
 #[test]
 fn what_was_decided_is_asked_for_no_more_while_it_is_looked_up() {
+    rig::alone!();
     let (rig, share) = rig();
     std::fs::write(share.join("program"), "").unwrap();
     set(&rig.pool, "project", json!({ "p": { "command": share.join("program") } }));
@@ -409,6 +406,7 @@ fn what_was_decided_is_asked_for_no_more_while_it_is_looked_up() {
 /// SPEC 12.6, 16.2, I-07: the lock of the file of approvals, which another process holds.
 #[test]
 fn a_lock_of_another_host_is_waited_for_by_who_decides_alone() {
+    rig::alone!();
     let store = Folder::new();
     let (rig, _share) =
         rig_with(json!({ "trusted": true, "approvals": store.join("approvals.json") }));
@@ -437,6 +435,7 @@ fn a_lock_of_another_host_is_waited_for_by_who_decides_alone() {
 /// SPEC 16.2, 14.2: kept catalogs are nobody's to wait for: servers that sleep are started once instead, and the others go on as ever.
 #[test]
 fn a_cache_that_is_away_holds_up_no_session() {
+    rig::alone!();
     intercept();
     let rig = Rig::in_workspace_with(|workspace| {
         let cache = workspace.parent().unwrap().join("share");
@@ -466,6 +465,7 @@ fn a_cache_that_is_away_holds_up_no_session() {
 /// SPEC 13.1, 13.2: of a thousand servers that wait for approval one changed: what is looked up, told and asked about is of that one.
 #[test]
 fn one_change_of_a_thousand_servers_is_looked_up_and_told_alone() {
+    rig::alone!();
     let (rig, share) = rig();
     let servers = |changed: usize| -> Value {
         let server = |number: usize| {

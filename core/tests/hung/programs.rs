@@ -5,6 +5,7 @@ use super::*;
 /// SPEC 16.2, 3.3: an attempt that was given up leaves its look-up behind, and those of its server that come later leave no other.
 #[test]
 fn a_program_that_is_away_is_waited_for_once_whoever_wants_it() {
+    rig::alone!();
     let (rig, share) = rig_with(json!({
         "trusted": true, "approvals": "memory", "start_parallel": THREADS,
         "reconnect": { "delays_ms": { "local": [] } },
@@ -27,6 +28,7 @@ fn a_program_that_is_away_is_waited_for_once_whoever_wants_it() {
 /// SPEC 16.2: who configures it to be elsewhere need not wait until it is back.
 #[test]
 fn a_server_whose_program_is_away_starts_from_elsewhere() {
+    rig::alone!();
     let (rig, share) = rig();
     set(&rig.pool, "launch:a", json!({ "a": on_share(&share) }));
     let away = Away::new(&share);

@@ -1,21 +1,14 @@
 //! Settings files that are edited on disk, with real processes (SPEC 13).
 #![cfg(target_os = "linux")]
 
-mod edited;
-#[path = "../rig/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
-
+use rig::edited::{Edited, labels};
+use rig::{HANG, host, until};
 use serde_json::{Value, json};
 use trunkline::{EventMask, Subscription, WorkspaceTrust};
 
-use crate::edited::{Edited, labels};
-use crate::rig::{HANG, until};
-
 /// Waits for the next event of a kind.
 fn next(events: &Subscription, kind: &str) -> Value {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    host(async {
         loop {
             let event = tokio::time::timeout(HANG, events.next()).await.expect("it never came");
             let event: Value = serde_json::from_str(event.unwrap().json()).unwrap();
@@ -185,13 +178,8 @@ fn a_file_that_changed_without_trust_counts_with_it() {
 /// SPEC 13.5: nothing watches for a pool that is closed.
 #[test]
 fn a_closed_pool_watches_nothing() {
-    // In a process of its own, since other tests of this one have their own watchers.
-    const TEST: &str = "a_closed_pool_watches_nothing";
-    if std::env::var_os(ALONE).is_none() {
-        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-        let again = again.args(["--exact", TEST]).env(ALONE, "");
-        return assert!(again.status().unwrap().success());
-    }
+    // Other tests have their own watchers.
+    rig::alone!();
     let watchers = || {
         let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
         let names = threads.map(|thread| std::fs::read_to_string(thread.path().join("comm")));
@@ -203,6 +191,3 @@ fn a_closed_pool_watches_nothing() {
     drop(edited);
     until(|| watchers() == 0);
 }
-
-/// In the environment of a process that runs one test alone.
-const ALONE: &str = "TRUNKLINE_TEST_ALONE";

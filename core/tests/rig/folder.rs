@@ -30,6 +30,12 @@ impl Folder {
     }
 }
 
+impl Default for Folder {
+    fn default() -> Folder {
+        Folder::new()
+    }
+}
+
 impl Deref for Folder {
     type Target = Path;
 

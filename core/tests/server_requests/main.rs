@@ -1,24 +1,17 @@
 //! Requests that servers make of hosts, through the public API with real processes.
 
 mod modern;
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "../rig/mod.rs"]
-mod rig;
 mod roots;
 
 use std::sync::Arc;
 
-use rig::{HANG, Rig, acquire, text};
+use rig::{HANG, Rig, acquire, host, text};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use trunkline::{
     CallOptions, ErrorCode, EventMask, HandlerKind, HandlerResult, Handlers, Lease, Refusal,
     ServerRequest, Session, SessionOptions, Subscription,
 };
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 /// The answer of a person who agrees.
 const ACCEPTED: &str = r#"{"action":"accept","content":{"name":"Ada"}}"#;
@@ -98,7 +91,7 @@ async fn next(events: &Subscription, kind: &str) -> Value {
 
 fn rig_with_server(options: Value) -> Rig {
     let rig = Rig::new(options);
-    block_on(rig.configure(json!({ "s": rig.server(&[]) })));
+    host(rig.configure(json!({ "s": rig.server(&[]) })));
     rig
 }
 
@@ -106,7 +99,7 @@ fn rig_with_server(options: Value) -> Rig {
 #[test]
 fn a_handler_answers_for_its_session() {
     let rig = rig_with_server(json!({}));
-    block_on(async {
+    host(async {
         let (tell, mut heard) = unbounded_channel::<ServerRequest>();
         let handlers = Handlers::new().with(HandlerKind::Sampling, move |request| {
             tell.send(request).unwrap();
@@ -130,7 +123,7 @@ fn a_handler_answers_for_its_session() {
 #[test]
 fn capabilities_are_offered_only_when_a_handler_exists() {
     let rig = rig_with_server(json!({}));
-    block_on(async {
+    host(async {
         let (with, without) = (session(&rig, "a", agrees()), session(&rig, "b", Handlers::new()));
         let (also, none) = (session(&rig, "c", agrees()), acquire(&without, "s").await);
         let (one, two) = (acquire(&with, "s").await, acquire(&also, "s").await);
@@ -156,7 +149,7 @@ fn capabilities_are_offered_only_when_a_handler_exists() {
 #[test]
 fn a_handler_that_fails_is_a_clean_error() {
     let rig = rig_with_server(json!({}));
-    block_on(async {
+    host(async {
         let handlers = Handlers::new()
             .with(HandlerKind::Elicitation, |request| async move {
                 match &*request.params {
@@ -188,7 +181,7 @@ fn a_handler_that_fails_is_a_clean_error() {
 #[test]
 fn a_handler_that_never_answers_is_given_up() {
     let rig = rig_with_server(json!({ "handler_timeout_ms": 100 }));
-    block_on(async {
+    host(async {
         let (handlers, mut silent) = Silent::new();
         let chat = session(&rig, "chat", handlers);
         let lease = acquire(&chat, "s").await;
@@ -203,7 +196,7 @@ fn a_handler_that_never_answers_is_given_up() {
 #[test]
 fn the_wait_for_a_person_is_no_time_of_the_call() {
     let rig = Rig::new(json!({}));
-    block_on(async {
+    host(async {
         let other = rig.server(&["--label", "other"]);
         rig.configure(json!({ "s": rig.server(&[]), "other": other })).await;
         let other = Arc::new(acquire(&rig.session("other"), "other").await);
@@ -233,7 +226,7 @@ fn the_wait_for_a_person_is_no_time_of_the_call() {
 #[test]
 fn what_can_be_of_two_sessions_is_declined() {
     let rig = rig_with_server(json!({}));
-    block_on(async {
+    host(async {
         let events = rig.pool.subscribe(EventMask::ALL).unwrap();
         let (one, other) = (session(&rig, "one", agrees()), session(&rig, "other", agrees()));
         let (lease, busy) = (acquire(&one, "s").await, Arc::new(acquire(&other, "s").await));
@@ -259,7 +252,7 @@ fn what_can_be_of_two_sessions_is_declined() {
 #[test]
 fn a_request_outside_of_calls_is_answered_where_the_connection_is_ones_own() {
     let rig = Rig::new(json!({}));
-    block_on(async {
+    host(async {
         let mut own = rig.server(&["--label", "own"]);
         own["share"] = "session".into();
         rig.configure(json!({ "shared": rig.server(&[]), "own": own })).await;
@@ -288,7 +281,7 @@ fn a_request_outside_of_calls_is_answered_where_the_connection_is_ones_own() {
 #[test]
 fn a_handler_is_dropped_when_nobody_waits_for_it() {
     let rig = rig_with_server(json!({}));
-    block_on(async {
+    host(async {
         let (handlers, mut silent) = Silent::new();
         let chat = session(&rig, "chat", handlers);
         let lease = Arc::new(acquire(&chat, "s").await);
@@ -320,7 +313,7 @@ fn a_handler_is_dropped_when_nobody_waits_for_it() {
 #[test]
 fn a_handler_that_blocks_when_it_is_dropped_holds_up_no_server() {
     let rig = rig_with_server(json!({ "workers": 1 }));
-    block_on(async {
+    host(async {
         let (release, released) = std::sync::mpsc::channel::<()>();
         let (tell, mut told) = unbounded_channel();
         let parts = std::sync::Mutex::new(Some(Blocks { released, tell }));
@@ -360,7 +353,7 @@ impl Drop for Blocks {
 #[test]
 fn a_handler_ends_with_its_connection() {
     let rig = rig_with_server(json!({ "reconnect": { "delays_ms": { "local": [0] } } }));
-    block_on(async {
+    host(async {
         let (handlers, mut silent) = Silent::new();
         let chat = session(&rig, "chat", handlers);
         let lease = Arc::new(acquire(&chat, "s").await);
@@ -383,7 +376,7 @@ fn a_handler_ends_with_its_connection() {
 #[test]
 fn a_server_that_asks_too_often_is_refused() {
     let rig = rig_with_server(json!({}));
-    block_on(async {
+    host(async {
         let chat = session(&rig, "chat", agrees());
         let lease = acquire(&chat, "s").await;
         let mut refused = Value::Null;
@@ -402,7 +395,7 @@ fn a_server_that_asks_too_often_is_refused() {
 #[test]
 fn a_log_message_goes_to_the_session_that_calls() {
     let rig = rig_with_server(json!({}));
-    block_on(async {
+    host(async {
         let (tell, mut heard) = unbounded_channel();
         let logging = |tell: UnboundedSender<String>| {
             Handlers::new().with_logging(move |event| {

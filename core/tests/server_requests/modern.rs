@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use rig::{HANG, Rig, acquire, host, text};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use trunkline::{CallOptions, ErrorCode, HandlerKind, Handlers, Lease, Refusal, ServerRequest};
 
-use crate::rig::{HANG, Rig, acquire, text};
-use crate::{ACCEPTED, Silent, block_on, session};
+use crate::{ACCEPTED, Silent, session};
 
 /// A server of the modern era, which asks for input in its results.
 fn modern(options: Value) -> Rig {
     let rig = Rig::new(options);
-    block_on(rig.configure(json!({ "s": rig.server(&["--era", "modern"]) })));
+    host(rig.configure(json!({ "s": rig.server(&["--era", "modern"]) })));
     rig
 }
 
@@ -20,7 +20,7 @@ fn modern(options: Value) -> Rig {
 #[test]
 fn a_modern_server_has_its_input_from_the_same_handlers() {
     let rig = modern(json!({ "roots": ["src"] }));
-    block_on(async {
+    host(async {
         let (tell, mut heard) = unbounded_channel::<ServerRequest>();
         let handlers = Handlers::new().with(HandlerKind::Elicitation, move |request| {
             tell.send(request).unwrap();
@@ -70,7 +70,7 @@ fn asking(
 #[test]
 fn a_call_ends_when_nobody_answers_what_it_needs() {
     let rig = modern(json!({ "handler_timeout_ms": 200 }));
-    block_on(async {
+    host(async {
         let (handlers, mut silent) = Silent::new();
         let chat = session(&rig, "chat", handlers);
         let lease = Arc::new(acquire(&chat, "s").await);
@@ -89,7 +89,7 @@ fn a_call_ends_when_nobody_answers_what_it_needs() {
 #[test]
 fn a_call_between_two_rounds_is_still_a_call() {
     let rig = modern(json!({}));
-    block_on(async {
+    host(async {
         let (handlers, mut silent) = Silent::new();
         let chat = session(&rig, "chat", handlers);
         let lease = Arc::new(acquire(&chat, "s").await);
@@ -119,7 +119,7 @@ fn a_call_between_two_rounds_is_still_a_call() {
 #[test]
 fn the_input_that_calls_ask_for_is_bounded_like_all_that_a_server_asks() {
     let rig = modern(json!({ "handler_timeout_ms": 60000 }));
-    block_on(async {
+    host(async {
         let (tell, mut asked) = unbounded_channel();
         let handlers = Handlers::new().with(HandlerKind::Elicitation, move |_| {
             let (answer, answered) = tokio::sync::oneshot::channel::<()>();
@@ -157,7 +157,7 @@ fn the_input_that_calls_ask_for_is_bounded_like_all_that_a_server_asks() {
 #[test]
 fn a_refusal_waits_for_no_other_input() {
     let rig = modern(json!({ "handler_timeout_ms": 60000 }));
-    block_on(async {
+    host(async {
         let asked = std::sync::atomic::AtomicUsize::new(0);
         let handlers = Handlers::new().with(HandlerKind::Elicitation, move |_| {
             let is_first = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;

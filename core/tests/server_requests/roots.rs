@@ -1,10 +1,10 @@
 //! The folders that servers are told of, and their changes.
 
+use rig::{Rig, acquire, host, text};
 use serde_json::{Value, json};
 use trunkline::{ErrorCode, EventKind, EventMask, Handlers, Lease, Session};
 
-use crate::rig::{Rig, acquire, text};
-use crate::{ask_for, block_on, next, options};
+use crate::{ask_for, next, options};
 
 /// The names of the roots that a server of the legacy era has for an answer.
 async fn names(lease: &Lease) -> Vec<String> {
@@ -31,7 +31,7 @@ async fn seen(lease: &Lease) -> (u32, u32) {
 
 async fn until_seen(lease: &Lease, wanted: (u32, u32)) {
     let reached = async { while seen(lease).await != wanted {} };
-    let reached = tokio::time::timeout(crate::rig::HANG, reached).await;
+    let reached = tokio::time::timeout(rig::HANG, reached).await;
     assert!(reached.is_ok(), "{:?} and not {wanted:?}", seen(lease).await);
 }
 
@@ -60,7 +60,7 @@ fn paths(roots: &[&str]) -> Vec<String> {
 #[test]
 fn a_change_of_the_pools_roots_is_told_and_listed_once() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
-    block_on(async {
+    host(async {
         let (_chat, [shared, own, modern]) = three(&rig, &["tests"]).await;
         rig.pool.set_roots(&paths(&["tests", "examples", "tests"])).await.unwrap();
         until_seen(&shared, (1, 2)).await;
@@ -88,7 +88,7 @@ fn a_change_of_the_pools_roots_is_told_and_listed_once() {
 #[test]
 fn a_bad_change_of_roots_changes_nothing() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
-    block_on(async {
+    host(async {
         let (chat, [shared, own, _modern]) = three(&rig, &["tests"]).await;
         let bad = paths(&["tests", "no/such/folder"]);
         let error = rig.pool.set_roots(&bad).await.unwrap_err();
@@ -118,7 +118,7 @@ fn a_bad_change_of_roots_changes_nothing() {
 #[test]
 fn a_change_of_a_sessions_roots_is_told_to_its_own_connections() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
-    block_on(async {
+    host(async {
         let (chat, [shared, own, modern]) = three(&rig, &[]).await;
         let events = chat.subscribe(EventMask::ALL).unwrap();
         let configure = |change: Value| {
@@ -150,7 +150,7 @@ fn a_change_of_a_sessions_roots_is_told_to_its_own_connections() {
 #[test]
 fn each_change_of_roots_that_are_left_out_is_warned_of() {
     let rig = Rig::new(json!({}));
-    block_on(async {
+    host(async {
         rig.configure(json!({ "shared": rig.server(&[]) })).await;
         let chat = rig.session("chat");
         let _lease = acquire(&chat, "shared").await;
@@ -180,7 +180,7 @@ fn each_change_of_roots_that_are_left_out_is_warned_of() {
 #[test]
 fn the_connection_of_a_server_that_is_enabled_again_is_warned_of() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
-    block_on(async {
+    host(async {
         rig.configure(json!({ "shared": rig.server(&[]) })).await;
         let mut options = options("chat", Handlers::new());
         options.roots = paths(&["tests"]);
@@ -202,10 +202,10 @@ fn the_connection_of_a_server_that_is_enabled_again_is_warned_of() {
 #[test]
 fn a_session_that_is_resumed_with_other_roots_tells_them() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
-    block_on(async {
+    host(async {
         let (chat, [_, own, _]) = three(&rig, &["tests"]).await;
         assert_eq!(names(&own).await, ["src", "tests"]);
-        chat.close(Some(crate::rig::HANG));
+        chat.close(Some(rig::HANG));
         drop(own);
         let mut options = options("chat", Handlers::new());
         options.roots = paths(&["examples"]);
@@ -220,7 +220,7 @@ fn a_session_that_is_resumed_with_other_roots_tells_them() {
 #[test]
 fn a_change_while_a_server_connects_is_not_lost() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
-    block_on(async {
+    host(async {
         let log = rig.path("messages");
         let flags = ["--list-delay-ms", "300", "--message-log", log.to_str().unwrap()];
         rig.configure(json!({ "s": rig.server(&flags) })).await;
@@ -243,7 +243,7 @@ fn a_change_while_a_server_connects_is_not_lost() {
 #[test]
 fn roots_are_the_pools_and_on_an_own_connection_the_sessions_too() {
     let rig = Rig::new(json!({ "roots": ["src", "tests"] }));
-    block_on(async {
+    host(async {
         let mut own = rig.server(&["--label", "own"]);
         own["share"] = "session".into();
         rig.configure(json!({ "shared": rig.server(&[]), "own": own })).await;

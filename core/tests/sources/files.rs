@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::rig::acquire;
+use rig::acquire;
 use trunkline::{EventKind, EventMask, LoadOptions, ReloadOptions, Scope, WorkspaceTrust};
 
 fn write(rig: &Rig, file: &str, servers: Value) -> PathBuf {

@@ -1,9 +1,5 @@
 //! Settings to live connections: sources, trust, approvals and passes, with real servers (SPEC 10 to 13).
 
-#[allow(dead_code, reason = "other tests use the rest")]
-#[path = "../rig/mod.rs"]
-mod rig;
-
 mod ambiguous;
 mod approvals;
 mod authority;
@@ -22,14 +18,9 @@ mod swapped;
 mod values;
 mod waits;
 
-use rig::{Folder, HANG, Rig, until};
+use rig::{Folder, HANG, Rig, host, until};
 use serde_json::{Value, json};
 use trunkline::{ErrorCode, Handlers, Pool, PoolOptions, Session, SourceName};
-
-/// Runs it as a host would that has an executor of its own.
-fn host<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
 
 /// A rig with a workspace of its own, whose decisions are in memory.
 fn rig(mut options: Value) -> Rig {

@@ -4,11 +4,11 @@ use std::future::poll_fn;
 use std::sync::{Barrier, mpsc};
 use std::task::Poll;
 
+use rig::{HANG, Rig, host, score, text};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, Error, ErrorCode, Lease};
 
-use crate::rig::{HANG, Rig, score, text};
-use crate::{host, rounds};
+use crate::rounds;
 
 const ACQUIRES: usize = 1_000;
 const THREADS: usize = 8;

@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use rig::{HANG, Rig, acquire, traces, until};
 use serde_json::{Value, json};
 use trunkline::CallOptions;
-
-use crate::rig::{HANG, Rig, acquire, until};
-use crate::traces;
 
 /// With it the allocator of a process keeps nothing of what was freed apart by thread, where it counts as allocated.
 pub const NO_SPARES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");

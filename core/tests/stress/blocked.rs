@@ -3,11 +3,9 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use rig::{HANG, Rig, acquire, host, text};
 use serde_json::{Value, json};
 use trunkline::{CallOptions, DrainOptions, Error, ErrorCode, Lease, Operation, Outcome};
-
-use crate::host;
-use crate::rig::{HANG, Rig, acquire, text};
 
 /// More than a pipe holds, so that the first is cut in the middle and the rest cannot begin.
 const BIG: usize = 200_000;

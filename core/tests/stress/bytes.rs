@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use rig::remote::Remote;
+use rig::{HANG, Rig, acquire, score, traces, until};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use trunkline::{AcquireOptions, CallOptions, EventMask, ServerSpec, Session};
 
-use crate::remote::Remote;
-use crate::rig::{HANG, Rig, acquire, score, until};
-use crate::{base, rounds, traces};
+use crate::{base, rounds};
 
 /// What tables and lists may grow by as one of them happens to be fuller, however often it all goes on.
 const SLACK: usize = 16 << 10;
@@ -154,57 +154,53 @@ const KINDS: [(&str, usize); 14] = [
 /// I-25, SPEC 3.4, 4.6, 13.1, SECURITY row 21: whatever comes and goes, once and again.
 #[test]
 fn what_is_over_keeps_no_byte() {
-    const TEST: &str = "bytes::what_is_over_keeps_no_byte";
-    traces::alone_with(TEST, base::NO_SPARES, || {
-        let going = Going::new();
-        let count = Cell::new(0);
-        for (kind, times) in KINDS {
-            let again = |times: usize| {
-                (0..times).for_each(|_| going.once(kind, count.replace(count.get() + 1)));
-            };
-            let times = times * rounds(1, 20);
-            // What is made once, or grows with how many there were at a time, is there then.
-            again(times);
-            let before = base::at_rest();
-            again(times);
-            let grown = base::at_rest().saturating_sub(before);
-            println!("{kind}: {grown} bytes more after {times}");
-            assert!(grown <= SLACK, "{kind}: {grown} bytes are kept of {times}");
-        }
-        score::done("soak/kinds", KINDS.len() as u64);
-        let status: Value = going.rig.pool.status();
-        assert_eq!(status["totals"]["entries"], 1, "{status}");
-    });
+    rig::alone!(base::NO_SPARES);
+    let going = Going::new();
+    let count = Cell::new(0);
+    for (kind, times) in KINDS {
+        let again = |times: usize| {
+            (0..times).for_each(|_| going.once(kind, count.replace(count.get() + 1)));
+        };
+        let times = times * rounds(1, 20);
+        // What is made once, or grows with how many there were at a time, is there then.
+        again(times);
+        let before = base::at_rest();
+        again(times);
+        let grown = base::at_rest().saturating_sub(before);
+        println!("{kind}: {grown} bytes more after {times}");
+        assert!(grown <= SLACK, "{kind}: {grown} bytes are kept of {times}");
+    }
+    score::done("soak/kinds", KINDS.len() as u64);
+    let status: Value = going.rig.pool.status();
+    assert_eq!(status["totals"]["entries"], 1, "{status}");
 }
 
 /// I-25: what a server lists again after a loss is what it listed before, and nobody holds it twice.
 #[test]
 fn what_is_listed_again_is_held_once() {
-    const TEST: &str = "bytes::what_is_listed_again_is_held_once";
     const SERVERS: usize = 8;
-    traces::alone_with(TEST, base::NO_SPARES, || {
-        let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [1] } } }));
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
-        let names: Vec<String> = (0..SERVERS).map(|number| format!("s{number}")).collect();
-        let servers: Value =
-            names.iter().map(|name| (name.clone(), rig.server(&["--label", name]))).collect();
-        runtime.block_on(rig.configure(servers));
-        let session = rig.session_with(json!({ "id": "a", "servers": names }));
+    rig::alone!(base::NO_SPARES);
+    let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [1] } } }));
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+    let names: Vec<String> = (0..SERVERS).map(|number| format!("s{number}")).collect();
+    let servers: Value =
+        names.iter().map(|name| (name.clone(), rig.server(&["--label", name]))).collect();
+    runtime.block_on(rig.configure(servers));
+    let session = rig.session_with(json!({ "id": "a", "servers": names }));
+    runtime.block_on(session.ready(None, Some(HANG))).unwrap();
+    let lose = |pid: u32| {
+        let begun = rig.starts().len();
+        traces::kill("KILL", pid);
+        until(|| rig.starts().len() > begun);
         runtime.block_on(session.ready(None, Some(HANG))).unwrap();
-        let lose = |pid: u32| {
-            let begun = rig.starts().len();
-            traces::kill("KILL", pid);
-            until(|| rig.starts().len() > begun);
-            runtime.block_on(session.ready(None, Some(HANG))).unwrap();
-            base::at_rest()
-        };
-        let running = rig.running();
-        // What is made with the first loss is there then.
-        let before = lose(running[0]);
-        let after = running[1..].iter().fold(before, |_, pid| lose(*pid));
-        let (grown, lost) = (after.saturating_sub(before), SERVERS - 1);
-        println!("{grown} bytes more after the first losses of {lost} servers");
-        assert!(grown <= SLACK, "{grown} bytes are kept of the first losses of {lost} servers");
-    });
+        base::at_rest()
+    };
+    let running = rig.running();
+    // What is made with the first loss is there then.
+    let before = lose(running[0]);
+    let after = running[1..].iter().fold(before, |_, pid| lose(*pid));
+    let (grown, lost) = (after.saturating_sub(before), SERVERS - 1);
+    println!("{grown} bytes more after the first losses of {lost} servers");
+    assert!(grown <= SLACK, "{grown} bytes are kept of the first losses of {lost} servers");
 }

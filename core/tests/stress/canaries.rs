@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use rig::{HANG, Rig, acquire, host, score, text};
 use serde_json::{Value, json};
 use trunkline::{CallOptions, ErrorCode, EventMask, Lease, Operation, Outcome, Subscription};
 
-use crate::rig::{HANG, Rig, acquire, score, text};
-use crate::{host, rounds};
+use crate::rounds;
 
 const SESSIONS: usize = 64;
 const STEPS: u64 = 2;

@@ -3,14 +3,14 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, Error, ErrorCode, Lease, Operation, Session, SessionOptions,
 };
 
 use crate::base::{Base, rig};
-use crate::rig::{HANG, Rig, acquire, text, until};
-use crate::{host, rounds, traces};
+use crate::rounds;
 
 /// How far a server's start has come. It stays there for some seconds: a server that nobody waits for any more may come up
 /// before it is drained (SPEC 3.4), so it must not stay for ever.
@@ -65,59 +65,58 @@ const WAYS: [By; 5] = [By::Drop, By::Cancel, By::Timeout, By::SessionClose, By::
 /// SPEC 3.4, 3.5, 4.6, I-04: nothing stays of an acquire, however far it had come and whoever ended it.
 #[test]
 fn an_acquire_may_be_called_off_when_its_process_is_there() {
-    called_off("cancels::an_acquire_may_be_called_off_when_its_process_is_there", Step::Spawned);
+    rig::alone!();
+    called_off(Step::Spawned);
 }
 
 #[test]
 fn an_acquire_may_be_called_off_in_the_handshake() {
-    called_off("cancels::an_acquire_may_be_called_off_in_the_handshake", Step::Initializing);
+    rig::alone!();
+    called_off(Step::Initializing);
 }
 
 #[test]
 fn an_acquire_may_be_called_off_while_its_server_lists() {
-    called_off("cancels::an_acquire_may_be_called_off_while_its_server_lists", Step::Listing);
+    rig::alone!();
+    called_off(Step::Listing);
 }
 
 #[test]
 fn an_acquire_may_be_called_off_when_its_server_is_connected() {
-    called_off(
-        "cancels::an_acquire_may_be_called_off_when_its_server_is_connected",
-        Step::Connected,
-    );
+    rig::alone!();
+    called_off(Step::Connected);
 }
 
 /// Calls acquires off at that step, in each way.
-fn called_off(test: &str, step: Step) {
-    traces::alone(test, || {
-        let rig = rig();
-        let log = rig.path("messages");
-        host(async {
-            let steps = [step, Step::Connected];
-            let server = |step: &Step| step.server(&rig, log.to_str().unwrap());
-            let servers = steps.iter().map(|step| (format!("{step:?}"), server(step)));
-            rig.configure(servers.collect()).await;
-            let base = Base::new(&rig, "Connected").await;
-            for by in WAYS {
-                std::fs::write(&log, "").unwrap();
-                let reached = {
-                    let (before, log, rig) = (rig.starts().len(), log.clone(), &rig);
-                    move || {
-                        let seen = std::fs::read_to_string(&log).unwrap();
-                        let seen = |message| seen.lines().any(|line| line == message);
-                        rig.starts().len() > before && step.message().is_none_or(seen)
-                    }
-                };
-                let session = rig.session("a");
-                let result = call_off(&rig, &session, step, by, reached).await;
-                match (&result, step) {
-                    (Ok(()), Step::Connected) => {}
-                    (Ok(()), _) => panic!("{step:?} {by:?}: it connected"),
-                    (Err(error), _) => assert_eq!(error.code(), expected(by), "{step:?} {by:?}"),
+fn called_off(step: Step) {
+    let rig = rig();
+    let log = rig.path("messages");
+    host(async {
+        let steps = [step, Step::Connected];
+        let server = |step: &Step| step.server(&rig, log.to_str().unwrap());
+        let servers = steps.iter().map(|step| (format!("{step:?}"), server(step)));
+        rig.configure(servers.collect()).await;
+        let base = Base::new(&rig, "Connected").await;
+        for by in WAYS {
+            std::fs::write(&log, "").unwrap();
+            let reached = {
+                let (before, log, rig) = (rig.starts().len(), log.clone(), &rig);
+                move || {
+                    let seen = std::fs::read_to_string(&log).unwrap();
+                    let seen = |message| seen.lines().any(|line| line == message);
+                    rig.starts().len() > before && step.message().is_none_or(seen)
                 }
-                drop(session);
-                base.returns(&rig);
+            };
+            let session = rig.session("a");
+            let result = call_off(&rig, &session, step, by, reached).await;
+            match (&result, step) {
+                (Ok(()), Step::Connected) => {}
+                (Ok(()), _) => panic!("{step:?} {by:?}: it connected"),
+                (Err(error), _) => assert_eq!(error.code(), expected(by), "{step:?} {by:?}"),
             }
-        });
+            drop(session);
+            base.returns(&rig);
+        }
     });
 }
 
@@ -209,38 +208,37 @@ const START: Duration = Duration::from_millis(12);
 /// I-04: an acquire from one thread, its cancellation from another.
 #[test]
 fn an_acquire_may_be_cancelled_at_any_moment() {
-    traces::alone("cancels::an_acquire_may_be_cancelled_at_any_moment", || {
-        let rig = rig();
-        let base = host(async {
-            rig.configure(json!({ "s": rig.server(&[]) })).await;
-            Base::new(&rig, "s").await
-        });
-        let mut completed = 0;
-        let rounds = rounds(150, 5_000);
-        for seed in 1..=rounds {
-            let mut random = Random::of(seed);
-            let session = rig.session("a");
-            let (operation, result) = start(&rig, &session, "s", AcquireOptions::default());
-            let canceller = std::thread::spawn(move || {
-                random.pause(START);
-                operation.cancel();
-            });
-            match result.recv_timeout(HANG).unwrap() {
-                Ok(lease) => {
-                    completed += 1;
-                    host(async { text(&lease, "pid", json!({})).await });
-                }
-                Err(error) => {
-                    assert_eq!(error.code(), ErrorCode::Cancelled, "seed {seed}: {error}")
-                }
-            }
-            assert!(result.recv().is_err(), "seed {seed}: it was answered twice");
-            canceller.join().unwrap();
-            drop(session);
-            base.returns(&rig);
-        }
-        println!("{completed} of {rounds} acquires were not cancelled in time");
+    rig::alone!();
+    let rig = rig();
+    let base = host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        Base::new(&rig, "s").await
     });
+    let mut completed = 0;
+    let rounds = rounds(150, 5_000);
+    for seed in 1..=rounds {
+        let mut random = Random::of(seed);
+        let session = rig.session("a");
+        let (operation, result) = start(&rig, &session, "s", AcquireOptions::default());
+        let canceller = std::thread::spawn(move || {
+            random.pause(START);
+            operation.cancel();
+        });
+        match result.recv_timeout(HANG).unwrap() {
+            Ok(lease) => {
+                completed += 1;
+                host(async { text(&lease, "pid", json!({})).await });
+            }
+            Err(error) => {
+                assert_eq!(error.code(), ErrorCode::Cancelled, "seed {seed}: {error}")
+            }
+        }
+        assert!(result.recv().is_err(), "seed {seed}: it was answered twice");
+        canceller.join().unwrap();
+        drop(session);
+        base.returns(&rig);
+    }
+    println!("{completed} of {rounds} acquires were not cancelled in time");
 }
 
 /// I-04: what an operation held is given up before its end is told, also if it never began.
@@ -270,49 +268,48 @@ fn a_cancelled_operation_holds_nothing_when_it_says_so() {
 /// I-04, I-17: calls, restarts and holds of others, all called off at any moment; the last holder finds a server that works.
 #[test]
 fn calls_and_restarts_may_be_cancelled_at_any_moment() {
-    traces::alone("cancels::calls_and_restarts_may_be_cancelled_at_any_moment", || {
-        let rig = rig();
-        let base = host(async {
-            rig.configure(json!({ "s": rig.server(&[]) })).await;
-            Base::new(&rig, "s").await
-        });
-        let holder = rig.session("holder");
-        let lease = host(acquire(&holder, "s"));
-        let wait = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
-        for seed in 1..=rounds(100, 3_000) {
-            let mut random = Random::of(seed);
-            let (send, results) = mpsc::channel();
-            let mut operations = Vec::new();
-            if random.below(4) == 0 {
-                let (send, pool) = (send.clone(), rig.pool.clone());
-                let restart = async move { pool.restart("s", None).await.map(drop) };
-                operations.push(rig.pool.start(restart, move |end| send.send(end).unwrap()));
-            }
-            for options in [&wait, &CallOptions::default()] {
-                let send = send.clone();
-                let done = move |end: Result<_, Error>| send.send(end.map(drop)).unwrap();
-                operations.push(lease.start_call_tool("sleep", r#"{"ms":3}"#, options, done));
-            }
-            drop(send);
-            let count = operations.len();
-            for operation in operations {
-                random.pause(START / 4);
-                operation.cancel();
-            }
-            for _ in 0..count {
-                if let Err(error) = results.recv_timeout(HANG).unwrap() {
-                    let codes =
-                        [ErrorCode::Cancelled, ErrorCode::CallInterrupted, ErrorCode::Unavailable];
-                    assert!(codes.contains(&error.code()), "seed {seed}: {error}");
-                }
-            }
-            assert!(results.recv().is_err(), "seed {seed}: something was answered twice");
-            host(async {
-                lease.call_tool("pid", "{}", &wait).await.unwrap();
-            });
-        }
-        assert_eq!(rig.pool.status()["servers"]["s"]["entries"][0]["in_flight"], 0);
-        drop((lease, holder));
-        base.returns(&rig);
+    rig::alone!();
+    let rig = rig();
+    let base = host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        Base::new(&rig, "s").await
     });
+    let holder = rig.session("holder");
+    let lease = host(acquire(&holder, "s"));
+    let wait = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
+    for seed in 1..=rounds(100, 3_000) {
+        let mut random = Random::of(seed);
+        let (send, results) = mpsc::channel();
+        let mut operations = Vec::new();
+        if random.below(4) == 0 {
+            let (send, pool) = (send.clone(), rig.pool.clone());
+            let restart = async move { pool.restart("s", None).await.map(drop) };
+            operations.push(rig.pool.start(restart, move |end| send.send(end).unwrap()));
+        }
+        for options in [&wait, &CallOptions::default()] {
+            let send = send.clone();
+            let done = move |end: Result<_, Error>| send.send(end.map(drop)).unwrap();
+            operations.push(lease.start_call_tool("sleep", r#"{"ms":3}"#, options, done));
+        }
+        drop(send);
+        let count = operations.len();
+        for operation in operations {
+            random.pause(START / 4);
+            operation.cancel();
+        }
+        for _ in 0..count {
+            if let Err(error) = results.recv_timeout(HANG).unwrap() {
+                let codes =
+                    [ErrorCode::Cancelled, ErrorCode::CallInterrupted, ErrorCode::Unavailable];
+                assert!(codes.contains(&error.code()), "seed {seed}: {error}");
+            }
+        }
+        assert!(results.recv().is_err(), "seed {seed}: something was answered twice");
+        host(async {
+            lease.call_tool("pid", "{}", &wait).await.unwrap();
+        });
+    }
+    assert_eq!(rig.pool.status()["servers"]["s"]["entries"][0]["in_flight"], 0);
+    drop((lease, holder));
+    base.returns(&rig);
 }

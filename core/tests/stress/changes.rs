@@ -2,11 +2,9 @@
 
 use std::time::Instant;
 
+use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::Listed;
-
-use crate::host;
-use crate::rig::{Rig, acquire, text, until};
 
 /// SPEC 7.2: listings begin 250 ms apart, however many changes are announced, and the last one is seen.
 #[test]

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use rig::{Rig, score};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, ErrorCode, Servers};
 
-use crate::rig::{Rig, score};
 use crate::{Raised, rounds};
 
 const SERVERS: usize = 12;

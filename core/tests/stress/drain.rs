@@ -3,14 +3,14 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, DrainOptions, Error, ErrorCode, Lease, Outcome, Servers,
     SessionOptions,
 };
 
-use crate::rig::{HANG, Rig, acquire, text, until};
-use crate::{host, rounds};
+use crate::rounds;
 
 type Ended = mpsc::Receiver<Result<(), Error>>;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use rig::edited::{Edited, Labels};
+use rig::{HANG, host};
 use serde_json::{Value, json};
 use trunkline::{EventMask, ReloadOptions};
 
-use crate::edited::{Edited, Labels};
-use crate::rig::{self, HANG};
 use crate::rounds;
 
 const SERVERS: usize = 20;
@@ -111,7 +111,7 @@ impl Editor {
 
 /// Waits until each server that runs is known to, so that all is told of it.
 fn ready(edited: &Edited) {
-    crate::host(async {
+    host(async {
         edited.rig.pool.settled(Some(HANG)).await.unwrap();
         edited.session.ready(None, Some(HANG)).await.unwrap();
     });
@@ -147,13 +147,13 @@ fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     edited.begin(&editor.labels);
     ready(&edited);
     let events = edited.rig.pool.subscribe(EventMask::ALL).unwrap();
-    let lease = crate::host(rig::acquire(&edited.session, CALLED));
+    let lease = host(rig::acquire(&edited.session, CALLED));
     let mut times = Vec::new();
     while editor.edits < rounds(500, 10_000) {
         let before = edited.pids();
         let time = std::thread::scope(|scope| {
             let called = scope.spawn(|| {
-                crate::host(rig::text(&lease, "sleep", json!({ "ms": CALL_MS })));
+                host(rig::text(&lease, "sleep", json!({ "ms": CALL_MS })));
             });
             let time = editor.burst(&edited);
             called.join().expect("it is answered");

@@ -5,11 +5,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
+use rig::{HANG, Rig, acquire, host, text};
 use serde_json::{Value, json};
 use trunkline::{CallOptions, Event, EventMask, Lease, Pool, Subscription};
 
-use crate::rig::{HANG, Rig, acquire, text};
-use crate::{host, rounds};
+use crate::rounds;
 
 /// The number of the newest event now.
 fn seq(pool: &Pool) -> u64 {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use rig::peak::Peak;
+use rig::{HANG, Rig, host, score, testserver};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error, ErrorCode, Lease};
 
-use crate::rig::peak::Peak;
-use crate::rig::{HANG, Rig, score, testserver};
-use crate::{host, rounds};
+use crate::rounds;
 
 /// The answer that frames are made of. Each character is one byte; `$ID` is the id of the call.
 const GOOD: &str = r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"any \u00e9"}],"structuredContent":{"a":[1,-2.5e3,null],"b":{"c":"\n"}},"isError":false}}"#;

@@ -3,11 +3,11 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use rig::{Rig, runs, until};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, ErrorCode, GateLists, Pool, Servers};
 
 use crate::Raised;
-use crate::rig::{Rig, runs, until};
 
 fn set(pool: &Pool, lists: Value) -> Value {
     pool.set_gates(GateLists::from_json(&lists.to_string()).unwrap()).unwrap()

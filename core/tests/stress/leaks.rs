@@ -1,11 +1,11 @@
 //! What comes and goes thousands of times leaves neither a descriptor nor memory (I-25, SECURITY row 21).
 
+use rig::{Rig, host, score, text};
 use serde_json::json;
 use trunkline::{AcquireOptions, ErrorCode};
 
 use crate::base::{Base, NO_SPARES, at_rest, rig};
-use crate::rig::{Rig, score, text};
-use crate::{host, rounds, traces};
+use crate::rounds;
 
 /// What tables and lists may grow by, however long it goes on.
 const GROWTH_BYTES_MAX: usize = 16 << 10;
@@ -27,45 +27,41 @@ fn back_to_base(part: &str, rig: &Rig, base: &Base, mut cycle: impl FnMut(usize)
 /// I-25, SPEC 4.6: programs that are not there, and servers that end at once.
 #[test]
 fn failed_spawns_leave_neither_descriptors_nor_memory() {
-    const TEST: &str = "leaks::failed_spawns_leave_neither_descriptors_nor_memory";
-    traces::alone_with(TEST, NO_SPARES, || {
-        let rig = rig();
-        let options = AcquireOptions::default();
-        host(rig.configure(json!({
-            "s": rig.server(&[]),
-            "missing": { "command": "no-such-program" },
-            "early": { "command": "/bin/false" },
-        })));
-        let base = host(Base::new(&rig, "s"));
-        let session = rig.session("a");
-        back_to_base("failures", &rig, &base, |i| {
-            let (server, code) =
-                [("missing", ErrorCode::SpawnFailed), ("early", ErrorCode::Exited)][i % 2];
-            let answer = host(session.acquire(server, None, &options));
-            assert_eq!(answer.err().unwrap().code(), code);
-        });
+    rig::alone!(NO_SPARES);
+    let rig = rig();
+    let options = AcquireOptions::default();
+    host(rig.configure(json!({
+        "s": rig.server(&[]),
+        "missing": { "command": "no-such-program" },
+        "early": { "command": "/bin/false" },
+    })));
+    let base = host(Base::new(&rig, "s"));
+    let session = rig.session("a");
+    back_to_base("failures", &rig, &base, |i| {
+        let (server, code) =
+            [("missing", ErrorCode::SpawnFailed), ("early", ErrorCode::Exited)][i % 2];
+        let answer = host(session.acquire(server, None, &options));
+        assert_eq!(answer.err().unwrap().code(), code);
     });
 }
 
 /// I-25, SPEC 3.4: connects that are dropped, in every second cycle before the server can have answered.
 #[test]
 fn dropped_connects_leave_neither_descriptors_nor_memory() {
-    const TEST: &str = "leaks::dropped_connects_leave_neither_descriptors_nor_memory";
-    traces::alone_with(TEST, NO_SPARES, || {
-        let rig = rig();
-        host(rig.configure(json!({ "s": rig.server(&[]) })));
-        let base = host(Base::new(&rig, "s"));
-        let session = rig.session("a");
-        let options = AcquireOptions::default();
-        back_to_base("connects", &rig, &base, |i| {
-            host(async {
-                let acquiring = session.acquire("s", None, &options);
-                tokio::select! {
-                    biased;
-                    lease = acquiring => drop(text(&lease.unwrap(), "pid", json!({})).await),
-                    () = soon(i) => {}
-                }
-            });
+    rig::alone!(NO_SPARES);
+    let rig = rig();
+    host(rig.configure(json!({ "s": rig.server(&[]) })));
+    let base = host(Base::new(&rig, "s"));
+    let session = rig.session("a");
+    let options = AcquireOptions::default();
+    back_to_base("connects", &rig, &base, |i| {
+        host(async {
+            let acquiring = session.acquire("s", None, &options);
+            tokio::select! {
+                biased;
+                lease = acquiring => drop(text(&lease.unwrap(), "pid", json!({})).await),
+                () = soon(i) => {}
+            }
         });
     });
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rig::{Rig, acquire, host, score, text, traces, until};
 use serde_json::{Value, json};
 use trunkline::{CallOptions, ErrorCode, EventMask, Lease, Session, Subscription};
 
-use crate::rig::{Rig, acquire, score, text, until};
-use crate::{host, rounds, traces};
+use crate::rounds;
 
 const SESSIONS: usize = 64;
 

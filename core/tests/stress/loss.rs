@@ -3,11 +3,11 @@
 use std::sync::mpsc;
 use std::time::Instant;
 
+use rig::{HANG, Rig, acquire, host, text, traces};
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, EventKind, EventMask, Outcome};
 
-use crate::rig::{HANG, Rig, acquire, text};
-use crate::{host, median, rounds, traces};
+use crate::{median, rounds};
 
 const CALLS: usize = 20;
 

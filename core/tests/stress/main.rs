@@ -14,9 +14,6 @@ mod cancels;
 mod changes;
 mod churn;
 mod drain;
-#[path = "../reload/edited.rs"]
-#[allow(dead_code, reason = "the tests of reloading use the rest")]
-mod edited;
 mod edits;
 mod events;
 mod frames;
@@ -24,20 +21,8 @@ mod gates;
 mod leaks;
 mod lists;
 mod loss;
-#[path = "../http/auth/person.rs"]
-#[allow(dead_code, reason = "the tests of signing in use the rest")]
-mod person;
 mod polls;
-#[path = "../http/remote.rs"]
-#[allow(dead_code, reason = "the tests of remote servers use the rest")]
-mod remote;
-#[path = "../rig/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
 mod soak;
-#[path = "../supervisor/traces.rs"]
-#[allow(dead_code, reason = "the supervisor's tests use the rest")]
-mod traces;
 mod waits;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,9 +50,4 @@ impl Drop for Raised<'_> {
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
-}
-
-/// A host's own runtime, which has nothing to do with the library's.
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }

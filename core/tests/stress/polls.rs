@@ -12,12 +12,11 @@ mod sources;
 
 use std::task::Poll;
 
+use rig::{Rig, host, score, text};
 use serde_json::{Value, json};
 use trunkline::Lease;
 
 use crate::base::{Base, rig};
-use crate::host;
-use crate::rig::{Rig, score, text};
 
 /// When a future is dropped.
 #[derive(Clone, Copy, Debug)]

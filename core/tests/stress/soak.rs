@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rig::{HANG, Rig, score, traces, until};
 use serde_json::{Value, json};
 use trunkline::{CallOptions, LoadOptions, Session};
 
 use crate::churn::label;
-use crate::rig::{HANG, Rig, score, until};
-use crate::{base, rounds, traces};
+use crate::{base, rounds};
 
 /// How much of everything there is.
 struct Size {
@@ -308,63 +308,58 @@ fn assert_flat(samples: &[Sample]) {
 /// are, and the end of the pool leaves nothing.
 #[test]
 fn nothing_grows_however_long_it_goes_on() {
-    const TEST: &str = "soak::nothing_grows_however_long_it_goes_on";
-    traces::alone_with(TEST, base::NO_SPARES, || {
-        let options = json!({
-            "trusted": true, "drain_delay_ms": 200, "reconnect": { "delays_ms": { "local": [20, 200] } },
-        });
-        let size = Size::of_run();
-        let (rig, count) = (Rig::new(options), size.sessions);
-        let soaked = Arc::new(Soaked {
-            rig,
-            size,
-            sessions: Mutex::default(),
-            over: AtomicBool::new(false),
-            calls: AtomicUsize::new(0),
-            rewrites: AtomicUsize::new(0),
-            ends: Mutex::default(),
-            seed: 7,
-        });
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .unwrap();
-        let samples = runtime.block_on(async {
-            let watched = soaked.meet_all().await;
-            let mut dice = Dice(soaked.seed);
-            let opened: Vec<_> = (0..count).map(|it| soaked.session(it, &mut dice)).collect();
-            *soaked.sessions.lock().unwrap() = opened;
-            let callers: Vec<_> = (0..soaked.size.callers as u64)
-                .map(|caller| {
-                    let soaked = soaked.clone();
-                    tokio::spawn(async move { soaked.call(caller + 1).await })
-                })
-                .collect();
-            let opened = soaked.sessions.lock().unwrap().clone();
-            for session in opened {
-                session.ready(None, Some(HANG)).await.unwrap();
-            }
-            let samples = soaked.trouble(watched).await;
-            soaked.over.store(true, Ordering::Relaxed);
-            for caller in callers {
-                caller.await.unwrap();
-            }
-            samples
-        });
-        let ends = soaked.ends.lock().unwrap().clone();
-        println!("{} seconds, calls: {ends:?}", samples.len());
-        assert_flat(&samples);
-        // The last, where a server was edited between the look at the tools and the call.
-        let may_end = ["answered", "call_interrupted", "unavailable", "closed", "tool_not_found"];
-        assert!(ends.keys().all(|end| may_end.contains(end)), "{ends:?}");
-        assert!(ends["answered"] > samples.len(), "{ends:?}");
-        soaked.sessions.lock().unwrap().clear();
-        until(|| soaked.rig.pool.status()["totals"]["entries"] == 0);
-        soaked.rig.wait_for_no_process();
-        score::done("soak/seconds", samples.len() as u64);
-        if soaked.size.watched > 0 {
-            score::done("soak/rewrites", soaked.rewrites.load(Ordering::Relaxed) as u64);
-        }
+    rig::alone!(base::NO_SPARES);
+    let options = json!({
+        "trusted": true, "drain_delay_ms": 200, "reconnect": { "delays_ms": { "local": [20, 200] } },
     });
+    let size = Size::of_run();
+    let (rig, count) = (Rig::new(options), size.sessions);
+    let soaked = Arc::new(Soaked {
+        rig,
+        size,
+        sessions: Mutex::default(),
+        over: AtomicBool::new(false),
+        calls: AtomicUsize::new(0),
+        rewrites: AtomicUsize::new(0),
+        ends: Mutex::default(),
+        seed: 7,
+    });
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let samples = runtime.block_on(async {
+        let watched = soaked.meet_all().await;
+        let mut dice = Dice(soaked.seed);
+        let opened: Vec<_> = (0..count).map(|it| soaked.session(it, &mut dice)).collect();
+        *soaked.sessions.lock().unwrap() = opened;
+        let callers: Vec<_> = (0..soaked.size.callers as u64)
+            .map(|caller| {
+                let soaked = soaked.clone();
+                tokio::spawn(async move { soaked.call(caller + 1).await })
+            })
+            .collect();
+        let opened = soaked.sessions.lock().unwrap().clone();
+        for session in opened {
+            session.ready(None, Some(HANG)).await.unwrap();
+        }
+        let samples = soaked.trouble(watched).await;
+        soaked.over.store(true, Ordering::Relaxed);
+        for caller in callers {
+            caller.await.unwrap();
+        }
+        samples
+    });
+    let ends = soaked.ends.lock().unwrap().clone();
+    println!("{} seconds, calls: {ends:?}", samples.len());
+    assert_flat(&samples);
+    // The last, where a server was edited between the look at the tools and the call.
+    let may_end = ["answered", "call_interrupted", "unavailable", "closed", "tool_not_found"];
+    assert!(ends.keys().all(|end| may_end.contains(end)), "{ends:?}");
+    assert!(ends["answered"] > samples.len(), "{ends:?}");
+    soaked.sessions.lock().unwrap().clear();
+    until(|| soaked.rig.pool.status()["totals"]["entries"] == 0);
+    soaked.rig.wait_for_no_process();
+    score::done("soak/seconds", samples.len() as u64);
+    if soaked.size.watched > 0 {
+        score::done("soak/rewrites", soaked.rewrites.load(Ordering::Relaxed) as u64);
+    }
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use rig::{HANG, Rig, acquire, host, traces};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, CallResult, Error, ErrorCode, EventKind, EventMask, Lease,
@@ -15,8 +16,7 @@ use trunkline::{
 };
 
 use crate::base::Base;
-use crate::rig::{HANG, Rig, acquire};
-use crate::{host, rounds, traces};
+use crate::rounds;
 
 /// Threads that wait side by side.
 const THREADS: usize = 4;
@@ -218,48 +218,44 @@ async fn until_connected(events: &Subscription) -> usize {
 /// SPEC 5.1, 5.4 to 5.6, 5.10, I-25.
 #[test]
 fn threads_that_wait_alone_and_together_lose_no_call_and_no_message() {
-    traces::alone(
-        "waits::threads_that_wait_alone_and_together_lose_no_call_and_no_message",
-        || {
-            let rig = Rig::new(json!({
-                "drain_delay_ms": 0, "exit_grace_ms": 300,
-                "reconnect": { "delays_ms": { "local": [0] }, "breaker": { "losses": 1000 }, "healthy_after_ms": 0 },
-            }));
-            host(rig.configure(json!({ "s": rig.server(&[]) })));
-            let base = host(Base::new(&rig, "s"));
-            let here = AtomicUsize::new(0);
-            let session = rig.session("a");
-            let events = session.subscribe(EventMask::ALL).unwrap();
-            let lease = host(acquire(&session, "s"));
-            for round in 0..rounds(6, 300) {
-                here.fetch_add(alone(&lease, "alone"), Ordering::Relaxed);
-                in_turns(&lease);
-                let each = Ends::from([
-                    ("ok", CALLS / 10 * 8),
-                    ("timeout", CALLS / 10),
-                    ("cancelled", CALLS / 10),
-                ]);
-                assert_eq!(together(&lease, THREADS), each, "with nobody beside");
-                let mut ends: Vec<Ends> = thread::scope(|scope| {
-                    let waits = |thread| {
-                        let lease = &lease;
-                        scope.spawn(move || together(lease, thread))
-                    };
-                    let waiting: Vec<_> = (0..THREADS).map(waits).collect();
-                    let beside = scope.spawn(|| beside(&lease));
-                    let ends = waiting.into_iter().chain([beside]);
-                    ends.map(|thread| thread.join().unwrap()).collect()
-                });
-                assert_eq!(ends.pop(), Some(Ends::from([("ok", CALLS)])));
-                assert_eq!(ends, vec![each; THREADS]);
-                amid_messages(&lease);
-                closed(&rig, round);
-                killed(&lease, round);
-                assert_eq!(host(until_connected(&events)), CALLS, "every log message once");
-            }
-            drop((lease, events, session));
-            println!("{} answers were read by the thread that waited alone", here.into_inner());
-            base.returns(&rig);
-        },
-    );
+    rig::alone!();
+    let rig = Rig::new(json!({
+        "drain_delay_ms": 0, "exit_grace_ms": 300,
+        "reconnect": { "delays_ms": { "local": [0] }, "breaker": { "losses": 1000 }, "healthy_after_ms": 0 },
+    }));
+    host(rig.configure(json!({ "s": rig.server(&[]) })));
+    let base = host(Base::new(&rig, "s"));
+    let here = AtomicUsize::new(0);
+    let session = rig.session("a");
+    let events = session.subscribe(EventMask::ALL).unwrap();
+    let lease = host(acquire(&session, "s"));
+    for round in 0..rounds(6, 300) {
+        here.fetch_add(alone(&lease, "alone"), Ordering::Relaxed);
+        in_turns(&lease);
+        let each = Ends::from([
+            ("ok", CALLS / 10 * 8),
+            ("timeout", CALLS / 10),
+            ("cancelled", CALLS / 10),
+        ]);
+        assert_eq!(together(&lease, THREADS), each, "with nobody beside");
+        let mut ends: Vec<Ends> = thread::scope(|scope| {
+            let waits = |thread| {
+                let lease = &lease;
+                scope.spawn(move || together(lease, thread))
+            };
+            let waiting: Vec<_> = (0..THREADS).map(waits).collect();
+            let beside = scope.spawn(|| beside(&lease));
+            let ends = waiting.into_iter().chain([beside]);
+            ends.map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(ends.pop(), Some(Ends::from([("ok", CALLS)])));
+        assert_eq!(ends, vec![each; THREADS]);
+        amid_messages(&lease);
+        closed(&rig, round);
+        killed(&lease, round);
+        assert_eq!(host(until_connected(&events)), CALLS, "every log message once");
+    }
+    drop((lease, events, session));
+    println!("{} answers were read by the thread that waited alone", here.into_inner());
+    base.returns(&rig);
 }

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use rig::traces::{Family, kill};
+use rig::{testserver, until};
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::rig::{testserver, until};
-use crate::traces::{Family, kill};
 
 /// One way to make an end hard.
 #[derive(Deserialize)]
@@ -95,7 +94,7 @@ impl Behaviour {
             None => {}
             Some("leader dies") => {
                 kill("KILL", pid);
-                until(|| !crate::rig::runs(pid));
+                until(|| !rig::runs(pid));
             }
             Some("stopped") => {
                 kill("STOP", pid);

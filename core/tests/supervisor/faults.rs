@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
+use rig::traces::{self, Family, kill, parent};
+use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::{CallOptions, ErrorCode, EventKind, EventMask};
 
 use crate::behaviours::BEHAVIOURS;
-use crate::rig::{HANG, Rig, acquire, text, until};
-use crate::traces::{self, Family, kill, parent};
-use crate::{established, host};
+use crate::established;
 
 /// Who is killed.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ fn nothing_survives_the_loss_of(holder: Holder) {
                 Holder::Keeper => kill("KILL", keeper),
                 Holder::Supervisor => kill("KILL", parent(keeper).unwrap()),
             }
-            until(|| !members.iter().any(|pid| crate::rig::runs(*pid)));
+            until(|| !members.iter().any(|pid| rig::runs(*pid)));
             println!("holder killed {:38} {:?}", behaviour.name, begun.elapsed());
         });
         drop(rig);
@@ -49,112 +49,104 @@ fn nothing_survives_the_loss_of(holder: Holder) {
 /// SECURITY row 1, the twelfth behaviour: the keeper of a server is killed.
 #[test]
 fn nothing_survives_a_killed_keeper() {
-    traces::alone("faults::nothing_survives_a_killed_keeper", || {
-        nothing_survives_the_loss_of(Holder::Keeper);
-    });
+    rig::alone!();
+    nothing_survives_the_loss_of(Holder::Keeper);
 }
 
 /// SECURITY row 1, the twelfth behaviour: the supervisor is killed.
 #[test]
 fn nothing_survives_a_killed_supervisor() {
-    traces::alone("faults::nothing_survives_a_killed_supervisor", || {
-        nothing_survives_the_loss_of(Holder::Supervisor);
-    });
+    rig::alone!();
+    nothing_survives_the_loss_of(Holder::Supervisor);
 }
 
 /// A server loses its supervisor: the loss is told with its reason, and the lease works again under a new one.
 #[test]
 fn the_loss_of_the_supervisor_is_reported_and_the_next_start_has_a_new_one() {
-    const TEST: &str =
-        "faults::the_loss_of_the_supervisor_is_reported_and_the_next_start_has_a_new_one";
-    traces::alone(TEST, || {
-        let rig = Rig::new(json!({}));
-        host(async {
-            rig.configure(json!({ "s": rig.server(&[]) })).await;
-            let session = rig.session("a");
-            let events = session.subscribe(EventMask::ALL).unwrap();
-            let lease = acquire(&session, "s").await;
-            let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
-            let supervisor = parent(pid).and_then(parent).unwrap();
-            kill("KILL", supervisor);
-            let disconnected = async {
-                loop {
-                    let event = events.next().await.expect("it does not end");
-                    if event.kind() == EventKind::Disconnected {
-                        return event.json().to_owned();
-                    }
+    rig::alone!();
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        let events = session.subscribe(EventMask::ALL).unwrap();
+        let lease = acquire(&session, "s").await;
+        let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+        let supervisor = parent(pid).and_then(parent).unwrap();
+        kill("KILL", supervisor);
+        let disconnected = async {
+            loop {
+                let event = events.next().await.expect("it does not end");
+                if event.kind() == EventKind::Disconnected {
+                    return event.json().to_owned();
                 }
-            };
-            let disconnected = tokio::time::timeout(HANG, disconnected).await.unwrap();
-            assert!(disconnected.contains("transport_closed"), "{disconnected}");
-            let lease = acquire(&session, "s").await;
-            let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
-            let next = parent(pid).and_then(parent).unwrap();
-            assert_ne!(next, supervisor);
-            assert_eq!(rig.pool.status()["supervision"], "supervisor");
-        });
+            }
+        };
+        let disconnected = tokio::time::timeout(HANG, disconnected).await.unwrap();
+        assert!(disconnected.contains("transport_closed"), "{disconnected}");
+        let lease = acquire(&session, "s").await;
+        let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+        let next = parent(pid).and_then(parent).unwrap();
+        assert_ne!(next, supervisor);
+        assert_eq!(rig.pool.status()["supervision"], "supervisor");
     });
 }
 
 /// SPEC 4.6: what cannot be started is told as it is, and leaves nothing.
 #[test]
 fn what_cannot_be_started_is_told_with_its_reason() {
-    traces::alone("faults::what_cannot_be_started_is_told_with_its_reason", || {
-        let rig = Rig::new(json!({}));
-        let text = rig.path("text");
-        std::fs::write(&text, "not a program").unwrap();
-        std::fs::set_permissions(&text, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-            .unwrap();
-        host(async {
-            let servers = json!({
-                "missing": { "command": "no-such-program" },
-                "text": { "command": text },
-                "folder": { "command": "/bin/sh", "cwd": "/no/such/folder" },
-                "huge": { "command": "/bin/sh", "args": ["-c", ":", "x".repeat(4 << 20)] },
-                "early": { "command": "/bin/sh", "args": ["-c", "exit 3"] },
-            });
-            rig.configure(servers).await;
-            let session = rig.session("a");
-            let options = trunkline::AcquireOptions::default();
-            for (server, code, errno) in [
-                ("missing", ErrorCode::SpawnFailed, Some(2)),
-                ("text", ErrorCode::SpawnFailed, Some(8)),
-                ("folder", ErrorCode::SpawnFailed, Some(2)),
-                ("huge", ErrorCode::SpawnFailed, Some(7)),
-                ("early", ErrorCode::Exited, None),
-            ] {
-                let error = session.acquire(server, None, &options).await.err().unwrap();
-                assert_eq!(error.code(), code, "{server}: {error}");
-                let found = error.detail().get("errno").and_then(|it| it.as_i64());
-                assert_eq!(found, errno, "{server}: {error}");
-            }
-            assert_eq!(rig.pool.status()["supervision"], "supervisor");
+    rig::alone!();
+    let rig = Rig::new(json!({}));
+    let text = rig.path("text");
+    std::fs::write(&text, "not a program").unwrap();
+    std::fs::set_permissions(&text, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    host(async {
+        let servers = json!({
+            "missing": { "command": "no-such-program" },
+            "text": { "command": text },
+            "folder": { "command": "/bin/sh", "cwd": "/no/such/folder" },
+            "huge": { "command": "/bin/sh", "args": ["-c", ":", "x".repeat(4 << 20)] },
+            "early": { "command": "/bin/sh", "args": ["-c", "exit 3"] },
         });
+        rig.configure(servers).await;
+        let session = rig.session("a");
+        let options = trunkline::AcquireOptions::default();
+        for (server, code, errno) in [
+            ("missing", ErrorCode::SpawnFailed, Some(2)),
+            ("text", ErrorCode::SpawnFailed, Some(8)),
+            ("folder", ErrorCode::SpawnFailed, Some(2)),
+            ("huge", ErrorCode::SpawnFailed, Some(7)),
+            ("early", ErrorCode::Exited, None),
+        ] {
+            let error = session.acquire(server, None, &options).await.err().unwrap();
+            assert_eq!(error.code(), code, "{server}: {error}");
+            let found = error.detail().get("errno").and_then(|it| it.as_i64());
+            assert_eq!(found, errno, "{server}: {error}");
+        }
+        assert_eq!(rig.pool.status()["supervision"], "supervisor");
     });
 }
 
 /// I-20: a fork of the host ends without a word to its parent's supervisor.
 #[test]
 fn a_fork_of_the_host_leaves_its_servers_alone() {
-    traces::alone("faults::a_fork_of_the_host_leaves_its_servers_alone", || {
-        let rig = Rig::new(json!({}));
-        let session = rig.session("a");
-        let lease = host(async {
-            rig.configure(json!({ "s": rig.server(&[]) })).await;
-            acquire(&session, "s").await
-        });
-        // SAFETY: the child ends at once, by the ordinary exit, which runs what the host has arranged for it.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            std::process::exit(0);
-        }
-        let mut status = -1;
-        // SAFETY: waits for the child of the line above.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        assert_eq!(status, 0);
-        host(async {
-            lease.call_tool("pid", "{}", &CallOptions::default()).await.unwrap();
-        });
-        drop(lease);
+    rig::alone!();
+    let rig = Rig::new(json!({}));
+    let session = rig.session("a");
+    let lease = host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        acquire(&session, "s").await
     });
+    // SAFETY: the child ends at once, by the ordinary exit, which runs what the host has arranged for it.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        std::process::exit(0);
+    }
+    let mut status = -1;
+    // SAFETY: waits for the child of the line above.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    host(async {
+        lease.call_tool("pid", "{}", &CallOptions::default()).await.unwrap();
+    });
+    drop(lease);
 }

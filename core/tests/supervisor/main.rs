@@ -5,21 +5,17 @@
 
 mod behaviours;
 mod faults;
-#[path = "../rig/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
 mod terminated;
-mod traces;
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use rig::{HANG, Rig, acquire, runs, text, until};
+use rig::{HANG, Rig, acquire, apart, host, runs, text, until};
 use serde_json::{Value, json};
 use trunkline::{DrainOptions, Lease, Session};
 
 use behaviours::{BEHAVIOURS, Behaviour, faultserver, named};
-use traces::{Family, kill, parent};
+use rig::traces::{self, Family, kill, parent};
 
 /// Connects a server with this behaviour, and brings it to where its close is interesting.
 async fn established(rig: &Rig, behaviour: &Behaviour, family: &Family) -> (Session, Lease, u32) {
@@ -31,11 +27,6 @@ async fn established(rig: &Rig, behaviour: &Behaviour, family: &Family) -> (Sess
     until(|| family.members().len() >= behaviour.members);
     behaviour.provoke(pid);
     (session, lease, pid)
-}
-
-/// A host of its own: any executor will do.
-fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 /// Ends every server by its graces alone, without the deadline of a close; how long that took.
@@ -69,13 +60,13 @@ fn nothing_survives_a_close() {
 /// I-21, SECURITY row 2: each of the behaviours, and the host killed amid it.
 #[test]
 fn nothing_survives_a_killed_host() {
-    const TEST: &str = "nothing_survives_a_killed_host";
-    if let Some(given) = traces::in_host(TEST) {
+    let test = rig::this_test!();
+    if let Some(given) = apart::given(test) {
         live_until_killed(&given);
     }
     for behaviour in BEHAVIOURS.iter() {
         let family = Family::new(&behaviour.name);
-        let mut killed = traces::Host::start(TEST, &json!([behaviour.name, family.mark()]));
+        let mut killed = apart::Host::start(test, &json!([behaviour.name, family.mark()]));
         let ready = killed.read_line();
         let pid: u32 = ready.trim().parse().unwrap_or_else(|_| panic!("{ready}"));
         let holders = [parent(pid), parent(pid).and_then(parent)];
@@ -104,8 +95,8 @@ fn live_until_killed(given: &Value) -> ! {
 /// I-21: a host that is killed while it connects.
 #[test]
 fn nothing_survives_a_host_that_is_killed_while_it_connects() {
-    const TEST: &str = "nothing_survives_a_host_that_is_killed_while_it_connects";
-    if let Some(given) = traces::in_host(TEST) {
+    let test = rig::this_test!();
+    if let Some(given) = apart::given(test) {
         let rig = Rig::new(json!({}));
         let family = Family::of(given.as_str().unwrap());
         host(async {
@@ -116,7 +107,7 @@ fn nothing_survives_a_host_that_is_killed_while_it_connects() {
         });
     }
     let family = Family::new("connecting");
-    let mut killed = traces::Host::start(TEST, &json!(family.mark()));
+    let mut killed = apart::Host::start(test, &json!(family.mark()));
     killed.read_line();
     until(|| !family.members().is_empty());
     killed.kill();
@@ -151,86 +142,80 @@ fn ten_deaf_servers_close_in_the_time_of_one() {
 /// I-25: starts and ends leave neither a process nor a descriptor, here or in the supervisor.
 #[test]
 fn two_hundred_starts_and_ends_leave_no_descriptor() {
-    const TEST: &str = "two_hundred_starts_and_ends_leave_no_descriptor";
-    traces::alone(TEST, || {
-        let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
-        let supervisor = host(async {
-            rig.configure(json!({ "s": rig.server(&[]) })).await;
-            let session = rig.session("a");
-            let lease = acquire(&session, "s").await;
-            let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
-            parent(pid).and_then(parent).unwrap()
-        });
-        rig.wait_for_no_process();
-        let open = || (traces::descriptors(std::process::id()), traces::descriptors(supervisor));
-        until(|| traces::children(supervisor) == 0);
-        let before = open();
-        host(async {
-            let session = rig.session("b");
-            for _ in 0..200 {
-                drop(acquire(&session, "s").await);
-            }
-        });
-        rig.wait_for_no_process();
-        until(|| traces::children(supervisor) == 0);
-        until(|| open() <= before);
+    rig::alone!();
+    let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
+    let supervisor = host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+        parent(pid).and_then(parent).unwrap()
     });
+    rig.wait_for_no_process();
+    let open = || (traces::descriptors(std::process::id()), traces::descriptors(supervisor));
+    until(|| traces::children(supervisor) == 0);
+    let before = open();
+    host(async {
+        let session = rig.session("b");
+        for _ in 0..200 {
+            drop(acquire(&session, "s").await);
+        }
+    });
+    rig.wait_for_no_process();
+    until(|| traces::children(supervisor) == 0);
+    until(|| open() <= before);
 }
 
 /// SECURITY 6: the fallback, chosen or not, is told.
 #[test]
 fn a_host_may_choose_the_groups() {
-    const TEST: &str = "a_host_may_choose_the_groups";
-    traces::alone_with(TEST, ("TRUNKLINE_SUPERVISION", "group"), || {
-        let rig = Rig::new(json!({}));
-        host(async {
-            rig.configure(json!({ "s": rig.server(&[]) })).await;
-            let lease = acquire(&rig.session("a"), "s").await;
-            assert_eq!(rig.pool.status()["supervision"], "group");
-            let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
-            assert_eq!(parent(pid), Some(std::process::id()));
-        });
+    rig::alone!(("TRUNKLINE_SUPERVISION", "group"));
+    let rig = Rig::new(json!({}));
+    host(async {
+        rig.configure(json!({ "s": rig.server(&[]) })).await;
+        let lease = acquire(&rig.session("a"), "s").await;
+        assert_eq!(rig.pool.status()["supervision"], "group");
+        let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+        assert_eq!(parent(pid), Some(std::process::id()));
     });
 }
 
 /// SPEC 16.3, 16.4: where the groups are, the servers of a fork end with it, and those of its parent do not.
 #[test]
 fn a_fork_answers_for_its_own_servers_alone() {
-    const TEST: &str = "a_fork_answers_for_its_own_servers_alone";
-    traces::alone_with(TEST, ("TRUNKLINE_SUPERVISION", "group"), || {
-        let rig = Rig::new(json!({}));
-        let pid_of = |rig: &Rig, flags: &[&str]| -> u32 {
-            host(async {
-                rig.configure(json!({ "s": rig.server(flags) })).await;
-                let lease = acquire(&rig.session("a"), "s").await;
-                let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
-                std::mem::forget(lease);
-                pid
-            })
-        };
-        let parents = pid_of(&rig, &[]);
-        let (mut told, mut tell) = std::io::pipe().unwrap();
-        // SAFETY: this process has no other thread that could hold a lock which the child needs: the library has its own for that.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let own = Rig::new(json!({}));
-            let pid = pid_of(&own, &["--ignore-eof", "--ignore-term"]);
-            tell.write_all(&pid.to_le_bytes()).unwrap();
-            // Nothing is dropped here.
-            std::fs::remove_dir_all(own.path("starts").parent().unwrap()).unwrap();
-            // SAFETY: ends the process as `main` would, and drops nothing.
-            unsafe { libc::exit(0) };
-        }
-        drop(tell);
-        let mut pid = [0; 4];
-        told.read_exact(&mut pid).unwrap();
-        let mut status = 0;
-        // SAFETY: the child is ours, and `status` is writable.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
-        until(|| !runs(u32::from_le_bytes(pid)));
-        assert!(runs(parents));
-    });
+    rig::alone!(("TRUNKLINE_SUPERVISION", "group"));
+    let rig = Rig::new(json!({}));
+    let pid_of = |rig: &Rig, flags: &[&str]| -> u32 {
+        host(async {
+            rig.configure(json!({ "s": rig.server(flags) })).await;
+            let lease = acquire(&rig.session("a"), "s").await;
+            let pid = text(&lease, "pid", json!({})).await.parse().unwrap();
+            std::mem::forget(lease);
+            pid
+        })
+    };
+    let parents = pid_of(&rig, &[]);
+    let (mut told, mut tell) = std::io::pipe().unwrap();
+    // SAFETY: this process has no other thread that could hold a lock which the child needs: the library has its own for that.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let own = Rig::new(json!({}));
+        let pid = pid_of(&own, &["--ignore-eof", "--ignore-term"]);
+        tell.write_all(&pid.to_le_bytes()).unwrap();
+        // Nothing is dropped here.
+        std::fs::remove_dir_all(own.path("starts").parent().unwrap()).unwrap();
+        // SAFETY: ends the process as `main` would, and drops nothing.
+        unsafe { libc::exit(0) };
+    }
+    drop(tell);
+    let mut pid = [0; 4];
+    told.read_exact(&mut pid).unwrap();
+    let mut status = 0;
+    // SAFETY: the child is ours, and `status` is writable.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+    until(|| !runs(u32::from_le_bytes(pid)));
+    assert!(runs(parents));
 }
 
 /// The supervisor and the keepers have nothing of the host: neither its environment nor its terminal nor its folder.

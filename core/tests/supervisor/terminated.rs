@@ -1,11 +1,11 @@
 //! SIGTERM reaches everything below a server (SPEC 9.8): whatever it misses is there until it is killed.
 
+use rig::traces::Family;
+use rig::{HANG, Rig, acquire, host, testserver, until};
 use serde_json::{Value, json};
 
 use crate::behaviours::faultserver;
-use crate::rig::{HANG, Rig, acquire, testserver, until};
-use crate::traces::Family;
-use crate::{ends_in_order, host};
+use crate::ends_in_order;
 
 /// Ends a server, of so many processes at least, that the end of its input does not end: SIGTERM does.
 fn ends_by_sigterm(server: Value, family: &Family, members: usize) {

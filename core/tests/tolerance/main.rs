@@ -21,28 +21,17 @@
 //!
 //! `TOLERANCE_ONLY` is a part of the names of the rows that are met alone.
 
-#[path = "../behaviour/expect.rs"]
-#[allow(dead_code, reason = "the behaviour runner uses the rest")]
-mod expect;
 mod oauth;
-#[path = "../http/remote.rs"]
-#[allow(dead_code, reason = "the tests of HTTP use the rest")]
-mod remote;
-#[path = "../rig/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
-mod rig;
 mod rows;
 mod seen;
 mod server;
-#[path = "../behaviour/values.rs"]
-#[allow(dead_code, reason = "the behaviour runner uses the rest")]
-mod values;
 mod wire;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rig::expect;
 use serde_json::Value;
 
 use rows::Row;

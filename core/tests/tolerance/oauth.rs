@@ -1,16 +1,11 @@
 //! What an authorization server says: how a sign-in ends, and what is left after it.
 
+use rig::person::{assert_shows_no_secret, guarded, options, visit};
+use rig::{Rig, acquire, host, text};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error};
 
-use crate::remote::host;
-use crate::rig::{Rig, acquire, text};
 use crate::rows::Row;
-use person::{assert_shows_no_secret, guarded, options, visit};
-
-#[path = "../http/auth/person.rs"]
-#[allow(dead_code, reason = "the tests of sign-ins use the rest")]
-mod person;
 
 pub fn see(row: &Row) -> Value {
     let rig = Rig::new(json!({}));

@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use rig::{Rig, acquire, expect, host, testserver};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, CallOptions, CallResult, Error, EventMask, Lease, List, Session, Subscription,
 };
 
-use crate::expect;
-use crate::remote::host;
-use crate::rig::{Rig, acquire, testserver};
 use crate::rows::Row;
 use crate::server::{Server, TRANSPORTS, Transport};
 

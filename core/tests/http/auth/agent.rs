@@ -1,10 +1,9 @@
 //! Who says that it sends: every request of the library.
 
+use rig::person::{self, call, guarded, guarded_socket, refusal, sign_in};
+use rig::remote::{Remote, close, sockets_to};
+use rig::{Rig, acquire, host, until};
 use serde_json::{Value, json};
-
-use super::person::{self, call, guarded, guarded_socket, refusal, sign_in};
-use crate::remote::{Remote, close, host, sockets_to};
-use crate::rig::{Rig, acquire, until};
 
 /// The agent of everything that the library sends.
 const OWN: &str = concat!("trunkline/", env!("CARGO_PKG_VERSION"));

@@ -1,12 +1,12 @@
 //! What ordinary authorization servers answer that is odd, and what of it is wrong: a table of what they say, and what must come of it.
 
+use rig::person::{assert_shows_no_secret, call, guarded, sign_in};
+use rig::remote::Remote;
+use rig::{Rig, acquire, host};
 use serde_json::{Value, json};
 use trunkline::{Error, EventMask};
 
 use super::hostile::attempt;
-use super::person::{assert_shows_no_secret, call, guarded, sign_in};
-use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire};
 
 const CASES: &str = include_str!("answers.json");
 
@@ -94,7 +94,7 @@ fn a_token_of_no_known_kind_is_told_by_a_warning() {
             rig.configure(json!({ "s": config })).await;
             let events = rig.pool.subscribe(EventMask::ALL).unwrap();
             let session = rig.session("a");
-            super::person::refusal(&session).await;
+            rig::person::refusal(&session).await;
             sign_in(&rig, "s").await.unwrap();
             let all: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
             let said = |text: &str| text.contains("\"token_type\"") && text.contains(words);

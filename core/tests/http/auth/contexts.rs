@@ -1,11 +1,10 @@
 //! Whose credentials changed: what they let in, and what they leave alone.
 
+use rig::person::{guarded, sign_in};
+use rig::remote::Remote;
+use rig::{Rig, acquire, host, text};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, HandlerKind, Handlers, Session, SessionOptions};
-
-use super::person::{guarded, sign_in};
-use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire, text};
 
 /// A session with this token of its own.
 fn with_token(rig: &Rig, token: &'static str) -> Session {

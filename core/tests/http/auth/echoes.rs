@@ -1,11 +1,9 @@
 //! Servers that say back what they were let in with.
 
+use rig::person::{CANARIES, assert_shows_no_secret, guarded, sign_in};
+use rig::{Rig, acquire, host, until};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, EventMask, SessionOptions};
-
-use super::person::{CANARIES, assert_shows_no_secret, guarded, sign_in};
-use crate::remote::host;
-use crate::rig::{Rig, acquire, until};
 
 /// S-48: a token that came while the pool ran is as secret as one of the configuration: in errors of calls, in log messages, and in
 /// the errors of HTTP.

@@ -1,13 +1,10 @@
 //! What a sign-in is good for: who gets the server back, and how tokens are renewed.
 
+use rig::person::{self, assert_shows_no_secret, call, guarded, options, refusal, sign_in, visit};
+use rig::remote::Remote;
+use rig::{Rig, acquire, host, until, until_it_holds};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, ErrorCode, Session};
-
-use super::person::{
-    self, assert_shows_no_secret, call, guarded, options, refusal, sign_in, visit,
-};
-use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire, until, until_it_holds};
 
 /// A pool with one such server as `s`, and a session that wants nothing unasked.
 async fn start(rig: &Rig, ways: Value, oauth: Value) -> (Remote, Session) {

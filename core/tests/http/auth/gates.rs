@@ -1,11 +1,11 @@
 //! A server that may not run is not signed in to either: nothing is asked of it, nor of its authorization server.
 
+use rig::person::{self, guarded, options, visit};
+use rig::remote::Remote;
+use rig::{Folder, HANG, Rig, host, until};
 use serde_json::{Value, json};
 use trunkline::{Error, ErrorCode, EventMask, GateLists};
 
-use super::person::{self, guarded, options, visit};
-use crate::remote::{Remote, host};
-use crate::rig::{Folder, HANG, Rig, until};
 use crate::trap::Trap;
 
 /// How many requests went to the server or to its authorization server.
@@ -147,7 +147,7 @@ fn a_server_that_was_removed_is_not_signed_in_to() {
         config["share"] = json!("pool");
         let (remote, session) = person::start(&rig, (remote, config)).await;
         person::sign_in(&rig, "s").await.unwrap();
-        let lease = crate::rig::acquire(&session, "s").await;
+        let lease = rig::acquire(&session, "s").await;
         let keeps = rig.session_with(json!({ "id": "keeps", "servers": [], "follow": false }));
         rig.configure(json!({})).await;
         rig.pool.sign_in("s", &options()).await.unwrap();
@@ -174,7 +174,7 @@ fn a_server_that_a_session_brought_is_signed_in_to_as_long_as_the_session() {
         let acquired = session.acquire("s", Some(&spec), &Default::default()).await;
         assert_eq!(acquired.err().unwrap().code(), ErrorCode::AuthRequired);
         person::sign_in(&rig, "s").await.unwrap();
-        drop(crate::rig::acquire(&session, "s").await);
+        drop(rig::acquire(&session, "s").await);
         session.close(None);
         let error = rig.pool.sign_in("s", &options()).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidArgument);
@@ -203,7 +203,7 @@ fn a_sign_in_to_a_configuration_that_is_no_more_is_not_finished() {
         assert_eq!(reason(rig.pool.finish_sign_in(&back).await), "removed");
         assert_eq!(asked(&remote), before);
         person::sign_in(&rig, "s").await.unwrap();
-        drop(crate::rig::acquire(&session, "s").await);
+        drop(rig::acquire(&session, "s").await);
     });
 }
 
@@ -239,7 +239,7 @@ fn a_sign_in_to_what_a_session_keeps_is_finished_whatever_its_name_stands_for() 
         in_project(&rig, &config);
         assert_eq!(reason(rig.pool.sign_in("s", &options()).await), "pending_approval");
         rig.pool.finish_sign_in(&back).await.unwrap();
-        drop(crate::rig::acquire(&keeps, "s").await);
+        drop(rig::acquire(&keeps, "s").await);
     });
 }
 

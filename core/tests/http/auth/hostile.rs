@@ -3,16 +3,12 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use rig::person::{assert_shows_no_secret, guarded, options, visit};
+use rig::{Folder, Rig, apart, host, score};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error};
 
-use super::person::{assert_shows_no_secret, guarded, options, visit};
-use crate::remote::host;
-use crate::rig::{Folder, Rig, score};
 use crate::trap::Trap;
-
-/// Set in the process that is the test's own.
-const ALONE: &str = "TRUNKLINE_TEST_HOSTILE_ALONE";
 
 /// A folder that is not there, and that a case tries to take away when it begins: so the trace has the port of its server.
 const MAY_DIAL: &str = "/nowhere/may-dial-";
@@ -23,8 +19,9 @@ const CASES: &str = include_str!("hostile.json");
 /// nothing of ours arrives there.
 #[test]
 fn a_hostile_authorization_server_gets_nothing() {
-    if std::env::var_os(ALONE).is_none() {
-        return traced();
+    let test = rig::this_test!();
+    if apart::given(test).is_none() {
+        return traced(test);
     }
     let cases: Vec<Value> = serde_json::from_str(CASES).unwrap();
     assert!(cases.len() >= 60, "{} cases", cases.len());
@@ -40,16 +37,14 @@ fn a_hostile_authorization_server_gets_nothing() {
 
 /// The test in a process of its own, since other tests listen too. Each system call of it that dials is traced: it goes to a server of the
 /// case, whatever that says.
-fn traced() {
+fn traced(test: &str) {
     let folder = Folder::new();
     let file = folder.join("trace");
     let mut strace = Command::new("strace");
     let calls = "trace=connect,sendto,sendmsg,sendmmsg,?rmdir,unlinkat";
     strace.args(["-f", "--seccomp-bpf", "-qq", "-e", calls, "-o"]);
     strace.arg(&file).arg(std::env::current_exe().unwrap());
-    let test = "auth::hostile::a_hostile_authorization_server_gets_nothing";
-    strace.args([test, "--exact", "--nocapture"]).env(ALONE, "1");
-    let output = strace.output().expect("strace is installed");
+    let output = apart::again_by(strace, test, &Value::Null).output().expect("strace is installed");
     let said = String::from_utf8_lossy(&output.stdout);
     let why = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{test} failed in its own process: {said}{why}");

@@ -9,6 +9,5 @@ mod gates;
 mod hostile;
 mod kept;
 mod order;
-pub mod person;
 mod socket;
 mod source;

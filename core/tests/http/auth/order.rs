@@ -1,12 +1,11 @@
 //! Sign-ins and sign-outs at one time: what was asked for last stands (SPEC 15.3).
 
 use futures_util::future::join;
+use rig::person::{guarded, options, refusal, sign_in, start, visit};
+use rig::remote::Remote;
+use rig::{Rig, acquire, host};
 use serde_json::{Value, json};
 use trunkline::{ErrorCode, Session, SignInOptions};
-
-use super::person::{guarded, options, refusal, sign_in, start, visit};
-use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire};
 
 fn signal(remote: &Remote, name: &str) {
     let pid = remote.pid().to_string();

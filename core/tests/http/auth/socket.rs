@@ -1,13 +1,12 @@
 //! Signing in to servers over websockets, whose credentials go with the request that opens one.
 
-use serde_json::{Value, json};
-use trunkline::{ErrorCode, Session};
-
-use super::person::{
+use rig::person::{
     self, assert_shows_no_secret, call, guarded_socket, options, refusal, sign_in, visit,
 };
-use crate::remote::{Remote, host, sockets_to};
-use crate::rig::{Rig, acquire, until};
+use rig::remote::{Remote, sockets_to};
+use rig::{Rig, acquire, host, until};
+use serde_json::{Value, json};
+use trunkline::{ErrorCode, Session};
 
 async fn start(rig: &Rig, ways: Value) -> (Remote, Session) {
     person::start(rig, guarded_socket(rig, &ways)).await

@@ -4,18 +4,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rig::person::{self, assert_shows_no_secret, call, guarded, refusal, sign_in};
+use rig::remote::Remote;
+use rig::{Rig, acquire, host, until, until_it_holds};
 use serde_json::{Value, json};
 use trunkline::{
     AcquireOptions, ErrorCode, HandlerKind, HandlerResult, Handlers, Lease, PoolOptions, Refusal,
     ServerRequest, Session, SessionOptions,
 };
 
-use super::person::{self, assert_shows_no_secret, call, guarded, refusal, sign_in};
-use crate::remote::{Remote, host};
-use crate::rig::{Rig, acquire, until, until_it_holds};
-
 /// Longer than anything takes that ends at all.
-const LONG: Duration = crate::rig::HANG;
+const LONG: Duration = rig::HANG;
 
 /// What a host was asked, oldest first.
 type Asked = Arc<Mutex<Vec<Value>>>;

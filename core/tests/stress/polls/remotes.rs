@@ -1,26 +1,24 @@
 //! Connects to remote servers, over each transport.
 
+use rig::remote::{Remote, sockets_to};
+use rig::{traces, until};
 use trunkline::AcquireOptions;
 
 use super::*;
-use crate::remote::{Remote, sockets_to};
-use crate::rig::until;
-use crate::traces;
 
 /// SPEC 3.4, I-04: neither a socket nor, where there are such, a session with the server is left.
 #[test]
 fn an_acquire_over_a_socket_may_be_dropped_at_every_poll() {
-    traces::alone("polls::remotes::an_acquire_over_a_socket_may_be_dropped_at_every_poll", || {
-        let rig = rig();
-        let (stream, modern) = (Remote::start(&rig, "", &[]), &["--era", "modern"]);
-        assert_leaves_nothing(&rig, &stream);
-        // Each session with the server that began has ended.
-        let begun = stream.count("POST", "initialize");
-        until(|| stream.count("DELETE", "") == begun);
-        assert_leaves_nothing(&rig, &Remote::start(&rig, "", modern));
-        assert_leaves_nothing(&rig, &Remote::start_events(&rig, "", &[]));
-        assert_leaves_nothing(&rig, &Remote::start_socket(&rig, "", &[]));
-    });
+    rig::alone!();
+    let rig = rig();
+    let (stream, modern) = (Remote::start(&rig, "", &[]), &["--era", "modern"]);
+    assert_leaves_nothing(&rig, &stream);
+    // Each session with the server that began has ended.
+    let begun = stream.count("POST", "initialize");
+    until(|| stream.count("DELETE", "") == begun);
+    assert_leaves_nothing(&rig, &Remote::start(&rig, "", modern));
+    assert_leaves_nothing(&rig, &Remote::start_events(&rig, "", &[]));
+    assert_leaves_nothing(&rig, &Remote::start_socket(&rig, "", &[]));
 }
 
 fn assert_leaves_nothing(rig: &Rig, remote: &Remote) {

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
+use rig::{HANG, acquire, until};
 use trunkline::{CallOptions, LoadOptions, ReloadOptions, WorkspaceTrust};
 
 use super::*;
-use crate::rig::{HANG, acquire, until};
-use crate::traces;
 
 /// A pool with a watched file of the user's, whose one server does not run.
 fn one_file() -> (Rig, Base, PathBuf) {
@@ -27,64 +26,58 @@ fn watched() -> LoadOptions {
 /// SPEC 10.1, 13.1, I-04: the file is a source then, or none; nothing of it is left when it is removed.
 #[test]
 fn a_load_may_be_dropped_at_every_poll() {
-    traces::alone("polls::sources::a_load_may_be_dropped_at_every_poll", || {
-        let (rig, base, file) = one_file();
-        let source = format!("user:{}", file.display()).parse().unwrap();
-        at_every_poll("Pool::load", |cut| {
-            rig.pool.set_source(&source, None).unwrap();
-            let loaded = host(cut.of(rig.pool.load(&file, &watched()))).map(Result::unwrap);
-            let report = host(rig.pool.load(&file, &watched())).unwrap();
-            let rows = report["servers"].as_object().unwrap();
-            assert!(rows.len() == 1 && rows.contains_key("s"), "{report}");
-            assert_eq!(rig.pool.status()["servers"].as_object().unwrap().len(), 1);
-            drop(host(acquire(&rig.session("a"), "s")));
-            base.returns(&rig);
-            loaded
-        });
+    rig::alone!();
+    let (rig, base, file) = one_file();
+    let source = format!("user:{}", file.display()).parse().unwrap();
+    at_every_poll("Pool::load", |cut| {
+        rig.pool.set_source(&source, None).unwrap();
+        let loaded = host(cut.of(rig.pool.load(&file, &watched()))).map(Result::unwrap);
+        let report = host(rig.pool.load(&file, &watched())).unwrap();
+        let rows = report["servers"].as_object().unwrap();
+        assert!(rows.len() == 1 && rows.contains_key("s"), "{report}");
+        assert_eq!(rig.pool.status()["servers"].as_object().unwrap().len(), 1);
+        drop(host(acquire(&rig.session("a"), "s")));
+        base.returns(&rig);
+        loaded
     });
 }
 
 /// SPEC 13.3, I-04: what it has reconnected is reconnected, and held by whom it was.
 #[test]
 fn a_reload_may_be_dropped_at_every_poll() {
-    traces::alone("polls::sources::a_reload_may_be_dropped_at_every_poll", || {
-        let (rig, base, _) = one_file();
-        let lease = host(acquire(&rig.session("a"), "s"));
-        let wait = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
-        for options in ["{}", r#"{"reconnect":"all"}"#] {
-            let options = ReloadOptions::from_json(options).unwrap();
-            at_every_poll("Pool::reload", |cut| {
-                let report = host(cut.of(rig.pool.reload(&options))).map(Result::unwrap);
-                host(rig.pool.settled(Some(HANG))).unwrap();
-                host(lease.call_tool("pid", "{}", &wait)).unwrap();
-                until(|| rig.running().len() == 1);
-                assert_eq!(
-                    (&entry(&rig)["refs"], &entry(&rig)["in_flight"]),
-                    (&json!(1), &json!(0))
-                );
-                report
-            });
-        }
-        drop(lease);
-        base.returns(&rig);
-    });
+    rig::alone!();
+    let (rig, base, _) = one_file();
+    let lease = host(acquire(&rig.session("a"), "s"));
+    let wait = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
+    for options in ["{}", r#"{"reconnect":"all"}"#] {
+        let options = ReloadOptions::from_json(options).unwrap();
+        at_every_poll("Pool::reload", |cut| {
+            let report = host(cut.of(rig.pool.reload(&options))).map(Result::unwrap);
+            host(rig.pool.settled(Some(HANG))).unwrap();
+            host(lease.call_tool("pid", "{}", &wait)).unwrap();
+            until(|| rig.running().len() == 1);
+            assert_eq!((&entry(&rig)["refs"], &entry(&rig)["in_flight"]), (&json!(1), &json!(0)));
+            report
+        });
+    }
+    drop(lease);
+    base.returns(&rig);
 }
 
 /// SPEC 11.3: the word that was given last holds.
 #[test]
 fn a_word_of_trust_may_be_dropped_at_every_poll() {
-    traces::alone("polls::sources::a_word_of_trust_may_be_dropped_at_every_poll", || {
-        let (rig, base, _) = one_file();
-        let session = rig.session("a");
-        at_every_poll("Pool::set_trusted", |cut| {
-            host(rig.pool.set_trusted(WorkspaceTrust::Untrusted)).unwrap();
-            base.returns(&rig);
-            let trusted = rig.pool.set_trusted(WorkspaceTrust::Trusted);
-            let report = host(cut.of(trusted)).map(Result::unwrap);
-            host(rig.pool.set_trusted(WorkspaceTrust::Trusted)).unwrap();
-            drop(host(acquire(&session, "s")));
-            base.returns(&rig);
-            report
-        });
+    rig::alone!();
+    let (rig, base, _) = one_file();
+    let session = rig.session("a");
+    at_every_poll("Pool::set_trusted", |cut| {
+        host(rig.pool.set_trusted(WorkspaceTrust::Untrusted)).unwrap();
+        base.returns(&rig);
+        let trusted = rig.pool.set_trusted(WorkspaceTrust::Trusted);
+        let report = host(cut.of(trusted)).map(Result::unwrap);
+        host(rig.pool.set_trusted(WorkspaceTrust::Trusted)).unwrap();
+        drop(host(acquire(&session, "s")));
+        base.returns(&rig);
+        report
     });
 }

@@ -1,12 +1,11 @@
 //! Files that cannot be read, and places where nothing can be kept.
 
+use rig::person::{CANARIES, assert_shows_no_secret, sign_in};
+use rig::{acquire, host, until};
 use serde_json::json;
 use trunkline::{ErrorCode, EventMask, Pool, PoolOptions};
 
-use super::super::person::{CANARIES, assert_shows_no_secret, sign_in};
 use super::{Home, call, refusal};
-use crate::remote::host;
-use crate::rig::{acquire, until};
 
 /// SPEC 15.3: a place where nothing can be kept is refused at once, by its name.
 #[test]

@@ -1,12 +1,11 @@
 //! Hosts one after another, and several in one process.
 
+use rig::person::{assert_shows_no_secret, options, sign_in, visit};
+use rig::{acquire, host, until_it_holds};
 use serde_json::json;
 use trunkline::{AcquireOptions, ErrorCode};
 
-use super::super::person::{assert_shows_no_secret, options, sign_in, visit};
 use super::{Home, call, mode, refusal};
-use crate::remote::host;
-use crate::rig::{acquire, until_it_holds};
 
 /// SPEC 15.3, S-12, S-48: what was signed in is there for the next host, nobody else can read it, and a sign-out removes it.
 #[test]

@@ -8,15 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rig::person::guarded;
+use rig::remote::Remote;
+use rig::{Rig, apart};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error, Lease, Session};
-
-use super::person::guarded;
-use crate::remote::Remote;
-use crate::rig::Rig;
-
-/// Tells a process of a test what it is to do: `[configuration, file of tokens]`.
-const CHILD: &str = "TRUNKLINE_TEST_KEPT";
 
 /// A server, and the file that the sign-ins to it are kept in. Both outlive the pools.
 struct Home {
@@ -63,17 +59,16 @@ impl Home {
         let mut child = Command::new("sh");
         child.args(["-c", &format!("{shell} exec \"$@\""), "sh"]);
         child.arg(std::env::current_exe().unwrap());
-        child.args(["--exact", &format!("auth::kept::processes::{test}"), "--nocapture"]);
-        child.env(CHILD, json!([self.config, self.tokens]).to_string());
+        let mut child = apart::again_by(child, test, &json!([self.config, self.tokens]));
         // What the child leaves when it is killed goes with the rig.
         child.env("TMPDIR", self.rig.path("")).stdin(Stdio::null());
         child
     }
 }
 
-/// The pool of a child, with its server configured.
-fn of_child() -> Option<(Rig, Value)> {
-    let told: Value = serde_json::from_str(&std::env::var(CHILD).ok()?).unwrap();
+/// The pool of a child of that test, with its server configured.
+fn of_child(test: &str) -> Option<(Rig, Value)> {
+    let told = apart::given(test)?;
     Some((Rig::new(json!({ "tokens": told[1] })), told[0].clone()))
 }
 

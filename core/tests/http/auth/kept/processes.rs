@@ -3,13 +3,12 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use rig::person::{CANARIES, options, sign_in, visit};
+use rig::{acquire, host, until, until_it_holds};
 use serde_json::json;
 use trunkline::AcquireOptions;
 
-use super::super::person::{CANARIES, options, sign_in, visit};
 use super::{Home, call, mode, of_child, refusal};
-use crate::remote::host;
-use crate::rig::{acquire, until, until_it_holds};
 
 /// How many configurations each of the processes signs in to that write at one time.
 const SIGN_INS: usize = 8;
@@ -17,8 +16,8 @@ const SIGN_INS: usize = 8;
 /// SPEC 15.3, I-24: processes that write at one time lose nothing of each other.
 #[test]
 fn processes_that_save_at_one_time_lose_nothing() {
-    const TEST: &str = "processes_that_save_at_one_time_lose_nothing";
-    if let Some((rig, mut config)) = of_child() {
+    let test = rig::this_test!();
+    if let Some((rig, mut config)) = of_child(test) {
         return host(async {
             for number in 0..SIGN_INS {
                 let account = format!("{}-{number}", std::process::id());
@@ -29,7 +28,7 @@ fn processes_that_save_at_one_time_lose_nothing() {
         });
     }
     let home = Home::new(json!({}));
-    let children = [(); 3].map(|()| home.child(TEST, "").stdout(Stdio::null()).spawn().unwrap());
+    let children = [(); 3].map(|()| home.child(test, "").stdout(Stdio::null()).spawn().unwrap());
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
@@ -43,8 +42,8 @@ fn processes_that_save_at_one_time_lose_nothing() {
 /// SPEC 15.3: a token that one process renewed is what another sends from then on; nobody asks for one more.
 #[test]
 fn a_process_uses_the_token_that_another_renewed() {
-    const TEST: &str = "a_process_uses_the_token_that_another_renewed";
-    if let Some((rig, config)) = of_child() {
+    let test = rig::this_test!();
+    if let Some((rig, config)) = of_child(test) {
         return host(async {
             rig.configure(json!({ "s": config })).await;
             let session = rig.session("a");
@@ -62,7 +61,7 @@ fn a_process_uses_the_token_that_another_renewed() {
         sign_in(&rig, "s").await.unwrap();
         let lease = acquire(&session, "s").await;
         let before = lease.generation();
-        let output = home.child(TEST, "").output().unwrap();
+        let output = home.child(test, "").output().unwrap();
         assert!(output.status.success(), "{output:?}");
         assert_eq!(home.issued(), 2, "the child renewed it");
         call(&lease).await.unwrap();
@@ -74,8 +73,8 @@ fn a_process_uses_the_token_that_another_renewed() {
 /// SPEC 15.3: of one grant one renewal at a time, of two connections in a process and of two processes.
 #[test]
 fn processes_that_renew_at_one_time_renew_once() {
-    const TEST: &str = "processes_that_renew_at_one_time_renew_once";
-    if let Some((rig, config)) = of_child() {
+    let test = rig::this_test!();
+    if let Some((rig, config)) = of_child(test) {
         return host(async {
             rig.configure(json!({ "s": config, "t": config })).await;
             let session = rig.session("a");
@@ -86,7 +85,7 @@ fn processes_that_renew_at_one_time_renew_once() {
     }
     let home = Home::new(json!({ "uses": [0, 100_000], "renewal_ms": 500 }));
     sign_in_for_later(&home);
-    let children = [(); 2].map(|()| home.child(TEST, "").stdout(Stdio::null()).spawn().unwrap());
+    let children = [(); 2].map(|()| home.child(test, "").stdout(Stdio::null()).spawn().unwrap());
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
@@ -96,8 +95,8 @@ fn processes_that_renew_at_one_time_renew_once() {
 /// SPEC 15.3: what a renewal was issued is kept though the last pool of the process goes meanwhile: what it was issued for is used up.
 #[test]
 fn a_pool_that_goes_while_it_renews_keeps_what_it_is_issued() {
-    const TEST: &str = "a_pool_that_goes_while_it_renews_keeps_what_it_is_issued";
-    if let Some((rig, config)) = of_child() {
+    let test = rig::this_test!();
+    if let Some((rig, config)) = of_child(test) {
         let folder = std::env::temp_dir();
         let tokens = || std::fs::read(folder.join("tokens/tokens.json")).unwrap();
         let before = tokens();
@@ -116,7 +115,7 @@ fn a_pool_that_goes_while_it_renews_keeps_what_it_is_issued() {
     }
     let home = Home::new(json!({ "uses": [0, 100_000], "renewal_ms": 3_000 }));
     sign_in_for_later(&home);
-    let mut child = home.child(TEST, "").stdout(Stdio::null()).spawn().unwrap();
+    let mut child = home.child(test, "").stdout(Stdio::null()).spawn().unwrap();
     until(|| home.issued() == 2);
     std::fs::write(home.rig.path("asked"), "").unwrap();
     assert!(child.wait().unwrap().success());
@@ -141,7 +140,8 @@ fn sign_in_for_later(home: &Home) {
 /// SPEC 15.3, I-23: a disk that takes no more leaves the file as it was, and nothing beside it.
 #[test]
 fn a_full_disk_leaves_the_file_as_it_was() {
-    if let Some((rig, config)) = of_child() {
+    let test = rig::this_test!();
+    if let Some((rig, config)) = of_child(test) {
         return host(async {
             rig.configure(json!({ "s": config })).await;
             let finished = sign_in(&rig, "s").await.unwrap();
@@ -159,8 +159,7 @@ fn a_full_disk_leaves_the_file_as_it_was() {
     });
     let before = std::fs::read(&home.tokens).unwrap();
     // A file may have no byte: what the disk refuses is the same write.
-    let mut child =
-        home.child("a_full_disk_leaves_the_file_as_it_was", "trap '' XFSZ; ulimit -f 0;");
+    let mut child = home.child(test, "trap '' XFSZ; ulimit -f 0;");
     let output = child.output().unwrap();
     let said = format!("{output:?}");
     assert!(output.status.success() && said.contains("it was told"), "{said}");
@@ -177,7 +176,8 @@ fn a_full_disk_leaves_the_file_as_it_was() {
 /// SPEC 15.3, I-23: a process that is killed at any point of a save leaves the old file or the new one.
 #[test]
 fn a_process_that_is_killed_while_it_saves_leaves_a_whole_file() {
-    if let Some((rig, config)) = of_child() {
+    let test = rig::this_test!();
+    if let Some((rig, config)) = of_child(test) {
         return host(async {
             rig.configure(json!({ "s": config })).await;
             loop {
@@ -189,8 +189,7 @@ fn a_process_that_is_killed_while_it_saves_leaves_a_whole_file() {
     let mut saved = 0;
     for round in 0_u64..12 {
         let before = home.issued();
-        let mut child =
-            home.child("a_process_that_is_killed_while_it_saves_leaves_a_whole_file", "");
+        let mut child = home.child(test, "");
         let mut child = child.stdout(Stdio::null()).spawn().unwrap();
         until(|| home.issued() >= before + 3);
         // Another point of a save in each round.

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error, Lease, Session};
 
-use crate::rig::{Rig, testserver};
+use crate::{Rig, testserver};
 
 /// A header value of the configurations here, which nobody may show.
 pub const TOKEN: &str = "Bearer canary-0123456789";
@@ -121,16 +121,11 @@ impl Drop for Remote {
     }
 }
 
-/// Runs what a host does, on a runtime of its own.
-pub fn host<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
 /// A pool with default options, its session `a`, and a lease on this server as `s`.
 pub async fn connected(rig: &Rig, remote: &Remote) -> (Session, Lease) {
     rig.configure(json!({ "s": remote.config() })).await;
     let session = rig.session("a");
-    let lease = crate::rig::acquire(&session, "s").await;
+    let lease = crate::acquire(&session, "s").await;
     (session, lease)
 }
 

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use trunkline::{LoadOptions, Session};
 
-use crate::rig::{Rig, testserver, until};
+use crate::{Rig, testserver, until};
 
 /// A pool, a session that wants every server, and a file of the user's.
 pub struct Edited {
+    /// The pool and its folder.
     pub rig: Rig,
+    /// It wants every server.
     pub session: Session,
+    /// The file of the user.
     pub file: PathBuf,
 }
 
@@ -25,6 +28,7 @@ impl Edited {
         Edited::with(options, file)
     }
 
+    /// The same of a pool with these options.
     pub fn with(options: Value, file: &str) -> Edited {
         let rig = Rig::new(options);
         let session = rig.session_with(json!({ "id": "a" }));
@@ -52,6 +56,7 @@ impl Edited {
         self.settles(labels);
     }
 
+    /// Writes these servers into the file.
     pub fn save(&self, labels: &Labels) {
         std::fs::write(&self.file, self.text(labels)).unwrap();
     }
@@ -63,6 +68,7 @@ impl Edited {
         std::fs::rename(&beside, &self.file).unwrap();
     }
 
+    /// The text of a file with these servers.
     pub fn text(&self, labels: &Labels) -> String {
         let servers: Map<String, Value> =
             labels.iter().map(|(name, label)| (name.clone(), self.server(name, label))).collect();

@@ -6,8 +6,8 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, Error, Lease, Session, SignInOptions};
 
+use crate::Rig;
 use crate::remote::Remote;
-use crate::rig::Rig;
 
 /// Where the host gets redirects.
 pub const REDIRECT: &str = "http://localhost:3000/callback";

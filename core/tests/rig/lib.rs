@@ -1,11 +1,19 @@
 //! What the tests of the public API share: the reference server, its start log, and waiting for what must come.
+//!
+//! `folder.rs`, `score.rs` and `testserver.rs` are modules of other crates as well, and `schedules.rs` of others alone: crates that this one
+//! is built with, or that have nothing to do with the library.
 
+pub mod apart;
+pub mod edited;
+pub mod expect;
 mod folder;
-#[allow(dead_code, reason = "few tests look at the memory they take")]
 pub mod peak;
-#[allow(dead_code, reason = "not every test is a row of the scoreboard")]
+pub mod person;
+pub mod remote;
 pub mod score;
 mod testserver;
+pub mod traces;
+pub mod values;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,6 +31,11 @@ pub use testserver::testserver;
 /// No wait of a test comes near it; a test that reaches it hangs.
 pub const HANG: Duration = Duration::from_secs(90);
 
+/// Runs what a host does, on a runtime of its own, which has nothing to do with the library's.
+pub fn host<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
 /// These options, without what other tests listed unless they say where that is.
 fn alone(mut options: PoolOptions) -> PoolOptions {
     if options.cache == CatalogCache::On {
@@ -33,19 +46,18 @@ fn alone(mut options: PoolOptions) -> PoolOptions {
 
 /// A pool with its own start log, and nothing of it left when it goes.
 pub struct Rig {
+    /// The pool, which is closed with the rig.
     pub pool: Pool,
     folder: Folder,
 }
 
 impl Rig {
     /// A pool with these options, as JSON, in an empty folder.
-    #[allow(dead_code, reason = "not every test is content with the folder it runs in")]
     pub fn new(options: Value) -> Rig {
         Rig::with(PoolOptions::from_json(&options.to_string()).unwrap())
     }
 
     /// The same with options that are no JSON.
-    #[allow(dead_code, reason = "not every test has such options")]
     pub fn with(options: PoolOptions) -> Rig {
         let folder = Folder::new();
         let pool = Pool::new(alone(options)).unwrap();
@@ -53,7 +65,6 @@ impl Rig {
     }
 
     /// A pool with these options, as JSON, whose workspace is the folder `ws` of the test.
-    #[allow(dead_code, reason = "not every test has a workspace of its own")]
     pub fn in_workspace(mut options: Value) -> Rig {
         Rig::in_workspace_with(|workspace| {
             options["workspace"] = json!(workspace);
@@ -62,7 +73,6 @@ impl Rig {
     }
 
     /// The same with options that are made of the workspace.
-    #[allow(dead_code, reason = "not every test has a workspace of its own")]
     pub fn in_workspace_with(options: impl FnOnce(&Path) -> PoolOptions) -> Rig {
         let folder = Folder::new();
         let workspace = folder.join("ws");
@@ -147,7 +157,6 @@ pub fn until(mut holds: impl FnMut() -> bool) {
 }
 
 /// The same in a task, beside which others go on.
-#[allow(dead_code, reason = "few tests wait for another process in a task")]
 pub async fn until_it_holds(mut holds: impl FnMut() -> bool) {
     let steps = async {
         while !holds() {

@@ -10,20 +10,24 @@ use trunkline::Error;
 /// What a step gives.
 #[derive(Clone)]
 pub struct Given {
+    /// It, as JSON.
     pub value: Value,
     /// The bytes of a result, as the library handed them over.
     pub raw: Option<String>,
 }
 
 impl Given {
+    /// Nothing.
     pub fn nothing() -> Given {
         Given { value: Value::Null, raw: None }
     }
 
+    /// A value that was none of a server.
     pub fn value(value: Value) -> Given {
         Given { value, raw: None }
     }
 
+    /// A result, by its bytes.
     pub fn text(text: &str) -> Given {
         let value = serde_json::from_str(text).unwrap_or(Value::Null);
         Given { value, raw: Some(text.to_string()) }
@@ -32,7 +36,9 @@ impl Given {
 
 /// Why a step gave nothing: the library's error, or a slip of the case.
 pub enum Failure {
+    /// The library's error.
     Library(Error),
+    /// What is wrong with the case.
     Case(String),
 }
 
@@ -103,6 +109,7 @@ pub fn servers_within(value: &Value, testserver: &Path, start_log: &str) -> Valu
     }
 }
 
+/// The text of an argument, or none.
 pub fn text(arguments: &[Value], at: usize) -> &str {
     arguments.get(at).and_then(Value::as_str).unwrap_or_default()
 }
@@ -112,6 +119,7 @@ pub fn body(arguments: &[Value], at: usize) -> String {
     arguments.get(at).map_or(String::new(), Value::to_string)
 }
 
+/// That a case has a name that nobody knows.
 pub fn unknown(name: &str) -> Failure {
     Failure::Case(format!("{name} is not known"))
 }
