@@ -82,6 +82,13 @@ impl Machine {
         command
     }
 
+    /// Builds a package with the features that the suite `core` has built everything with that it stands on.
+    pub fn cargo_build(&self, package: &str) -> Command {
+        let mut cargo = self.cargo(&["build", "-p", package]);
+        cargo.args(WITH_FEATURES);
+        cargo
+    }
+
     /// A cargo command with a build folder of its own, so that it waits for no other and none waits for it.
     pub fn cargo_beside(&self, args: &[&str]) -> Command {
         let mut cargo = self.cargo(args);
@@ -172,6 +179,9 @@ impl Machine {
         Ok(modules)
     }
 }
+
+/// The command line is what brings features to the packages that others stand on: named beside one, it leaves nothing to be built twice.
+pub const WITH_FEATURES: [&str; 2] = ["-p", "trunkline-cli"];
 
 /// Writes a small file of our own.
 pub fn write(path: &Path, text: &str) -> Result<(), Stop> {

@@ -35,7 +35,7 @@ pub const LANGUAGES: [Language; 4] = [
 ];
 
 fn rust(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
-    run.command(&mut machine.cargo(&["build", "-p", "trunkline", "--example", "demo"]))?;
+    run.command(machine.cargo_build("trunkline").args(["--example", "demo"]))?;
     Ok(machine.command(machine.target.join("debug/examples/demo")))
 }
 
@@ -48,7 +48,7 @@ fn c(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
 pub fn c_library(machine: &Machine, run: &mut Run, program: &str) -> Result<(), Stop> {
     run.preparation("a C compiler (cc)", machine.command("cc").arg("--version"))?;
     run.preparation("make", machine.command("make").arg("--version"))?;
-    run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
+    run.command(&mut machine.cargo_build("trunkline-dist"))?;
     let mut make = machine.command("make");
     run.command(make.args(["-C", "tests/c", program]).env("TARGET", &machine.target))
 }

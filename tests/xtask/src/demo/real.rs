@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, WITH_FEATURES};
 use crate::run::{Run, Stop};
 use crate::suites;
 
@@ -44,11 +44,12 @@ fn is_telling(line: &str) -> bool {
 }
 
 fn rust(machine: &Machine, run: &mut Run) -> Result<String, Stop> {
-    run.carry_out(&mut machine.cargo(&["test", "-q", "-p", "trunkline", "--test", "real_servers"]))
+    let mut cargo = machine.cargo(&["test", "-q", "-p", "trunkline", "--test", "real_servers"]);
+    run.carry_out(cargo.args(WITH_FEATURES))
 }
 
 fn c(machine: &Machine, run: &mut Run) -> Result<String, Stop> {
-    run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
+    run.command(&mut machine.cargo_build("trunkline-dist"))?;
     let program = machine.target.join("c/real");
     let mut make = machine.command("make");
     make.args(["-s", "-C", "tests/c"]).arg(&program).env("TARGET", &machine.target);

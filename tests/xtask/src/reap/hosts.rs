@@ -20,7 +20,7 @@ pub struct Fleet {
 impl Fleet {
     /// Builds the Rust host, and the others too if `all` are wanted.
     pub fn build(machine: &Machine, run: &mut Run, all: bool) -> Result<Fleet, Stop> {
-        run.command(&mut machine.cargo(&["build", "-p", "trunkline-reap-host"]))?;
+        run.command(&mut machine.cargo_build("trunkline-reap-host"))?;
         let rust = machine.command(machine.target.join("debug/trunkline-reap-host"));
         let mut fleet = Fleet { hosts: vec![("rust", rust)], missing: None };
         for Language { name, .. } in LANGUAGES.iter().filter(|_| all) {

@@ -10,7 +10,7 @@ pub fn c(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.needs("tests/c/Makefile")?;
     machine.testserver(run)?;
     let real = machine.real_servers(run).map(drop);
-    run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
+    run.command(&mut machine.cargo_build("trunkline-dist"))?;
     run.command(&mut make(machine, &["check"]))?;
     real
 }
@@ -18,7 +18,7 @@ pub fn c(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 /// Programs of the Makefile, by its goals.
 pub fn programs(machine: &Machine, run: &mut Run, goals: &[&str]) -> Result<(), Stop> {
     machine.testserver(run)?;
-    run.command(&mut machine.cargo(&["build", "-p", "trunkline-dist"]))?;
+    run.command(&mut machine.cargo_build("trunkline-dist"))?;
     run.command(&mut make(machine, goals))
 }
 

@@ -7,49 +7,41 @@ use std::path::PathBuf;
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
-/// Checked, never run: one for each system, since no code is for one kind of machine alone, and one that has another C library than this
-/// one on another kind of machine. Where no linker is, the supervisor is left out, which must be no error.
-const TARGETS: [&str; 3] = [MACOS, WINDOWS, "aarch64-unknown-linux-musl"];
+/// Checked, never run, each with what is looked at there: one for each system, since no code is for one kind of machine alone, and one that has
+/// another C library than this one on another kind of machine. Where no linker is, the supervisor is left out, which must be no error.
+const TARGETS: [(&str, &[&str]); 3] = [
+    (
+        "aarch64-apple-darwin",
+        &["trunkline-pool", "trunkline", "trunkline-ffi", "trunkline-python", "trunkline-node"],
+    ),
+    ("x86_64-pc-windows-gnu", &["trunkline-pool", "trunkline", "trunkline-ffi"]),
+    ("aarch64-unknown-linux-musl", &["trunkline-pool", "trunkline"]),
+];
 
 /// No system at all, for the pure crate.
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// Where the C library and the packages are checked too, and where the C library is.
-const MACOS: &str = "aarch64-apple-darwin";
-const WINDOWS: &str = "x86_64-pc-windows-gnu";
-
 pub fn platforms(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut rustup = machine.command("rustup");
-    run.preparation("targets", rustup.args(["target", "add", WASM]).args(TARGETS))?;
+    rustup.args(["target", "add", WASM]).args(TARGETS.map(|(target, _)| target));
+    run.preparation("targets", &mut rustup)?;
     run.command(&mut machine.cargo_beside(&["check", "-p", "trunkline-pool", "--target", WASM]))?;
-    clippy(machine, run, &["trunkline-pool", "trunkline"], &TARGETS)?;
-    let bindings = ["trunkline-ffi", "trunkline-python", "trunkline-node"];
-    clippy(machine, run, &bindings, &[MACOS])?;
-    clippy(machine, run, &["trunkline-ffi"], &[WINDOWS])?;
+    for (target, packages) in TARGETS {
+        clippy(machine, run, target, packages)?;
+    }
     packaged(machine, run)
 }
 
-/// One call for all targets, so that they share the time.
-fn clippy(
-    machine: &Machine,
-    run: &mut Run,
-    packages: &[&str],
-    targets: &[&str],
-) -> Result<(), Stop> {
+/// One call for all packages of a target, so that what they stand on is built once.
+fn clippy(machine: &Machine, run: &mut Run, target: &str, packages: &[&str]) -> Result<(), Stop> {
     let mut cargo = machine.cargo_beside(&["clippy", "--quiet", "--lib"]);
-    if packages.contains(&"trunkline") {
-        cargo.args(["--example", "supervisor"]);
-    }
-    for (option, values) in [("-p", packages), ("--target", targets)] {
-        values.iter().for_each(|value| {
-            cargo.args([option, value]);
-        });
+    cargo.args(["--example", "supervisor", "--target", target]);
+    for package in packages {
+        cargo.args(["-p", package]);
     }
     let no_compiler = no_compiler(machine)?;
-    for target in targets {
-        let target = target.replace('-', "_");
-        cargo.env(format!("CC_{target}"), &no_compiler).env(format!("AR_{target}"), &no_compiler);
-    }
+    let target = target.replace('-', "_");
+    cargo.env(format!("CC_{target}"), &no_compiler).env(format!("AR_{target}"), &no_compiler);
     // The packages are built against the stable ABI, which needs no Python to be there.
     run.command(cargo.args(["--", "-D", "warnings"]).env("PYO3_NO_PYTHON", "1"))
 }

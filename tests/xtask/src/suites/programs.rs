@@ -11,21 +11,28 @@ use serde_json::Value;
 use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
-/// What `cargo test` would run: the programs, and then the examples of the documentation. Each call of cargo names the same packages, so
-/// that nothing is built twice.
-pub fn run(machine: &Machine, run: &mut Run, cargo: impl Fn() -> Command) -> Result<(), Stop> {
+/// What these calls of `cargo test` would run: the programs of all, and then the examples of the documentation. A call always names the same
+/// packages, so that nothing is built twice.
+pub fn run(machine: &Machine, run: &mut Run, calls: &[&dyn Fn() -> Command]) -> Result<(), Stop> {
     let listed = ["--no-run", "--message-format=json-render-diagnostics"];
-    let made = run.carry_out(cargo().args(listed))?;
-    let mut programs: Vec<String> = made.lines().filter_map(program).collect();
+    let mut programs: Vec<String> = Vec::new();
+    for cargo in calls {
+        let made = run.carry_out(cargo().args(listed))?;
+        programs.extend(made.lines().filter_map(program));
+    }
     programs.sort_by_key(|line| size(line));
     let list = machine.target.join("xtask/programs");
     write(&list, &programs.join("\n"))?;
     let mut together = in_processes_of_its_own()?;
-    let with = cargo();
-    together.envs(with.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let programs = run.command(together.arg("programs").arg(&list).current_dir(&machine.root));
-    let examples = run.command(cargo().arg("--doc"));
-    programs.and(examples)
+    for cargo in calls {
+        let with = cargo();
+        together.envs(with.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    }
+    let mut outcome = run.command(together.arg("programs").arg(&list).current_dir(&machine.root));
+    for cargo in calls {
+        outcome = outcome.and(run.command(cargo().arg("--doc")));
+    }
+    outcome
 }
 
 /// How large a program of the list is: the larger has more tests, and takes longer.

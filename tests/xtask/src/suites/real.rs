@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::machine::{Machine, write};
+use crate::machine::{Machine, WITH_FEATURES, write};
 use crate::run::{Run, Stop};
 
 /// The Rust tests against them; the other languages run theirs in their own suites.
@@ -12,7 +12,8 @@ pub fn real(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.needs("core/tests/real_servers.rs")?;
     machine.testserver(run)?;
     machine.real_servers(run)?;
-    run.command(&mut machine.cargo(&["test", "-p", "trunkline", "--test", "real_servers"]))
+    let mut cargo = machine.cargo(&["test", "-p", "trunkline", "--test", "real_servers"]);
+    run.command(cargo.args(WITH_FEATURES))
 }
 
 /// Installs the servers and writes the file that `TRUNKLINE_REAL_SERVERS` names: a map of server
