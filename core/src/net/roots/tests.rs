@@ -7,7 +7,8 @@ use super::*;
 use crate::folder::Folder;
 
 fn certificate() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/environment/certificates/authority.pem")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/process/environment/certificates/authority.pem")
 }
 
 fn count(file: Option<&Path>, folders: &[&Path]) -> Option<Result<usize, String>> {

@@ -226,7 +226,7 @@ pub const ROWS: &[Row] = &[
         gate: Form::Each(&[("files", 2_000), ("changes", 64)]),
         full: Form::Each(&[("files", 2_000), ("changes", 64)]),
         source: stress(&[Target {
-            program: &["--test", "hostile"],
+            program: &["--test", "configuration"],
             tests: &["what_nobody_let_in_starts_and_dials_nothing"],
         }]),
     },
@@ -251,7 +251,7 @@ pub const ROWS: &[Row] = &[
         full: Form::Each(&[("generated", 100_000), ("kept", 1_000)]),
         source: stress(&[
             Target { program: STRESS, tests: &["frames::"] },
-            Target { program: &["--test", "bad_frames"], tests: &["every_bad_frame"] },
+            Target { program: &["--test", "odd_servers"], tests: &["every_bad_frame"] },
         ]),
     },
     Row {

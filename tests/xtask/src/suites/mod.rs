@@ -238,9 +238,7 @@ pub fn callbacks(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 /// Secrets in what a host configures, and a search for each in what is shown, in each language.
 pub fn canaries(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
-    run.command(
-        machine.cargo(&["test", "-p", "trunkline", "--test", "canaries"]).arg("no_secret"),
-    )?;
+    run.command(machine.cargo(&["test", "-p", "trunkline", "--test", "process"]).arg("no_secret"))?;
     c::programs(machine, run, &["plain-canaries"])?;
     python::tests(machine, run, "bindings/python/tests/test_canaries.py")?;
     node::tests(machine, run, "bindings/node/test/canaries.test.mjs")

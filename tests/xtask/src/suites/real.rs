@@ -9,7 +9,7 @@ use crate::run::{Run, Stop};
 
 /// The Rust tests against them; the other languages run theirs in their own suites.
 pub fn real(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
-    machine.needs("core/tests/real_servers.rs")?;
+    machine.needs("core/tests/real_servers/main.rs")?;
     machine.testserver(run)?;
     machine.real_servers(run)?;
     let mut cargo = machine.cargo(&["test", "-p", "trunkline", "--test", "real_servers"]);
