@@ -32,7 +32,6 @@ mod request;
 mod risk;
 mod root;
 mod sign_in;
-mod skeleton;
 #[cfg(test)]
 mod tests;
 mod tools;

@@ -74,7 +74,9 @@ fn arrows_that_climb_and_circles_are_told_with_what_makes_them() {
         ("high.rs", "pub fn h() { crate::low::x::g() } pub use crate::low::T;"),
     ]);
     let graph = Graph::new(&files.iter().collect::<Vec<_>>(), "a/src/lib.rs");
-    let table = json!({"low": ["low/"], "high": ["high.rs", "low/x.rs"], "lib": ["lib.rs"]});
+    let files = |files: &[&str]| json!({ "owns": "it", "files": files });
+    let (low, high, lib) = (files(&["low/"]), files(&["high.rs", "low/x.rs"]), files(&["lib.rs"]));
+    let table = json!({ "low": low, "high": high, "lib": lib });
     let reached = graph.files().collect();
     let rooms = rooms_of("a/src/", table.as_object().unwrap(), &reached);
     let climbs = upward(&graph.arrows(), &rooms);

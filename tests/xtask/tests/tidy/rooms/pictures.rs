@@ -1,0 +1,176 @@
+//! The pictures of `ARCHITECTURE.md`: the rooms, from the highest to the lowest, and the flows
+//! through them. Both are made of the data that the tests hold the code to.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::{env, fs};
+
+use serde_json::{Value, json};
+
+use super::CRATES;
+use super::flows::{Flow, Flows, Stage};
+
+const MAP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ARCHITECTURE.md");
+
+const END: &str = "<!-- end of the picture -->\n";
+
+#[test]
+fn the_map_shows_the_rooms_and_the_flows() {
+    let (lists, flows) = (super::read_lists(), Flows::read());
+    let page = fs::read_to_string(MAP).unwrap();
+    let page_now = with_picture(&page, "rooms", &picture_of_rooms(&lists));
+    let page_now = with_picture(&page_now, "flows", &picture_of_flows(&flows, &lists));
+    if env::var_os("UPDATE_ROOMS").is_some() && page_now != page {
+        fs::write(MAP, page_now).unwrap();
+        return;
+    }
+    let differs = page.lines().zip(page_now.lines()).find(|(there, made)| there != made);
+    assert!(
+        page_now == page,
+        "a picture of ARCHITECTURE.md is another; run UPDATE_ROOMS=1 cargo test -p xtask --test \
+         tidy rooms. The first line that differs, and what it is made of the data: {differs:#?}"
+    );
+}
+
+#[test]
+fn the_map_shows_every_crate_of_the_rules_and_no_folder_that_is_gone() {
+    let lists = super::read_lists();
+    let shown: Vec<_> = lists["crates"].as_object().unwrap().keys().collect();
+    let is_shown = |folder: &&str| shown.iter().any(|shown| folder.starts_with(*shown));
+    let missing: Vec<_> = CRATES.into_iter().filter(|folder| !is_shown(folder)).collect();
+    assert!(missing.is_empty(), "`crates` of rooms.json lacks {missing:?}");
+    let root = Path::new(MAP).parent().unwrap();
+    let gone: Vec<_> = shown.iter().filter(|folder| !root.join(folder).is_dir()).collect();
+    assert!(gone.is_empty(), "`crates` of rooms.json names {gone:?}");
+}
+
+/// The page with this between the marks of the picture.
+fn with_picture(page: &str, name: &str, picture: &str) -> String {
+    let mark = format!("<!-- picture: {name} -->\n");
+    let (before, rest) = page.split_once(&mark).unwrap_or_else(|| panic!("no `{mark}`"));
+    let (_, after) = rest.split_once(END).unwrap_or_else(|| panic!("`{mark}` has no end"));
+    format!("{before}{mark}\n{picture}\n{END}{after}")
+}
+
+/// Crates and rooms, each line above what it may import.
+fn picture_of_rooms(lists: &Value) -> String {
+    let mut rows: Vec<(String, &str)> = Vec::new();
+    for (folder, owns) in lists["crates"].as_object().unwrap().iter().rev() {
+        rows.push((folder.clone(), owns.as_str().unwrap()));
+        let rooms = lists["rooms"].get(folder).and_then(Value::as_object);
+        for (room, row) in rooms.into_iter().flatten().rev() {
+            rows.push((format!("  {room}"), row["owns"].as_str().unwrap()));
+        }
+    }
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let line = |(name, owns): &(String, &str)| format!("{name:width$}  {owns}\n");
+    format!("```text\n{}```\n", rows.iter().map(line).collect::<String>())
+}
+
+/// Each flow as a list of its stages, with the rooms and functions that they go through.
+fn picture_of_flows(flows: &Flows, lists: &Value) -> String {
+    let files = flows.files();
+    let one = |flow: &Flow| {
+        let lines = flow.stages.iter().enumerate();
+        let lines = lines.map(|(place, stage)| line(place + 1, stage, &files, lists));
+        let goal = flow.goal.map(|goal| format!(" The goal is {goal}.")).unwrap_or_default();
+        let Flow { name, premise, files, .. } = flow;
+        format!("**{name}.** {premise} {files} files.{goal}\n\n{}", lines.collect::<String>())
+    };
+    flows.flows.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn line(number: usize, stage: &Stage, files: &BTreeSet<&str>, lists: &Value) -> String {
+    let (mut rooms, mut visits): (Vec<&str>, Vec<(&str, Vec<&str>)>) = Default::default();
+    for step in &stage.steps {
+        let room = room_of(&step.file, lists);
+        if !rooms.contains(&room) {
+            rooms.push(room);
+        }
+        match visits.last_mut() {
+            Some((file, functions)) if *file == step.file => functions.push(&step.function),
+            _ => visits.push((&step.file, vec![&step.function])),
+        }
+    }
+    let visit = |(file, functions): &(&str, Vec<&str>)| {
+        let label = label(file, files);
+        match functions.as_slice() {
+            [function] => format!("`{label}::{function}`"),
+            functions => format!("`{label}::{{{}}}`", functions.join(", ")),
+        }
+    };
+    let visits = visits.iter().map(visit).collect::<Vec<_>>().join(" → ");
+    format!("{number}. **{}.** {}: {visits}\n", rooms.join(", "), stage.what)
+}
+
+/// The room of a file, by the longest path of the table; of a crate without rooms, its folder.
+fn room_of<'a>(file: &str, lists: &'a Value) -> &'a str {
+    let mut found = ("", "");
+    for (folder, rooms) in lists["rooms"].as_object().unwrap() {
+        let Some(inner) = file.strip_prefix(&format!("{folder}/")) else { continue };
+        for (room, row) in rooms.as_object().unwrap() {
+            let paths = row["files"].as_array().unwrap().iter().filter_map(Value::as_str);
+            let fits =
+                |path: &&str| inner == *path || path.ends_with('/') && inner.starts_with(path);
+            let longest = paths.filter(fits).max_by_key(|path| path.len());
+            if let Some(path) = longest.filter(|path| path.len() > found.0.len()) {
+                found = (path, room);
+            }
+        }
+    }
+    if !found.1.is_empty() {
+        return found.1;
+    }
+    let mut crates = lists["crates"].as_object().unwrap().keys();
+    let its_crate = crates.find(|folder| file.starts_with(&format!("{folder}/")));
+    its_crate.unwrap_or_else(|| panic!("{file} is in no room"))
+}
+
+/// The module of a file; with the one around it where another file of a flow has the same name.
+fn label(file: &str, files: &BTreeSet<&str>) -> String {
+    let shared = files.iter().filter(|other| stem(other) == stem(file)).count() > 1;
+    let mut around = file.trim_end_matches("/mod.rs").rsplit('/').skip(1);
+    let around = around.find(|part| *part != "src").unwrap_or_default();
+    if shared { format!("{around}/{}", stem(file)) } else { stem(file).to_string() }
+}
+
+fn stem(file: &str) -> &str {
+    let module = file.trim_end_matches("/mod.rs").trim_end_matches(".rs");
+    module.rsplit('/').next().unwrap_or(module)
+}
+
+/// Planted: a table and a flow of two rooms, and the pictures of both.
+#[test]
+fn rooms_stand_from_the_highest_and_flows_in_their_order() {
+    let lists = json!({
+        "crates": { "pure": "rules", "a/src": "the library" },
+        "rooms": { "a/src": {
+            "low": { "owns": "files", "files": ["low/", "high/x.rs"] },
+            "high": { "owns": "names", "files": ["high/"] },
+        } },
+    });
+    let rooms = "```text\na/src   the library\n  high  names\n  low   files\npure    rules\n```\n";
+    assert_eq!(picture_of_rooms(&lists), rooms);
+    let steps = [
+        ("a/src/high/y.rs", "begin"),
+        ("a/src/high/y.rs", "go"),
+        ("a/src/high/x.rs", "go"),
+        ("a/src/low/mod.rs", "end"),
+        ("pure/src/x.rs", "end"),
+    ];
+    let steps = steps
+        .map(|(file, function)| json!({ "file": file, "function": function, "does": "It goes." }));
+    let flows = Flows::of(&json!({ "outside": [], "flows": [{
+        "name": "Flow",
+        "premise": "Something goes.",
+        "files": 4,
+        "goal": 3,
+        "stages": [{ "what": "It goes", "steps": steps }],
+    }] }));
+    let picture = "**Flow.** Something goes. 4 files. The goal is 3.\n\n1. **high, low, pure.** It \
+                   goes: `y::{begin, go}` → `high/x::go` → `low::end` → `pure/x::end`\n";
+    assert_eq!(picture_of_flows(&flows, &lists), picture);
+    let page = "a\n<!-- picture: p -->\nold\n<!-- end of the picture -->\nb\n";
+    let drawn = "a\n<!-- picture: p -->\n\nnew\n\n<!-- end of the picture -->\nb\n";
+    assert_eq!(with_picture(page, "p", "new\n"), drawn);
+}
