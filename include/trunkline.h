@@ -222,7 +222,8 @@ enum trunkline_status
      */
     TRUNKLINE_STATUS_INTERNAL = 28,
     /**
-     * The server came back and was lost again, until no attempt was left; it is tried again after a while.
+     * The server came back and was lost again, until no attempt was left; it is tried again after
+     * a while.
      */
     TRUNKLINE_STATUS_UNSTABLE = 29,
 };
@@ -405,8 +406,8 @@ enum trunkline_handler
      */
     TRUNKLINE_HANDLER_LOGGING = 4,
     /**
-     * What a remote server is to be let in with, asked by the library when a server refuses what it
-     * was sent: `params` is `{url, reason, scopes, challenge}`, `reason` one of `missing`,
+     * What a remote server is to be let in with, asked by the library when a server refuses what
+     * it was sent: `params` is `{url, reason, scopes, challenge}`, `reason` one of `missing`,
      * `refused`, `expired` and `scope`. The answer is `{"token": ..., "expires_in_ms": ...}`; a
      * refusal, or an answer without a token, leaves the server `auth_required`.
      */
@@ -550,8 +551,8 @@ typedef void (*trunkline_host_receive_fn)(void *user_data,
                                           trunkline_str frame_json);
 
 /**
- * Called once, and last, when a connection with a server that the host provides is over. Its number
- * is bad already.
+ * Called once, and last, when a connection with a server that the host provides is over. Its
+ * number is bad already.
  */
 typedef void (*trunkline_host_closed_fn)(void *user_data, uint64_t connection);
 
@@ -587,8 +588,8 @@ typedef struct {
      */
     uint32_t retry;
     /**
-     * The request's `_meta`: the text of a JSON object; empty: none. A `traceparent`, `tracestate` or
-     * `baggage` in it must be as W3C defines them, and a `progressToken` does not go out: the
+     * The request's `_meta`: the text of a JSON object; empty: none. A `traceparent`, `tracestate`
+     * or `baggage` in it must be as W3C defines them, and a `progressToken` does not go out: the
      * library has its own.
      */
     trunkline_str meta_json;
@@ -600,18 +601,19 @@ typedef struct {
      */
     uint64_t *out_call;
     /**
-     * 1: wait while the server is reconnecting, at most for the call's time in all. 0: fail at once.
+     * 1: wait while the server is reconnecting, at most for the call's time in all. 0: fail at
+     * once.
      */
     uint32_t wait;
     /**
-     * The shape that a model was given the tool in: arguments that have other names there go to the server
-     * under its own. 0: none. 1: `mcp`. 2: `openai`. 3: `openai_responses`. 4: `anthropic`. 5: `gemini`.
-     * 6: `any`.
+     * The shape that a model was given the tool in: arguments that have other names there go to
+     * the server under its own. 0: none. 1: `mcp`. 2: `openai`. 3: `openai_responses`. 4:
+     * `anthropic`. 5: `gemini`. 6: `any`.
      */
     uint32_t shape;
     /**
-     * 1: a tool that the server does not list is asked of the server all the same; never one that a filter, a gate or
-     * a quarantine keeps from the session. 0: it is refused.
+     * 1: a tool that the server does not list is asked of the server all the same; never one that
+     * a filter, a gate or a quarantine keeps from the session. 0: it is refused.
      */
     uint32_t unlisted;
 } trunkline_call_options;
@@ -674,8 +676,9 @@ typedef struct {
 typedef void (*trunkline_done_fn)(void *user_data, trunkline_item *item);
 
 /**
- * Called with what the library logs, on a thread of its own. `records` is the text of a JSON array of
- * `{time_ms, level, logger, message, fields}`, good until the function returns. It must not throw.
+ * Called with what the library logs, on a thread of its own. `records` is the text of a JSON array
+ * of `{time_ms, level, logger, message, fields}`, good until the function returns. It must not
+ * throw.
  */
 typedef void (*trunkline_log_fn)(void *user_data, trunkline_str records);
 
@@ -707,13 +710,13 @@ trunkline_str trunkline_buf_raw(const trunkline_buf *buf);
 
 /**
  * The number of the list that a buffer holds, in its session, from 1: lists that differ have
- * different numbers, and later ones no smaller ones; whether an item is deferred makes no difference. A
- * list whose number is the `revision` of its own event (`TOOLS_CHANGED`, `PROMPTS_CHANGED`,
- * `RESOURCES_CHANGED`) or greater has what the event tells. Resources and their templates share their
- * numbers; other kinds count for themselves.
+ * different numbers, and later ones no smaller ones; whether an item is deferred makes no
+ * difference. A list whose number is the `revision` of its own event (`TOOLS_CHANGED`,
+ * `PROMPTS_CHANGED`, `RESOURCES_CHANGED`) or greater has what the event tells. Resources and their
+ * templates share their numbers; other kinds count for themselves.
  *
- * 0 for a buffer of anything else than `trunkline_session_tools`, `trunkline_session_tools_for` and the other
- * lists of a session give, and of NULL.
+ * 0 for a buffer of anything else than `trunkline_session_tools`, `trunkline_session_tools_for`
+ * and the other lists of a session give, and of NULL.
  */
 uint64_t trunkline_buf_revision(const trunkline_buf *buf);
 
@@ -764,7 +767,8 @@ trunkline_str trunkline_error_outcome(const trunkline_error *error);
 trunkline_str trunkline_error_detail(const trunkline_error *error);
 
 /**
- * What the user can do about it: what the error says itself, else the advice of its reason or its code. Empty for no error.
+ * What the user can do about it: what the error says itself, else the advice of its reason or its
+ * code. Empty for no error.
  */
 trunkline_str trunkline_error_hint(const trunkline_error *error);
 
@@ -806,8 +810,8 @@ trunkline_status trunkline_request_answer(trunkline_pool *pool,
                                           trunkline_error **err);
 
 /**
- * Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands for
- * a user who declines.
+ * Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands
+ * for a user who declines.
  *
  * Errors: those of `trunkline_request_answer`.
  */
@@ -902,9 +906,9 @@ trunkline_status trunkline_lease_release(trunkline_pool *pool,
  * `receive`: gets the messages of the pool, one JSON-RPC message each. `closed`: may be NULL; told
  * last that a connection is over. Both run on a thread of the connection's own and may block,
  * which delays this server alone; the functions of two connections may run at one time. `destroy`
- * is called on a thread that serves nothing else, once the session is over or the name was provided
- * again, every connection is over, and the leases on it are released; on this thread when this
- * fails.
+ * is called on a thread that serves nothing else, once the session is over or the name was
+ * provided again, every connection is over, and the leases on it are released; on this thread when
+ * this fails.
  *
  * Errors: `INVALID_CONFIG` for a bad name, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
  */
@@ -1168,9 +1172,9 @@ const char *trunkline_version(void);
 trunkline_str trunkline_features(void);
 
 /**
- * The settings files of products that exist for this user and a workspace: `{v, files: [{path, format,
- * scope}]}`, in the order of `docs/reference/settings.md`. `scope` is `user`, `project`, `workspace` or
- * `managed`. Some fifty paths are looked up; nothing is opened.
+ * The settings files of products that exist for this user and a workspace:
+ * `{v, files: [{path, format, scope}]}`, in the order of `docs/reference/settings.md`. `scope` is
+ * `user`, `project`, `workspace` or `managed`. Some fifty paths are looked up; nothing is opened.
  *
  * `workspace`: its folder; empty for the current directory. `out`: the text; free it with
  * `trunkline_buf_free`.
@@ -1191,12 +1195,12 @@ trunkline_status trunkline_detect(trunkline_str workspace,
 trunkline_status trunkline_op_cancel(trunkline_pool *pool, uint64_t op, trunkline_error **err);
 
 /**
- * Has what the library logs told to `callback`, in batches, on a thread of its own, from `level` on:
- * `error`, `warn`, `info`, `debug` or `trace`. 4096 records wait for it at most, and one says how many
- * were dropped. Nothing is logged without it. It needs no pool, and outlives pools.
+ * Has what the library logs told to `callback`, in batches, on a thread of its own, from `level`
+ * on: `error`, `warn`, `info`, `debug` or `trace`. 4096 records wait for it at most, and one says
+ * how many were dropped. Nothing is logged without it. It needs no pool, and outlives pools.
  *
- * One callback of the process has the records: another `trunkline_logs_new` takes its place, and the one
- * before is told what was logged until then. One that fails takes nobody's place.
+ * One callback of the process has the records: another `trunkline_logs_new` takes its place, and
+ * the one before is told what was logged until then. One that fails takes nobody's place.
  *
  * `out`: free it with `trunkline_logs_free`. It is written before the first call of `callback`.
  *
@@ -1211,8 +1215,8 @@ trunkline_status trunkline_logs_new(trunkline_str level,
 
 /**
  * Ends it, once the callback was told what was logged so far. When it returns, no callback runs or
- * will, and `destroy` has been called; from inside the callback it returns at once, and that callback
- * is the last one. NULL is fine. In a forked child the parent's is left alone.
+ * will, and `destroy` has been called; from inside the callback it returns at once, and that
+ * callback is the last one. NULL is fine. In a forked child the parent's is left alone.
  */
 void trunkline_logs_free(trunkline_logs *logs);
 
@@ -1279,8 +1283,8 @@ trunkline_status trunkline_pool_close(trunkline_pool *pool,
 void trunkline_pool_free(trunkline_pool *pool);
 
 /**
- * `trunkline_pool_status_with` without options: the whole pool as JSON. Always works, and never shows
- * a secret.
+ * `trunkline_pool_status_with` without options: the whole pool as JSON. Always works, and never
+ * shows a secret.
  *
  * `out`: the text; free it with `trunkline_buf_free`.
  *
@@ -2718,14 +2722,15 @@ trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
 
 /**
  * Ends a subscription. When it returns, no callback of it is running, none will, and `destroy` has
- * been called; a queue gives no more of its events. One that has ended already, by itself or by this
- * function, is fine too.
+ * been called; a queue gives no more of its events. One that has ended already, by itself or by
+ * this function, is fine too.
  *
  * Waits for a callback that is running. From inside its own callback it returns at once, and that
  * callback is the last one; so it does when the other callback, of this pool or another, is itself
  * waiting, in this function, for the one that this is called from.
  *
- * Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`, `INVALID_ARGUMENT`.
+ * Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`,
+ * `INVALID_ARGUMENT`.
  */
 trunkline_status trunkline_subscription_close(trunkline_pool *pool,
                                               uint64_t subscription,

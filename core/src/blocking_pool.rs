@@ -1,4 +1,5 @@
-//! Work that may wait for a file system which is away: on threads that may wait, and one piece of a kind at a time.
+//! Work that may wait for a file system which is away: on threads that may wait, and one piece of a
+//! kind at a time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,7 +10,8 @@ use tokio::sync::oneshot;
 use crate::runtime::Runtime;
 pub(crate) use crate::runtime::{BlockingWork, no_thread};
 
-/// Does it on a thread that may wait. Nothing comes of work that panics; work whose end nobody waits for is done too.
+/// Does it on a thread that may wait. Nothing comes of work that panics; work whose end nobody
+/// waits for is done too.
 pub(crate) fn begin<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> oneshot::Receiver<T> {
@@ -27,7 +29,8 @@ pub(crate) fn give(work: BlockingWork) {
     }
 }
 
-/// Does one after the other, so that one thread at most waits, however often the work is asked for and given up.
+/// Does one after the other, so that one thread at most waits, however often the work is asked for
+/// and given up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OneByOne(Arc<tokio::sync::Mutex<()>>);
 
@@ -48,7 +51,8 @@ impl OneByOne {
     }
 }
 
-/// Who asks for the same waits for the same thread, whoever it is; known for as long as somebody asks, or work for it is under way.
+/// Who asks for the same waits for the same thread, whoever it is; known for as long as somebody
+/// asks, or work for it is under way.
 #[derive(Debug)]
 pub(crate) struct OneByOneOf<K>(Mutex<HashMap<K, Weak<tokio::sync::Mutex<()>>>>);
 
@@ -84,7 +88,8 @@ mod tests {
     /// What waits so long hangs.
     const HANG: Duration = Duration::from_secs(90);
 
-    /// SPEC 16.2: work that is given up is waited for by who asks for the same later, and by nobody else; what is over is forgotten.
+    /// SPEC 16.2: work that is given up is waited for by who asks for the same later, and by nobody
+    /// else; what is over is forgotten.
     #[test]
     fn work_that_was_given_up_is_waited_for_by_who_asks_for_the_same() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,4 +1,5 @@
-//! What reads what servers send, for tests that hand it anything: no part of the interface, and in no library that is given away.
+//! What reads what servers send, for tests that hand it anything: no part of the interface, and in
+//! no library that is given away.
 
 pub use crate::client::fuzzing::{MessageParts, MessageReadings, message};
 use crate::platform::Room;

@@ -1,5 +1,6 @@
-//! Handlers of the host at work: what panics in one is a refusal, and reaches nobody else (SPEC 16.2); nor does what the end of one does, or
-//! of anything else of the host's, however long that takes.
+//! Handlers of the host at work: what panics in one is a refusal, and reaches nobody else (SPEC
+//! 16.2); nor does what the end of one does, or of anything else of the host's, however long that
+//! takes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
@@ -8,7 +9,8 @@ use trunkline_pool::options::{HandlerResult, Handling, Refusal};
 
 use crate::platform;
 
-/// A handler whose panic is a refusal. A dropped future drops the handler, on a thread that is nobody else's.
+/// A handler whose panic is a refusal. A dropped future drops the handler, on a thread that is
+/// nobody else's.
 pub(crate) async fn contained(handling: Handling) -> HandlerResult {
     let mut work = Apart::new("trunkline-handler", handling);
     std::future::poll_fn(|context| {
@@ -24,8 +26,9 @@ pub(crate) fn failed() -> Refusal {
     Refusal::new(Refusal::INTERNAL_ERROR, "the handler failed")
 }
 
-/// Something of the host's, until nobody needs it any more: it ends on a thread that is nobody else's, for its end is code of the
-/// host's, which may block and panic, and whoever drops it has others to serve.
+/// Something of the host's, until nobody needs it any more: it ends on a thread that is nobody
+/// else's, for its end is code of the host's, which may block and panic, and whoever drops it has
+/// others to serve.
 ///
 /// There are few such threads: servers ask at a pace, and are provided one by one.
 pub(crate) struct Apart<T: Send + 'static> {

@@ -1,9 +1,10 @@
 //! A shared connection pool for MCP servers, for programs that host agents.
 //!
-//! A host makes one [`Pool`] for each workspace and one [`Session`] for each conversation. Sessions that want the same
-//! server hold the same process of it; when the last one lets go, the process stays for a while and then ends, with
-//! everything that it started. The pool works on an internal runtime of its own: its futures can be awaited on any
-//! executor, and its functions be called from any thread.
+//! A host makes one [`Pool`] for each workspace and one [`Session`] for each conversation. Sessions
+//! that want the same server hold the same process of it; when the last one lets go, the process
+//! stays for a while and then ends, with everything that it started. The pool works on an internal
+//! runtime of its own: its futures can be awaited on any executor, and its functions be called from
+//! any thread.
 //!
 //! ```
 //! use trunkline::{AcquireOptions, CallOptions, Pool, PoolOptions, Servers, SessionOptions};
@@ -32,25 +33,30 @@
 //!
 //! # Five ideas
 //!
-//! 1. **A server is its configuration.** Two sessions share a process exactly when everything that defines the transport is
-//!    equal: command, arguments, folder, environment and the rest of what [`ServerSpec`] hashes.
-//! 2. **A lease is a hold.** [`Session::acquire`] gives one and waits for the server; dropping it lets go. A session also
-//!    holds, unasked, every server of the pool that its options want. Cancelling is dropping: an acquire, a call or a whole
-//!    session that is dropped leaves nothing behind.
-//! 3. **A call ends exactly once**: with the server's result, byte for byte, or with an [`Error`] whose
-//!    [`code`](Error::code) is stable and whose [`outcome`](Error::outcome) says whether the server can have seen it. A
-//!    lost connection answers every call at once; the lease works again after the reconnect.
-//! 4. **A view is published whole.** What a session sees changes at one moment from the old lists to the new ones, and an
-//!    event says what is different.
-//! 5. **One rule, four languages.** Errors, events and options are one table ([`interface`]), shared with C, Python and
-//!    Node.
+//! 1. **A server is its configuration.** Two sessions share a process exactly when everything that
+//!    defines the transport is equal: command, arguments, folder, environment and the rest of what
+//!    [`ServerSpec`] hashes.
+//! 2. **A lease is a hold.** [`Session::acquire`] gives one and waits for the server; dropping it
+//!    lets go. A session also holds, unasked, every server of the pool that its options want.
+//!    Cancelling is dropping: an acquire, a call or a whole session that is dropped leaves nothing
+//!    behind.
+//! 3. **A call ends exactly once**: with the server's result, byte for byte, or with an [`Error`]
+//!    whose [`code`](Error::code) is stable and whose [`outcome`](Error::outcome) says whether the
+//!    server can have seen it. A lost connection answers every call at once; the lease works again
+//!    after the reconnect.
+//! 4. **A view is published whole.** What a session sees changes at one moment from the old lists
+//!    to the new ones, and an event says what is different.
+//! 5. **One rule, four languages.** Errors, events and options are one table ([`interface`]),
+//!    shared with C, Python and Node.
 //!
 //! # Threads
 //!
-//! The first pool starts the runtime of the process: one worker thread, unless its options say otherwise. Every signal is
-//! blocked on the library's threads, so that the host's handlers run on the host's. Closures given to the library run on
-//! those threads, never under a lock; they must not block. A host's thread that blocks for one call after another reads their answers
-//! itself where it asks to ([`Operation::read_here`]), and calls what it gave to those calls. After a `fork`, every function fails with `forked` in the child.
+//! The first pool starts the runtime of the process: one worker thread, unless its options say
+//! otherwise. Every signal is blocked on the library's threads, so that the host's handlers run on
+//! the host's. Closures given to the library run on those threads, never under a lock; they must
+//! not block. A host's thread that blocks for one call after another reads their answers itself
+//! where it asks to ([`Operation::read_here`]), and calls what it gave to those calls. After a
+//! `fork`, every function fails with `forked` in the child.
 #![deny(unsafe_code)]
 
 mod api;

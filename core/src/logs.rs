@@ -1,8 +1,9 @@
 //! What the library logs, for hosts that have no subscriber of `tracing`: those in other languages.
 //!
-//! Nothing is installed before a host asks for it. Then records wait in a bounded queue, and whoever reads them is woken once for
-//! all that came meanwhile. A record is written by the thread on which it happened, which may hold locks of the library: nothing
-//! but the queue's own lock is taken there, and the wake-up must not call back.
+//! Nothing is installed before a host asks for it. Then records wait in a bounded queue, and
+//! whoever reads them is woken once for all that came meanwhile. A record is written by the thread
+//! on which it happened, which may hold locks of the library: nothing but the queue's own lock is
+//! taken there, and the wake-up must not call back.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write};
@@ -33,8 +34,8 @@ const LEVELS: [(&str, LevelFilter); 5] = [
 
 /// The records of the process, from one level on. One feed at a time: another takes its place.
 ///
-/// A record is the text of a JSON object: `time_ms` (since 1970), `level`, `logger` (`trunkline.` and the place), `message`,
-/// which is constant, and `fields`.
+/// A record is the text of a JSON object: `time_ms` (since 1970), `level`, `logger` (`trunkline.`
+/// and the place), `message`, which is constant, and `fields`.
 pub struct LogFeed(Arc<Feed>);
 
 struct Feed {
@@ -55,12 +56,14 @@ struct LogQueue {
 static CURRENT: ArcSwapOption<Feed> = ArcSwapOption::const_empty();
 
 impl LogFeed {
-    /// From now on, records of this level (`error`, `warn`, `info`, `debug` or `trace`) and the more urgent ones are kept until they
-    /// are [taken](Self::take). `wake` is called on any thread, perhaps under a lock of the library, when one comes and none
-    /// waited: it must neither block nor call the library.
+    /// From now on, records of this level (`error`, `warn`, `info`, `debug` or `trace`) and the
+    /// more urgent ones are kept until they are [taken](Self::take). `wake` is called on any
+    /// thread, perhaps under a lock of the library, when one comes and none waited: it must neither
+    /// block nor call the library.
     ///
     /// # Errors
-    /// `invalid_argument` for another level, and where the process has a subscriber of `tracing`: then that has the records.
+    /// `invalid_argument` for another level, and where the process has a subscriber of `tracing`:
+    /// then that has the records.
     pub fn start(level: &str, wake: impl Fn() + Send + Sync + 'static) -> Result<LogFeed> {
         let wrong = |message: &str| {
             Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "level"))
@@ -83,7 +86,8 @@ impl LogFeed {
         Ok(LogFeed(feed))
     }
 
-    /// Up to `most` records that wait. What there was no room for is counted in one of its own, at the place where it is missing.
+    /// Up to `most` records that wait. What there was no room for is counted in one of its own, at
+    /// the place where it is missing.
     pub fn take(&self, most: usize) -> Vec<String> {
         if self.0.is_elsewhere() {
             return Vec::new();

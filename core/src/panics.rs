@@ -1,4 +1,5 @@
-//! What is said of a panic of the library: its place, and its words where no value is put into them. A value may be a secret (S-48).
+//! What is said of a panic of the library: its place, and its words where no value is put into
+//! them. A value may be a secret (S-48).
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -7,17 +8,19 @@ use std::io::Write as _;
 use crate::{Error, ErrorCode};
 
 thread_local! {
-    /// The last panic of this thread, until somebody asks: what may be said of it, and where it was.
+    /// The last panic of this thread, until somebody asks: what may be said of it, and where it
+    /// was.
     static LAST: RefCell<Option<(Option<&'static str>, String)>> = const { RefCell::new(None) };
 }
 
-/// The words of a panic that stand in the program as they are; none of one with values in its words, as those of an error that nobody
-/// expected.
+/// The words of a panic that stand in the program as they are; none of one with values in its
+/// words, as those of an error that nobody expected.
 fn words(payload: &(dyn Any + Send)) -> Option<&'static str> {
     payload.downcast_ref::<&'static str>().copied()
 }
 
-/// From now on each panic is noted for [`last`], and nothing else is printed of it; where `is_quiet` says so, nothing at all.
+/// From now on each panic is noted for [`last`], and nothing else is printed of it; where
+/// `is_quiet` says so, nothing at all.
 pub fn report_without_values(is_quiet: impl Fn() -> bool + Send + Sync + 'static) {
     let previous = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,5 +1,6 @@
-//! The locks, numbers and threads of what is checked in many orders of its threads: those of std and of the crates that are used anyway,
-//! and shuttle's in the models of the feature `schedules`. They are the same by name and meaning, so that the models run the code itself.
+//! The locks, numbers and threads of what is checked in many orders of its threads: those of std
+//! and of the crates that are used anyway, and shuttle's in the models of the feature `schedules`.
+//! They are the same by name and meaning, so that the models run the code itself.
 
 #[cfg(not(feature = "schedules"))]
 pub(crate) use self::plain::*;

@@ -1,5 +1,5 @@
-//! The texts of answers. The memory of long ones is kept for those that come next: malloc gives what is large back to the system, and
-//! takes it anew, page by page, for each answer.
+//! The texts of answers. The memory of long ones is kept for those that come next: malloc gives
+//! what is large back to the system, and takes it anew, page by page, for each answer.
 //!
 //! What is kept is bounded, and what nobody needed for a while is given back.
 
@@ -10,7 +10,8 @@ use std::time::Duration;
 use crate::platform::OfProcess;
 use crate::runtime::Runtime;
 
-/// From here on a text is long. Above twice as much glibc gives memory back whenever some comes free.
+/// From here on a text is long. Above twice as much glibc gives memory back whenever some comes
+/// free.
 const LONG_BYTES: usize = 32 << 10;
 
 /// The memory of a long text is a multiple of this.
@@ -28,8 +29,9 @@ const KEPT_BYTES: usize = 8 << 20;
 /// What was not needed for so long is given back.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Bytes of a piece. glibc copies more than about 4 KiB at once by `rep movsb`, which on AMD's processors (Zen 3 and later)
-/// takes 15 times as long where the target lies 1 to 63 bytes behind the source within a page; below, by vectors, it never does.
+/// Bytes of a piece. glibc copies more than about 4 KiB at once by `rep movsb`, which on AMD's
+/// processors (Zen 3 and later) takes 15 times as long where the target lies 1 to 63 bytes behind
+/// the source within a page; below, by vectors, it never does.
 const PIECE_BYTES: usize = 2048;
 
 /// The text of an answer. A clone is the same memory.

@@ -1,4 +1,5 @@
-//! What the calls of one server's name came to, over all of its entries: counted on the way of every call, without a lock.
+//! What the calls of one server's name came to, over all of its entries: counted on the way of
+//! every call, without a lock.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -8,15 +9,18 @@ use serde_json::{Value, json};
 
 use crate::ErrorCode;
 
-/// The upper bounds of durations in milliseconds, as OpenTelemetry's conventions for MCP have them; longer ones come after the last.
+/// The upper bounds of durations in milliseconds, as OpenTelemetry's conventions for MCP have them;
+/// longer ones come after the last.
 const BOUNDS_MS: [u64; 14] =
     [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000];
 
-/// The methods whose durations are told apart. What a host calls others is its own affair, and may be anything.
+/// The methods whose durations are told apart. What a host calls others is its own affair, and may
+/// be anything.
 const METHODS: [&str; 5] =
     ["tools/call", "resources/read", "prompts/get", "completion/complete", "_OTHER"];
 
-/// The counts of one server's name; nothing until its first call, since most names that a pool hears of are never called.
+/// The counts of one server's name; nothing until its first call, since most names that a pool
+/// hears of are never called.
 #[derive(Default)]
 pub(crate) struct ServerUsage(OnceLock<Box<Counts>>);
 

@@ -1,4 +1,5 @@
-//! Wake-ups, and batches of them: what many are told at one time wakes them when all of them were told.
+//! Wake-ups, and batches of them: what many are told at one time wakes them when all of them were
+//! told.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +7,8 @@ use std::sync::Arc;
 
 use crate::sync::thread_local;
 
-/// Something that can be woken. A wake-up comes on a thread of the library, or on one that calls into it; it must not block.
+/// Something that can be woken. A wake-up comes on a thread of the library, or on one that calls
+/// into it; it must not block.
 pub(crate) trait Wake {
     /// Wakes it.
     fn wake(&self);
@@ -32,7 +34,8 @@ pub(crate) fn wake(one: Arc<impl Wake + 'static>) {
     later(one, |pending| &mut pending.told);
 }
 
-/// The same of one behind whom many stand, each of whom wakes it: in a batch it is woken after all of them.
+/// The same of one behind whom many stand, each of whom wakes it: in a batch it is woken after all
+/// of them.
 pub(crate) fn wake_behind(one: &Arc<impl Wake + 'static>) {
     later(one.clone(), |pending| &mut pending.behind);
 }
@@ -44,7 +47,8 @@ fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<W
     Pending::with(|pending| which(pending).get_or_insert_default().push(one));
 }
 
-/// Wakes now all of whom this thread's batch told so far, and those behind them; without a batch there is nobody.
+/// Wakes now all of whom this thread's batch told so far, and those behind them; without a batch
+/// there is nobody.
 pub(crate) fn wake_so_far() {
     let is_open = |pending: &mut Pending| (pending.told.is_some(), pending.behind.is_some());
     let (ends_told, ends_behind) = Pending::with(is_open).unwrap_or_default();
@@ -67,7 +71,8 @@ impl Pending {
     }
 }
 
-/// As long as it lives, this thread wakes nobody; its end wakes all. A second one on the same thread is part of the first.
+/// As long as it lives, this thread wakes nobody; its end wakes all. A second one on the same
+/// thread is part of the first.
 pub(crate) struct Batch {
     ends_told: bool,
     ends_behind: bool,
@@ -80,7 +85,8 @@ impl Batch {
         Batch { ends_told: Batch::open(|pending| &mut pending.told), ends_behind }
     }
 
-    /// Begins one in which only those wait who stand behind others: each of the others is woken at once.
+    /// Begins one in which only those wait who stand behind others: each of the others is woken at
+    /// once.
     pub(crate) fn of_those_behind() -> Batch {
         Batch { ends_told: false, ends_behind: Batch::open(|pending| &mut pending.behind) }
     }
@@ -142,8 +148,8 @@ mod tests {
         }
     }
 
-    /// SPEC 16.2: a batch wakes each who was told once all were told, in that order, whatever becomes of one of them, and who stands
-    /// behind them after all.
+    /// SPEC 16.2: a batch wakes each who was told once all were told, in that order, whatever
+    /// becomes of one of them, and who stands behind them after all.
     #[test]
     fn a_batch_wakes_at_its_end() {
         let seen = Arc::default();
@@ -207,8 +213,8 @@ mod tests {
         assert_eq!(seen.lock().unwrap().len(), 4);
     }
 
-    /// SPEC 16.2: who is told is woken at once where only those behind wait, or when a batch within ends, so that what is told keeps its
-    /// order; those behind wait for the outer end.
+    /// SPEC 16.2: who is told is woken at once where only those behind wait, or when a batch within
+    /// ends, so that what is told keeps its order; those behind wait for the outer end.
     #[test]
     fn a_batch_may_be_of_those_behind_alone() {
         let seen = Arc::default();
@@ -225,7 +231,8 @@ mod tests {
         assert_eq!(seen.lock().unwrap().last(), Some(&"behind"));
     }
 
-    /// Where a stream is half full its event loop is woken, whatever else is to be read together with that.
+    /// Where a stream is half full its event loop is woken, whatever else is to be read together
+    /// with that.
     #[test]
     fn those_behind_alone_are_woken_so_far_as_well() {
         let seen = Arc::default();

@@ -1,7 +1,9 @@
-//! The keeper of one server: starts its leader, carries out what the host asks, and ends when nothing of it is left.
+//! The keeper of one server: starts its leader, carries out what the host asks, and ends when
+//! nothing of it is left.
 //!
-//! It asks for nothing but its own eyes: the end of the host is the end of the server's socket, or of the host's process
-//! where a fork of the host holds that socket; the end of the supervisor is a signal.
+//! It asks for nothing but its own eyes: the end of the host is the end of the server's socket, or
+//! of the host's process where a fork of the host holds that socket; the end of the supervisor is a
+//! signal.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -14,10 +16,12 @@ use crate::tree;
 /// Between SIGTERM and SIGKILL when the host is gone and nobody else counts.
 const HOST_GONE_GRACE: Duration = Duration::from_millis(500);
 
-/// How long the tree of a host that is gone is killed; what the kernel has not ended by then, it will not end.
+/// How long the tree of a host that is gone is killed; what the kernel has not ended by then, it
+/// will not end.
 const HOST_GONE_MAX: Duration = Duration::from_secs(10);
 
-/// Between two walks of a killing: soon first, then more rarely, since what is left may be beyond our rights.
+/// Between two walks of a killing: soon first, then more rarely, since what is left may be beyond
+/// our rights.
 pub const WALK_FIRST: Duration = Duration::from_millis(2);
 pub const WALK_LAST: Duration = Duration::from_millis(256);
 
@@ -91,7 +95,8 @@ pub fn keep(inheritance: Inheritance) -> i32 {
         let sources =
             [server.map(AsFd::as_fd), host.map(AsFd::as_fd), report, Some(signals.as_fd())];
         let [ordered, host_ended, reported, signalled] = sys::wait(sources, keeper.timeout_ms());
-        // The start is told before the end, and the end of the supervisor outweighs what the host wants.
+        // The start is told before the end, and the end of the supervisor outweighs what the host
+        // wants.
         if reported {
             keeper.hear_of_start();
         }
@@ -190,7 +195,8 @@ impl Keeper {
         self.obey(&after);
     }
 
-    /// The report's pipe was closed by the exec, or holds the step and the error number of a failure.
+    /// The report's pipe was closed by the exec, or holds the step and the error number of a
+    /// failure.
     fn hear_of_start(&mut self) {
         let Stage::Starting(leader) = &self.stage else { return };
         let mut words = [0; 8];
@@ -208,7 +214,8 @@ impl Keeper {
         }
     }
 
-    /// Reaps what has ended; `true` when there is nothing left below this process, and nothing to come.
+    /// Reaps what has ended; `true` when there is nothing left below this process, and nothing to
+    /// come.
     fn reap_all(&mut self) -> bool {
         loop {
             match sys::reap() {
@@ -266,7 +273,8 @@ impl Keeper {
         }
     }
 
-    /// Does what is due of the ending; its patience is over when the kernel does not end what was killed.
+    /// Does what is due of the ending; its patience is over when the kernel does not end what was
+    /// killed.
     fn go_on_ending(&mut self) -> Patience {
         let now = Instant::now();
         match self.ending {

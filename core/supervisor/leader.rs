@@ -1,4 +1,5 @@
-//! The first process of a server: forked, given a session of its own, its three streams and nothing else (S-21 to S-23).
+//! The first process of a server: forked, given a session of its own, its three streams and nothing
+//! else (S-21 to S-23).
 
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
@@ -16,7 +17,8 @@ const EXECUTE: i32 = 2;
 const START: i32 = 3;
 const FIND_AGAIN: i32 = 4;
 
-/// Opens a file for nothing but to be asked about and executed. The same on all machines that the build script lets through.
+/// Opens a file for nothing but to be asked about and executed. The same on all machines that the
+/// build script lets through.
 const O_PATH: i32 = 0o10_000_000;
 
 /// A leader that was forked, and the pipe that closes when its exec has succeeded.
@@ -47,7 +49,8 @@ pub fn start(order: &Order, streams: [OwnedFd; 3]) -> Result<Leader, (i32, i32)>
     }
 }
 
-/// Returns only when it failed, with the step. Every descriptor but the three is closed by the exec.
+/// Returns only when it failed, with the step. Every descriptor but the three is closed by the
+/// exec.
 fn become_program(
     order: &Order,
     argv: &[*const std::ffi::c_char],
@@ -79,8 +82,8 @@ fn become_program(
             if !matches!(sys::errno(), sys::ENOENT | sys::ENOSYS) {
                 return EXECUTE;
             }
-            // The system gives it to another program, which is not told of descriptors, or knows no such call: execute the path that was
-            // just compared.
+            // The system gives it to another program, which is not told of descriptors, or knows no
+            // such call: execute the path that was just compared.
         }
         sys::execve(order.program(), argv.as_ptr(), envp.as_ptr());
     }

@@ -1,8 +1,9 @@
 //! What a keeper and the host say to each other over a server's socket.
 //!
-//! From the host: a length of four bytes, that many bytes of an [`Order`], and from then on single bytes: [`TERMINATE`]
-//! and [`KILL`]. To the host: messages of three 32-bit numbers, whose first is one of the constants below. All numbers
-//! are little endian. The host's half of this is in `platform/supervised/messages.rs`.
+//! From the host: a length of four bytes, that many bytes of an [`Order`], and from then on single
+//! bytes: [`TERMINATE`] and [`KILL`]. To the host: messages of three 32-bit numbers, whose first is
+//! one of the constants below. All numbers are little endian. The host's half of this is in
+//! `platform/supervised/messages.rs`.
 
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::BorrowedFd;
@@ -106,8 +107,9 @@ impl Order {
         }
     }
 
-    /// The number of arguments, whether it is a binary, the number of files that were looked at, then texts that each end with a zero byte:
-    /// program, folder, arguments, each file and its stamp, environment.
+    /// The number of arguments, whether it is a binary, the number of files that were looked at,
+    /// then texts that each end with a zero byte: program, folder, arguments, each file and its
+    /// stamp, environment.
     fn parse(body: &[u8]) -> Option<Order> {
         let (args, rest) = number(body)?;
         let (is_binary, rest) = number(rest)?;

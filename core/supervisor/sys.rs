@@ -1,7 +1,8 @@
-//! The few calls of the operating system that the supervisor makes, declared by hand: it has no dependencies.
+//! The few calls of the operating system that the supervisor makes, declared by hand: it has no
+//! dependencies.
 //!
-//! The layouts and numbers are those of Linux on the little-endian machines that the build script lets through; they
-//! are the same there for every C library.
+//! The layouts and numbers are those of Linux on the little-endian machines that the build script
+//! lets through; they are the same there for every C library.
 
 use std::ffi::{c_char, c_int, c_long, c_short, c_uint, c_ulong, c_void};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -101,11 +102,12 @@ unsafe extern "C" {
     fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
 }
 
-/// Blocks every signal that can be blocked: nothing that a terminal or a stranger sends ends this process.
+/// Blocks every signal that can be blocked: nothing that a terminal or a stranger sends ends this
+/// process.
 pub fn block_signals() {
     let mut all: SignalSet = [0; 16];
-    // SAFETY: the set is valid and at least as large as the C library's. SIGCHLD must not be ignored, or nothing could
-    // be waited for.
+    // SAFETY: the set is valid and at least as large as the C library's. SIGCHLD must not be
+    // ignored, or nothing could be waited for.
     unsafe {
         sigfillset(&mut all);
         sigprocmask(2, &all, ptr::null_mut());
@@ -113,7 +115,8 @@ pub fn block_signals() {
     }
 }
 
-/// The dispositions and the mask that a program expects. What else a host ignored was reset before this program began.
+/// The dispositions and the mask that a program expects. What else a host ignored was reset before
+/// this program began.
 pub fn plain_signals() {
     let mut none: SignalSet = [0; 16];
     // SAFETY: as above; the standard library of this program ignores SIGPIPE.
@@ -191,7 +194,8 @@ pub fn signal_child(pid: i32, signal: c_int) {
     unsafe { kill(pid, signal) };
 }
 
-/// A descriptor of whichever process has the pid now; `None` when there is none, or the kernel is too old.
+/// A descriptor of whichever process has the pid now; `None` when there is none, or the kernel is
+/// too old.
 pub fn open_process(pid: i32) -> Option<OwnedFd> {
     // SAFETY: the result is checked and unowned; such descriptors are closed on exec by definition.
     unsafe { owned(syscall(SYS_PIDFD_OPEN, pid as c_long, 0 as c_long) as c_int) }
@@ -218,7 +222,8 @@ pub enum Signalled {
     Gone,
 }
 
-/// Waits until one of the descriptors has something to say, or `timeout_ms` is over; -1 waits for ever.
+/// Waits until one of the descriptors has something to say, or `timeout_ms` is over; -1 waits for
+/// ever.
 pub fn wait<const N: usize>(
     descriptors: [Option<BorrowedFd<'_>>; N],
     timeout_ms: c_int,

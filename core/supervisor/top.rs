@@ -1,4 +1,5 @@
-//! The supervisor itself: makes a keeper for each server, and ends what a keeper leaves that did not end by itself.
+//! The supervisor itself: makes a keeper for each server, and ends what a keeper leaves that did
+//! not end by itself.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -122,14 +123,15 @@ impl Supervisor {
         }
     }
 
-    /// In a new keeper: closes what is the supervisor's, so that the end of each socket means what it should.
+    /// In a new keeper: closes what is the supervisor's, so that the end of each socket means what
+    /// it should.
     fn leave_to_supervisor(&mut self) {
         self.signals = None;
         self.keepers.clear();
         self.lost.clear();
         if let Some(control) = self.control.take() {
-            // SAFETY: both are open: 1 leads nowhere, and takes the place of the control socket, which is not to be
-            // closed a second time.
+            // SAFETY: both are open: 1 leads nowhere, and takes the place of the control socket,
+            // which is not to be closed a second time.
             unsafe { sys::dup2(1, control.as_raw_fd()) };
             std::mem::forget(control);
         }

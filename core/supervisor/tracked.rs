@@ -1,7 +1,9 @@
-//! Which processes belong to a server, as far as tables of processes tell: for systems without subreapers.
+//! Which processes belong to a server, as far as tables of processes tell: for systems without
+//! subreapers.
 //!
-//! What descends from a known process, or is in the group or the session that the leader founded, belongs to it. A
-//! process that has left both, and whose parents all ended before they were seen, is not found.
+//! What descends from a known process, or is in the group or the session that the leader founded,
+//! belongs to it. A process that has left both, and whose parents all ended before they were seen,
+//! is not found.
 
 /// One process of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Everything below this process: found in `/proc`, signalled only when it is certain to be what it was taken for.
+//! Everything below this process: found in `/proc`, signalled only when it is certain to be what it
+//! was taken for.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -11,13 +12,15 @@ use crate::sys::{self, Signalled};
 /// The numbers of more children than a process has.
 const PROC_BYTES_MAX: usize = 64 << 20;
 
-/// How deep one walk goes. What lies deeper rises when its ancestors die, and is met by a later walk.
+/// How deep one walk goes. What lies deeper rises when its ancestors die, and is met by a later
+/// walk.
 const DEPTH_MAX: usize = 200;
 
 /// Between two looks at a tree that is to stand still.
 const STOP_PAUSE: Duration = Duration::from_millis(1);
 
-/// How long a process that does not stop since it waits in the kernel, as for a disk that is away, keeps the others waiting.
+/// How long a process that does not stop since it waits in the kernel, as for a disk that is away,
+/// keeps the others waiting.
 const STUCK_MAX: Duration = Duration::from_millis(250);
 
 /// How long one that is to run before it stops does: a machine at work has others first.
@@ -30,7 +33,8 @@ enum Purpose {
     Freeze,
     /// SIGTERM on the way up, and SIGCONT so that a stopped process hears of it.
     Terminate,
-    /// SIGSTOP on the way down and SIGKILL on the way up: what forks faster than it is killed is frozen first.
+    /// SIGSTOP on the way down and SIGKILL on the way up: what forks faster than it is killed is
+    /// frozen first.
     Kill,
 }
 
@@ -45,7 +49,8 @@ enum Found {
     Moving,
 }
 
-/// Whether `/proc` shows this process under its own pid. It does not in a PID namespace that did not mount its own.
+/// Whether `/proc` shows this process under its own pid. It does not in a PID namespace that did
+/// not mount its own.
 pub fn is_visible() -> bool {
     let own = fs::read_link("/proc/self").ok();
     own.is_some_and(|own| own.as_os_str() == &*std::process::id().to_string())
@@ -53,13 +58,14 @@ pub fn is_visible() -> bool {
 
 /// Asks everything below this process to end.
 ///
-/// Who ends takes the way to its children along, and who forks has one more that nobody has seen. So the whole tree stands still
-/// before anything in it is told, and nothing goes on before everything below it was told. Where `is_hurried`, what is to come next
-/// waits already.
+/// Who ends takes the way to its children along, and who forks has one more that nobody has seen.
+/// So the whole tree stands still before anything in it is told, and nothing goes on before
+/// everything below it was told. Where `is_hurried`, what is to come next waits already.
 pub fn terminate_all(is_hurried: impl Fn() -> bool) {
     let (own, begun) = (std::process::id() as i32, Instant::now());
     let mut looks_still = 0;
-    // By the second, those whose parent was found dead in the first are children of this very process.
+    // By the second, those whose parent was found dead in the first are children of this very
+    // process.
     while looks_still < 2 {
         let patience = match walk(Purpose::Freeze, own, &children(own), None, 0) {
             Found::Still => {
@@ -78,7 +84,8 @@ pub fn terminate_all(is_hurried: impl Fn() -> bool) {
     walk(Purpose::Terminate, own, &children(own), None, 0);
 }
 
-/// Kills everything below this process that can be found now, except the children `spared` and what is below those.
+/// Kills everything below this process that can be found now, except the children `spared` and what
+/// is below those.
 pub fn kill_all(spared: &[i32]) {
     let own = std::process::id() as i32;
     let strangers: Vec<_> = children(own).into_iter().filter(|it| !spared.contains(it)).collect();
@@ -100,16 +107,18 @@ fn walk(
     let mut found = Found::Still;
     for child in below {
         let Some(process) = sys::open_process(*child) else {
-            // An old kernel, or no descriptor left: a child of this very process is unreaped, its pid its own.
+            // An old kernel, or no descriptor left: a child of this very process is unreaped, its
+            // pid its own.
             match depth {
                 0 => signal_child(purpose, *child),
                 _ => found = Found::Moving,
             }
             continue;
         };
-        // The descriptor holds a process. It is the one that was listed when its parent is the one that was listed,
-        // and that parent cannot be another with the same pid while it is held and not reaped. A child of this very process
-        // is unreaped: it needs no such proof, which `/proc` may refuse (`hidepid`).
+        // The descriptor holds a process. It is the one that was listed when its parent is the one
+        // that was listed, and that parent cannot be another with the same pid while it is held and
+        // not reaped. A child of this very process is unreaped: it needs no such proof, which
+        // `/proc` may refuse (`hidepid`).
         let is_there = |held| sys::signal_process(held, 0) != Signalled::Gone;
         let listed = parent_of(*child);
         let same = parent_held.is_none_or(|held| listed == Some(parent) && is_there(held));
@@ -163,7 +172,8 @@ fn children(pid: i32) -> Vec<i32> {
             Some(list) => {
                 found.extend(list.split_ascii_whitespace().filter_map(|it| it.parse::<i32>().ok()))
             }
-            // A kernel without such lists; or the thread has ended, and the search costs a little time.
+            // A kernel without such lists; or the thread has ended, and the search costs a little
+            // time.
             None => return children_by_search(pid),
         }
     }
@@ -178,7 +188,8 @@ fn children_by_search(parent: i32) -> Vec<i32> {
     pids.filter(|pid| parent_of(*pid) == Some(parent)).collect()
 }
 
-/// Sends a process this, and how it is found then. What takes no signal of ours is told nothing later either: there is nothing to wait for.
+/// Sends a process this, and how it is found then. What takes no signal of ours is told nothing
+/// later either: there is nothing to wait for.
 fn told(process: &OwnedFd, signal: i32, found: impl FnOnce() -> Found) -> Found {
     match sys::signal_process(process, signal) {
         Signalled::Done => found(),
@@ -187,8 +198,8 @@ fn told(process: &OwnedFd, signal: i32, found: impl FnOnce() -> Found) -> Found 
     }
 }
 
-/// How a process that was told to stop is found, each thread of it. Amid a fork it completes that first. One that `/proc` hides is
-/// taken to stand.
+/// How a process that was told to stop is found, each thread of it. Amid a fork it completes that
+/// first. One that `/proc` hides is taken to stand.
 fn state(process: &OwnedFd, pid: i32) -> Found {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return told(process, 0, || Found::Still);
@@ -208,7 +219,8 @@ fn parent_of(pid: i32) -> Option<i32> {
 /// The state of a thread, and the parent of its process.
 fn stat(thread: &Path) -> Option<(char, i32)> {
     let text = bytes_of(&thread.join("stat"))?;
-    // The program's name stands in parentheses and may hold anything. After it: the state, then the parent.
+    // The program's name stands in parentheses and may hold anything. After it: the state, then the
+    // parent.
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
     let mut fields = rest.split_ascii_whitespace();
@@ -230,7 +242,8 @@ mod tests {
 
     use super::*;
 
-    /// I-01: a child of this very process is signalled whatever `/proc` says of it: under `hidepid` it says nothing.
+    /// I-01: a child of this very process is signalled whatever `/proc` says of it: under `hidepid`
+    /// it says nothing.
     #[test]
     fn an_own_child_is_signalled_whoever_is_said_to_be_its_parent() {
         let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
@@ -246,12 +259,14 @@ mod tests {
         assert!(ended.is_some());
     }
 
-    /// SPEC 9.8: another user's process cannot be told anything, so that nobody's grace is spent on it.
+    /// SPEC 9.8: another user's process cannot be told anything, so that nobody's grace is spent on
+    /// it.
     #[test]
     fn what_is_another_users_is_not_waited_for() {
         let first = sys::open_process(1).unwrap();
         let found = std::thread::spawn(move || {
-            // SAFETY: of this thread alone, which ends here. Where it is nobody's to change, the first process is another's already.
+            // SAFETY: of this thread alone, which ends here. Where it is nobody's to change, the
+            // first process is another's already.
             unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
             told(&first, sys::SIGSTOP, || state(&first, 1))
         });
@@ -260,7 +275,8 @@ mod tests {
         assert_eq!(told(&own, 0, || Found::Stuck), Found::Stuck);
     }
 
-    /// SPEC 9.8: nor is one of the same user that `/proc` says nothing of, as it does under `hidepid` of those that are not dumpable.
+    /// SPEC 9.8: nor is one of the same user that `/proc` says nothing of, as it does under
+    /// `hidepid` of those that are not dumpable.
     #[test]
     fn what_is_hidden_is_not_waited_for() {
         const NOBODY: i32 = i32::MAX;

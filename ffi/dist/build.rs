@@ -1,5 +1,5 @@
-//! Gives the shared library the name that programs look for it by, and keeps it loaded once loaded: its threads outlive a
-//! `dlclose`.
+//! Gives the shared library the name that programs look for it by, and keeps it loaded once loaded:
+//! its threads outlive a `dlclose`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -136,13 +136,13 @@ pub unsafe extern "C" fn trunkline_buf_raw(buf: *const Buf) -> Str {
 }
 
 /// The number of the list that a buffer holds, in its session, from 1: lists that differ have
-/// different numbers, and later ones no smaller ones; whether an item is deferred makes no difference. A
-/// list whose number is the `revision` of its own event (`TOOLS_CHANGED`, `PROMPTS_CHANGED`,
-/// `RESOURCES_CHANGED`) or greater has what the event tells. Resources and their templates share their
-/// numbers; other kinds count for themselves.
+/// different numbers, and later ones no smaller ones; whether an item is deferred makes no
+/// difference. A list whose number is the `revision` of its own event (`TOOLS_CHANGED`,
+/// `PROMPTS_CHANGED`, `RESOURCES_CHANGED`) or greater has what the event tells. Resources and their
+/// templates share their numbers; other kinds count for themselves.
 ///
-/// 0 for a buffer of anything else than `trunkline_session_tools`, `trunkline_session_tools_for` and the other
-/// lists of a session give, and of NULL.
+/// 0 for a buffer of anything else than `trunkline_session_tools`, `trunkline_session_tools_for`
+/// and the other lists of a session give, and of NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_buf_revision(buf: *const Buf) -> u64 {
     // SAFETY: the caller passes NULL or a buffer that it has not freed.

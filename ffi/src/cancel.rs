@@ -9,8 +9,9 @@ pub(crate) use self::posix::Uncancelled;
 mod posix {
     use std::ffi::c_int;
 
-    /// While it lives, this thread is not cancelled. A thread is cancelled where it waits for the system, by an unwinding that nothing may
-    /// catch; frames that catch everything, as those at the boundary do, then end the process.
+    /// While it lives, this thread is not cancelled. A thread is cancelled where it waits for the
+    /// system, by an unwinding that nothing may catch; frames that catch everything, as those at
+    /// the boundary do, then end the process.
     pub(crate) struct Uncancelled(c_int);
 
     impl Uncancelled {

@@ -167,8 +167,8 @@ pub(crate) fn begin(
     let completion = Completion { objects: objects.clone(), handle, target: Some(target) };
     // A panic here drops the completion, which tells the target: the operation counts as accepted.
     if let Ok(operation) = contain(|| Ok(launch(completion))) {
-        // It was cancelled, or the pool freed, before it had a place to be cancelled from; or it ended already, which a cancel
-        // leaves as it is.
+        // It was cancelled, or the pool freed, before it had a place to be cancelled from; or it
+        // ended already, which a cancel leaves as it is.
         if let Some(operation) = objects.operations.fill(handle, operation) {
             operation.cancel();
         }
@@ -355,7 +355,8 @@ mod tests {
         assert!(error.detail()["place"].as_str().unwrap().contains("completion.rs:"));
     }
 
-    /// SPEC 16.2: the host may keep the handle where its callback finds it, and where `destroy` frees it.
+    /// SPEC 16.2: the host may keep the handle where its callback finds it, and where `destroy`
+    /// frees it.
     #[test]
     fn the_handle_is_told_before_the_operation_can_end() {
         let (objects, waiter) = (Objects::new().unwrap(), Arc::new(Waiter::default()));
@@ -369,7 +370,8 @@ mod tests {
         assert_eq!(error_of(waiter.wait()).message(), "panicked: nothing to start");
     }
 
-    /// SPEC 16.2: nobody of the host's is on that thread, so that only the error can say what happened and where.
+    /// SPEC 16.2: nobody of the host's is on that thread, so that only the error can say what
+    /// happened and where.
     #[test]
     fn an_operation_that_panics_later_ends_with_internal_and_its_place() {
         prepare_process();
@@ -408,7 +410,8 @@ mod tests {
             },
         );
         assert!(begun.is_ok());
-        // One that nobody cancelled has its result in the end; one that comes beside the cancel may be first.
+        // One that nobody cancelled has its result in the end; one that comes beside the cancel may
+        // be first.
         let (over, is_over) = std::sync::mpsc::channel::<()>();
         let late = std::thread::spawn(move || {
             let _ = is_over.recv_timeout(std::time::Duration::from_secs(90));

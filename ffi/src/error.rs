@@ -105,7 +105,8 @@ pub unsafe extern "C" fn trunkline_error_detail(error: *const ErrorObject) -> St
     unsafe { read(error, |error| Some(error.detail.get_or_init(|| detail(error)))) }
 }
 
-/// What the user can do about it: what the error says itself, else the advice of its reason or its code. Empty for no error.
+/// What the user can do about it: what the error says itself, else the advice of its reason or its
+/// code. Empty for no error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_error_hint(error: *const ErrorObject) -> Str {
     // SAFETY: the caller passes NULL or an error that it has not freed.
@@ -160,7 +161,8 @@ mod tests {
     use super::*;
     use crate::guard::prepare_process;
 
-    /// SPEC 16.2, I-18: the text of a part is made when it is asked for, and has no place for an error.
+    /// SPEC 16.2, I-18: the text of a part is made when it is asked for, and has no place for an
+    /// error.
     #[test]
     fn a_part_that_panics_is_empty_and_its_error_stays_readable() {
         prepare_process();

@@ -31,7 +31,8 @@ pub(crate) unsafe fn guard(
     status
 }
 
-/// Runs the body of an exported function that has no place for an error, and asks nothing of the system: a panic gives `fallback`.
+/// Runs the body of an exported function that has no place for an error, and asks nothing of the
+/// system: a panic gives `fallback`.
 pub(crate) fn guarded<T>(fallback: T, body: impl FnOnce() -> T) -> T {
     contain(|| Ok(body())).unwrap_or(fallback)
 }
@@ -132,7 +133,8 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static GUARDED: Cell<u32> = const { Cell::new(0) };
-    /// The process whose callback runs, by its number of forks: a child that was forked inside of one is in none of its own.
+    /// The process whose callback runs, by its number of forks: a child that was forked inside of
+    /// one is in none of its own.
     static IN_CALLBACK: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -222,7 +224,8 @@ pub(crate) mod tests {
     pub(crate) fn holds_in_child(holds: impl FnOnce() -> bool) -> bool {
         prepare_process();
         let mut status = -1;
-        // SAFETY: the child does what its caller knows to need no other thread, and ends without cleaning up; the status is a local.
+        // SAFETY: the child does what its caller knows to need no other thread, and ends without
+        // cleaning up; the status is a local.
         unsafe {
             let child = libc::fork();
             if child == 0 {

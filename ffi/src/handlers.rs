@@ -45,8 +45,8 @@ pub unsafe extern "C" fn trunkline_request_answer(
     }
 }
 
-/// Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands for
-/// a user who declines.
+/// Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands
+/// for a user who declines.
 ///
 /// Errors: those of `trunkline_request_answer`.
 #[unsafe(no_mangle)]
@@ -113,8 +113,8 @@ pub(crate) struct Desks(Mutex<Rows>);
 type Rows = HashMap<u32, (Weak<HandlerDesk>, Arc<Signal>)>;
 
 impl Desks {
-    /// Handlers that are told to the host on a thread of their own, for as long as the pool or session that they are made for, once
-    /// that is there.
+    /// Handlers that are told to the host on a thread of their own, for as long as the pool or
+    /// session that they are made for, once that is there.
     pub(crate) fn open(objects: &Arc<Objects>, given: Given) -> Result<(Handlers, Ready)> {
         static LAST: AtomicU32 = AtomicU32::new(1);
         if given.ask.is_none() {
@@ -168,8 +168,9 @@ impl Desks {
     }
 }
 
-/// What a desk's thread waits for: dropped instead, because that failed which the handlers were made for, it is over without the host
-/// having been told anything, and the user data is destroyed here.
+/// What a desk's thread waits for: dropped instead, because that failed which the handlers were
+/// made for, it is over without the host having been told anything, and the user data is destroyed
+/// here.
 pub(crate) struct Ready {
     given: Given,
     begin: SyncSender<Given>,
@@ -235,7 +236,8 @@ mod tests {
         Desks::open(objects, given).map(drop)
     }
 
-    /// SPEC 3.8: a thousand sessions with handlers leave room for subscriptions, and the other way round.
+    /// SPEC 3.8: a thousand sessions with handlers leave room for subscriptions, and the other way
+    /// round.
     #[test]
     fn handlers_are_counted_apart_from_subscriptions() {
         let objects = Objects::new().unwrap();

@@ -5,11 +5,12 @@
 //! checks and converts what the host passed ([`raw`]), calls the core, and converts back. What is
 //! longer than that has a module:
 //!
-//! - [`table`]: handles; [`objects`]: the tables of one pool; [`numbers`]: which pool a handle is of.
+//! - [`table`]: handles; [`objects`]: the tables of one pool; [`numbers`]: which pool a handle is
+//!   of.
 //! - [`completion`]: the end of an operation, exactly once; [`forms`]: the three ways to ask for
 //!   it.
-//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks; [`running`]: what a
-//!   close waits for of them.
+//! - [`dispatch`] and [`subscription`]: the threads that run the host's callbacks; [`running`]:
+//!   what a close waits for of them.
 //! - [`queue`] and [`notify`]: what a host with a loop of its own polls instead.
 //! - [`pool_work`], [`session_work`] and [`lease_work`]: the functions that are written from the
 //!   table of operations.

@@ -36,9 +36,9 @@ pub extern "C" fn trunkline_features() -> Str {
     guarded(Str::EMPTY, || Str::of(FEATURES.get_or_init(features)))
 }
 
-/// The settings files of products that exist for this user and a workspace: `{v, files: [{path, format,
-/// scope}]}`, in the order of `docs/reference/settings.md`. `scope` is `user`, `project`, `workspace` or
-/// `managed`. Some fifty paths are looked up; nothing is opened.
+/// The settings files of products that exist for this user and a workspace:
+/// `{v, files: [{path, format, scope}]}`, in the order of `docs/reference/settings.md`. `scope` is
+/// `user`, `project`, `workspace` or `managed`. Some fifty paths are looked up; nothing is opened.
 ///
 /// `workspace`: its folder; empty for the current directory. `out`: the text; free it with
 /// `trunkline_buf_free`.

@@ -21,12 +21,12 @@ pub struct LogsObject {
     signal: Arc<Signal>,
 }
 
-/// Has what the library logs told to `callback`, in batches, on a thread of its own, from `level` on:
-/// `error`, `warn`, `info`, `debug` or `trace`. 4096 records wait for it at most, and one says how many
-/// were dropped. Nothing is logged without it. It needs no pool, and outlives pools.
+/// Has what the library logs told to `callback`, in batches, on a thread of its own, from `level`
+/// on: `error`, `warn`, `info`, `debug` or `trace`. 4096 records wait for it at most, and one says
+/// how many were dropped. Nothing is logged without it. It needs no pool, and outlives pools.
 ///
-/// One callback of the process has the records: another `trunkline_logs_new` takes its place, and the one
-/// before is told what was logged until then. One that fails takes nobody's place.
+/// One callback of the process has the records: another `trunkline_logs_new` takes its place, and
+/// the one before is told what was logged until then. One that fails takes nobody's place.
 ///
 /// `out`: free it with `trunkline_logs_free`. It is written before the first call of `callback`.
 ///
@@ -55,8 +55,8 @@ pub unsafe extern "C" fn trunkline_logs_new(
 }
 
 /// Ends it, once the callback was told what was logged so far. When it returns, no callback runs or
-/// will, and `destroy` has been called; from inside the callback it returns at once, and that callback
-/// is the last one. NULL is fine. In a forked child the parent's is left alone.
+/// will, and `destroy` has been called; from inside the callback it returns at once, and that
+/// callback is the last one. NULL is fine. In a forked child the parent's is left alone.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_logs_free(logs: *mut LogsObject) {
     // SAFETY: the caller passes NULL or what `trunkline_logs_new` gave, and gives it up.

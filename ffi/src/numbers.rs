@@ -1,7 +1,8 @@
-//! The numbers that pools have in their handles, and where the handles of the next pool with a number go on.
+//! The numbers that pools have in their handles, and where the handles of the next pool with a
+//! number go on.
 //!
-//! A number is taken by one pool at a time, and so is what lies with it: the lock is never waited for, nor found locked in a forked
-//! child, where what the parent's pools have stays taken.
+//! A number is taken by one pool at a time, and so is what lies with it: the lock is never waited
+//! for, nor found locked in a forked child, where what the parent's pools have stays taken.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

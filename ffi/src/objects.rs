@@ -27,7 +27,8 @@ pub(crate) struct Objects {
     pub(crate) subscriptions: Running,
     /// The threads of desks.
     pub(crate) handlers: Running,
-    /// The connections with servers that the host provides, from when it first hears of one until its last function returned.
+    /// The connections with servers that the host provides, from when it first hears of one until
+    /// its last function returned.
     pub(crate) hosted: Running,
     pub(crate) desks: Desks,
     freed: AtomicBool,
@@ -128,7 +129,8 @@ mod tests {
         assert_eq!(handles.collect::<HashSet<_>>().len(), POOLS);
     }
 
-    /// SPEC 16.2, 16.6: what waits in a queue outlives the pool, and the host is told where it ends.
+    /// SPEC 16.2, 16.6: what waits in a queue outlives the pool, and the host is told where it
+    /// ends.
     #[test]
     fn a_pool_that_is_freed_leaves_its_events_and_their_end_in_the_queue() {
         let (pool, queue) = (Pool::new(PoolOptions::default()).unwrap(), Queue::new().unwrap());

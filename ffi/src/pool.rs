@@ -183,8 +183,8 @@ pub unsafe extern "C" fn trunkline_pool_free(pool: *mut PoolObject) {
     }
 }
 
-/// `trunkline_pool_status_with` without options: the whole pool as JSON. Always works, and never shows
-/// a secret.
+/// `trunkline_pool_status_with` without options: the whole pool as JSON. Always works, and never
+/// shows a secret.
 ///
 /// `out`: the text; free it with `trunkline_buf_free`.
 ///

@@ -130,7 +130,8 @@ impl Queue {
         rings
     }
 
-    /// What the host has no room for stays before all that came meanwhile, which may be the result of a call whose progress it has.
+    /// What the host has no room for stays before all that came meanwhile, which may be the result
+    /// of a call whose progress it has.
     fn keep_first(&self, subscriber: Arc<Subscriber>) {
         let mut state = self.lock();
         if !subscriber.take_place() {
@@ -361,7 +362,8 @@ mod tests {
         subscriber
     }
 
-    /// SPEC 16.2, 16.6: once its end was told nothing keeps a subscription, and so it keeps neither its handle nor the queue.
+    /// SPEC 16.2, 16.6: once its end was told nothing keeps a subscription, and so it keeps neither
+    /// its handle nor the queue.
     #[test]
     fn a_subscription_whose_end_was_told_is_gone() {
         let pool = Pool::new(PoolOptions::default()).unwrap();
@@ -395,8 +397,8 @@ mod tests {
         assert!(kept.upgrade().is_none() && objects.subscribers.find(handle).is_err());
     }
 
-    /// I-18: a host that takes fewer items at a time than there are leaves the place where it was; the next wake-up then
-    /// finds it there.
+    /// I-18: a host that takes fewer items at a time than there are leaves the place where it was;
+    /// the next wake-up then finds it there.
     #[test]
     fn a_subscription_has_one_place_in_the_queue_however_often_it_is_woken() {
         let pool = Pool::new(PoolOptions::default()).unwrap();
@@ -417,7 +419,8 @@ mod tests {
         unsafe { libc::poll(&mut watched, 1, 0) > 0 }
     }
 
-    /// SPEC 16.2: of what arrives together the host is woken when all of it is there, unless it came by itself and took it.
+    /// SPEC 16.2: of what arrives together the host is woken when all of it is there, unless it
+    /// came by itself and took it.
     #[test]
     fn the_descriptor_is_readable_once_the_bell_is_heard() {
         let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
@@ -436,8 +439,8 @@ mod tests {
         assert!(!is_readable(&queue), "nothing is left");
     }
 
-    /// What a host calls after several results is left to the library's thread, also where it takes them one by one; a call that waits
-    /// for its answer is not.
+    /// What a host calls after several results is left to the library's thread, also where it takes
+    /// them one by one; a call that waits for its answer is not.
     #[test]
     fn a_thread_that_takes_several_results_leaves_its_next_requests() {
         let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
@@ -464,7 +467,8 @@ mod tests {
         assert!(!leaves_requests(), "it waits");
     }
 
-    /// I-18: the only entry may be in hand when the bell is heard, and have more in it than the host takes.
+    /// I-18: the only entry may be in hand when the bell is heard, and have more in it than the
+    /// host takes.
     #[test]
     fn what_a_subscription_has_left_keeps_the_descriptor_readable() {
         let pool = Pool::new(PoolOptions::default()).unwrap();

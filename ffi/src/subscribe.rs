@@ -132,14 +132,15 @@ pub unsafe extern "C" fn trunkline_session_subscribe_queue(
 }
 
 /// Ends a subscription. When it returns, no callback of it is running, none will, and `destroy` has
-/// been called; a queue gives no more of its events. One that has ended already, by itself or by this
-/// function, is fine too.
+/// been called; a queue gives no more of its events. One that has ended already, by itself or by
+/// this function, is fine too.
 ///
 /// Waits for a callback that is running. From inside its own callback it returns at once, and that
 /// callback is the last one; so it does when the other callback, of this pool or another, is itself
 /// waiting, in this function, for the one that this is called from.
 ///
-/// Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`, `INVALID_ARGUMENT`.
+/// Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`,
+/// `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_subscription_close(
     pool: *mut PoolObject,

@@ -173,7 +173,8 @@ impl Subscriber {
         Next::Ended
     }
 
-    /// The pool goes. A queue still gives what the stream has, and then its end; a thread's callback is called no more.
+    /// The pool goes. A queue still gives what the stream has, and then its end; a thread's
+    /// callback is called no more.
     pub(crate) fn end(self: &Arc<Self>) {
         match &self.way {
             Way::Thread(_) => self.stop(),
@@ -298,8 +299,8 @@ impl Signal {
         }
     }
 
-    /// A thread that is ending has none: such threads run no code of the host's then. Nor has a forked child, in which the thread is none
-    /// of the library's.
+    /// A thread that is ending has none: such threads run no code of the host's then. Nor has a
+    /// forked child, in which the thread is none of the library's.
     fn current() -> Option<Arc<Signal>> {
         let current = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
         current.filter(|(made_at, _)| *made_at == forks()).map(|(_, signal)| signal)
@@ -317,8 +318,9 @@ impl Signal {
         }
     }
 
-    /// Notes that this one's callback waits for another to return, unless that is itself, or one that waits for it, directly
-    /// or through others. Noted before it looks, so that of callbacks that close a ring the last one sees it.
+    /// Notes that this one's callback waits for another to return, unless that is itself, or one
+    /// that waits for it, directly or through others. Noted before it looks, so that of callbacks
+    /// that close a ring the last one sees it.
     fn may_wait_for(self: &Arc<Self>, other: &Arc<Signal>) -> bool {
         self.note_wait(Some(other.clone()));
         let mut next = Some(other.clone());
@@ -355,7 +357,8 @@ mod tests {
     use super::*;
     use crate::guard::tests::holds_in_child;
 
-    /// SPEC 16.3: who waits for whom in the parent is nothing to a child that was forked inside a callback, and may be locked there.
+    /// SPEC 16.3: who waits for whom in the parent is nothing to a child that was forked inside a
+    /// callback, and may be locked there.
     #[test]
     fn a_child_that_was_forked_inside_a_callback_waits_for_its_own() {
         let parents = Arc::new(Signal::default());

@@ -1,5 +1,5 @@
-//! The locks of what is checked in many orders of its threads: those of std, and shuttle's in the models of the feature
-//! `schedules`.
+//! The locks of what is checked in many orders of its threads: those of std, and shuttle's in the
+//! models of the feature `schedules`.
 
 #[cfg(feature = "schedules")]
 pub(crate) mod fed;

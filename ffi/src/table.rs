@@ -70,7 +70,8 @@ enum SlotContent<T> {
 }
 
 impl<T> Table<T> {
-    /// An empty table. `before`: the [`generations`](Self::generations) of the one before it with that kind and pool.
+    /// An empty table. `before`: the [`generations`](Self::generations) of the one before it with
+    /// that kind and pool.
     pub(crate) fn new(kind: Kind, pool: u16, before: Generations) -> Self {
         let slots = Slots { slots: Vec::new(), free: Vec::new(), open: true, before };
         Table { kind, pool, slots: Mutex::new(slots) }
@@ -97,7 +98,8 @@ impl<T> Table<T> {
         self.lock().occupy(SlotContent::Reserved).map(|slot| self.handle(slot))
     }
 
-    /// Puts in the object of a reserved handle; gives it back when the handle is gone or was revoked.
+    /// Puts in the object of a reserved handle; gives it back when the handle is gone or was
+    /// revoked.
     pub(crate) fn fill(&self, handle: u64, value: T) -> Option<T> {
         let mut slots = self.lock();
         match self.slot(&mut slots, handle) {
@@ -193,8 +195,8 @@ impl<T: Clone> Table<T> {
         }
     }
 
-    /// The object of a handle, to end it. One that is still being made comes back from [`fill`](Self::fill) for that; one that is
-    /// gone is nobody's.
+    /// The object of a handle, to end it. One that is still being made comes back from
+    /// [`fill`](Self::fill) for that; one that is gone is nobody's.
     ///
     /// # Errors
     /// `bad_handle` when the handle was never given out.

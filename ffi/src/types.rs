@@ -108,7 +108,8 @@ pub enum Status {
     WrongThread = 27,
     /// A fault of the library itself; `detail.place` says where.
     Internal = 28,
-    /// The server came back and was lost again, until no attempt was left; it is tried again after a while.
+    /// The server came back and was lost again, until no attempt was left; it is tried again after
+    /// a while.
     Unstable = 29,
 }
 
@@ -267,8 +268,8 @@ pub struct CallOptionsStruct {
     /// 2: also a call of a tool that is declared read-only or idempotent, when the session trusts
     /// the server.
     pub retry: u32,
-    /// The request's `_meta`: the text of a JSON object; empty: none. A `traceparent`, `tracestate` or
-    /// `baggage` in it must be as W3C defines them, and a `progressToken` does not go out: the
+    /// The request's `_meta`: the text of a JSON object; empty: none. A `traceparent`, `tracestate`
+    /// or `baggage` in it must be as W3C defines them, and a `progressToken` does not go out: the
     /// library has its own.
     pub meta_json: Str,
     /// NULL, or where the number is put by which the call's progress events name it (`call`),
@@ -276,14 +277,15 @@ pub struct CallOptionsStruct {
     /// waits), and left alone when nothing was sent. It may come after the call's end, so it must
     /// not lie in what `destroy` frees.
     pub out_call: *mut u64,
-    /// 1: wait while the server is reconnecting, at most for the call's time in all. 0: fail at once.
+    /// 1: wait while the server is reconnecting, at most for the call's time in all. 0: fail at
+    /// once.
     pub wait: u32,
-    /// The shape that a model was given the tool in: arguments that have other names there go to the server
-    /// under its own. 0: none. 1: `mcp`. 2: `openai`. 3: `openai_responses`. 4: `anthropic`. 5: `gemini`.
-    /// 6: `any`.
+    /// The shape that a model was given the tool in: arguments that have other names there go to
+    /// the server under its own. 0: none. 1: `mcp`. 2: `openai`. 3: `openai_responses`. 4:
+    /// `anthropic`. 5: `gemini`. 6: `any`.
     pub shape: u32,
-    /// 1: a tool that the server does not list is asked of the server all the same; never one that a filter, a gate or
-    /// a quarantine keeps from the session. 0: it is refused.
+    /// 1: a tool that the server does not list is asked of the server all the same; never one that
+    /// a filter, a gate or a quarantine keeps from the session. 0: it is refused.
     pub unlisted: u32,
 }
 
@@ -317,8 +319,8 @@ pub enum HandlerNumber {
     ElicitationUrl = 3,
     /// Each `log` event of the session.
     Logging = 4,
-    /// What a remote server is to be let in with, asked by the library when a server refuses what it
-    /// was sent: `params` is `{url, reason, scopes, challenge}`, `reason` one of `missing`,
+    /// What a remote server is to be let in with, asked by the library when a server refuses what
+    /// it was sent: `params` is `{url, reason, scopes, challenge}`, `reason` one of `missing`,
     /// `refused`, `expired` and `scope`. The answer is `{"token": ..., "expires_in_ms": ...}`; a
     /// refusal, or an answer without a token, leaves the server `auth_required`.
     Credentials = 5,
@@ -369,12 +371,13 @@ pub type AskFn =
 pub type HostReceiveFn =
     Option<unsafe extern "C" fn(user_data: *mut c_void, connection: u64, frame_json: Str)>;
 
-/// Called once, and last, when a connection with a server that the host provides is over. Its number
-/// is bad already.
+/// Called once, and last, when a connection with a server that the host provides is over. Its
+/// number is bad already.
 pub type HostClosedFn = Option<unsafe extern "C" fn(user_data: *mut c_void, connection: u64)>;
 
-/// Called with what the library logs, on a thread of its own. `records` is the text of a JSON array of
-/// `{time_ms, level, logger, message, fields}`, good until the function returns. It must not throw.
+/// Called with what the library logs, on a thread of its own. `records` is the text of a JSON array
+/// of `{time_ms, level, logger, message, fields}`, good until the function returns. It must not
+/// throw.
 pub type LogFn = Option<unsafe extern "C" fn(user_data: *mut c_void, records: Str)>;
 
 /// Called exactly once for each `user_data` that was handed over, after its last callback, or

@@ -1,4 +1,5 @@
-//! The threads that run callbacks: what they may wait for, which signals reach them, and when a close returns.
+//! The threads that run callbacks: what they may wait for, which signals reach them, and when a
+//! close returns.
 
 #[cfg(target_os = "linux")]
 mod denied;
@@ -255,7 +256,8 @@ unsafe extern "C" fn note_masks_destroyed(user_data: *mut c_void) {
     unsafe { &*user_data.cast::<Masks>() }.destroyed.up();
 }
 
-/// I-22: the host's signals are not for threads of the library, but a fault of its own code in a callback is.
+/// I-22: the host's signals are not for threads of the library, but a fault of its own code in a
+/// callback is.
 #[test]
 fn a_callback_runs_with_signals_blocked_but_for_faults() {
     let (host, masks) = (Host::new(), Masks::default());
@@ -368,7 +370,8 @@ fn end_a_provided_server(is_closed: bool) {
     assert_eq!(*ending.seen.lock().unwrap(), [true]);
 }
 
-/// I-18, SPEC 16.2: whichever thread lets go of a provided server, the I/O thread or one of the host's, its end holds up nobody.
+/// I-18, SPEC 16.2: whichever thread lets go of a provided server, the I/O thread or one of the
+/// host's, its end holds up nobody.
 #[test]
 fn the_end_of_a_provided_server_may_block() {
     end_a_provided_server(false);

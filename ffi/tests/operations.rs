@@ -135,7 +135,8 @@ fn what_is_under_way_when_the_pool_is_freed_ends_with_closed() {
     assert_eq!(*ends.statuses.lock().unwrap(), [Status::Closed; 20]);
 }
 
-/// SPEC 16.2: the user data is destroyed once, before the function returns, when nothing was started.
+/// SPEC 16.2: the user data is destroyed once, before the function returns, when nothing was
+/// started.
 #[test]
 fn a_refused_start_destroys_what_it_was_given_and_calls_nothing() {
     let (host, ends) = (Host::new(), Ends::default());

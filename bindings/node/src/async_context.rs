@@ -7,7 +7,8 @@ use napi::{Result, check_status, sys};
 
 use crate::text;
 
-/// It is made with the environment: one that is made later would have what is asynchronous then, a request of the host perhaps.
+/// It is made with the environment: one that is made later would have what is asynchronous then, a
+/// request of the host perhaps.
 pub struct AsyncContext {
     env: sys::napi_env,
     /// Null at the end.
@@ -35,7 +36,8 @@ impl AsyncContext {
         if made.is_null() {
             return None;
         }
-        // SAFETY: `env` is current on this thread, and the context was made in it; the object is not used by any Node that this runs in.
+        // SAFETY: `env` is current on this thread, and the context was made in it; the object is
+        // not used by any Node that this runs in.
         let status = unsafe { sys::napi_open_callback_scope(env, null_mut(), made, &mut scope) };
         (status == sys::Status::napi_ok).then_some(CallbackScope(env, scope))
     }
@@ -44,7 +46,8 @@ impl AsyncContext {
     pub fn end(&self) {
         let made = self.made.replace(null_mut());
         if !made.is_null() {
-            // SAFETY: it was made in this environment, which is still there, and is given back once.
+            // SAFETY: it was made in this environment, which is still there, and is given back
+            // once.
             unsafe { sys::napi_async_destroy(self.env, made) };
         }
     }
@@ -52,7 +55,8 @@ impl AsyncContext {
 
 impl Drop for CallbackScope {
     fn drop(&mut self) {
-        // SAFETY: it was opened in this environment, on this thread, and is closed once, in the reverse order.
+        // SAFETY: it was opened in this environment, on this thread, and is closed once, in the
+        // reverse order.
         unsafe { sys::napi_close_callback_scope(self.0, self.1) };
     }
 }

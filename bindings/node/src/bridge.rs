@@ -23,8 +23,9 @@ pub struct Bridge {
 
 #[napi]
 impl Bridge {
-    /// `on_readable` is called with the number of a subscription that has events, or ended; `on_progress` with the number of an
-    /// operation that made progress, and its events. `has_libuv` says whether the event loop is libuv's.
+    /// `on_readable` is called with the number of a subscription that has events, or ended;
+    /// `on_progress` with the number of an operation that made progress, and its events.
+    /// `has_libuv` says whether the event loop is libuv's.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         env: Env,
@@ -89,21 +90,23 @@ impl Bridge {
         interface::to_json().to_string()
     }
 
-    /// The error of an option that a method has not, as JSON text, with the nearest of those that it has.
+    /// The error of an option that a method has not, as JSON text, with the nearest of those that
+    /// it has.
     #[napi(catch_unwind)]
     pub fn unknown_option(&self, option: String, known: Vec<String>) -> String {
         let error = unknown_option(&option);
         error.with_nearest(&option, known.iter().map(String::as_str)).to_json().to_string()
     }
 
-    /// The error of the panic that an exported function came out of last, as JSON text: what Node-API makes of it has its words, with their
-    /// values.
+    /// The error of the panic that an exported function came out of last, as JSON text: what
+    /// Node-API makes of it has its words, with their values.
     #[napi(catch_unwind)]
     pub fn panicked(&self) -> Option<String> {
         panics::last().as_ref().map(failure::text)
     }
 
-    /// Panics with that value in its words, so that a test sees what a fault of the library looks like.
+    /// Panics with that value in its words, so that a test sees what a fault of the library looks
+    /// like.
     #[napi(js_name = "_panic", catch_unwind)]
     pub fn panic(&self, value: String) {
         panic!("asked to, with {value}");

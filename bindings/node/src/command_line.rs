@@ -24,7 +24,8 @@ impl NativeCommandLine {
         NativeCommandLine { arguments, interrupt: Interrupt::new() }
     }
 
-    /// Carries it out with the streams of the process, on a thread of its own, and says how the process is to exit.
+    /// Carries it out with the streams of the process, on a thread of its own, and says how the
+    /// process is to exit.
     #[napi(catch_unwind)]
     pub fn run(&self) -> AsyncTask<Running> {
         let arguments = self.arguments.iter().map(OsString::from).collect();

@@ -1,7 +1,8 @@
 //! The end of pools that the host did not close: at the end of an environment, and of the process.
 //!
-//! Node runs no clean-up hooks on `process.exit`, so `lib/native.cjs` listens for the `exit` event too. Either way nothing may
-//! await any more: the JavaScript thread waits here, for a bounded time, until the servers are gone (SPEC 16.4).
+//! Node runs no clean-up hooks on `process.exit`, so `lib/native.cjs` listens for the `exit` event
+//! too. Either way nothing may await any more: the JavaScript thread waits here, for a bounded
+//! time, until the servers are gone (SPEC 16.4).
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -9,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use trunkline::{DrainOptions, Pool};
 
-/// What a forced drain gets at the end of a host, in milliseconds. Servers that end at the end of their stdin need a few; the
-/// rest are killed when it is over. The host's exit must stay prompt.
+/// What a forced drain gets at the end of a host, in milliseconds. Servers that end at the end of
+/// their stdin need a few; the rest are killed when it is over. The host's exit must stay prompt.
 const DRAIN_MS: u64 = 1_000;
 
-/// When the wait ends even without an answer: the drain's time, and half a second for the kill and the reaping.
+/// When the wait ends even without an answer: the drain's time, and half a second for the kill and
+/// the reaping.
 const WAIT: Duration = Duration::from_millis(DRAIN_MS + 500);
 
 /// Whose pools are meant.

@@ -1,8 +1,9 @@
 //! What all objects of one JavaScript environment share: its queue, its waker and its promises.
 //!
-//! An environment is the main thread's or a worker thread's; each has its own. The library's threads push into the queue; its
-//! first item wakes the JavaScript thread, which then settles a whole batch. While promises are pending the waker holds the
-//! event loop; the count goes from and to zero on the JavaScript thread only, so there is no race in that. A call that waits alone is
+//! An environment is the main thread's or a worker thread's; each has its own. The library's
+//! threads push into the queue; its first item wakes the JavaScript thread, which then settles a
+//! whole batch. While promises are pending the waker holds the event loop; the count goes from and
+//! to zero on the JavaScript thread only, so there is no race in that. A call that waits alone is
 //! answered without them: `polls` reads its answer on the JavaScript thread.
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -28,12 +29,13 @@ use crate::reply::{Arrival, Queue, Reply, Settled};
 use crate::waker::{Callbacks, Waker};
 use crate::{ending, text};
 
-/// Arrivals handled between two looks at other work of the event loop: enough that a change which a thousand sessions are told of
-/// costs one wake-up, few enough that timers and sockets are not held up for more than a few milliseconds.
+/// Arrivals handled between two looks at other work of the event loop: enough that a change which a
+/// thousand sessions are told of costs one wake-up, few enough that timers and sockets are not held
+/// up for more than a few milliseconds.
 const BATCH: usize = 1024;
 
-/// Bytes of results that are handled between them: JavaScript is done with these before it gets more, so that its collector does not meet
-/// them all alive.
+/// Bytes of results that are handled between them: JavaScript is done with these before it gets
+/// more, so that its collector does not meet them all alive.
 const BATCH_BYTES: usize = 512 << 10;
 
 /// The JavaScript functions that are told what is no result.
@@ -56,7 +58,8 @@ pub struct Environment {
     joined: RefCell<Option<JoinedRequests>>,
     /// Absent where it cannot poll. Made for the first call.
     polls: OnceCell<Option<Polls>>,
-    /// What goes on when the loop has read an answer; no call's. Absent where the loop is not that of Node.
+    /// What goes on when the loop has read an answer; no call's. Absent where the loop is not that
+    /// of Node.
     context: Option<AsyncContext>,
     is_ended: Cell<bool>,
 }
@@ -71,8 +74,8 @@ impl ToNapiValue for Promise {
 }
 
 impl Environment {
-    /// The state of the environment that runs on this thread. It lives until that ends. `can_poll` says whether its event loop is that of
-    /// Node.
+    /// The state of the environment that runs on this thread. It lives until that ends. `can_poll`
+    /// says whether its event loop is that of Node.
     pub fn open(
         env: sys::napi_env,
         listeners: Listeners,
@@ -96,8 +99,9 @@ impl Environment {
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
         environment.waker.open(env, Callbacks { on_wake, on_end: on_waker_end, context })?;
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
-        // Hooks run in reverse order: this one before that of the thread-safe function, which is then still there.
-        // SAFETY: `on_environment_end` takes over the reference that `context` is.
+        // Hooks run in reverse order: this one before that of the thread-safe function, which is
+        // then still there. SAFETY: `on_environment_end` takes over the reference that `context`
+        // is.
         check_status!(unsafe {
             sys::napi_add_env_cleanup_hook(env, Some(on_environment_end), context)
         })?;
@@ -119,7 +123,8 @@ impl Environment {
         self.pending.borrow_mut().number()
     }
 
-    /// A promise for what `begin` starts. `reserved` is a number from [`number`](Self::number) by which it can be cancelled.
+    /// A promise for what `begin` starts. `reserved` is a number from [`number`](Self::number) by
+    /// which it can be cancelled.
     pub fn promise(
         &self,
         reserved: Option<f64>,
@@ -150,8 +155,8 @@ impl Environment {
         })
     }
 
-    /// The options of a call from JSON text; none at all is the usual case, and costs nothing. With `told` the call's progress
-    /// goes to JavaScript under its number.
+    /// The options of a call from JSON text; none at all is the usual case, and costs nothing. With
+    /// `told` the call's progress goes to JavaScript under its number.
     pub fn call_options(
         &self,
         text: Option<String>,
@@ -175,7 +180,8 @@ impl Environment {
         Ok(options)
     }
 
-    /// Lets the event loop read the answer to a call that was just started, where nobody else needs to read.
+    /// Lets the event loop read the answer to a call that was just started, where nobody else needs
+    /// to read.
     pub fn await_answer(self: &Rc<Self>, operation: &Operation, options: &CallOptions) {
         if !options.reads_here {
             return;
@@ -195,7 +201,8 @@ impl Environment {
         self.polls.get()?.as_ref()
     }
 
-    /// Reads what a server has written whose output is on loan to the loop, and settles what that ends. `goes_on`: it is still polled.
+    /// Reads what a server has written whose output is on loan to the loop, and settles what that
+    /// ends. `goes_on`: it is still polled.
     pub fn read_ready(self: &Rc<Self>, poll: &Poll, goes_on: bool) {
         let Some(polls) = self.polls() else { return };
         self.write_joined();
@@ -224,8 +231,9 @@ impl Environment {
 
     /// Handles what arrived. On a wake-up.
     ///
-    /// Whoever awaited one of several results goes on when this has returned, before the next wake-up, and mostly calls again: so the
-    /// calls of all are written by the next wake-up, which this asks for, and together.
+    /// Whoever awaited one of several results goes on when this has returned, before the next
+    /// wake-up, and mostly calls again: so the calls of all are written by the next wake-up, which
+    /// this asks for, and together.
     fn deliver(self: &Rc<Self>) {
         if self.joined.take().is_some() {
             // Another wake-up was asked for as well, if anything arrived meanwhile.
@@ -289,7 +297,8 @@ impl Environment {
         }
     }
 
-    /// Tells JavaScript that a subscription has events. What that throws goes to the host as an uncaught exception.
+    /// Tells JavaScript that a subscription has events. What that throws goes to the host as an
+    /// uncaught exception.
     fn announce(&self, subscription: u64) {
         let env = Env::from_raw(self.env);
         // Not borrowed during the call, which may end the environment.
@@ -313,7 +322,8 @@ impl Environment {
         report_exception(self.env);
     }
 
-    /// Ends all work of the environment: nobody is woken any more, calls are cancelled, its pools closed.
+    /// Ends all work of the environment: nobody is woken any more, calls are cancelled, its pools
+    /// closed.
     fn end(&self) {
         self.is_ended.set(true);
         self.write_joined();
@@ -329,13 +339,15 @@ impl Environment {
     }
 }
 
-/// A handle scope around one arrival, so that a batch of large results is not kept alive as a whole.
+/// A handle scope around one arrival, so that a batch of large results is not kept alive as a
+/// whole.
 struct Scope(sys::napi_env, sys::napi_handle_scope);
 
 impl Scope {
     fn open(env: sys::napi_env) -> Option<Scope> {
         let mut scope = std::ptr::null_mut();
-        // SAFETY: `env` is current on this thread; the drop closes the scope in the reverse order of opening.
+        // SAFETY: `env` is current on this thread; the drop closes the scope in the reverse order
+        // of opening.
         let status = unsafe { sys::napi_open_handle_scope(env, &mut scope) };
         (status == sys::Status::napi_ok).then_some(Scope(env, scope))
     }
@@ -373,13 +385,14 @@ unsafe extern "C" fn on_wake(
         return;
     }
     let context = context as *const Environment;
-    // SAFETY: the context is the reference that `on_waker_end` gives back, later than any wake-up; the count is raised for the
-    // clone made of it, so that the environment outlives this call.
+    // SAFETY: the context is the reference that `on_waker_end` gives back, later than any wake-up;
+    // the count is raised for the clone made of it, so that the environment outlives this call.
     let environment = unsafe {
         Rc::increment_strong_count(context);
         Rc::from_raw(context)
     };
-    // A panic is a fault of ours; unwinding into Node would be undefined, and `Reply` has answered or will.
+    // A panic is a fault of ours; unwinding into Node would be undefined, and `Reply` has answered
+    // or will.
     contained(|| environment.deliver());
 }
 

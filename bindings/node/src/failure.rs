@@ -1,4 +1,5 @@
-//! Errors on their way to JavaScript: one JSON text, from which `lib/errors.cjs` makes a `TrunklineError`.
+//! Errors on their way to JavaScript: one JSON text, from which `lib/errors.cjs` makes a
+//! `TrunklineError`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -47,7 +48,8 @@ pub fn note_panics() {
     });
 }
 
-/// Runs what Node or libuv calls by pointer, where unwinding would be undefined; none when it panicked, which is nobody's error any more.
+/// Runs what Node or libuv calls by pointer, where unwinding would be undefined; none when it
+/// panicked, which is nobody's error any more.
 pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
     let outcome = catch_unwind(AssertUnwindSafe(work));
     outcome.inspect_err(|_| drop(panics::last())).ok()

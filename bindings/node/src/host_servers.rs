@@ -12,7 +12,8 @@ use crate::failure::{Result, thrown};
 use crate::reply::{Arrival, Queue};
 use crate::session::JsonText;
 
-/// Messages that wait for the JavaScript thread. A host that is this far behind does not keep up: the connection ends.
+/// Messages that wait for the JavaScript thread. A host that is this far behind does not keep up:
+/// the connection ends.
 const WAITING_MAX: usize = 8192;
 
 /// A server whose code is JavaScript.
@@ -28,7 +29,8 @@ struct Shared {
 
 #[derive(Default)]
 struct Inner {
-    /// What waits to be taken: a message of that connection, or its end; without a connection, the end of everything.
+    /// What waits to be taken: a message of that connection, or its end; without a connection, the
+    /// end of everything.
     waiting: VecDeque<(Option<u64>, Option<Box<str>>)>,
     connections: HashMap<u64, HostConnection>,
 }
@@ -53,8 +55,8 @@ impl NativeProvided {
         self.0.number as f64
     }
 
-    /// What waits, as the text of a JSON array of `[connection, message]`; without a message the connection is over, without
-    /// both nothing comes any more.
+    /// What waits, as the text of a JSON array of `[connection, message]`; without a message the
+    /// connection is over, without both nothing comes any more.
     #[napi(catch_unwind)]
     pub fn take(&self) -> JsonText {
         let waiting = std::mem::take(&mut self.0.inner().waiting);

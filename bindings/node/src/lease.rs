@@ -16,7 +16,8 @@ use crate::reply::{Reply, Settled};
 pub struct Held {
     /// The lease.
     pub lease: Lease,
-    /// Its session, which would close when the host's own handle is collected. `None` where the lease keeps it by itself.
+    /// Its session, which would close when the host's own handle is collected. `None` where the
+    /// lease keeps it by itself.
     pub session: Option<Session>,
     /// Its pool.
     pub pool: Arc<Pool>,

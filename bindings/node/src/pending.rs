@@ -22,7 +22,8 @@ struct Unsettled {
     _owner: Owner,
 }
 
-/// What a pending operation keeps: its session must not be collected, and thereby closed, while somebody awaits it.
+/// What a pending operation keeps: its session must not be collected, and thereby closed, while
+/// somebody awaits it.
 pub enum Owner {
     /// The operation keeps by itself what it needs.
     Itself,
@@ -67,7 +68,8 @@ impl Pending {
         Some((unsettled.deferred, self.promises.is_empty()))
     }
 
-    /// Takes all out: their operations. The promises stay unsettled for ever, so this is for the end of the environment.
+    /// Takes all out: their operations. The promises stay unsettled for ever, so this is for the
+    /// end of the environment.
     pub fn abandon(&mut self) -> Vec<Operation> {
         self.promises.drain().filter_map(|(_, unsettled)| unsettled.operation).collect()
     }
@@ -77,14 +79,16 @@ impl Deferred {
     /// A new promise, and the handle that settles it.
     pub fn new(env: sys::napi_env) -> Result<(Deferred, sys::napi_value)> {
         let (mut deferred, mut promise) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: `env` is current on this thread, and both results are written before they are read.
+        // SAFETY: `env` is current on this thread, and both results are written before they are
+        // read.
         check_status!(unsafe { sys::napi_create_promise(env, &mut deferred, &mut promise) })?;
         Ok((Deferred(deferred), promise))
     }
 
     /// Fulfils the promise.
     pub fn resolve(self, env: sys::napi_env, value: sys::napi_value) {
-        // SAFETY: the deferred is used up by value, so it is settled once; a failure leaves nothing to do.
+        // SAFETY: the deferred is used up by value, so it is settled once; a failure leaves nothing
+        // to do.
         unsafe { sys::napi_resolve_deferred(env, self.0, value) };
     }
 

@@ -1,7 +1,8 @@
-//! Answers that the event loop reads itself: libuv polls the output of servers that is on loan to it.
+//! Answers that the event loop reads itself: libuv polls the output of servers that is on loan to
+//! it.
 //!
-//! A call that waits alone is then answered by the one thread that waits for it, which the server wakes. Polling never keeps the loop
-//! alive: the waker does that while anything is pending.
+//! A call that waits alone is then answered by the one thread that waits for it, which the server
+//! wakes. Polling never keeps the loop alive: the waker does that while anything is pending.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::{Cell, RefCell};
@@ -41,7 +42,8 @@ pub struct Poll {
 }
 
 impl Polls {
-    /// Nothing yet; absent where the loop cannot poll. `over` is told of loans that are over, on any thread.
+    /// Nothing yet; absent where the loop cannot poll. `over` is told of loans that are over, on
+    /// any thread.
     pub fn open(env: sys::napi_env, over: impl Fn(u64) + Send + Sync + 'static) -> Option<Polls> {
         let uv = Uv::of_process()?;
         let mut uv_loop = null_mut();
@@ -105,7 +107,8 @@ impl Polls {
         if handle.is_null() {
             return loan.give_up();
         }
-        // SAFETY: the memory is as large as libuv wants it, and the descriptor is open until the handle is closed.
+        // SAFETY: the memory is as large as libuv wants it, and the descriptor is open until the
+        // handle is closed.
         if unsafe { (self.uv.poll_init)(self.uv_loop, handle, loan.descriptor()) } != 0 {
             // SAFETY: it was allocated with this layout, and libuv has not taken it.
             unsafe { dealloc(handle.cast(), layout) };
@@ -126,7 +129,8 @@ impl Polls {
 
     fn go_on(&self, poll: &Poll) {
         if poll.is_paused.get() {
-            // SAFETY: the handle is initialised, and not closed. A failure leaves the answer to the library, which looks after it.
+            // SAFETY: the handle is initialised, and not closed. A failure leaves the answer to the
+            // library, which looks after it.
             let status = unsafe { (self.uv.poll_start)(poll.handle, uv::READABLE, on_polled) };
             poll.is_paused.set(status != 0);
         }
@@ -138,7 +142,8 @@ impl Polls {
             return Ok(());
         }
         let context = Rc::into_raw(environment.clone());
-        // SAFETY: `env` is current on this thread; `on_end` takes over the reference that `context` is.
+        // SAFETY: `env` is current on this thread; `on_end` takes over the reference that `context`
+        // is.
         let status = unsafe {
             let context = context as *mut c_void;
             sys::napi_add_async_cleanup_hook(self.env, Some(on_end), context, null_mut())
@@ -197,7 +202,8 @@ fn layout(uv: &Uv) -> Option<Layout> {
 
 unsafe extern "C" fn on_polled(handle: Handle, status: c_int, _events: c_int) {
     let Some(uv) = Uv::of_process() else { return };
-    // SAFETY: the reference that `add` gave to the handle, which is not closed; the count is raised for the clone made of it.
+    // SAFETY: the reference that `add` gave to the handle, which is not closed; the count is raised
+    // for the clone made of it.
     let poll = unsafe {
         let poll = (uv.attached)(handle) as *const Poll;
         Rc::increment_strong_count(poll);

@@ -67,7 +67,8 @@ impl Settled {
     }
 }
 
-/// The duty to settle one promise. Exactly one result comes of it, whatever happens: dropped unused, it answers `internal`.
+/// The duty to settle one promise. Exactly one result comes of it, whatever happens: dropped
+/// unused, it answers `internal`.
 pub struct Reply {
     queue: Arc<Queue>,
     number: u64,

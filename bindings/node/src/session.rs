@@ -144,7 +144,8 @@ impl NativeSession {
         self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
     }
 
-    /// The tools of its view in the shape of a model API, and the number of that list, as JSON text.
+    /// The tools of its view in the shape of a model API, and the number of that list, as JSON
+    /// text.
     #[napi(catch_unwind)]
     pub fn tools_for(&self, shape: String) -> Result<JsonText> {
         let tools = Shape::from_word(&shape).and_then(|shape| self.session.tools_for(shape));
@@ -182,7 +183,8 @@ pub fn duration(ms: f64) -> Duration {
     Duration::from_secs_f64(ms.clamp(0.0, MOST_MS) / 1e3)
 }
 
-/// The longest time that JavaScript may ask for, in milliseconds: 100 years. It keeps `Duration` from overflowing.
+/// The longest time that JavaScript may ask for, in milliseconds: 100 years. It keeps `Duration`
+/// from overflowing.
 const MOST_MS: f64 = 100.0 * 365.0 * 24.0 * 3_600_000.0;
 
 /// About what an item takes beside its definition.

@@ -5,12 +5,13 @@ use trunkline::{Apart, CallResult};
 
 /// A JavaScript string with this text.
 ///
-/// Text that is plain ASCII, as nearly every JSON text is, takes the one-byte way: V8 copies it, where UTF-8 would be decoded.
+/// Text that is plain ASCII, as nearly every JSON text is, takes the one-byte way: V8 copies it,
+/// where UTF-8 would be decoded.
 pub fn to_js(env: sys::napi_env, text: &str) -> Result<sys::napi_value> {
     let mut value = std::ptr::null_mut();
     let (start, length) = (text.as_ptr().cast(), text.len() as isize);
-    // SAFETY: `env` is the environment whose JavaScript thread this is; `start` points to `length` bytes, which outlive the
-    // call; Latin-1 and ASCII are the same for bytes below 128.
+    // SAFETY: `env` is the environment whose JavaScript thread this is; `start` points to `length`
+    // bytes, which outlive the call; Latin-1 and ASCII are the same for bytes below 128.
     check_status!(unsafe {
         if text.is_ascii() {
             sys::napi_create_string_latin1(env, start, length, &mut value)
@@ -21,8 +22,8 @@ pub fn to_js(env: sys::napi_env, text: &str) -> Result<sys::napi_value> {
     Ok(value)
 }
 
-/// The text of a result; or, as `lib/results.cjs` reads it, what is around its long strings, those, and where each belongs. V8 copies such
-/// a string once then, and has no byte of it to look at.
+/// The text of a result; or, as `lib/results.cjs` reads it, what is around its long strings, those,
+/// and where each belongs. V8 copies such a string once then, and has no byte of it to look at.
 pub fn result_to_js(env: sys::napi_env, result: &CallResult) -> Result<sys::napi_value> {
     let Some(Apart { around, strings, places }) = result.apart() else {
         return to_js(env, result.json());

@@ -1,6 +1,7 @@
 //! What this uses of libuv, which Node has in itself and exports.
 //!
-//! It is looked up where it is used: an addon that is linked to it would not load in a program that runs addons without it.
+//! It is looked up where it is used: an addon that is linked to it would not load in a program that
+//! runs addons without it.
 
 #[cfg(unix)]
 use std::ffi::CStr;

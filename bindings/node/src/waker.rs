@@ -1,4 +1,5 @@
-//! The one thread-safe function of an environment: how the library's threads call the JavaScript thread.
+//! The one thread-safe function of an environment: how the library's threads call the JavaScript
+//! thread.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -15,12 +16,14 @@ pub struct Waker(Mutex<Option<Raw>>);
 
 struct Raw(sys::napi_threadsafe_function);
 
-// SAFETY: Node-API allows `napi_call_threadsafe_function` from any thread; the other uses stay on the JavaScript thread.
+// SAFETY: Node-API allows `napi_call_threadsafe_function` from any thread; the other uses stay on
+// the JavaScript thread.
 unsafe impl Send for Raw {}
 
 /// What Node calls for a wake-up, and once when the function is gone.
 pub struct Callbacks {
-    /// Called on the JavaScript thread for every wake-up that arrives; its third argument is `context`.
+    /// Called on the JavaScript thread for every wake-up that arrives; its third argument is
+    /// `context`.
     pub on_wake: unsafe extern "C" fn(sys::napi_env, sys::napi_value, *mut c_void, *mut c_void),
     /// Called on the JavaScript thread at the end; its second argument is `context`.
     pub on_end: unsafe extern "C" fn(sys::napi_env, *mut c_void, *mut c_void),
@@ -41,8 +44,9 @@ impl Waker {
     pub fn open(&self, env: sys::napi_env, callbacks: Callbacks) -> Result<()> {
         let name = text::to_js(env, "trunkline")?;
         let mut function = null_mut();
-        // SAFETY: `env` is current on this thread; no JavaScript function is given, so `on_wake` is; queue size 0 is
-        // unbounded, and the completion queue asks for one wake-up per batch at most.
+        // SAFETY: `env` is current on this thread; no JavaScript function is given, so `on_wake`
+        // is; queue size 0 is unbounded, and the completion queue asks for one wake-up per batch at
+        // most.
         check_status!(unsafe {
             sys::napi_create_threadsafe_function(
                 env,
@@ -67,8 +71,8 @@ impl Waker {
     /// Asks for one call of `on_wake`. From any thread; nothing once closed.
     pub fn wake(&self) {
         if let Some(Raw(function)) = &*self.lock() {
-            // SAFETY: `close` takes the function away, under this lock, before Node frees it. A refusal means that the
-            // environment is ending, and then nobody is left to be told.
+            // SAFETY: `close` takes the function away, under this lock, before Node frees it. A
+            // refusal means that the environment is ending, and then nobody is left to be told.
             unsafe {
                 sys::napi_call_threadsafe_function(
                     *function,
@@ -95,7 +99,8 @@ impl Waker {
         }
     }
 
-    /// Disconnects it: from now on nobody is woken. Node frees the function itself, with its environment.
+    /// Disconnects it: from now on nobody is woken. Node frees the function itself, with its
+    /// environment.
     pub fn close(&self) {
         self.lock().take();
     }

@@ -29,8 +29,9 @@ impl CommandLine {
         })
     }
 
-    /// Carries it out with the streams of the process, and says how that is to exit. Signal handlers of Python run meanwhile; what one
-    /// raises interrupts the run, and is raised when that is over.
+    /// Carries it out with the streams of the process, and says how that is to exit. Signal
+    /// handlers of Python run meanwhile; what one raises interrupts the run, and is raised when
+    /// that is over.
     fn run(&self, py: Python<'_>) -> PyResult<u8> {
         let (arguments, interrupt) = (self.arguments.clone(), self.interrupt.clone());
         let (send, mut receive) = sync_channel(1);

@@ -1,4 +1,5 @@
-//! How results reach Python: through a queue with a descriptor for an event loop, or into a cell that one thread waits for.
+//! How results reach Python: through a queue with a descriptor for an event loop, or into a cell
+//! that one thread waits for.
 //!
 //! Both are filled by threads of the library, without Python, and emptied by threads of Python.
 
@@ -20,11 +21,12 @@ use crate::result::CallResult;
 use crate::wakeup::Wakeup;
 use crate::write_batch;
 
-/// Between two looks at pending signals while a thread waits: a tenth of what a user feels as a delay.
+/// Between two looks at pending signals while a thread waits: a tenth of what a user feels as a
+/// delay.
 pub const SLICE: Duration = Duration::from_millis(50);
 
-/// Results taken in one pass, so that one pass never keeps an event loop from its other work for long; enough that a change which a
-/// thousand sessions are told of is one wake-up.
+/// Results taken in one pass, so that one pass never keeps an event loop from its other work for
+/// long; enough that a change which a thousand sessions are told of is one wake-up.
 const BATCH: usize = 1024;
 
 /// A result on its way to Python.
@@ -156,7 +158,8 @@ impl Target {
     }
 }
 
-/// Where one operation delivers its end. Dropped without one, it delivers `internal`: whoever waits always gets an answer.
+/// Where one operation delivers its end. Dropped without one, it delivers `internal`: whoever waits
+/// always gets an answer.
 pub struct Sink(Option<Target>);
 
 impl Sink {
@@ -184,8 +187,8 @@ pub fn sink(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Sink> {
     target(to, token).map(|target| Sink(Some(target)))
 }
 
-/// Whether the thread that starts an operation reads the answer: it waits for it in [`Waiter::wait`], or it is that of a loop which
-/// can watch for it.
+/// Whether the thread that starts an operation reads the answer: it waits for it in
+/// [`Waiter::wait`], or it is that of a loop which can watch for it.
 pub fn reads_here(to: &Bound<'_, PyAny>) -> bool {
     match to.cast::<Bridge>() {
         Ok(bridge) => bridge.get().0.here().is_ok_and(|ends| ends.loans.get().is_some()),
@@ -225,7 +228,8 @@ fn target(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Target> {
     })
 }
 
-/// Where the progress of one call goes: to the same place as its end, and under a number of its own.
+/// Where the progress of one call goes: to the same place as its end, and under a number of its
+/// own.
 pub fn progress(to: &Bound<'_, PyAny>, token: u64) -> PyResult<ProgressReceiver> {
     Ok(match target(to, token)? {
         Target::Slot(slot) => ProgressReceiver::new(move |event| slot.tell(event)),
@@ -282,8 +286,9 @@ impl Ends {
 
 /// The results for one event loop, behind one descriptor.
 ///
-/// Its subclass has two methods, which are called on the loop's thread. `watch(descriptor, loan)` makes the loop call
-/// `read(loan)` whenever the descriptor can be read; `unwatch(descriptor)` ends that.
+/// Its subclass has two methods, which are called on the loop's thread. `watch(descriptor, loan)`
+/// makes the loop call `read(loan)` whenever the descriptor can be read; `unwatch(descriptor)` ends
+/// that.
 #[pyclass(frozen, subclass, weakref, module = "trunkline._trunkline")]
 pub struct Bridge(Owned<Ends>);
 
@@ -342,7 +347,8 @@ impl Bridge {
         })
     }
 
-    /// Requests of this thread for this bridge are held back until `write_joined`, another thread sends or this one waits.
+    /// Requests of this thread for this bridge are held back until `write_joined`, another thread
+    /// sends or this one waits.
     fn join_requests(&self) -> PyResult<()> {
         let ends = self.0.here()?;
         guarded(|| {
@@ -392,8 +398,9 @@ impl Waiter {
         Ok(self.0.here()?.lock().outcome.is_some())
     }
 
-    /// Waits for the end, without the GIL; a signal that raises cancels the operation. After `seconds`, if given, `None`. Of a call
-    /// whose progress is told here: the list of the events that came before the end, which is waited for again.
+    /// Waits for the end, without the GIL; a signal that raises cancels the operation. After
+    /// `seconds`, if given, `None`. Of a call whose progress is told here: the list of the events
+    /// that came before the end, which is waited for again.
     #[pyo3(signature = (operation, seconds=None))]
     fn wait(
         &self,

@@ -1,7 +1,7 @@
 //! Forks: what was made before one answers `forked` after it, in the child.
 //!
-//! The threads of the library do not exist in the child, and its locks may be held for ever there; so nothing that
-//! was inherited is called, not even to drop it.
+//! The threads of the library do not exist in the child, and its locks may be held for ever there;
+//! so nothing that was inherited is called, not even to drop it.
 
 use std::mem::ManuallyDrop;
 use std::sync::Once;
@@ -25,8 +25,9 @@ pub fn watch() -> PyResult<()> {
     static START: Once = Once::new();
     static STARTED: AtomicBool = AtomicBool::new(false);
     START.call_once(|| {
-        // SAFETY: the handler is a plain function of this library that only adds to an atomic, which is allowed in the
-        // child of a fork; an interpreter never unloads an extension module.
+        // SAFETY: the handler is a plain function of this library that only adds to an atomic,
+        // which is allowed in the child of a fork; an interpreter never unloads an extension
+        // module.
         let status = unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
         STARTED.store(status == 0, Ordering::Relaxed);
     });

@@ -23,7 +23,8 @@ impl HostConnection {
 
     /// Sends one JSON-RPC message of the server. Never blocks, and may be called from any thread.
     ///
-    /// Raises ``LimitError`` while too many messages wait to be read, ``ClosedError`` once the connection is over.
+    /// Raises ``LimitError`` while too many messages wait to be read, ``ClosedError`` once the
+    /// connection is over.
     fn send(&self, py: Python<'_>, #[pyo3(from_py_with = frame)] frame: Text) -> PyResult<()> {
         let connection = self.0.here()?;
         guarded(|| connection.send(&frame).or_raise(py))

@@ -1,7 +1,7 @@
 //! The native half of the Python package: few flat classes, no policy.
 //!
-//! Threads of the library never run Python code and never hold a Python object: they put results under a number into a
-//! queue (`delivery`), and Python takes them out on a thread of its own.
+//! Threads of the library never run Python code and never hold a Python object: they put results
+//! under a number into a queue (`delivery`), and Python takes them out on a thread of its own.
 
 mod command_line;
 mod delivery;
@@ -144,7 +144,8 @@ mod _trunkline {
         guarded(|| Ok(released(py, files).to_string()))
     }
 
-    /// Panics inside the guard, so that a test sees what a fault of the library looks like: with words of its own, or with values in them.
+    /// Panics inside the guard, so that a test sees what a fault of the library looks like: with
+    /// words of its own, or with values in them.
     #[pyfunction]
     #[pyo3(signature = (value=None))]
     fn _panic(value: Option<&str>) -> PyResult<()> {
@@ -154,7 +155,8 @@ mod _trunkline {
         })
     }
 
-    /// The exception of an error of that code which has every part, so that a test sees what becomes of them.
+    /// The exception of an error of that code which has every part, so that a test sees what
+    /// becomes of them.
     #[pyfunction]
     #[pyo3(signature = (code, arguments=None))]
     fn _exception(py: Python<'_>, code: &str, arguments: Option<&str>) -> PyResult<Py<PyAny>> {

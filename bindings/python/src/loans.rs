@@ -1,7 +1,8 @@
 //! Answers that an event loop reads itself: it watches the output of servers that is on loan to it.
 //!
-//! A call that waits alone is then answered by the one thread that waits for it, which the server wakes. All of this is on the
-//! loop's thread, but for the end of a loan, which comes through the bridge's queue.
+//! A call that waits alone is then answered by the one thread that waits for it, which the server
+//! wakes. All of this is on the loop's thread, but for the end of a loan, which comes through the
+//! bridge's queue.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -29,11 +30,13 @@ impl Loans {
         Loans { event_loop: EventLoop::new(over), open: Mutex::default() }
     }
 
-    /// Lets the loop read the answer to a call that was just started, if nobody else needs to read. A loop that cannot watch the
-    /// descriptor, as `select` cannot any number, leaves that to the library.
+    /// Lets the loop read the answer to a call that was just started, if nobody else needs to read.
+    /// A loop that cannot watch the descriptor, as `select` cannot any number, leaves that to the
+    /// library.
     ///
     /// # Errors
-    /// An exception that is no `Exception`, such as `KeyboardInterrupt`; the answer is then left to the library as well.
+    /// An exception that is no `Exception`, such as `KeyboardInterrupt`; the answer is then left to
+    /// the library as well.
     pub fn await_answer(&self, operation: &Operation, bridge: &Bound<'_, Bridge>) -> PyResult<()> {
         let number = match operation.read_on(&self.event_loop) {
             ReadBy::Library => return Ok(()),

@@ -37,7 +37,8 @@ impl CallText {
 pub struct Text(PyBackedStr);
 
 impl Text {
-    /// Reads it. Half a surrogate pair, which has no form in UTF-8, is a wrong argument, by its path.
+    /// Reads it. Half a surrogate pair, which has no form in UTF-8, is a wrong argument, by its
+    /// path.
     pub fn read(given: &Bound<'_, PyAny>, path: &str) -> PyResult<Text> {
         given.extract().map(Text).map_err(|error: PyErr| {
             if !error.is_instance_of::<PyUnicodeEncodeError>(given.py()) {
@@ -64,7 +65,8 @@ impl Deref for Text {
     }
 }
 
-/// The index of an entry. A number that is none is one that no entry has, since none gets as far as the last.
+/// The index of an entry. A number that is none is one that no entry has, since none gets as far as
+/// the last.
 pub struct EntryIndex(pub u32);
 
 impl<'py> FromPyObject<'_, 'py> for EntryIndex {

@@ -43,7 +43,8 @@ impl Pool {
         })
     }
 
-    /// What changes the configuration at once: the report as JSON text. Others may run Python meanwhile.
+    /// What changes the configuration at once: the report as JSON text. Others may run Python
+    /// meanwhile.
     fn reported<R: ToString>(
         &self,
         py: Python<'_>,

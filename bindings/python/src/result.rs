@@ -11,8 +11,8 @@ pub struct CallResult(pub trunkline::CallResult);
 
 #[pymethods]
 impl CallResult {
-    /// What is to be decoded, with whole characters alone: the text of the whole result, or without its long strings, with those, and with
-    /// the text of a list of where each belongs.
+    /// What is to be decoded, with whole characters alone: the text of the whole result, or without
+    /// its long strings, with those, and with the text of a list of where each belongs.
     fn received(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         guarded(|| {
             let Some(apart) = self.0.apart() else { return made(py, self.0.text()) };

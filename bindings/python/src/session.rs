@@ -18,7 +18,8 @@ use crate::lease::{HeldLease, ended};
 use crate::options::{CallText, Text};
 use crate::subscription::Subscription;
 
-/// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks, whether it is deferred.
+/// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks,
+/// whether it is deferred.
 type Row = (String, String, String, String, bool, bool, bool);
 
 /// What Python makes its `Listed` of.
@@ -260,7 +261,8 @@ impl Session {
         })
     }
 
-    /// The tools of its view in the shape of a model API, as JSON text, and the number of that list.
+    /// The tools of its view in the shape of a model API, as JSON text, and the number of that
+    /// list.
     fn tools_for(
         &self,
         py: Python<'_>,

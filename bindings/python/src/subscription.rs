@@ -34,7 +34,8 @@ impl Flag {
         std::mem::take(&mut *waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0)
     }
 
-    /// Waits without the GIL until it is raised, and lowers it: for threads of the package's own, which no signal reaches.
+    /// Waits without the GIL until it is raised, and lowers it: for threads of the package's own,
+    /// which no signal reaches.
     pub fn wait_asleep(&self, py: Python<'_>) {
         released(py, || {
             let waited = self.changed.wait_while(self.lock(), |raised| !*raised);
@@ -42,8 +43,8 @@ impl Flag {
         });
     }
 
-    /// Waits without the GIL until it is raised, or until then, and lowers it; a signal that raises ends the wait. Whether it was
-    /// raised.
+    /// Waits without the GIL until it is raised, or until then, and lowers it; a signal that raises
+    /// ends the wait. Whether it was raised.
     pub fn wait_in_slices(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<bool> {
         loop {
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

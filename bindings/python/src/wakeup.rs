@@ -52,15 +52,16 @@ impl Wakeup {
         #[cfg(not(target_os = "linux"))]
         let fd = self.writer.as_raw_fd();
         let one = 1u64.to_ne_bytes();
-        // SAFETY: the buffer lives through the call and is as long as said. A full descriptor is readable already, so
-        // the result does not matter.
+        // SAFETY: the buffer lives through the call and is as long as said. A full descriptor is
+        // readable already, so the result does not matter.
         unsafe { libc::write(fd, one.as_ptr().cast(), one.len()) };
     }
 
     /// Makes it not readable.
     pub fn clear(&self) {
         let mut count = [0u8; 8];
-        // SAFETY: the buffer lives through the call and is as long as said. Nothing to read is what is wanted.
+        // SAFETY: the buffer lives through the call and is as long as said. Nothing to read is what
+        // is wanted.
         unsafe { libc::read(self.reader.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
     }
 

@@ -1,15 +1,16 @@
 //! Requests that an event loop sends in a row, written together.
 //!
-//! Whoever awaited one of several results goes on in the loop's next pass, and mostly calls again. The loop ends the hold behind
-//! them, in that pass. A loop that stops before it leaves the hold to its thread: whatever else is started there ends it.
+//! Whoever awaited one of several results goes on in the loop's next pass, and mostly calls again.
+//! The loop ends the hold behind them, in that pass. A loop that stops before it leaves the hold to
+//! its thread: whatever else is started there ends it.
 
 use std::cell::RefCell;
 
 use trunkline::JoinedRequests;
 
 thread_local! {
-    /// For which bridge requests of this thread are held back. An interpreter may end, and use the library, behind the end of what its thread
-    /// has: nothing is held back there.
+    /// For which bridge requests of this thread are held back. An interpreter may end, and use the
+    /// library, behind the end of what its thread has: nothing is held back there.
     static HELD: RefCell<Option<(u64, JoinedRequests)>> = const { RefCell::new(None) };
 }
 

@@ -20,8 +20,8 @@ pub(crate) struct Common {
 
 impl Common {
     pub(crate) fn of(matches: &ArgMatches) -> Common {
-        // Files may be named before the command and, where it reads settings, behind it; other options that stand behind it are
-        // found here as well.
+        // Files may be named before the command and, where it reads settings, behind it; other
+        // options that stand behind it are found here as well.
         let behind = matches.subcommand().map(|(_, behind)| behind);
         let given = [Some(matches), behind].into_iter().flatten();
         let paths =
@@ -55,7 +55,8 @@ pub(crate) fn command() -> Command {
         .subcommands([import(), completions()])
 }
 
-/// Of the program and of each command that reads settings: one that is global would keep those behind the command alone.
+/// Of the program and of each command that reads settings: one that is global would keep those
+/// behind the command alone.
 fn config() -> Arg {
     Arg::new("config")
         .long("config")

@@ -75,7 +75,8 @@ impl Opened {
             self.load_file(&whole(path))??;
         }
         if common.config.is_empty() {
-            // Where the pool's workspace is another one, these would be files of nobody's project, and need no approval.
+            // Where the pool's workspace is another one, these would be files of nobody's project,
+            // and need no approval.
             for path in self.detected() {
                 if let Err(error) = self.load_file(&path)? {
                     self.unread.push(error);
@@ -92,8 +93,9 @@ impl Opened {
         Ok(())
     }
 
-    /// The files that are found, each once: in the home folder one is found as the user's, and again as the workspace's. A link of a
-    /// project to a file that is not the project's makes it none.
+    /// The files that are found, each once: in the home folder one is found as the user's, and
+    /// again as the workspace's. A link of a project to a file that is not the project's makes it
+    /// none.
     fn detected(&self) -> Vec<PathBuf> {
         let mut found: Vec<(usize, KnownFile)> =
             detect(&self.workspace).into_iter().enumerate().collect();
@@ -204,7 +206,8 @@ impl Opened {
     }
 }
 
-/// The path of a file without `..`: what such a path names is not where it begins. That there is no such file is told by who reads it.
+/// The path of a file without `..`: what such a path names is not where it begins. That there is no
+/// such file is told by who reads it.
 fn whole(path: &Path) -> PathBuf {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.canonicalize(),
@@ -216,8 +219,8 @@ fn whole(path: &Path) -> PathBuf {
     }
 }
 
-/// The options of the pool: the workspace is trusted, since its servers wait for approval all the same, and nobody started the
-/// program there for nothing.
+/// The options of the pool: the workspace is trusted, since its servers wait for approval all the
+/// same, and nobody started the program there for nothing.
 fn pool_options(common: &Common) -> std::result::Result<PoolOptions, Failure> {
     let given = common.options.as_deref().unwrap_or("{}");
     // As it is typed: what is there twice is told, and not lost in a value.

@@ -9,7 +9,8 @@ use trunkline::{Error, ErrorCode};
 pub enum Exit {
     /// It was done.
     Success,
-    /// It was done, and the answer is bad news: a tool that failed, a server that is not there, something to mend.
+    /// It was done, and the answer is bad news: a tool that failed, a server that is not there,
+    /// something to mend.
     Failed,
     /// The command line makes no sense.
     Usage,
@@ -72,7 +73,8 @@ impl Exit {
             ErrorCode::ToolNotFound => Exit::NotFound,
             ErrorCode::ServerError | ErrorCode::Declined => Exit::Failed,
             ErrorCode::BudgetExhausted | ErrorCode::Limit => Exit::NotAdmitted,
-            // What is left is nothing that a command line can bring about; later codes are told as they are.
+            // What is left is nothing that a command line can bring about; later codes are told as
+            // they are.
             _ => Exit::Internal,
         }
     }

@@ -83,7 +83,8 @@ impl Failure {
     }
 }
 
-/// The last lines that the server of an error wrote to its stderr; what came before them is in the JSON.
+/// The last lines that the server of an error wrote to its stderr; what came before them is in the
+/// JSON.
 fn last_words(error: &Value) -> impl Iterator<Item = &str> {
     let lines = error["detail"]["stderr"].as_array().map_or(&[][..], Vec::as_slice);
     let last = &lines[lines.len().saturating_sub(LAST_WORDS)..];

@@ -1,4 +1,5 @@
-//! What ends a command before its time: signals of the process, or the word of the program that runs the command line.
+//! What ends a command before its time: signals of the process, or the word of the program that
+//! runs the command line.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,8 @@ use signal_hook::{SigId, flag, low_level};
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
-    /// Whether a signal ends the process at once: there is nothing to be ended first, or that was asked for already.
+    /// Whether a signal ends the process at once: there is nothing to be ended first, or that was
+    /// asked for already.
     at_once: Arc<AtomicBool>,
     arming: Arc<Mutex<Arming>>,
 }
@@ -38,13 +40,14 @@ impl Interrupt {
         Interrupt { signal: Arc::default(), at_once, arming: Arc::default() }
     }
 
-    /// One that SIGINT and SIGTERM of the process interrupt, as long as that lives. For a program that is nothing but its run: what has
-    /// a life of its own hears of signals in its own way, and tells.
+    /// One that SIGINT and SIGTERM of the process interrupt, as long as that lives. For a program
+    /// that is nothing but its run: what has a life of its own hears of signals in its own way, and
+    /// tells.
     pub fn of_process() -> Interrupt {
         let interrupt = Interrupt::new();
         for signal in SIGNALS {
-            // Before the flags are set: a signal that does not end the process only does that. Where one cannot be registered it
-            // ends the process as usual.
+            // Before the flags are set: a signal that does not end the process only does that.
+            // Where one cannot be registered it ends the process as usual.
             let at_once = interrupt.at_once.clone();
             let _ = flag::register_conditional_shutdown(signal, 128 + signal, at_once);
             let _ = flag::register_usize(signal, interrupt.signal.clone(), signal as usize);
@@ -56,9 +59,10 @@ impl Interrupt {
         interrupt
     }
 
-    /// A signal came, by its number: the run ends what it started, and exits with 128 and that number. At a second signal, at a question
-    /// that waits for its answer, and where nothing runs, this ends the process with that number at once, and the supervisor the rest; not
-    /// while the live view has the terminal, which is given back first.
+    /// A signal came, by its number: the run ends what it started, and exits with 128 and that
+    /// number. At a second signal, at a question that waits for its answer, and where nothing runs,
+    /// this ends the process with that number at once, and the supervisor the rest; not while the
+    /// live view has the terminal, which is given back first.
     pub fn tell(&self, signal: u8) {
         if self.is_at_once(signal) {
             low_level::exit(128 + i32::from(signal));
@@ -108,7 +112,8 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 pub(crate) struct Listening(Interrupt);
 
 impl Listening {
-    /// Asks a person, while the first signal ends the process: who reads a line is not to be disturbed otherwise.
+    /// Asks a person, while the first signal ends the process: who reads a line is not to be
+    /// disturbed otherwise.
     pub(crate) fn asking<T>(&self, ask: impl FnOnce() -> T) -> T {
         self.0.at_once.store(true, Ordering::SeqCst);
         let answer = ask();
@@ -116,7 +121,8 @@ impl Listening {
         answer
     }
 
-    /// Until what this gives is dropped no signal ends the process, however many come: there is a terminal to be given back first.
+    /// Until what this gives is dropped no signal ends the process, however many come: there is a
+    /// terminal to be given back first.
     pub(crate) fn hold(&self) -> Held<'_> {
         let mut arming = self.0.arming();
         arming.disarm();
@@ -125,7 +131,8 @@ impl Listening {
         Held(self)
     }
 
-    /// A key stands for that signal: the run ends as by the signal itself, and the next one ends the process at once.
+    /// A key stands for that signal: the run ends as by the signal itself, and the next one ends
+    /// the process at once.
     pub(crate) fn tell(&self, signal: u8) {
         self.0.tell(signal);
     }

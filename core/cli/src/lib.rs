@@ -1,7 +1,8 @@
-//! The command line `trunkline`, as a function: the program of that name, and the entry points of the Python and the npm package, hand
-//! it their arguments and streams.
+//! The command line `trunkline`, as a function: the program of that name, and the entry points of
+//! the Python and the npm package, hand it their arguments and streams.
 //!
-//! Each run has a pool of its own, which it closes before it returns. `docs/cli.md` describes the commands and the exit codes.
+//! Each run has a pool of its own, which it closes before it returns. `docs/cli.md` describes the
+//! commands and the exit codes.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -26,10 +27,11 @@ pub use terminal::Terminal;
 
 use arguments::Common;
 
-/// Carries out one command line, whose first argument is the name of the program, and says how the process is to exit.
+/// Carries out one command line, whose first argument is the name of the program, and says how the
+/// process is to exit.
 ///
-/// What interrupts it is the terminal's [`Interrupt`]: what it started is ended first. It blocks, and is not for use inside of an async
-/// runtime.
+/// What interrupts it is the terminal's [`Interrupt`]: what it started is ended first. It blocks,
+/// and is not for use inside of an async runtime.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, mut terminal: Terminal<'_>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let exit = match arguments::command().try_get_matches_from(&arguments) {

@@ -16,7 +16,8 @@ pub struct Terminal<'a> {
     pub(crate) asks: bool,
     /// Whether a person reads what is written.
     pub(crate) is_read: bool,
-    /// Whether a person reads what is written, and their keys can be read: what is shown may take the whole terminal.
+    /// Whether a person reads what is written, and their keys can be read: what is shown may take
+    /// the whole terminal.
     pub(crate) is_screen: bool,
     /// Whether a person reads what is written, and a view can take the place of another.
     pub(crate) clears: bool,
@@ -57,8 +58,8 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// The same for streams that lead to those of the process: whether they are terminals is that of the process. There are no
-    /// colours where `NO_COLOR` is set or `TERM` is `dumb`.
+    /// The same for streams that lead to those of the process: whether they are terminals is that
+    /// of the process. There are no colours where `NO_COLOR` is set or `TERM` is `dumb`.
     pub fn of_process(
         stdin: &'a mut dyn BufRead,
         stdout: &'a mut dyn Write,
@@ -126,7 +127,8 @@ impl<'a> Terminal<'a> {
         answer.trim().to_owned()
     }
 
-    /// The next line, of which no more is kept than an answer has; the rest of a longer one answers no other question.
+    /// The next line, of which no more is kept than an answer has; the rest of a longer one answers
+    /// no other question.
     fn next_line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         (&mut *self.stdin).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line)?;
@@ -158,7 +160,8 @@ impl<'a> Terminal<'a> {
         if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// The end of a run: an output that could not be written makes it a failure, unless its reader simply had enough.
+    /// The end of a run: an output that could not be written makes it a failure, unless its reader
+    /// simply had enough.
     pub(crate) fn end(mut self, exit: Exit) -> Exit {
         self.flush();
         match self.failed.take() {

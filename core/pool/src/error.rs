@@ -37,8 +37,8 @@ impl Outcome {
 
 /// Why an operation failed: a stable code, a sentence, and what a caller can act on.
 ///
-/// Cheap to clone. `Debug`, which a `main` that fails prints, also shows the hint and the cause. Neither it nor `Display` ever shows
-/// [`arguments`](Error::arguments).
+/// Cheap to clone. `Debug`, which a `main` that fails prints, also shows the hint and the cause.
+/// Neither it nor `Display` ever shows [`arguments`](Error::arguments).
 #[derive(Clone, PartialEq)]
 pub struct Error(Arc<Body>);
 
@@ -96,7 +96,8 @@ impl Error {
         self.with(|body| body.outcome = Some(outcome))
     }
 
-    /// Says that the call may be repeated though it may have run: its tool's definition says so, and its server is trusted (SPEC 5.7).
+    /// Says that the call may be repeated though it may have run: its tool's definition says so,
+    /// and its server is trusted (SPEC 5.7).
     pub fn of_safe_tool(self) -> Self {
         self.with(|body| body.is_safe = true)
     }
@@ -118,7 +119,8 @@ impl Error {
         self.with(|body| body.hint = Some(hint.into()))
     }
 
-    /// Adds which of these names was probably meant by `wanted`, where one is near enough, as its hint and as `detail.nearest`.
+    /// Adds which of these names was probably meant by `wanted`, where one is near enough, as its
+    /// hint and as `detail.nearest`.
     pub fn with_nearest<'a>(self, wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         match nearest(wanted, names) {
             Some(near) => self
@@ -158,13 +160,14 @@ impl Error {
         self.0.session.as_deref()
     }
 
-    /// Whether the same operation may succeed later without a change by the user, and may be repeated: never what may have run, unless
-    /// that is safe (SPEC 18.12).
+    /// Whether the same operation may succeed later without a change by the user, and may be
+    /// repeated: never what may have run, unless that is safe (SPEC 18.12).
     pub fn is_retryable(&self) -> bool {
         may_repeat(self.0.retry, self.0.outcome, self.0.is_safe)
     }
 
-    /// What another error itself says can be done about it; nothing when it has the advice of its reason or its code alone.
+    /// What another error itself says can be done about it; nothing when it has the advice of its
+    /// reason or its code alone.
     pub fn with_hint_of(self, told: &Error) -> Error {
         match &told.0.hint {
             Some(hint) => self.with_hint(hint.as_str()),
@@ -182,14 +185,15 @@ impl Error {
         &self.0.detail
     }
 
-    /// How long the server, or a gateway before it, asked to be left alone (`retry_after_ms` of the detail): whoever repeats sooner is
-    /// refused again.
+    /// How long the server, or a gateway before it, asked to be left alone (`retry_after_ms` of the
+    /// detail): whoever repeats sooner is refused again.
     pub fn retry_after(&self) -> Option<Duration> {
         let asked = self.0.detail.get("retry_after_ms").and_then(Value::as_u64);
         asked.map(Duration::from_millis)
     }
 
-    /// What the user can do about it: what this error says itself, else what its reason or its limit is remedied by, else the advice of its code.
+    /// What the user can do about it: what this error says itself, else what its reason or its
+    /// limit is remedied by, else the advice of its code.
     pub fn hint(&self) -> Option<&str> {
         let word = |member| self.0.detail.get(member).and_then(Value::as_str);
         let remedy = || match self.0.code {

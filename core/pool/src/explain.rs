@@ -8,7 +8,8 @@ use crate::view::{UnknownServer, Unmatched};
 #[cfg(test)]
 mod tests;
 
-/// Why something is not there. Of those that apply to a server the first counts, as SPEC 11.6 has them; then come those of tools.
+/// Why something is not there. Of those that apply to a server the first counts, as SPEC 11.6 has
+/// them; then come those of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {
@@ -289,7 +290,8 @@ pub struct Explanation<'a> {
     pub subject: Subject<'a>,
     /// Why it is not there; nothing when it is.
     pub reason: Option<Reason>,
-    /// What is wrong with it, where an error says more; of a server that is there, with what its entry says now.
+    /// What is wrong with it, where an error says more; of a server that is there, with what its
+    /// entry says now.
     pub cause: Option<String>,
     /// Where that is said.
     pub from: Option<ReasonSource>,
@@ -343,7 +345,8 @@ impl Explanation<'_> {
         })
     }
 
-    /// As JSON: `{v, name, kind, server?, available, reason?, message, from?: {source, file?, line?, list?}, remedy?, unmatched?}`.
+    /// As JSON:
+    /// `{v, name, kind, server?, available, reason?, message, from?: {source, file?, line?, list?}, remedy?, unmatched?}`.
     pub fn to_json(&self) -> Value {
         let (kind, server) = match self.subject {
             Subject::Server => ("server", None),

@@ -6,8 +6,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A map by ids that this process makes, or by digests; its order means nothing.
 pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
-/// One multiplication for each word: ids are made by this process, so nobody can choose them to collide, and who wants digests to
-/// has to search for them.
+/// One multiplication for each word: ids are made by this process, so nobody can choose them to
+/// collide, and who wants digests to has to search for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IdHasher(u64);
 

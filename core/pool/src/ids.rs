@@ -32,7 +32,8 @@ pub struct Configuration {
     pub server: ServerId,
     /// The fingerprint of its configuration, or the other one where that needs approval.
     pub fingerprint: Fingerprint,
-    /// What becomes of its changed tools. What is judged in two ways has no accepted definitions in common.
+    /// What becomes of its changed tools. What is judged in two ways has no accepted definitions in
+    /// common.
     pub on_tool_change: OnToolChange,
 }
 

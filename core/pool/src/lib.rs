@@ -1,8 +1,9 @@
 //! The pure half of trunkline: every rule of the pool, and no IO.
 //!
-//! Nothing in this crate reads a clock, opens a file, spawns a process or awaits. Time and ids come in as
-//! arguments, and everything that is to happen goes out as an [`Effect`](state::Effect). That is what lets
-//! a simulator run a million steps of it in a second, and what makes a race in it impossible.
+//! Nothing in this crate reads a clock, opens a file, spawns a process or awaits. Time and ids come
+//! in as arguments, and everything that is to happen goes out as an [`Effect`](state::Effect). That
+//! is what lets a simulator run a million steps of it in a second, and what makes a race in it
+//! impossible.
 //!
 //! - [`error`]: the one error type and its stable codes.
 //! - [`interface`]: the registry of errors, events and options that all four languages share.

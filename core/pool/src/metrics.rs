@@ -1,7 +1,8 @@
 //! The status as a collector of metrics reads it: the text format of Prometheus, version 0.0.4.
 //!
-//! A label is the name of a server, a method of the protocol or the code of an error. Sessions are none: there is one for each
-//! conversation, and a series for each would never end; what each of them came to is in the status itself.
+//! A label is the name of a server, a method of the protocol or the code of an error. Sessions are
+//! none: there is one for each conversation, and a series for each would never end; what each of
+//! them came to is in the status itself.
 
 use std::fmt::Write;
 

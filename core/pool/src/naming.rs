@@ -7,17 +7,20 @@
 //! none                <tool>                   <clean server>__<clean tool>__<hash>
 //! ```
 //!
-//! 1. A name holds letters, digits, `_` and `-` only, at most 63 of them, and begins with a letter or `_`: what the strictest model
-//!    provider takes.
-//! 2. With the server's name in it, a plain name is reversible: its server has no `__` and no underscore at its ends, its tool has no
-//!    `__` and does not begin with an underscore. So no two pairs have one plain name.
-//! 3. After the first `__` (that follows `mcp__`), such a plain name has no other and a hashed one has, however its parts were
-//!    cut, and with the `_` that is put before a clean server which begins with a digit or a dash: more underscores in front only move the first
-//!    `__` forward. A plain name of the style `none` has no `__` at all. So the two kinds never meet.
+//! 1. A name holds letters, digits, `_` and `-` only, at most 63 of them, and begins with a letter
+//!    or `_`: what the strictest model provider takes.
+//! 2. With the server's name in it, a plain name is reversible: its server has no `__` and no
+//!    underscore at its ends, its tool has no `__` and does not begin with an underscore. So no two
+//!    pairs have one plain name.
+//! 3. After the first `__` (that follows `mcp__`), such a plain name has no other and a hashed one
+//!    has, however its parts were cut, and with the `_` that is put before a clean server which
+//!    begins with a digit or a dash: more underscores in front only move the first `__` forward. A
+//!    plain name of the style `none` has no `__` at all. So the two kinds never meet.
 //! 4. Two hashed names meet only when 60 bits of SHA-256 over the pair do.
-//! 5. In the first two styles a name depends on the pair and on the reserved names alone. In the style `none` nothing that depends on the
-//!    pair alone could be the bare name of the tool for two servers and differ: who has a bare name is written down for each session
-//!    ([`BareNames`]), and never changes hands.
+//! 5. In the first two styles a name depends on the pair and on the reserved names alone. In the
+//!    style `none` nothing that depends on the pair alone could be the bare name of the tool for
+//!    two servers and differ: who has a bare name is written down for each session ([`BareNames`]),
+//!    and never changes hands.
 
 mod bare;
 mod made;
@@ -39,7 +42,8 @@ pub enum NameStyle {
     McpServerTool,
     /// `<server>__<tool>`.
     ServerTool,
-    /// `<tool>`, where it is one server's alone in its session; else as [`ServerTool`](Self::ServerTool), with a hash.
+    /// `<tool>`, where it is one server's alone in its session; else as
+    /// [`ServerTool`](Self::ServerTool), with a hash.
     Bare,
 }
 
@@ -83,10 +87,11 @@ impl Naming {
         Naming { style, reserved: reserved.into_iter().collect() }
     }
 
-    /// The exposed name of a server's tool. Of the style `none`: the one that it has where its bare name is another's.
+    /// The exposed name of a server's tool. Of the style `none`: the one that it has where its bare
+    /// name is another's.
     ///
-    /// It depends on the two names and on the reserved ones, never on what else is there: a tool whose name is reserved gets
-    /// the next hashed one that is not.
+    /// It depends on the two names and on the reserved ones, never on what else is there: a tool
+    /// whose name is reserved gets the next hashed one that is not.
     pub fn of_pair(&self, server: &str, tool: &str) -> String {
         let plain = match self.style {
             NameStyle::Bare => None,
@@ -112,7 +117,8 @@ impl Naming {
         self.bare(tool) == Some(exposed) || self.of_pair(server, tool) == exposed
     }
 
-    /// Whether a text has what tells an exposed name from a tool's own one: the prefix, or else the joint behind the server's name.
+    /// Whether a text has what tells an exposed name from a tool's own one: the prefix, or else the
+    /// joint behind the server's name.
     pub(crate) fn has_marks_of_exposed(&self, text: &str) -> bool {
         match self.style {
             NameStyle::McpServerTool => text.starts_with(PREFIX),
@@ -120,7 +126,8 @@ impl Naming {
         }
     }
 
-    /// Whether a name that is no server's is looked at as that of a tool: it has the form that exposed names have.
+    /// Whether a name that is no server's is looked at as that of a tool: it has the form that
+    /// exposed names have.
     pub fn is_exposed(&self, name: &str) -> bool {
         match self.style {
             NameStyle::McpServerTool => name.starts_with(PREFIX),
@@ -129,8 +136,9 @@ impl Naming {
         }
     }
 
-    /// The server that an unknown exposed name would belong to: of all whose part the name begins with, the longest
-    /// (SPEC 11.6). It is a guess for an explanation, never a way to find a tool. A bare name says nothing of its server.
+    /// The server that an unknown exposed name would belong to: of all whose part the name begins
+    /// with, the longest (SPEC 11.6). It is a guess for an explanation, never a way to find a tool.
+    /// A bare name says nothing of its server.
     pub fn explain_unknown<'a>(
         &self,
         exposed: &str,
@@ -165,7 +173,8 @@ pub struct ToolName {
     pub tool: Arc<str>,
 }
 
-/// The tools of a session by exposed name, in the order of the exposed names. Names are looked up here, never parsed.
+/// The tools of a session by exposed name, in the order of the exposed names. Names are looked up
+/// here, never parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameMap {
     by_name: BTreeMap<Arc<str>, ToolName>,
@@ -173,8 +182,8 @@ pub struct NameMap {
 }
 
 impl NameMap {
-    /// Names every tool of a session's views. The order of `tools` does not count, and a pair may come twice. Bare names are those
-    /// that [`BareNames::settle`] gave before.
+    /// Names every tool of a session's views. The order of `tools` does not count, and a pair may
+    /// come twice. Bare names are those that [`BareNames::settle`] gave before.
     pub fn new(
         tools: impl IntoIterator<Item = ToolName>,
         naming: &Naming,

@@ -1,7 +1,8 @@
 //! The name that somebody probably meant.
 
-/// The candidate that is nearest to `wanted`, if one is near enough to be worth saying: at most a third of the
-/// letters away. Of two that are equally near, the first. Only the first 1,000 candidates are looked at.
+/// The candidate that is nearest to `wanted`, if one is near enough to be worth saying: at most a
+/// third of the letters away. Of two that are equally near, the first. Only the first 1,000
+/// candidates are looked at.
 pub(crate) fn nearest<'a>(
     wanted: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -27,7 +28,8 @@ const NAME_BYTES_MAX: usize = 64;
 /// What is looked at of very long lists.
 const CANDIDATES_MAX: usize = 1_000;
 
-/// How many letters have to be put in, taken out, replaced or swapped with their neighbour, whatever their case.
+/// How many letters have to be put in, taken out, replaced or swapped with their neighbour,
+/// whatever their case.
 fn distance(one: &str, other: &str) -> usize {
     strsim::osa_distance(&lowered(one), &lowered(other))
 }
@@ -65,7 +67,8 @@ mod tests {
         assert_eq!(nearest(&"workers".repeat(100), ["workers"]), None);
     }
 
-    /// SPEC 16.5: a third of the letters may be wrong, and of a short name one; longer names than any are near to none.
+    /// SPEC 16.5: a third of the letters may be wrong, and of a short name one; longer names than
+    /// any are near to none.
     #[test]
     fn near_ends_at_a_third_of_the_letters() {
         assert_eq!(nearest("abcdefxyz", ["abcdefghi"]), Some("abcdefghi"));

@@ -1,4 +1,5 @@
-//! Patterns of names: `*` stands for any run of characters, `?` for exactly one, the rest for itself.
+//! Patterns of names: `*` stands for any run of characters, `?` for exactly one, the rest for
+//! itself.
 
 /// Whether `name` is one of those that `pattern` describes. Case counts; the whole name must match.
 ///

@@ -1,7 +1,7 @@
 //! The differences that a new desired state asks for (SPEC 13.1, 13.3).
 //!
-//! Pure and level-triggered: it compares what a session has with what it should have, and says nothing of how it came
-//! about. Planning again from what a plan leads to gives an empty plan.
+//! Pure and level-triggered: it compares what a session has with what it should have, and says
+//! nothing of how it came about. Planning again from what a plan leads to gives an empty plan.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,8 @@ pub struct Connection {
 pub struct Holding<'a> {
     /// Another one is asked for anew.
     pub connection: Connection,
-    /// How often its gates were shut when it was asked for: what a gate has ended since is asked for anew.
+    /// How often its gates were shut when it was asked for: what a gate has ended since is asked
+    /// for anew.
     pub shuts: Shuts,
     /// Whether it runs for calls only: what is to run otherwise is wanted anew.
     pub lazy: bool,
@@ -80,7 +81,8 @@ impl<'a> Plan<'a> {
         [added, removed, replaced, reviewed].iter().all(|names| names.is_empty())
     }
 
-    /// What is let go, before anything is asked for: what is gone makes room for what comes (SPEC 9.5).
+    /// What is let go, before anything is asked for: what is gone makes room for what comes (SPEC
+    /// 9.5).
     pub fn ends(&self) -> Vec<&'a str> {
         sorted([&self.removed, &self.replaced])
     }

@@ -1,4 +1,5 @@
-//! Who reads what a server writes: the connection's task, or, for a while, the thread that waits for an answer.
+//! Who reads what a server writes: the connection's task, or, for a while, the thread that waits
+//! for an answer.
 //!
 //! ```text
 //!            lend               borrow
@@ -9,19 +10,23 @@
 //!    +---- Returned <--+------------------+
 //! ```
 //!
-//! A thread that waits for an answer of its own call and reads it itself is woken by the server, and not by another thread. So the
-//! task lends the stream once threads wait one after another, each alone, and takes it back as soon as somebody else needs it.
+//! A thread that waits for an answer of its own call and reads it itself is woken by the server,
+//! and not by another thread. So the task lends the stream once threads wait one after another,
+//! each alone, and takes it back as soon as somebody else needs it.
 //!
-//! An event loop must not wait for one answer. So the stream rests here while its call is in flight, and the loop borrows it whenever
-//! the system says that there is something to read, for as long as it takes to read that.
+//! An event loop must not wait for one answer. So the stream rests here while its call is in
+//! flight, and the loop borrows it whenever the system says that there is something to read, for as
+//! long as it takes to read that.
 //!
 //! Invariants:
-//! 1. The stream is in one place: the task has it, or this has it, or one waiter has it. Nobody can copy it.
+//! 1. The stream is in one place: the task has it, or this has it, or one waiter has it. Nobody can
+//!    copy it.
 //! 2. Only a waiter that borrowed it gives it back, and only the task takes it for good.
-//! 3. It rests here only while nothing is in flight that no waiter reads for, and no loop for whose one call it rests: who sends such a
-//!    request recalls it after the request is in the table, and who lays it down here looks into the table afterwards, and recalls it
-//!    as well.
-//! 4. It rests here unread no longer than from one [`look`](Role::look) of the task to the next but one, also when a loop is blocked.
+//! 3. It rests here only while nothing is in flight that no waiter reads for, and no loop for whose
+//!    one call it rests: who sends such a request recalls it after the request is in the table, and
+//!    who lays it down here looks into the table afterwards, and recalls it as well.
+//! 4. It rests here unread no longer than from one [`look`](Role::look) of the task to the next but
+//!    one, also when a loop is blocked.
 //! 5. Once the task has called it in, no waiter gets it.
 
 use std::time::{Duration, Instant};
@@ -44,7 +49,8 @@ impl Default for Lending {
     }
 }
 
-/// Where the stream `S` of one connection is. A copy of it, which tests make, needs an `S` that can be copied.
+/// Where the stream `S` of one connection is. A copy of it, which tests make, needs an `S` that can
+/// be copied.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReaderRole<S> {
     place: StreamPlace<S>,
@@ -98,7 +104,8 @@ impl<S> ReaderRole<S> {
         }
     }
 
-    /// Gives the stream to a thread whose call is in flight, or notes that it waits without: in a row when nothing else is in flight.
+    /// Gives the stream to a thread whose call is in flight, or notes that it waits without: in a
+    /// row when nothing else is in flight.
     pub fn borrow(&mut self, now: Instant, is_alone: bool) -> Option<S> {
         let stream = self.borrow_ready();
         if stream.is_none() {
@@ -107,8 +114,9 @@ impl<S> ReaderRole<S> {
         stream
     }
 
-    /// The stream, if it is offered, for an event loop whose call is in flight, and nothing else: it stays here, and is for that loop
-    /// to [`borrow_ready`](Self::borrow_ready). Otherwise notes that the loop waits without.
+    /// The stream, if it is offered, for an event loop whose call is in flight, and nothing else:
+    /// it stays here, and is for that loop to [`borrow_ready`](Self::borrow_ready). Otherwise notes
+    /// that the loop waits without.
     pub fn reserve(&mut self, now: Instant) -> Option<&mut S> {
         self.note_wait(now, true);
         match &mut self.place {
@@ -117,7 +125,8 @@ impl<S> ReaderRole<S> {
         }
     }
 
-    /// Gives the stream to a loop that was told that it can be read, unless somebody else has it by now.
+    /// Gives the stream to a loop that was told that it can be read, unless somebody else has it by
+    /// now.
     pub fn borrow_ready(&mut self) -> Option<S> {
         match std::mem::replace(&mut self.place, StreamPlace::Waiter) {
             StreamPlace::Offered(stream) => {
@@ -131,8 +140,9 @@ impl<S> ReaderRole<S> {
         }
     }
 
-    /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read but half of what its own loop waits for, or
-    /// for the task that has called it in. Whoever does looks then whether anything else is in flight, and recalls the stream if so.
+    /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read but
+    /// half of what its own loop waits for, or for the task that has called it in. Whoever does
+    /// looks then whether anything else is in flight, and recalls the stream if so.
     pub fn rest(&mut self, stream: S) -> Tell {
         debug_assert!(matches!(self.place, StreamPlace::Waiter), "a waiter has it");
         if self.is_called_in {
@@ -168,7 +178,8 @@ impl<S> ReaderRole<S> {
         matches!(self.place, StreamPlace::Task) && self.waits >= self.needed
     }
 
-    /// The task lays its stream down for waiters. It looks then whether anything is in flight, and claims the stream if so.
+    /// The task lays its stream down for waiters. It looks then whether anything is in flight, and
+    /// claims the stream if so.
     pub fn lend(&mut self, stream: S) {
         debug_assert!(matches!(self.place, StreamPlace::Task), "the task has it");
         (self.borrowed, self.seen) = (0, 0);
@@ -203,7 +214,8 @@ impl<S> ReaderRole<S> {
         self.waits > 0 || !matches!(self.place, StreamPlace::Task)
     }
 
-    /// A look of the task at what it lent: the stream, when it was laid down for the task, or nobody borrowed it since the look before.
+    /// A look of the task at what it lent: the stream, when it was laid down for the task, or
+    /// nobody borrowed it since the look before.
     pub fn look(&mut self) -> Option<S> {
         let is_idle = self.borrowed == self.seen;
         self.seen = self.borrowed;
@@ -221,7 +233,8 @@ impl<S> ReaderRole<S> {
         self.last_wait = Some(now);
     }
 
-    /// Who lends in vain waits longer before the next time: lending costs the task as much as some waits.
+    /// Who lends in vain waits longer before the next time: lending costs the task as much as some
+    /// waits.
     fn taken(&mut self, stream: S) -> S {
         let was_worth_it = self.borrowed >= self.lending.waits;
         self.needed = match was_worth_it {

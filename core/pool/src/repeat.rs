@@ -1,11 +1,13 @@
-//! Whether a failed operation may be repeated: the one answer to it, by what its error says (SPEC 18.12).
+//! Whether a failed operation may be repeated: the one answer to it, by what its error says (SPEC
+//! 18.12).
 
 use crate::error::Outcome;
 use crate::interface::Retry;
 
 /// Whether repeating may help, and does nothing twice that must not be done twice.
 ///
-/// `is_safe` says that the call was one of a tool that may be repeated, by its definition and by the trust in its server (SPEC 5.7).
+/// `is_safe` says that the call was one of a tool that may be repeated, by its definition and by
+/// the trust in its server (SPEC 5.7).
 pub(crate) fn may_repeat(retry: Retry, outcome: Option<Outcome>, is_safe: bool) -> bool {
     match (retry, outcome) {
         (Retry::Never, _) | (Retry::ByOutcome, None) => false,
@@ -43,7 +45,8 @@ mod tests {
         }
     }
 
-    /// SPEC 18.12: no error contradicts itself, whatever its code is, and in whichever order it was told of what.
+    /// SPEC 18.12: no error contradicts itself, whatever its code is, and in whichever order it was
+    /// told of what.
     #[test]
     fn no_error_says_that_what_may_have_run_may_be_repeated() {
         for &code in ErrorCode::ALL {

@@ -32,9 +32,9 @@ const REFUSALS: [&str; 10] = [
     "bad",
 ];
 
-/// The newest revision of `known`, oldest first, that the server of this error speaks, where the error is about the revision that was
-/// asked for; `None` where it is about something else, or there is none. A server that names none is asked for the oldest, which
-/// nearly every one speaks.
+/// The newest revision of `known`, oldest first, that the server of this error speaks, where the
+/// error is about the revision that was asked for; `None` where it is about something else, or
+/// there is none. A server that names none is asked for the oldest, which nearly every one speaks.
 pub fn instead<'k>(error: &str, asked: &str, known: &[&'k str]) -> Option<&'k str> {
     let error = readable(&lenient(error, &kinds::ERROR))?;
     let named = named(&error);

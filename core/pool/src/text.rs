@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 /// The string with everything escaped that a terminal would act on or a reader would not see.
 ///
-/// Control characters, bidirectional controls, invisible characters, tags and the backslash itself become
-/// `\u{…}`, `\n`, `\r`, `\t` or `\\`, so two different strings never look alike because of them (S-10, S-49).
+/// Control characters, bidirectional controls, invisible characters, tags and the backslash itself
+/// become `\u{…}`, `\n`, `\r`, `\t` or `\\`, so two different strings never look alike because of
+/// them (S-10, S-49).
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -24,7 +25,8 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether a character is a control character, or one that is not seen or changes what is seen around it.
+/// Whether a character is a control character, or one that is not seen or changes what is seen
+/// around it.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(

@@ -18,13 +18,15 @@ const RULES: [MemberRule; 3] =
 /// The most members of a `tracestate`.
 const STATES_MAX: usize = 32;
 
-/// The most bytes of one member. A bound of ours: W3C has none, only 8,192 bytes of a `baggage` that everybody passes on at least.
+/// The most bytes of one member. A bound of ours: W3C has none, only 8,192 bytes of a `baggage`
+/// that everybody passes on at least.
 const BYTES_MAX: usize = 64 << 10;
 
 /// Looks at the members of a `_meta` that carry a trace; there need not be any.
 ///
 /// # Errors
-/// `invalid_argument` that names the member. What it holds is not in the error: a baggage is the host's own affair.
+/// `invalid_argument` that names the member. What it holds is not in the error: a baggage is the
+/// host's own affair.
 pub fn check(meta: &str) -> Result<()> {
     // What cannot be read is refused where it is put into the request.
     let Ok(members) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(meta) else {

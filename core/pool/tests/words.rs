@@ -1,5 +1,6 @@
-//! The words of events and errors are those of the registry: each list is of a member that is there, and no code writes a word out. The names
-//! in texts are those of the registry too, or of Node's table of what else it spells in its own way.
+//! The words of events and errors are those of the registry: each list is of a member that is
+//! there, and no code writes a word out. The names in texts are those of the registry too, or of
+//! Node's table of what else it spells in its own way.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ const HANDED_ON: [(&str, &str); 16] = [
     ("ffi/src/running.rs", "word"),
 ];
 
-/// What a server or a handler said, and what another error has: members of that name which are no words of ours.
+/// What a server or a handler said, and what another error has: members of that name which are no
+/// words of ours.
 const NO_WORDS: [(&str, &str); 1] = [("core/src/client/era/input_rounds.rs", "message")];
 
 /// What hands words on to where an error is made: they come as constants too.
@@ -45,7 +47,8 @@ const HANDS_ON: [&str; 7] = [
     "enter_thread(",
 ];
 
-/// Names that texts have in backticks and that are the same in every language, beside those of events: the last are of a configuration.
+/// Names that texts have in backticks and that are the same in every language, beside those of
+/// events: the last are of a configuration.
 const SAME_EVERYWHERE: [&str; 6] =
     ["_meta", "not_sent", "client_id", "client_secret", "token_type", "env_file"];
 
@@ -95,7 +98,8 @@ fn is_constant(argument: &str) -> bool {
         && last.chars().all(|character| character.is_ascii_uppercase() || character == '_')
 }
 
-/// SPEC 5.12, 16.6: what a host may match on is written in one table, from which the pages are made.
+/// SPEC 5.12, 16.6: what a host may match on is written in one table, from which the pages are
+/// made.
 #[test]
 fn no_error_or_warning_has_a_word_that_is_not_in_the_table() {
     let members: BTreeSet<&str> = WORDS
@@ -129,7 +133,8 @@ fn no_error_or_warning_has_a_word_that_is_not_in_the_table() {
     assert!(seen > 40, "{seen}: the table looks for what is not there");
 }
 
-/// The names of more than one word that stand in backticks in the texts of the code; of a path each of its parts.
+/// The names of more than one word that stand in backticks in the texts of the code; of a path each
+/// of its parts.
 fn names_in_texts(code: &str) -> impl Iterator<Item = &str> {
     let is_name = |part: &&str| {
         part.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || "_.".contains(it))
@@ -155,14 +160,16 @@ fn add_names(rows: &'static [OptionRow], known: &mut BTreeSet<String>) {
     }
 }
 
-/// SPEC 16.5: a text that a host shows names nothing that the host's language spells in another way.
+/// SPEC 16.5: a text that a host shows names nothing that the host's language spells in another
+/// way.
 #[test]
 fn no_text_has_a_name_that_node_does_not_know() {
     let mut known = names_of_node();
     SCOPES.iter().for_each(|scope| add_names(options(*scope), &mut known));
     known.extend(EVENTS.iter().map(|row| row.name).chain(SAME_EVERYWHERE).map(str::to_owned));
     let (mut unknown, mut seen) = (Vec::new(), 0);
-    // What stands in files is spelled there as anywhere, and what the reference says of options and operations goes into no error.
+    // What stands in files is spelled there as anywhere, and what the reference says of options and
+    // operations goes into no error.
     let is_reference =
         |name: &str| name.ends_with("_rows.rs") || name.contains("/interface/operations/");
     let is_shown = |name: &str| !name.contains("/settings/") && !is_reference(name);
@@ -178,7 +185,8 @@ fn no_text_has_a_name_that_node_does_not_know() {
     assert!(seen > 30, "{seen}: the table looks for what is not there");
 }
 
-/// SPEC 16.6: a list is of a text that its event has, and each of its words is there once, in the form of all words.
+/// SPEC 16.6: a list is of a text that its event has, and each of its words is there once, in the
+/// form of all words.
 #[test]
 fn each_list_is_of_a_member_that_is_there() {
     for list in WORDS {

@@ -9,18 +9,21 @@ use crate::driver::TicketReply;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
-    /// Accepts the definition of a tool that is kept back: from then on it is listed and can be called, in every session and through every
-    /// later connection of the same configuration; also while its server is not connected. Of a server that needed approval it is
-    /// accepted in later processes too, with the approval: a save that fails is a `warning`, and takes a second here at the most. `tool` is the server's own name, `digest` is
-    /// `difference.to` of the `tool_quarantined` event (or of `status`), so that what is accepted is what was shown. Accepting
-    /// again does nothing.
+    /// Accepts the definition of a tool that is kept back: from then on it is listed and can be
+    /// called, in every session and through every later connection of the same configuration; also
+    /// while its server is not connected. Of a server that needed approval it is accepted in later
+    /// processes too, with the approval: a save that fails is a `warning`, and takes a second here
+    /// at the most. `tool` is the server's own name, `digest` is `difference.to` of the
+    /// `tool_quarantined` event (or of `status`), so that what is accepted is what was shown.
+    /// Accepting again does nothing.
     ///
     /// Dropping the future leaves it open whether the tool was accepted.
     ///
     /// # Errors
-    /// `stale_approval` when the tool has changed again since, `tool_not_found` when the server lists none of that name now or did last,
-    /// `invalid_argument` for a server that the pool never saw or a digest that is none (`detail.path`), `limit`
-    /// (`remembered_tools`), `closing`, `closed`, `forked`.
+    /// `stale_approval` when the tool has changed again since, `tool_not_found` when the server
+    /// lists none of that name now or did last, `invalid_argument` for a server that the pool never
+    /// saw or a digest that is none (`detail.path`), `limit` (`remembered_tools`), `closing`,
+    /// `closed`, `forked`.
     pub async fn accept_tool(&self, server: &str, tool: &str, digest: &str) -> Result<()> {
         let driver = &self.0.driver;
         driver.check_process()?;

@@ -76,7 +76,8 @@ impl SessionCore {
         }
     }
 
-    /// What the catalog of a server is kept by, for this session; nothing of a server that the host provides.
+    /// What the catalog of a server is kept by, for this session; nothing of a server that the host
+    /// provides.
     pub(super) fn cache_key(&self, name: &str, configured: &ResolvedServer) -> Option<CacheKey> {
         let (server, offered) = ((name, &*configured.spec), self.offered);
         let written = configured.kept_by()?;
@@ -89,8 +90,8 @@ impl SessionCore {
         StartPriority::of(options.always_load.get(name).unwrap_or(&configured.spec().always_load))
     }
 
-    /// A host that gives credentials may have some now for a server that was left without: what it is asked for by name, it is
-    /// asked to let in once more (SPEC 3.2).
+    /// A host that gives credentials may have some now for a server that was left without: what it
+    /// is asked for by name, it is asked to let in once more (SPEC 3.2).
     fn note_new_credentials(&self, name: &str, configured: &ResolvedServer) {
         if !self.context.has_source() {
             return;
@@ -111,7 +112,8 @@ impl SessionCore {
     ) -> Result<LeaseGuard> {
         self.note_new_credentials(name, asked.1);
         let mut hold = self.granted(name, asked, deadline).await?;
-        // The pool hears of a loss once the exit of the process is known. The hold keeps the entry until then, so that it comes back.
+        // The pool hears of a loss once the exit of the process is known. The hold keeps the entry
+        // until then, so that it comes back.
         while hold.cell.is_lost() {
             let told = deadline.before(&self.driver.runtime, hold.cell.until_told_of_loss()).await;
             told.map_err(|error| self.named(name, error))?;
@@ -142,7 +144,8 @@ impl SessionCore {
         }
     }
 
-    /// The answer to an acquire that was not granted at once. Dropping the future takes the question back.
+    /// The answer to an acquire that was not granted at once. Dropping the future takes the
+    /// question back.
     async fn wait_for(
         &self,
         ticket: Ticket,

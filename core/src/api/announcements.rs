@@ -1,8 +1,8 @@
 //! What a session was told of the lists of its servers, and telling it what is different.
 //!
-//! Every difference is one from what the session was told last, whether a catalog or the view is another. It is found under the lock
-//! of the holds, and waits in one queue: whoever finds nobody telling empties it, in order and without the lock, since a telling
-//! wakes the host.
+//! Every difference is one from what the session was told last, whether a catalog or the view is
+//! another. It is found under the lock of the holds, and waits in one queue: whoever finds nobody
+//! telling empties it, in order and without the lock, since a telling wakes the host.
 
 mod removed_servers;
 #[cfg(test)]
@@ -30,7 +30,8 @@ use crate::events::{EventSubject, ListEvents};
 pub(super) struct ServerSnapshot {
     pub(super) server: Arc<str>,
     source: ListSource,
-    /// Whether it shows anything: while it is connected, and while it is on the way back (SPEC 5.8).
+    /// Whether it shows anything: while it is connected, and while it is on the way back (SPEC
+    /// 5.8).
     pub(super) shows: bool,
     pub(super) catalog: Arc<Catalog>,
     pub(super) held_back: HeldBack,
@@ -104,8 +105,8 @@ impl ServerSnapshot {
         matches!(self.source, ListSource::Kept)
     }
 
-    /// What it shows now, but for the lists of an entry that `told` told of already: another catalog is told of by its own notice.
-    /// In that case also what is held back now.
+    /// What it shows now, but for the lists of an entry that `told` told of already: another
+    /// catalog is told of by its own notice. In that case also what is held back now.
     fn after(
         told: Option<&ServerSnapshot>,
         seeing: &VisibleServer,
@@ -174,7 +175,8 @@ impl ServerSnapshot {
 pub(super) struct AnnouncedState {
     /// By server. What is held for the first time is not told.
     servers: ByServer<ServerSnapshot>,
-    /// Those that it is told of when they are there, since it was told that they are gone, or expects them.
+    /// Those that it is told of when they are there, since it was told that they are gone, or
+    /// expects them.
     gone: Gone,
     /// Grows only by what changes while somebody tells, and is emptied by them.
     news: VecDeque<ListEvent>,
@@ -185,11 +187,14 @@ pub(super) struct AnnouncedState {
 pub(super) enum ListEvent {
     /// What a server shows is other than the session was told.
     Lists { server: Arc<str>, source: ListSource, difference: Arc<CatalogDifference> },
-    /// The lists of an entry are others. With what the session hears of that, where it is not the whole change.
+    /// The lists of an entry are others. With what the session hears of that, where it is not the
+    /// whole change.
     Change(Arc<ListChange>, Option<Arc<CatalogDifference>>),
-    /// A tool is held back. In a box: it is rare, and larger than the others, which are moved for each session.
+    /// A tool is held back. In a box: it is rare, and larger than the others, which are moved for
+    /// each session.
     HeldBack(Box<NewlyHeld>),
-    /// What the filters do with the lists of an entry is other than before: these match nothing. In a box, for most have no filters.
+    /// What the filters do with the lists of an entry is other than before: these match nothing. In
+    /// a box, for most have no filters.
     Unmatched(Box<(Arc<EntryCell>, Generation, Vec<Unmatched>)>),
 }
 
@@ -201,8 +206,8 @@ pub(super) struct NewlyHeld {
 }
 
 impl AnnouncedState {
-    /// This is what is seen now, in the order of their servers' names. A catalog that is replaced meanwhile is told
-    /// of by its own notice.
+    /// This is what is seen now, in the order of their servers' names. A catalog that is replaced
+    /// meanwhile is told of by its own notice.
     pub(super) fn compare(&mut self, seen: &[VisibleServer]) {
         for seeing in seen {
             self.compare_one(seeing);
@@ -250,7 +255,8 @@ impl AnnouncedState {
         self.servers.insert(server.clone(), now);
     }
 
-    /// The host gave a hold on the server up, of which this is seen from now on, if anything. That is not told.
+    /// The host gave a hold on the server up, of which this is seen from now on, if anything. That
+    /// is not told.
     pub(super) fn release(&mut self, server: &Arc<str>, seen: Option<&VisibleServer>) {
         let told = self.servers.get(server);
         match (seen, told) {
@@ -268,7 +274,8 @@ impl AnnouncedState {
         }
     }
 
-    /// The lists of an entry are these: what the session is to be told of that. Nothing of an entry that is not seen.
+    /// The lists of an entry are these: what the session is to be told of that. Nothing of an entry
+    /// that is not seen.
     pub(super) fn listed(&mut self, change: &Arc<ListChange>) -> Option<ListEvent> {
         let told = self.sight(&change.cell)?;
         let from_there = Arc::ptr_eq(&told.catalog, &change.before);
@@ -281,7 +288,8 @@ impl AnnouncedState {
         }
         let difference = change.whole.difference();
         let own = match from_there {
-            // It was told of the lists that the change begins with: its view alone decides what it hears.
+            // It was told of the lists that the change begins with: its view alone decides what it
+            // hears.
             true if told.sees_all => return Some(ListEvent::Change(change.clone(), None)),
             true => told.view.apply(difference),
             false => {
@@ -293,7 +301,8 @@ impl AnnouncedState {
         (!own.is_empty()).then(|| ListEvent::Change(change.clone(), Some(Arc::new(own))))
     }
 
-    /// The same change, of a server that had listed nothing before: what the filters do with its lists.
+    /// The same change, of a server that had listed nothing before: what the filters do with its
+    /// lists.
     pub(super) fn look_at_filters(&mut self, change: &ListChange) {
         if !change.before.has_items() {
             let news = self.sight(&change.cell).and_then(|told| ListEvent::of_filters(told));
@@ -301,7 +310,8 @@ impl AnnouncedState {
         }
     }
 
-    /// These tools are held back newly. `unseen` is the view of an entry that is not seen yet; without it, nothing is told of one.
+    /// These tools are held back newly. `unseen` is the view of an entry that is not seen yet;
+    /// without it, nothing is told of one.
     pub(super) fn held_back(
         &mut self,
         cell: &Arc<EntryCell>,

@@ -1,7 +1,9 @@
-//! Calls of tools that a session does not see yet, while the lists of their server are being read or have to be (SPEC 7.9).
+//! Calls of tools that a session does not see yet, while the lists of their server are being read
+//! or have to be (SPEC 7.9).
 //!
-//! What a server announced before a result is in force when the result is there: whoever has the result may call what was announced, and the
-//! call waits for the lists. A tool that is seen, or that something keeps away, is no matter of these.
+//! What a server announced before a result is in force when the result is there: whoever has the
+//! result may call what was announced, and the call waits for the lists. A tool that is seen, or
+//! that something keeps away, is no matter of these.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +52,8 @@ impl AwaitedLists {
         AwaitedLists::among(session, [held.cell()], Some(held.clone()), refused)
     }
 
-    /// Those that a call by an exposed name waits for: those of the server that the name would belong to. Of a bare name nobody can say that.
+    /// Those that a call by an exposed name waits for: those of the server that the name would
+    /// belong to. Of a bare name nobody can say that.
     pub(super) fn by_name(
         session: &SessionCore,
         view: &SessionView,

@@ -72,7 +72,8 @@ impl<T> ByServer<T> {
     }
 }
 
-/// Up to so many there is room for those only that are there: most sessions have one server or two, and there are many sessions.
+/// Up to so many there is room for those only that are there: most sessions have one server or two,
+/// and there are many sessions.
 const FEW: usize = 4;
 
 #[cfg(test)]

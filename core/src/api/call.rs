@@ -27,8 +27,9 @@ use crate::driver::{EntryCell, EntrySnapshot};
 use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
 
-/// Writes a call to the wire, or lets it wait for a connection when its options say so. `done` is called exactly once: here,
-/// when nothing could be sent, else on a thread of the library, or on the one that cancels, or reads the answer.
+/// Writes a call to the wire, or lets it wait for a connection when its options say so. `done` is
+/// called exactly once: here, when nothing could be sent, else on a thread of the library, or on
+/// the one that cancels, or reads the answer.
 pub(crate) fn start(
     session: &Arc<SessionCore>,
     held: &Arc<LeaseState>,
@@ -97,7 +98,8 @@ fn unsent(session: &SessionCore, cell: &EntryCell, error: Error) -> Error {
     error.with_outcome(Outcome::NotSent)
 }
 
-/// The same for a call of a tool that has its number already, and waited for the server since it `began`. Nothing when it ended here.
+/// The same for a call of a tool that has its number already, and waited for the server since it
+/// `began`. Nothing when it ended here.
 pub(super) fn go_on(
     session: &Arc<SessionCore>,
     (number, began): (u64, Instant),
@@ -186,7 +188,8 @@ pub(super) struct Call {
 }
 
 enum CallTarget {
-    /// A tool, and where in the params the arguments are, which its caller gets back when it is interrupted.
+    /// A tool, and where in the params the arguments are, which its caller gets back when it is
+    /// interrupted.
     Tool {
         name: Arc<str>,
         arguments: Range<usize>,
@@ -197,7 +200,8 @@ enum CallTarget {
 }
 
 impl Call {
-    /// Everything that can be refused before anything is sent. It begins last: that gives its number, and the moment.
+    /// Everything that can be refused before anything is sent. It begins last: that gives its
+    /// number, and the moment.
     fn prepare(
         session: &Arc<SessionCore>,
         (held, seen): (&Arc<LeaseState>, &Arc<EntryView>),
@@ -285,7 +289,8 @@ impl Call {
     /// The request of the only attempt, or of one of several.
     pub(super) fn request(&self, attempts: Option<Attempts>) -> OutgoingRequest<'_> {
         let method = self.method();
-        // Progress is for other threads, and so is all that is read with it; who sends a call again is another thread.
+        // Progress is for other threads, and so is all that is read with it; who sends a call again
+        // is another thread.
         let is_plain = matches!(self.progress, Progress::Off) && attempts.is_none();
         OutgoingRequest {
             reads_here: self.reads_here && is_plain,
@@ -348,7 +353,8 @@ impl Call {
         self.session.call_ended((self.number, self.began), counted, ended);
     }
 
-    /// Whether its tool may be called twice, by its definition in force and by a session that trusts the server (SPEC 5.7).
+    /// Whether its tool may be called twice, by its definition in force and by a session that
+    /// trusts the server (SPEC 5.7).
     fn is_safe(&self) -> bool {
         self.held.view().trust && retry::is_declared_safe(self, &self.cell().load_full())
     }
@@ -362,7 +368,8 @@ impl Call {
     }
 }
 
-/// Arguments under the server's own names, of a model that was given the tool in a shape (SPEC 18.8).
+/// Arguments under the server's own names, of a model that was given the tool in a shape (SPEC
+/// 18.8).
 fn own_arguments<'a>(
     published: &EntrySnapshot,
     tool: &str,
@@ -375,7 +382,8 @@ fn own_arguments<'a>(
     }
 }
 
-/// The name of a tool that the session sees; or, where a call `asks`, of one that nothing but the server's list lacks.
+/// The name of a tool that the session sees; or, where a call `asks`, of one that nothing but the
+/// server's list lacks.
 fn callable(
     (held, view): (&LeaseState, &View),
     published: &EntrySnapshot,
@@ -397,7 +405,8 @@ fn callable(
     }
 }
 
-/// Whether a server may be asked for what it does not list: a list that is owed may have it, and it may be held back then (SPEC 7.9).
+/// Whether a server may be asked for what it does not list: a list that is owed may have it, and it
+/// may be held back then (SPEC 7.9).
 fn may_ask(session: &SessionCore, cell: &EntryCell, published: &EntrySnapshot) -> bool {
     !session.driver.owes_lists(cell, published.slot.generation)
 }

@@ -11,12 +11,13 @@ use crate::sync::{Mutex, MutexGuard, thread_local};
 use crate::wakes;
 
 thread_local! {
-    /// The bell that is not to be heard, since this thread looks itself afterwards at what arrived; 0 for none.
+    /// The bell that is not to be heard, since this thread looks itself afterwards at what arrived;
+    /// 0 for none.
     static MUFFLED: Cell<usize> = Cell::default();
 }
 
-/// Results of many operations behind one wake-up: the wake function is called when the queue goes from empty to not
-/// empty, never under its lock.
+/// Results of many operations behind one wake-up: the wake function is called when the queue goes
+/// from empty to not empty, never under its lock.
 pub struct CompletionQueue<T> {
     items: Mutex<VecDeque<T>>,
     bell: Bell,
@@ -44,7 +45,8 @@ impl Hammer {
 }
 
 impl Bell {
-    /// `wake` is called on threads of the library, or on one that calls into it, and must not block.
+    /// `wake` is called on threads of the library, or on one that calls into it, and must not
+    /// block.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Bell {
         Bell(Arc::new(Hammer(Box::new(wake))))
     }
@@ -75,7 +77,8 @@ impl<T> CompletionQueue<T> {
         CompletionQueue { items: Mutex::default(), bell: Bell::new(wake) }
     }
 
-    /// Adds a result; wakes if it is the first. Bounded by the operations under way, of which each adds one.
+    /// Adds a result; wakes if it is the first. Bounded by the operations under way, of which each
+    /// adds one.
     pub fn push(&self, item: T) {
         let first = {
             let mut items = self.items();
@@ -87,9 +90,11 @@ impl<T> CompletionQueue<T> {
         }
     }
 
-    /// Takes up to `most` results, oldest first. Where some are left, whoever takes them is woken again.
+    /// Takes up to `most` results, oldest first. Where some are left, whoever takes them is woken
+    /// again.
     ///
-    /// A descriptor or flag by which a loop is woken is cleared before this, never after it: what comes in between would not be seen.
+    /// A descriptor or flag by which a loop is woken is cleared before this, never after it: what
+    /// comes in between would not be seen.
     pub fn drain(&self, most: usize) -> Vec<T> {
         self.drain_within(most, usize::MAX, |_| 0)
     }
@@ -113,8 +118,8 @@ impl<T> CompletionQueue<T> {
         taken
     }
 
-    /// Runs, on the thread that drains this queue and does so right afterwards, what may add to it: nobody is woken for that. A panic in
-    /// it goes on, and wakes for what was added before.
+    /// Runs, on the thread that drains this queue and does so right afterwards, what may add to it:
+    /// nobody is woken for that. A panic in it goes on, and wakes for what was added before.
     pub fn before_drain<R>(&self, work: impl FnOnce() -> R) -> R {
         let rings = RingsForPanic(self);
         let muffled = self.bell.muffle();
@@ -167,7 +172,8 @@ mod tests {
         (queue, rung)
     }
 
-    /// One wake-up covers whatever comes until the queue is emptied, and another what a look leaves.
+    /// One wake-up covers whatever comes until the queue is emptied, and another what a look
+    /// leaves.
     #[test]
     fn a_queue_wakes_once_for_what_is_new_and_once_for_what_is_left() {
         let (queue, rung) = counted();

@@ -1,7 +1,9 @@
-//! Deferred tools: what a session lists of a server that it is not connected to, from a kept catalog (SPEC 14.1, 14.2).
+//! Deferred tools: what a session lists of a server that it is not connected to, from a kept
+//! catalog (SPEC 14.1, 14.2).
 //!
-//! Only a want has some: what nobody admits, or the session does without, lists nothing. They are shown until the session holds the
-//! server, and again when it holds it no longer and still wants it.
+//! Only a want has some: what nobody admits, or the session does without, lists nothing. They are
+//! shown until the session holds the server, and again when it holds it no longer and still wants
+//! it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -37,7 +37,8 @@ pub(super) struct DemandSet {
     pub(super) closed: bool,
 }
 
-/// The number of a want, and of a question that it asked: tells the answer to an earlier one of the same server apart.
+/// The number of a want, and of a question that it asked: tells the answer to an earlier one of the
+/// same server apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct WantId(pub(super) u64);
 
@@ -98,7 +99,8 @@ pub(super) enum DemandState {
     Waiting(Error),
     Ready(HoldId),
     Failed(Error),
-    /// It failed, and what ends that has come: the next plan asks for it anew. Until then it is one that is still to come.
+    /// It failed, and what ends that has come: the next plan asks for it anew. Until then it is one
+    /// that is still to come.
     Over,
     /// No question was asked: its tools are known, and no call needs it. How its last start failed.
     Asleep(Option<Error>),
@@ -171,7 +173,8 @@ impl SessionCore {
             Ok(hold) => EventSubject::entry(&hold.cell.named, hold.cell.load().slot.generation),
             Err(_) => EventSubject::server(name),
         };
-        // The hold is added under the lock of the wants: whoever ends the want meanwhile finds it, or is found by it.
+        // The hold is added under the lock of the wants: whoever ends the want meanwhile finds it,
+        // or is found by it.
         let mut wants = self.wants();
         let Some(want) = wants.of(name, id).filter(|want| want.is_answerable()) else {
             drop(wants);
@@ -191,8 +194,8 @@ impl SessionCore {
                     Some((EventKind::ServerReady, ("left", self.pending(&wants).into())))
                 }
                 Err(refused) => {
-                    // What ended the session, or switched the server off, ends the want: now, since the server may be switched on again
-                    // before anybody looks at what is wanted.
+                    // What ended the session, or switched the server off, ends the want: now, since
+                    // the server may be switched on again before anybody looks at what is wanted.
                     let want = wants.servers.remove(name);
                     drop(wants);
                     drop(refused);
@@ -223,8 +226,8 @@ impl SessionCore {
         self.settled.notify_waiters();
     }
 
-    /// The server of a want failed, and is tried again quietly: for now that is its answer. One that runs for calls only waits for no such
-    /// attempt.
+    /// The server of a want failed, and is tried again quietly: for now that is its answer. One
+    /// that runs for calls only waits for no such attempt.
     fn fail_for_now(self: &Arc<Self>, name: &str, id: WantId, error: Error) {
         let mut wants = self.wants();
         let Some(want) = wants.of(name, id).filter(|want| want.is_answerable()) else { return };
@@ -253,8 +256,9 @@ impl SessionCore {
         self.settled.notify_waiters();
     }
 
-    /// A start failed. A server that runs for calls only sleeps on when its tools are known, be it that somebody else's connection
-    /// listed them meanwhile; of another the want is given, whose tools are to go.
+    /// A start failed. A server that runs for calls only sleeps on when its tools are known, be it
+    /// that somebody else's connection listed them meanwhile; of another the want is given, whose
+    /// tools are to go.
     fn fail(&self, name: &str, want: &mut ServerDemand, error: Error) -> Option<u64> {
         if want.lazy.is_none() {
             want.state = DemandState::Failed(error);
@@ -315,7 +319,8 @@ impl ServerDemand {
         Holding { connection, shuts: self.shuts, lazy, viewed }
     }
 
-    /// Whether its server, or what is known of it, is still to come. What a call alone has begun is nobody else's matter.
+    /// Whether its server, or what is known of it, is still to come. What a call alone has begun is
+    /// nobody else's matter.
     fn is_awaited(&self) -> bool {
         match self.state {
             DemandState::Looking | DemandState::Over => true,
@@ -327,7 +332,8 @@ impl ServerDemand {
         }
     }
 
-    /// Whether the session is to be told of this failure: one that runs for calls only and is started in vain again stands as it stood.
+    /// Whether the session is to be told of this failure: one that runs for calls only and is
+    /// started in vain again stands as it stood.
     fn note_failure(&mut self, error: &Error) -> bool {
         let code = error.code();
         self.lazy.as_mut().is_none_or(|lazy| lazy.told.replace(code) != Some(code))
@@ -348,7 +354,8 @@ impl ServerDemand {
         }
     }
 
-    /// Whether nothing came of it and nobody has begun it again: with tools that are known it would sleep.
+    /// Whether nothing came of it and nobody has begun it again: with tools that are known it would
+    /// sleep.
     pub(super) fn has_learned_nothing(&self) -> bool {
         self.lazy.is_some() && self.has_failed()
     }
@@ -374,7 +381,8 @@ impl ServerDemand {
         if let DemandState::Ready(hold) = self.state { Some(hold) } else { None }
     }
 
-    /// Whether an answer to it would be taken: that of a server which failed comes when it is there after all.
+    /// Whether an answer to it would be taken: that of a server which failed comes when it is there
+    /// after all.
     fn is_answerable(&self) -> bool {
         self.is_open() || (self.has_failed() && self.lazy.is_none())
     }

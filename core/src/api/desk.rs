@@ -1,4 +1,5 @@
-//! Handlers that run on a host's own threads: the requests on their way there, and the answers on their way back.
+//! Handlers that run on a host's own threads: the requests on their way there, and the answers on
+//! their way back.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,16 +16,19 @@ use crate::{Error, ErrorCode, Result};
 pub enum DeskNews {
     /// A server asks; the number is that of [`HandlerDesk::answer`].
     Asked(u64, ServerRequest),
-    /// Nobody waits for the answer to that number any more. What was not taken before goes without a word.
+    /// Nobody waits for the answer to that number any more. What was not taken before goes without
+    /// a word.
     Withdrawn(u64),
     /// The JSON text of a `log` event.
     Logged(Box<str>),
 }
 
-/// Where requests of servers wait for a host's own thread, which takes them, and answers whenever it can.
+/// Where requests of servers wait for a host's own thread, which takes them, and answers whenever
+/// it can.
 ///
-/// For hosts that cannot run a closure on a thread of the library: the bindings. In Rust, [`Handlers::with`] is simpler. It lives as long as
-/// the [`handlers`](Self::handlers) made of it, or somebody holds it.
+/// For hosts that cannot run a closure on a thread of the library: the bindings. In Rust,
+/// [`Handlers::with`] is simpler. It lives as long as the [`handlers`](Self::handlers) made of it,
+/// or somebody holds it.
 pub struct HandlerDesk {
     inner: Mutex<DeskState>,
     wake: Box<dyn Fn() + Send + Sync>,
@@ -42,11 +46,12 @@ struct DeskState {
 }
 
 impl HandlerDesk {
-    /// Log messages that wait to be taken; of more the oldest are dropped. What else waits is bounded by the requests that the
-    /// pool lets servers have open.
+    /// Log messages that wait to be taken; of more the oldest are dropped. What else waits is
+    /// bounded by the requests that the pool lets servers have open.
     pub const LOGGED_MAX: usize = 1024;
 
-    /// An empty desk. `wake` is called when there is news and was none, on a thread of the library, and must not block.
+    /// An empty desk. `wake` is called when there is news and was none, on a thread of the library,
+    /// and must not block.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<HandlerDesk> {
         Arc::new(HandlerDesk { inner: Mutex::default(), wake: Box::new(wake) })
     }
@@ -88,7 +93,8 @@ impl HandlerDesk {
         waiting.is_some_and(|waiting| waiting.send(result).is_ok())
     }
 
-    /// From here on nobody takes anything: what waits is refused, taken or not, and so is what will come.
+    /// From here on nobody takes anything: what waits is refused, taken or not, and so is what will
+    /// come.
     pub fn abandon(&self) {
         let mut inner = self.inner();
         inner.is_abandoned = true;
@@ -175,7 +181,8 @@ impl Drop for OpenHandlerRequest {
         let place = inner.news.iter().position(asks);
         let untaken = place.and_then(|place| inner.news.remove(place));
         drop(inner);
-        // Who never heard of the request need not hear of its end. The two would pile up on a desk that nobody looks at.
+        // Who never heard of the request need not hear of its end. The two would pile up on a desk
+        // that nobody looks at.
         if untaken.is_none() {
             self.desk.tell(DeskNews::Withdrawn(self.number));
         }
@@ -235,7 +242,8 @@ mod tests {
         assert!(matches!(&desk.take()[..], [DeskNews::Withdrawn(1)]));
     }
 
-    /// SPEC 15.1, 16.2: whoever asks at a desk that nobody looks at any more is refused, whenever that was.
+    /// SPEC 15.1, 16.2: whoever asks at a desk that nobody looks at any more is refused, whenever
+    /// that was.
     #[test]
     fn what_waits_at_an_abandoned_desk_is_refused() {
         let (desk, wakes) = counting();

@@ -1,4 +1,5 @@
-//! Filters and marks that do nothing: the host is warned of each once, and `explain` says it (SPEC 18.11).
+//! Filters and marks that do nothing: the host is warned of each once, and `explain` says it (SPEC
+//! 18.11).
 
 use trunkline_pool::explain::IdleFilter;
 use trunkline_pool::interface::{EventKind, words};
@@ -19,7 +20,8 @@ pub(super) struct SessionWarned {
 }
 
 impl SessionCore {
-    /// Warns of the patterns that match nothing of what a server listed: of those of its configuration once for all sessions.
+    /// Warns of the patterns that match nothing of what a server listed: of those of its
+    /// configuration once for all sessions.
     pub(super) fn warn_of_unmatched(
         &self,
         (cell, generation): (&EntryCell, Generation),
@@ -50,7 +52,8 @@ impl SessionCore {
         self.driver.hub.publish(EventKind::Warning, told, about, &fields);
     }
 
-    /// The servers that its filters and marks name, and nobody knows. A pool that has none yet is still to be told of them.
+    /// The servers that its filters and marks name, and nobody knows. A pool that has none yet is
+    /// still to be told of them.
     fn unknown_servers(&self) -> Vec<UnknownServer> {
         let options = self.options();
         if !options.has_filters() {
@@ -65,7 +68,8 @@ impl SessionCore {
         UnknownServer::all(&options, known.iter().map(|name| &**name))
     }
 
-    /// What of its filters does nothing, and has to do with that server, or with one that it is mistaken for.
+    /// What of its filters does nothing, and has to do with that server, or with one that it is
+    /// mistaken for.
     pub(super) fn idle_filters(&self, view: &SessionView, server: &str) -> Vec<IdleFilter> {
         let patterns = view.sight(server).into_iter().flat_map(|sight| {
             sight.unmatched().into_iter().map(|it| IdleFilter::Pattern(server.to_owned(), it))

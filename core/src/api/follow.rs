@@ -1,4 +1,5 @@
-//! Sessions follow what is configured: each by a plan of its own, which says what it lets go and what it asks for.
+//! Sessions follow what is configured: each by a plan of its own, which says what it lets go and
+//! what it asks for.
 
 #[cfg(test)]
 mod tests;
@@ -34,14 +35,15 @@ impl DesiredServer {
     }
 }
 
-/// Lets sessions follow the pool's configuration. All of them let go what they no longer want before any asks for
-/// something new, so that what is gone makes room for what comes (SPEC 9.5).
+/// Lets sessions follow the pool's configuration. All of them let go what they no longer want
+/// before any asks for something new, so that what is gone makes room for what comes (SPEC 9.5).
 pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     let added = |session: &Arc<SessionCore>| {
         session.let_go().into_iter().map(|added| (session.clone(), added)).collect::<Vec<_>>()
     };
     let mut added: Vec<(Arc<SessionCore>, NewDemand)> = sessions.iter().flat_map(added).collect();
-    // What is always loaded is asked for first, and so begins first, also where there is no room for all.
+    // What is always loaded is asked for first, and so begins first, also where there is no room
+    // for all.
     added.sort_by_cached_key(|(session, added)| session.turn(&added.server, &added.configured));
     // What is kept of the others is at hand before the machine is busy with starts.
     let _shown_first = sessions.first().map(|session| session.driver.catalogs.showing());
@@ -50,7 +52,8 @@ pub(super) fn follow_together(sessions: &[Arc<SessionCore>]) {
     sessions.iter().for_each(|session| session.warn_of_unknown_servers());
 }
 
-/// Asks for what sessions of one pool want besides. What a newer change let go meanwhile is not asked for.
+/// Asks for what sessions of one pool want besides. What a newer change let go meanwhile is not
+/// asked for.
 pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, NewDemand)]) {
     let is_wanted = |(session, added): &&(Arc<SessionCore>, NewDemand)| session.still_wants(added);
     let added: Vec<_> = added.iter().filter(is_wanted).collect();
@@ -66,8 +69,9 @@ pub(super) fn ask_for_all(added: &[(Arc<SessionCore>, NewDemand)]) {
 impl SessionCore {
     /// Wants what the pool has configured now, as far as the session's options go.
     ///
-    /// What is to be done is decided under the lock and from the newest source, so that of two at once each leaves the
-    /// newest state. It is done without the lock, since an answer may call the host.
+    /// What is to be done is decided under the lock and from the newest source, so that of two at
+    /// once each leaves the newest state. It is done without the lock, since an answer may call the
+    /// host.
     pub(super) fn follow(self: &Arc<Self>) {
         follow_together(std::slice::from_ref(self));
     }
@@ -90,7 +94,8 @@ impl SessionCore {
         self.settled.notify_waiters();
     }
 
-    /// Brings the list of wants up to date: those that are over, and those that are to be asked for.
+    /// Brings the list of wants up to date: those that are over, and those that are to be asked
+    /// for.
     fn carry_out_plan(&self) -> (Vec<ServerDemand>, Vec<NewDemand>) {
         let mut wants = self.wants();
         if wants.closed {
@@ -126,7 +131,8 @@ impl SessionCore {
         (gone, new)
     }
 
-    /// What it should want now: servers of the pool that it names, and that neither it nor a gate keeps out.
+    /// What it should want now: servers of the pool that it names, and that neither it nor a gate
+    /// keeps out.
     fn desired(&self) -> BTreeMap<Box<str>, DesiredServer> {
         let options = self.options();
         let mut servers = self.servers();

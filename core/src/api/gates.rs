@@ -18,10 +18,12 @@ use super::sources::ServerRecord;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
-    /// Replaces the lists of servers that may run, within what `launch_allowed` bounds. What is no longer admitted ends at once,
-    /// its tools go, and asking for it is `not_admitted` with the reason; what is admitted again starts in the sessions that
-    /// want it. A lease on what was kept out stays closed: acquire it again. Equal lists do nothing. Returns as soon as that is under way, with the report
-    /// `{v, servers: {name: {admitted, reason?}}}` of the servers about which it changed.
+    /// Replaces the lists of servers that may run, within what `launch_allowed` bounds. What is no
+    /// longer admitted ends at once, its tools go, and asking for it is `not_admitted` with the
+    /// reason; what is admitted again starts in the sessions that want it. A lease on what was kept
+    /// out stays closed: acquire it again. Equal lists do nothing. Returns as soon as that is under
+    /// way, with the report `{v, servers: {name: {admitted, reason?}}}` of the servers about which
+    /// it changed.
     ///
     /// # Errors
     /// `closing`, `closed`, `forked`.
@@ -60,7 +62,8 @@ impl PoolCore {
 }
 
 impl SessionCore {
-    /// The same error, first with what of its program is another, of a server that waits for approval because of that (SPEC 12.12).
+    /// The same error, first with what of its program is another, of a server that waits for
+    /// approval because of that (SPEC 12.12).
     pub(super) fn as_replaced(&self, server: &str, error: Error) -> Error {
         let waits = words::gate::PENDING_APPROVAL;
         let reason = error.detail().get("reason").and_then(|reason| reason.as_str());
@@ -81,7 +84,8 @@ impl SessionCore {
         }
     }
 
-    /// What keeps a server of the pool's out of this session: the lists, and what is decided of the configuration that it has of it.
+    /// What keeps a server of the pool's out of this session: the lists, and what is decided of the
+    /// configuration that it has of it.
     pub(super) fn gate_of(&self, name: &str) -> Gate {
         self.gate_by(name, self.spec(name, ConfigOwner::Pool).ok().as_deref())
     }

@@ -87,12 +87,13 @@ pub(super) struct NewHold {
 }
 
 impl LeaseTable {
-    /// Adds a hold, seen by the newest configuration of its origin. What is to be done then is done by
-    /// [`finish`](Added::finish), once no lock is held.
+    /// Adds a hold, seen by the newest configuration of its origin. What is to be done then is done
+    /// by [`finish`](Added::finish), once no lock is held.
     ///
     /// # Errors
-    /// The hold, when the session is closed or does without the server, when the pool has another configuration than the one that a lease
-    /// was asked for by, or when the session holds by itself already what it would inherit.
+    /// The hold, when the session is closed or does without the server, when the pool has another
+    /// configuration than the one that a lease was asked for by, or when the session holds by
+    /// itself already what it would inherit.
     pub(super) fn add(
         &self,
         session: &SessionCore,
@@ -106,7 +107,8 @@ impl LeaseTable {
             session.driver.keep_as_written(&hold.cell, written);
         }
         let mut inner = self.inner();
-        // Under the lock, so that a change of the options or of the source either is seen here or finds the hold.
+        // Under the lock, so that a change of the options or of the source either is seen here or
+        // finds the hold.
         let is_late = kind == HoldKind::Inherited && inner.has_own(&server);
         if inner.closed || is_late || session.has_disabled(&server) {
             return Err(hold);
@@ -160,7 +162,8 @@ impl LeaseTable {
                 Err(refused) => drop(refused),
             }
         }
-        // A change of the configuration that came meanwhile found them neither where they were kept nor here.
+        // A change of the configuration that came meanwhile found them neither where they were kept
+        // nor here.
         self.review(session, &[], &[]);
         session.settled.notify_waiters();
     }
@@ -215,8 +218,8 @@ impl LeaseTable {
         self.tell(session);
     }
 
-    /// A want lets its server go for now, whose tools stay listed: as they are, else as they were kept. The hold is to be dropped, and
-    /// the session [told](Self::tell), once no lock is held.
+    /// A want lets its server go for now, whose tools stay listed: as they are, else as they were
+    /// kept. The hold is to be dropped, and the session [told](Self::tell), once no lock is held.
     pub(super) fn rest(
         &self,
         (id, want): (HoldId, u64),
@@ -259,7 +262,8 @@ impl LeaseTable {
         holds
     }
 
-    /// What is seen, in the order of the servers' names; of several holds of one name, the newest, and without any what is kept.
+    /// What is seen, in the order of the servers' names; of several holds of one name, the newest,
+    /// and without any what is kept.
     pub(super) fn seen(&self) -> Vec<VisibleServer> {
         self.inner().seen()
     }
@@ -279,8 +283,9 @@ impl LeaseTable {
         self.tell_from(first, tells, session);
     }
 
-    /// Tools of an entry are held back newly, which the session is told as far as it sees them. They may come between the grant and
-    /// the hold that is made of it: then they are seen as the configuration of the entry has it.
+    /// Tools of an entry are held back newly, which the session is told as far as it sees them.
+    /// They may come between the grant and the hold that is made of it: then they are seen as the
+    /// configuration of the entry has it.
     pub(crate) fn held_back(
         &self,
         session: &SessionCore,

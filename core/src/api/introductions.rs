@@ -6,15 +6,16 @@ use crate::Result;
 use crate::client::Introduction;
 
 impl Lease {
-    /// What the server said of itself when it was connected to last: its `instructions`, `server_info`, `capabilities` and
-    /// `protocol_version`. Nothing before it was connected to.
+    /// What the server said of itself when it was connected to last: its `instructions`,
+    /// `server_info`, `capabilities` and `protocol_version`. Nothing before it was connected to.
     pub fn introduction(&self) -> Option<Introduction> {
         self.cell().introduction()
     }
 }
 
 impl Session {
-    /// The same of a server that the session holds, by its name; nothing of one that it wants and that was not connected to yet.
+    /// The same of a server that the session holds, by its name; nothing of one that it wants and
+    /// that was not connected to yet.
     ///
     /// # Errors
     /// `not_admitted` for a server that nobody has configured, `closed`, `forked`.

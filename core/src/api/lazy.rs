@@ -1,4 +1,5 @@
-//! Wants whose servers run for calls only: asleep until a call needs them, and again when none does (SPEC 14.2).
+//! Wants whose servers run for calls only: asleep until a call needs them, and again when none does
+//! (SPEC 14.2).
 //!
 //! ```text
 //!   Looking ──▶ something is kept ──▶ Asleep ──▶ a call ──▶ Pending ──▶ Ready
@@ -8,11 +9,15 @@
 //!                         └──▶ Failed ──▶ Looking, once somebody waits for it; Asleep, once it listed to somebody else
 //! ```
 //!
-//! 1. A question is open, or a hold is there, only while a call needs the server or its tools are not known.
-//! 2. Who needs it is counted under the lock of the wants, under which it is let go too: a call that comes finds it, or begins it anew.
-//! 3. The answer to a question that was given up has an old number, and is dropped, and so released.
+//! 1. A question is open, or a hold is there, only while a call needs the server or its tools are
+//!    not known.
+//! 2. Who needs it is counted under the lock of the wants, under which it is let go too: a call
+//!    that comes finds it, or begins it anew.
+//! 3. The answer to a question that was given up has an old number, and is dropped, and so
+//!    released.
 //!
-//! What is kept is looked for in no more than the time of the start gate, or [`PATIENCE_MIN`]: a disk that takes longer holds up nobody.
+//! What is kept is looked for in no more than the time of the start gate, or [`PATIENCE_MIN`]: a
+//! disk that takes longer holds up nobody.
 //!
 //! A hold that is let go starts the drain of its entry: its delay is how long an idle server stays.
 
@@ -36,7 +41,8 @@ use crate::Error;
 use crate::driver::LeaseGuard;
 use crate::storage::catalogs::LookUp;
 
-/// A look has so much time however short the start gate is: a machine that is busy is no reason to start a server whose tools are kept.
+/// A look has so much time however short the start gate is: a machine that is busy is no reason to
+/// start a server whose tools are kept.
 const PATIENCE_MIN: Duration = Duration::from_secs(1);
 
 /// A server is needed by a call, until this is dropped.
@@ -72,8 +78,8 @@ impl SessionCore {
         configured.is_lazy(&self.driver.options)
     }
 
-    /// Shows what is kept of the servers that are wanted and not there, looks for what is not known to be kept, and asks for
-    /// those servers of which nothing is and that would sleep otherwise.
+    /// Shows what is kept of the servers that are wanted and not there, looks for what is not known
+    /// to be kept, and asks for those servers of which nothing is and that would sleep otherwise.
     pub(super) fn show_kept(self: &Arc<Self>) {
         self.show_kept_after(None);
     }
@@ -148,7 +154,8 @@ impl SessionCore {
         true
     }
 
-    /// Shows these lists of a server that is wanted and not there, in the place of those that were shown of it.
+    /// Shows these lists of a server that is wanted and not there, in the place of those that were
+    /// shown of it.
     fn defer(
         &self,
         (server, want): (&str, &ServerDemand),
@@ -162,7 +169,8 @@ impl SessionCore {
         self.holds.defer(deferred, first);
     }
 
-    /// Somebody waits for a server that runs for calls only and whose one start failed: it begins as it began.
+    /// Somebody waits for a server that runs for calls only and whose one start failed: it begins
+    /// as it began.
     pub(super) fn learn_again(self: &Arc<Self>, server: &str) {
         {
             let mut wants = self.wants();
@@ -175,7 +183,8 @@ impl SessionCore {
         self.show_kept();
     }
 
-    /// Something newer may be kept of a server of which the session shows what was kept, or of which it could learn nothing.
+    /// Something newer may be kept of a server of which the session shows what was kept, or of
+    /// which it could learn nothing.
     pub(super) fn show_newer(&self, server: &str) {
         {
             let mut wants = self.wants();
@@ -200,7 +209,8 @@ impl SessionCore {
         self.settled.notify_waiters();
     }
 
-    /// A call needs a server that the session wants: it is begun if it sleeps. Nothing when it is not wanted.
+    /// A call needs a server that the session wants: it is begun if it sleeps. Nothing when it is
+    /// not wanted.
     pub(super) fn need(self: &Arc<Self>, server: &str) -> Option<DemandGuard> {
         let (born, begins) = {
             let mut wants = self.wants();
@@ -224,7 +234,8 @@ impl SessionCore {
         Some(need)
     }
 
-    /// Asks for a server that slept. Without room the answer is a refusal, since a call waits for it.
+    /// Asks for a server that slept. Without room the answer is a refusal, since a call waits for
+    /// it.
     fn begin(self: &Arc<Self>, added: &NewDemand) {
         let NewDemand { server, configured, want } = added;
         let (session, name, id) = (Arc::downgrade(self), server.clone(), *want);

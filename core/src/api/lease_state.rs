@@ -19,7 +19,8 @@ use super::server_config::ConfigOwner;
 use crate::driver::{EntryCell, EntrySnapshot};
 use crate::{Error, ErrorCode, Result};
 
-/// What is shared by a hold and by whoever uses it. What is seen may be replaced under it, as a whole.
+/// What is shared by a hold and by whoever uses it. What is seen may be replaced under it, as a
+/// whole.
 pub(crate) struct LeaseState {
     /// The server's name.
     pub server: Arc<str>,
@@ -35,7 +36,8 @@ pub(crate) struct LeaseState {
 pub(super) struct EntryView {
     pub(super) cell: Arc<EntryCell>,
     pub(super) view: Arc<View>,
-    /// Why it did not come back, of a hold that has failed. Here, where hardly any hold has room for it.
+    /// Why it did not come back, of a hold that has failed. Here, where hardly any hold has room
+    /// for it.
     failure: Option<Error>,
 }
 
@@ -156,8 +158,8 @@ impl LeaseState {
     /// Whether it can be used.
     ///
     /// # Errors
-    /// `closed` with `detail.reason` `released` or `config`, `not_admitted` with the reason `disabled`, `unavailable` while the
-    /// server is acquired again, or when that failed.
+    /// `closed` with `detail.reason` `released` or `config`, `not_admitted` with the reason
+    /// `disabled`, `unavailable` while the server is acquired again, or when that failed.
     pub(super) fn check(&self) -> Result<()> {
         let closed = |message, reason: &str| {
             Err(Error::new(ErrorCode::Closed, message).with_detail("reason", reason))

@@ -1,4 +1,5 @@
-//! How a session comes to a lease: the configuration, the gates, and the wait for the connection (SPEC 3.2).
+//! How a session comes to a lease: the configuration, the gates, and the wait for the connection
+//! (SPEC 3.2).
 
 use trunkline_pool::config::ServerSpec;
 
@@ -26,7 +27,8 @@ impl Session {
             let configured = core.resolve(server, origin, deadline).await?;
             let hold = tokio::select! {
                 biased;
-                // Most often it is there at once. A hold on a server that was disabled meanwhile makes no lease.
+                // Most often it is there at once. A hold on a server that was disabled meanwhile
+                // makes no lease.
                 hold = core.acquire(server, (origin, &configured), deadline) => hold?,
                 () = core.until_disabled(server) => continue,
             };

@@ -30,11 +30,12 @@ impl List {
         List { revision: 0, items: items.into() }
     }
 
-    /// The number of this list in its session, from 1. Lists that differ have different numbers, and later ones no smaller ones. Whether
-    /// an item is deferred makes no difference.
+    /// The number of this list in its session, from 1. Lists that differ have different numbers,
+    /// and later ones no smaller ones. Whether an item is deferred makes no difference.
     ///
-    /// An event that tells of a change (`tools_changed`, `prompts_changed`, `resources_changed`) has a `revision` too: a list with
-    /// that number or a greater one has the change. Resources and resource templates share their numbers.
+    /// An event that tells of a change (`tools_changed`, `prompts_changed`, `resources_changed`)
+    /// has a `revision` too: a list with that number or a greater one has the change. Resources and
+    /// resource templates share their numbers.
     pub fn revision(&self) -> u64 {
         self.revision
     }
@@ -115,7 +116,8 @@ pub(super) struct ViewCache {
     /// Whether a change was told since the last lists were made.
     is_behind: AtomicBool,
     last: ArcSwapOption<SessionView>,
-    /// Held while lists are made: what a list holds, and the number of a change that is told meanwhile, have one order.
+    /// Held while lists are made: what a list holds, and the number of a change that is told
+    /// meanwhile, have one order.
     book: Mutex<ListHistory>,
 }
 
@@ -146,7 +148,8 @@ impl ViewCache {
         if let Some(last) = self.current(session) {
             return last;
         }
-        // Before the look at what is seen: of a change that is told after it the next lists have the number.
+        // Before the look at what is seen: of a change that is told after it the next lists have
+        // the number.
         self.is_behind.store(false, Ordering::Release);
         let mut lists = SessionView::new(session, &session.holds.seen(), &mut book);
         book.order.forget_gone(&lists.tools, Listed::tool_name);
@@ -179,7 +182,8 @@ impl ViewCache {
         }
     }
 
-    /// Nobody is given anything any more. What a list kept alive is given back, to be dropped without a lock.
+    /// Nobody is given anything any more. What a list kept alive is given back, to be dropped
+    /// without a lock.
     pub(super) fn end(&self) -> Option<Arc<SessionView>> {
         self.last.swap(None)
     }

@@ -17,8 +17,8 @@ pub enum ReadBy {
     NewLoan(Loan),
 }
 
-/// The output of a server on loan to an event loop. The loop polls its descriptor, and calls [`read`](Self::read) when that can be read,
-/// until [`EventLoop`] is told that the loan is over.
+/// The output of a server on loan to an event loop. The loop polls its descriptor, and calls
+/// [`read`](Self::read) when that can be read, until [`EventLoop`] is told that the loan is over.
 #[doc(hidden)]
 pub struct Loan {
     output: LentOutput,
@@ -37,8 +37,9 @@ impl Loan {
         self.output.pipe.number()
     }
 
-    /// Reads what is there, without waiting. An answer to the call for which the output was lent last ends that call here; everything
-    /// else is left to the library. `false`: the loop is not to poll before its next call is read by this loan again.
+    /// Reads what is there, without waiting. An answer to the call for which the output was lent
+    /// last ends that call here; everything else is left to the library. `false`: the loop is not
+    /// to poll before its next call is read by this loan again.
     #[must_use]
     pub fn read(&self) -> bool {
         self.fork_generation == platform::fork_generation()
@@ -52,8 +53,9 @@ impl Loan {
 }
 
 impl Operation {
-    /// For the event loop that started a call with [`CallOptions::reads_here`], right after: lets the loop read the answer by itself
-    /// where nobody else needs to read, so that no other thread has to wake it.
+    /// For the event loop that started a call with [`CallOptions::reads_here`], right after: lets
+    /// the loop read the answer by itself where nobody else needs to read, so that no other thread
+    /// has to wake it.
     ///
     /// [`CallOptions::reads_here`]: trunkline_pool::options::CallOptions::reads_here
     #[doc(hidden)]

@@ -1,8 +1,9 @@
 //! How much of a server's log a session wants to hear.
 //!
-//! A server of the legacy era is told once, by `logging/setLevel`, for all sessions that share it: the least that any of them wants. One of
-//! the modern era has no such request and hears it from each of the others (PROTOCOL 1.2). To a host it is the same: what it says by its
-//! options or by that request is kept here, and goes out as the era wants it.
+//! A server of the legacy era is told once, by `logging/setLevel`, for all sessions that share it:
+//! the least that any of them wants. One of the modern era has no such request and hears it from
+//! each of the others (PROTOCOL 1.2). To a host it is the same: what it says by its options or by
+//! that request is kept here, and goes out as the era wants it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -57,8 +58,8 @@ impl Hears {
 }
 
 impl SessionCore {
-    /// It holds an entry from now on, of whose log it wants to hear what its options say; where they say nothing, no less than the server
-    /// says unasked.
+    /// It holds an entry from now on, of whose log it wants to hear what its options say; where
+    /// they say nothing, no less than the server says unasked.
     pub(super) fn hears_of(&self, cell: &EntryCell) {
         if let Some(level) = self.hears.of(&cell.server) {
             want(self, cell, level);
@@ -97,7 +98,8 @@ pub(super) fn is_kept(callee: Callee<'_>, published: &EntrySnapshot) -> bool {
     is_it && published.connection.as_ref().is_some_and(|connection| connection.is_modern())
 }
 
-/// The level that each request says, unless the server has a request for it. Of one that is still to come that is not known.
+/// The level that each request says, unless the server has a request for it. Of one that is still
+/// to come that is not known.
 pub(super) fn said_by_requests(
     session: &SessionCore,
     cell: &EntryCell,
@@ -130,8 +132,8 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// What comes of any request to a server of the legacy era. One that sets the level says what the session wants, and goes out with the
-    /// least that any session wants of the server.
+    /// What comes of any request to a server of the legacy era. One that sets the level says what
+    /// the session wants, and goes out with the least that any session wants of the server.
     pub(super) fn of(
         (session, callee): (&SessionCore, Callee<'_>),
         cell: &Arc<EntryCell>,
@@ -162,7 +164,8 @@ impl Setting {
     }
 }
 
-/// The host's `_meta` of a request with that level, unless it says one itself. What cannot be read is left as it is.
+/// The host's `_meta` of a request with that level, unless it says one itself. What cannot be read
+/// is left as it is.
 pub(super) fn joined<'a>(meta: Option<Cow<'a, str>>, level: Option<&str>) -> Option<Cow<'a, str>> {
     let Some(level) = level else { return meta };
     let ours = format!(r#""{MEMBER}":"{level}""#);

@@ -53,7 +53,8 @@ pub(super) fn tool_not_found(tool: &str, reason: &str) -> Error {
         .with_detail("reason", reason)
 }
 
-/// The tool is of a server that failed, or lacks credentials: that is what is wrong, and not the tool's name (SPEC 18.12).
+/// The tool is of a server that failed, or lacks credentials: that is what is wrong, and not the
+/// tool's name (SPEC 18.12).
 pub(super) fn tool_is_down(tool: &str, reason: Reason, failure: Error) -> Error {
     let error = match failure.code() {
         ErrorCode::AuthRequired => failure.with_detail("state", entry_state::AUTH_REQUIRED),

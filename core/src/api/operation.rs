@@ -12,7 +12,8 @@ use crate::platform;
 use crate::transport::write_held;
 use crate::{Error, ErrorCode, Result};
 
-/// Something started that ends exactly once: with its result, or with an error (`cancelled`, `closed`, …).
+/// Something started that ends exactly once: with its result, or with an error (`cancelled`,
+/// `closed`, …).
 ///
 /// Dropping it cancels nothing.
 #[derive(Clone)]
@@ -46,8 +47,8 @@ impl Operation {
 
     /// Ends it with `cancelled`, unless it already ended. May be called from any thread, and again.
     ///
-    /// A call's `done` runs before this returns; the server is told, and its answer is dropped. In a forked child it does
-    /// nothing: the work is the parent's.
+    /// A call's `done` runs before this returns; the server is told, and its answer is dropped. In
+    /// a forked child it does nothing: the work is the parent's.
     pub fn cancel(&self) {
         if self.fork_generation != platform::fork_generation() {
             return;
@@ -59,12 +60,14 @@ impl Operation {
         }
     }
 
-    /// For the thread that started a call with [`CallOptions::reads_here`] and waits for its end: reads the answer on this thread where
-    /// nobody else needs to read, so that no other thread has to wake this one, and calls `done` here. It returns when the call has
-    /// ended, or another thread reads for it, which calls `done` then: so the caller goes on to wait. It blocks for milliseconds at most
-    /// while the server is silent.
+    /// For the thread that started a call with [`CallOptions::reads_here`] and waits for its end:
+    /// reads the answer on this thread where nobody else needs to read, so that no other thread has
+    /// to wake this one, and calls `done` here. It returns when the call has ended, or another
+    /// thread reads for it, which calls `done` then: so the caller goes on to wait. It blocks for
+    /// milliseconds at most while the server is silent.
     ///
-    /// Threads that wait one after another, each alone, have this on a server over pipes; all others read elsewhere, as always.
+    /// Threads that wait one after another, each alone, have this on a server over pipes; all
+    /// others read elsewhere, as always.
     ///
     /// [`CallOptions::reads_here`]: trunkline_pool::options::CallOptions::reads_here
     pub fn read_here(&self) {
@@ -110,8 +113,8 @@ pub(crate) fn start<T: Send + 'static>(
         return Operation::ended();
     }
     let completion = Completion { done: Some(done), result: PhantomData };
-    // In this order they are dropped when it is cancelled before it begins: what the future holds is given up before `done`
-    // tells the end.
+    // In this order they are dropped when it is cancelled before it begins: what the future holds
+    // is given up before `done` tells the end.
     let work = (future, completion);
     let task = driver.spawn(async move {
         let (future, completion) = work;
@@ -121,7 +124,8 @@ pub(crate) fn start<T: Send + 'static>(
     Operation::new(OperationKind::Task(task.abort_handle()))
 }
 
-/// Calls `done` exactly once: with the result, or with an error when it is dropped before there is one.
+/// Calls `done` exactly once: with the result, or with an error when it is dropped before there is
+/// one.
 struct Completion<T, F: FnOnce(Result<T>)> {
     done: Option<F>,
     result: PhantomData<fn(T)>,

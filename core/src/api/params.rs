@@ -51,8 +51,8 @@ pub(super) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
     Ok(value.into())
 }
 
-/// Refuses params whose members cannot be told: of two with one name the server could take another than what stands in the headers of
-/// the request.
+/// Refuses params whose members cannot be told: of two with one name the server could take another
+/// than what stands in the headers of the request.
 pub(super) fn check_members(params: &str) -> Result<()> {
     let wrong = |why: &str| {
         let message = format!("the params cannot be told: {why}");
@@ -77,7 +77,8 @@ fn meta_object(text: &str) -> Result<Cow<'_, str>> {
     Ok(meta)
 }
 
-/// The params with the host's `_meta`, and what it says of the log. A `_meta` that stands in the params already stays as it is.
+/// The params with the host's `_meta`, and what it says of the log. A `_meta` that stands in the
+/// params already stays as it is.
 pub(super) fn with_meta(
     params: String,
     given: Option<&str>,
@@ -128,7 +129,8 @@ mod tests {
         }
     }
 
-    /// SPEC 5.1: what is valid JSON but fits no number of ours is the server's to judge, not ours to spoil.
+    /// SPEC 5.1: what is valid JSON but fits no number of ours is the server's to judge, not ours
+    /// to spoil.
     #[test]
     fn meta_is_added_to_params_that_hold_numbers_of_any_size() {
         let params = r#"{"name":"t","arguments":{"a":1e999}}"#.to_owned();

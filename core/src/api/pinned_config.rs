@@ -1,8 +1,9 @@
-//! What a session keeps of the pool's servers that does not follow the pool's configuration (SPEC 13.1).
+//! What a session keeps of the pool's servers that does not follow the pool's configuration (SPEC
+//! 13.1).
 //!
-//! It is asked wherever a session that follows would ask the pool. So such a session wants, holds and sees what it was opened with;
-//! what others have of a newer configuration stands beside it, and its own connections go with their last holder. The gates are asked
-//! as of any other session.
+//! It is asked wherever a session that follows would ask the pool. So such a session wants, holds
+//! and sees what it was opened with; what others have of a newer configuration stands beside it,
+//! and its own connections go with their last holder. The gates are asked as of any other session.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +31,8 @@ impl PinnedConfig {
     /// One server.
     ///
     /// # Errors
-    /// `not_admitted` with the reason `not_configured` for one that came later; for others, why the pool has none.
+    /// `not_admitted` with the reason `not_configured` for one that came later; for others, why the
+    /// pool has none.
     pub(super) fn server(&self, config: &Config, name: &str) -> Result<Arc<ResolvedServer>> {
         if let Some(configured) = self.0.get(name) {
             return Ok(configured.clone());
@@ -56,8 +58,9 @@ impl SessionCore {
         }
     }
 
-    /// Says of what it asked the pool for just now whether that has another configuration of it by now: what a session keeps is old
-    /// from the first, and any other configuration may have become so since it was looked up.
+    /// Says of what it asked the pool for just now whether that has another configuration of it by
+    /// now: what a session keeps is old from the first, and any other configuration may have become
+    /// so since it was looked up.
     pub(super) fn note_age(
         &self,
         name: &str,

@@ -12,7 +12,8 @@ use crate::client::OnProgress;
 use crate::driver::EntryCell;
 use crate::events::{EVENT_BYTES_MAX, EventSubject};
 
-/// Progress of one call goes to the session's subscribers, and to the call's own receiver, in the order of the wire.
+/// Progress of one call goes to the session's subscribers, and to the call's own receiver, in the
+/// order of the wire.
 pub(super) fn events(
     session: Arc<SessionCore>,
     cell: Arc<EntryCell>,
@@ -47,8 +48,9 @@ pub(super) fn events(
     })
 }
 
-/// Progress events of one call that a host's thread has yet to take. At most [`WAITING_MAX`](Self::WAITING_MAX) wait, and
-/// [`BYTES_MAX`](Self::BYTES_MAX) of them; of more the oldest are dropped, since the newest says how far the call is.
+/// Progress events of one call that a host's thread has yet to take. At most
+/// [`WAITING_MAX`](Self::WAITING_MAX) wait, and [`BYTES_MAX`](Self::BYTES_MAX) of them; of more the
+/// oldest are dropped, since the newest says how far the call is.
 #[derive(Default)]
 pub struct ProgressFeed(Mutex<ProgressQueue>);
 
@@ -67,7 +69,8 @@ impl ProgressQueue {
 }
 
 impl ProgressFeed {
-    /// Bytes of the events that wait, unless one alone has more: as many as wait for one subscriber.
+    /// Bytes of the events that wait, unless one alone has more: as many as wait for one
+    /// subscriber.
     pub const BYTES_MAX: usize = EVENT_BYTES_MAX;
 
     /// Events that wait: as many as wait for one subscriber by default.
@@ -78,7 +81,8 @@ impl ProgressFeed {
         ProgressFeed::default()
     }
 
-    /// Adds an event's JSON text. Whether it is the first that waits, so that the host's thread has to be woken.
+    /// Adds an event's JSON text. Whether it is the first that waits, so that the host's thread has
+    /// to be woken.
     pub fn push(&self, event: &str) -> bool {
         let mut waiting = self.waiting();
         let is_first = waiting.events.is_empty();

@@ -39,8 +39,8 @@ impl PoolCore {
         }
     }
 
-    /// The rows of a server that nobody holds because it is switched off, or because sessions do without it; nothing of any
-    /// other.
+    /// The rows of a server that nobody holds because it is switched off, or because sessions do
+    /// without it; nothing of any other.
     fn restart_of_disabled(&self, server: &str, index: Option<u32>) -> Option<Vec<Value>> {
         let is_off = self.config.is_switched_off(server);
         if !is_off && !self.sessions.disabled_by().contains_key(server) {

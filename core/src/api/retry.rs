@@ -1,10 +1,12 @@
-//! Calls that outlive a connection: they wait for the next one, and may be sent again through it (SPEC 5.7, 5.8).
+//! Calls that outlive a connection: they wait for the next one, and may be sent again through it
+//! (SPEC 5.7, 5.8).
 //!
 //! Invariants:
 //! 1. `done` is called exactly once, by whoever takes it out of the state, with no lock held.
 //! 2. Of a call, one attempt is on the wire, or one task waits for the entry, never both.
-//! 3. What may have reached a server is sent again only with `retry: safe`, by a session that trusts the server, and when
-//!    the definition of the new connection says that it may be repeated; or once when the server refused it for its headers.
+//! 3. What may have reached a server is sent again only with `retry: safe`, by a session that
+//!    trusts the server, and when the definition of the new connection says that it may be
+//!    repeated; or once when the server refused it for its headers.
 
 mod attempt;
 mod relist;
@@ -28,13 +30,13 @@ use crate::client::{Attempts, CallResult, Connection, Reply, RequestId};
 use crate::driver::{EntryCell, EntrySnapshot};
 use crate::{Error, ErrorCode, Outcome, Result};
 
-/// How long a call waits before it goes once more through the connection that interrupted it: longer than a connection that
-/// was lost takes to be known as such. It doubles so often.
+/// How long a call waits before it goes once more through the connection that interrupted it:
+/// longer than a connection that was lost takes to be known as such. It doubles so often.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
 const PAUSE_DOUBLINGS_MAX: u32 = 5;
 
-/// How often what may have reached a server is sent again: a call that three connections did not survive is more likely
-/// their end than their victim.
+/// How often what may have reached a server is sent again: a call that three connections did not
+/// survive is more likely their end than their victim.
 const REPEATS_MAX: u32 = 3;
 
 /// Receives the result of a call.
@@ -217,7 +219,8 @@ impl LastingCall {
         }
     }
 
-    /// The next connection; or after a while the one that interrupted the call, since over HTTP a message can fail alone.
+    /// The next connection; or after a while the one that interrupted the call, since over HTTP a
+    /// message can fail alone.
     async fn next_connection(&self) -> Result<(Connection, Generation)> {
         let cell = self.cell();
         let mut pause = std::pin::pin!(tokio::time::sleep(self.pause()));
@@ -236,8 +239,8 @@ impl LastingCall {
         }
     }
 
-    /// How long this attempt waits before it goes through the connection that interrupted the one before, or through any when the server
-    /// asked to be left alone.
+    /// How long this attempt waits before it goes through the connection that interrupted the one
+    /// before, or through any when the server asked to be left alone.
     fn pause(&self) -> Duration {
         let mut state = self.state();
         let doublings = state.waits.min(PAUSE_DOUBLINGS_MAX);
@@ -355,7 +358,8 @@ pub(super) fn is_declared_safe(call: &Call, published: &EntrySnapshot) -> bool {
     definition.is_some_and(|item| declares_safe(&item.definition))
 }
 
-/// Whether a tool's definition declares it read-only or idempotent; what cannot be read declares nothing.
+/// Whether a tool's definition declares it read-only or idempotent; what cannot be read declares
+/// nothing.
 fn declares_safe(definition: &str) -> bool {
     #[derive(Deserialize)]
     struct Definition {

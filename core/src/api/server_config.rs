@@ -44,7 +44,8 @@ impl ResolvedServer {
         ResolvedServer::by(Authority::Host, spec, None, options)
     }
 
-    /// The configuration of a server that is connected to on that word, and the server itself when the host provides it.
+    /// The configuration of a server that is connected to on that word, and the server itself when
+    /// the host provides it.
     pub(super) fn by(
         authority: Authority,
         spec: Arc<ServerSpec>,
@@ -65,7 +66,8 @@ impl ResolvedServer {
         }
     }
 
-    /// What its lists are kept by: those of a server that needs approval are not those of an equal one that needs none (SPEC 12.11).
+    /// What its lists are kept by: those of a server that needs approval are not those of an equal
+    /// one that needs none (SPEC 12.11).
     pub(super) fn kept_by(&self) -> Option<WrittenHash> {
         let written = self.written()?;
         Some(match self.authority.author() {
@@ -95,7 +97,8 @@ impl ResolvedServer {
         &self.spec
     }
 
-    /// The identity of the connection for a session that offers so much, with the credentials of that context.
+    /// The identity of the connection for a session that offers so much, with the credentials of
+    /// that context.
     pub(super) fn fingerprint(&self, offered: Offered, context: &Context) -> Fingerprint {
         match context.id_for(&self.spec) {
             context::POOL => self.fingerprint_in_pool(offered),

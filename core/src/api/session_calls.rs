@@ -33,8 +33,9 @@ impl Session {
             .await
     }
 
-    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, in
-    /// [`Operation::read_here`], or, when nothing could be sent, on this thread before the function returns. It must not block.
+    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a
+    /// thread of the library, in [`Operation::read_here`], or, when nothing could be sent, on this
+    /// thread before the function returns. It must not block.
     pub fn start_call_tool(
         &self,
         tool: &str,

@@ -19,20 +19,24 @@ use crate::driver::{Authority, recheck};
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
-    /// Begins to sign in to a remote server: finds the authorization server that it trusts, and gives the address that a person
-    /// has to visit, as `{v, server, url, expires_in_ms}`. A sign-in to the same server that was asked for before is over with it.
+    /// Begins to sign in to a remote server: finds the authorization server that it trusts, and
+    /// gives the address that a person has to visit, as `{v, server, url, expires_in_ms}`. A
+    /// sign-in to the same server that was asked for before is over with it.
     ///
-    /// What the server asked for last is asked for: after `auth_required` with `missing: scope`, a token for that and for what there
-    /// was. The library opens no browser and listens on no port: the host shows the address, and gives the address that the person
-    /// was redirected to to [`finish_sign_in`](Self::finish_sign_in). Nothing is begun twice, and nothing by itself.
+    /// What the server asked for last is asked for: after `auth_required` with `missing: scope`, a
+    /// token for that and for what there was. The library opens no browser and listens on no port:
+    /// the host shows the address, and gives the address that the person was redirected to to
+    /// [`finish_sign_in`](Self::finish_sign_in). Nothing is begun twice, and nothing by itself.
     ///
-    /// Dropping the future leaves no sign-in, or one that nobody finishes; it is over with the next.
+    /// Dropping the future leaves no sign-in, or one that nobody finishes; it is over with the
+    /// next.
     ///
     /// # Errors
-    /// `not_admitted` for a server that may not run: nothing is asked of it; `invalid_argument` for one that the pool does not know,
-    /// one that is not signed in to, or without a redirect; `protocol` when the server or an authorization server breaks a rule (`detail.refused`: `address`, `issuer`, `resource`, `pkce`,
-    /// `metadata`); `auth_required` when there is nothing to sign in to; `connect_failed`, `timeout`, `limit`, `closing`,
-    /// `closed`, `forked`.
+    /// `not_admitted` for a server that may not run: nothing is asked of it; `invalid_argument` for
+    /// one that the pool does not know, one that is not signed in to, or without a redirect;
+    /// `protocol` when the server or an authorization server breaks a rule (`detail.refused`:
+    /// `address`, `issuer`, `resource`, `pkce`, `metadata`); `auth_required` when there is nothing
+    /// to sign in to; `connect_failed`, `timeout`, `limit`, `closing`, `closed`, `forked`.
     pub async fn sign_in(&self, server: &str, options: &SignInOptions) -> Result<Value> {
         let (driver, options) = (self.checked()?.clone(), options.clone());
         let (pool, name) = (self.0.clone(), Box::<str>::from(server));
@@ -47,18 +51,21 @@ impl Pool {
         Ok(json!({ "v": 1, "server": server, "url": url, "expires_in_ms": time }))
     }
 
-    /// Ends a sign-in with the whole address that the person was redirected to, as `{v, server}`. The server is then connected to for
-    /// those who hold or want it, and what is connected is listed again. With a file of tokens it says too whether it was `stored`;
-    /// what is not is there as long as the pool, and `error` says why.
+    /// Ends a sign-in with the whole address that the person was redirected to, as `{v, server}`.
+    /// The server is then connected to for those who hold or want it, and what is connected is
+    /// listed again. With a file of tokens it says too whether it was `stored`; what is not is
+    /// there as long as the pool, and `error` says why.
     ///
-    /// An address that belongs to no sign-in, or that somebody else than the authorization server made, changes nothing.
-    /// Dropping the future leaves it open whether the sign-in succeeded.
+    /// An address that belongs to no sign-in, or that somebody else than the authorization server
+    /// made, changes nothing. Dropping the future leaves it open whether the sign-in succeeded.
     ///
     /// # Errors
-    /// `invalid_argument` when it belongs to no sign-in that is under way, `not_admitted` when what it was begun for may not run any
-    /// more, whatever has its name by then (`detail.reason` `removed` when nothing is of that configuration), which leaves the sign-in as it was, `protocol` (`detail.refused`: `issuer`, `redirect`,
-    /// `token`), `auth_required` when the person or the authorization server refused, `connect_failed`, `timeout`, `limit`,
-    /// `closing`, `closed`, `forked`.
+    /// `invalid_argument` when it belongs to no sign-in that is under way, `not_admitted` when what
+    /// it was begun for may not run any more, whatever has its name by then (`detail.reason`
+    /// `removed` when nothing is of that configuration), which leaves the sign-in as it was,
+    /// `protocol` (`detail.refused`: `issuer`, `redirect`, `token`), `auth_required` when the
+    /// person or the authorization server refused, `connect_failed`, `timeout`, `limit`, `closing`,
+    /// `closed`, `forked`.
     pub async fn finish_sign_in(&self, redirect_url: &str) -> Result<Value> {
         let (driver, url) = (self.checked()?.clone(), redirect_url.to_owned());
         let pool = self.0.clone();
@@ -81,12 +88,13 @@ impl Pool {
         Ok(report)
     }
 
-    /// Forgets what was signed in for a server, and a sign-in that is under way, also while it is being finished, as `{v, server, signed_out}`. Connections that
-    /// stand send nothing any more, so that their server refuses the next message.
+    /// Forgets what was signed in for a server, and a sign-in that is under way, also while it is
+    /// being finished, as `{v, server, signed_out}`. Connections that stand send nothing any more,
+    /// so that their server refuses the next message.
     ///
     /// # Errors
-    /// `invalid_argument` for a server that the pool does not know, `store` when it is forgotten here and still in the file of tokens,
-    /// `closing`, `closed`, `forked`.
+    /// `invalid_argument` for a server that the pool does not know, `store` when it is forgotten
+    /// here and still in the file of tokens, `closing`, `closed`, `forked`.
     pub async fn sign_out(&self, server: &str) -> Result<Value> {
         let driver = self.checked()?.clone();
         let credentials = self.0.credentials(server)?;
@@ -105,8 +113,8 @@ impl Pool {
 }
 
 impl PoolCore {
-    /// The credentials of a server that may run now, of which everything is asked again that is asked before a connection: a sign-in
-    /// sends to it as one does (S-02).
+    /// The credentials of a server that may run now, of which everything is asked again that is
+    /// asked before a connection: a sign-in sends to it as one does (S-02).
     ///
     /// # Errors
     /// `not_admitted` with the reason, and those of [`credentials`](Self::credentials).
@@ -118,11 +126,13 @@ impl PoolCore {
         Ok(credentials)
     }
 
-    /// Whether these credentials let in something that may run now, of which everything is asked again as when a sign-in is
-    /// [begun](Self::admitted_credentials). They are one configuration's: what else has its name by now neither lets it in nor keeps it out.
+    /// Whether these credentials let in something that may run now, of which everything is asked
+    /// again as when a sign-in is [begun](Self::admitted_credentials). They are one
+    /// configuration's: what else has its name by now neither lets it in nor keeps it out.
     ///
     /// # Errors
-    /// `not_admitted`: why what they let in is kept out; if there is nothing, what is decided of the name, else `removed`.
+    /// `not_admitted`: why what they let in is kept out; if there is nothing, what is decided of
+    /// the name, else `removed`.
     async fn check_lets_in(&self, credentials: &Arc<Credentials>) -> Result<()> {
         let mut refused = None;
         for (name, spec, authority) in self.let_in_by(credentials) {
@@ -144,8 +154,8 @@ impl PoolCore {
         }
     }
 
-    /// What is made with these credentials and may be begun: of the pool's servers, of what live sessions have, and of what is held; by
-    /// its name and whose word it runs by.
+    /// What is made with these credentials and may be begun: of the pool's servers, of what live
+    /// sessions have, and of what is held; by its name and whose word it runs by.
     fn let_in_by(
         &self,
         credentials: &Arc<Credentials>,
@@ -168,8 +178,8 @@ impl PoolCore {
         found
     }
 
-    /// What a server is, and by what it runs: the pool's own configuration of it, else what a session has of that name. What is not held
-    /// any more is none, though it may be draining.
+    /// What a server is, and by what it runs: the pool's own configuration of it, else what a
+    /// session has of that name. What is not held any more is none, though it may be draining.
     fn current(&self, server: &str) -> Result<(Arc<ServerSpec>, Authority)> {
         let of = |configured: Arc<ResolvedServer>| {
             (configured.spec().clone(), configured.authority.clone())
@@ -193,7 +203,8 @@ impl PoolCore {
         Err(if is_known { missing } else { unknown(server) })
     }
 
-    /// The credentials of a server that the pool has configured, or had and something of it is there.
+    /// The credentials of a server that the pool has configured, or had and something of it is
+    /// there.
     fn credentials(&self, server: &str) -> Result<Arc<Credentials>> {
         let entries = self.driver.entries();
         let (spec, author) = match self.current(server) {
@@ -241,7 +252,8 @@ impl SessionCore {
     }
 }
 
-/// Whether its configuration lets a server run, and what the warrant says that it runs by, from what the world is now.
+/// Whether its configuration lets a server run, and what the warrant says that it runs by, from
+/// what the world is now.
 async fn check_again(server: &str, spec: &ServerSpec, authority: &Authority) -> Result<()> {
     check_switched_on(server, spec)?;
     let Some(warrant) = authority.warrant() else { return Ok(()) };

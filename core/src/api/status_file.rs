@@ -1,4 +1,5 @@
-//! A pool's status as a file, for other programs of the same user to read while the pool runs (option `status_file`, SPEC 9.4).
+//! A pool's status as a file, for other programs of the same user to read while the pool runs
+//! (option `status_file`, SPEC 9.4).
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
@@ -24,7 +25,8 @@ impl StatusFile {
     /// Takes a file for a pool, for as long as the pool is there.
     ///
     /// # Errors
-    /// `invalid_argument` for what is no whole path, `store` for a place where nothing can be written or that another pool writes to.
+    /// `invalid_argument` for what is no whole path, `store` for a place where nothing can be
+    /// written or that another pool writes to.
     pub(super) fn new(path: &str) -> Result<StatusFile> {
         let path = Path::new(path);
         if !path.is_absolute() || path.file_name().is_none() {
@@ -72,7 +74,8 @@ impl StatusFile {
     }
 }
 
-/// What is in the file. A status that is too long for it is without what servers wrote to stderr, and says so.
+/// What is in the file. A status that is too long for it is without what servers wrote to stderr,
+/// and says so.
 fn text(mut status: Value, bytes_max: usize) -> std::io::Result<String> {
     let mut left_out = Vec::new();
     loop {

@@ -7,8 +7,8 @@ use trunkline_pool::options::CallOptions;
 use super::session_core::SessionCore;
 use crate::driver::EntryCell;
 
-/// The time in all and the time without progress: the call's own, else the server's, else the pool's. A time in all that is said nearer
-/// to the call than the one without progress is both.
+/// The time in all and the time without progress: the call's own, else the server's, else the
+/// pool's. A time in all that is said nearer to the call than the one without progress is both.
 pub(super) fn timeouts(
     session: &SessionCore,
     cell: &EntryCell,
@@ -27,7 +27,8 @@ pub(super) fn timeouts(
     )
 }
 
-/// Of pairs of a time in all and one without progress, from the nearest to the farthest, the two that count.
+/// Of pairs of a time in all and one without progress, from the nearest to the farthest, the two
+/// that count.
 fn nearest(
     said: [(Option<Duration>, Option<Duration>); 2],
     farthest: (Duration, Duration),

@@ -1,5 +1,5 @@
-//! The shared connections that were not told of a session's own folders (SPEC 15.2): of each the session hears once, and again when
-//! its folders are others.
+//! The shared connections that were not told of a session's own folders (SPEC 15.2): of each the
+//! session hears once, and again when its folders are others.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -16,8 +16,8 @@ impl<T> Default for Untold<T> {
 }
 
 impl<T> Untold<T> {
-    /// Notes that it is not told of these folders; whether the session is to hear of that. What is gone is forgotten, so what is kept
-    /// is bounded by what is there.
+    /// Notes that it is not told of these folders; whether the session is to hear of that. What is
+    /// gone is forgotten, so what is kept is bounded by what is there.
     pub(super) fn note(&self, thing: &Arc<T>, folders: &Arc<Vec<PathBuf>>) -> bool {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         noted.retain(|(other, _)| other.strong_count() > 0);

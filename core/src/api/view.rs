@@ -33,13 +33,14 @@ pub struct Listed {
     pub trust: bool,
     /// Tools: whether the session wants it loaded whatever else is deferred; its own mark.
     pub always_load: bool,
-    /// Whether it is known from what the server listed earlier, and the server is not connected: a call of such a tool starts the
-    /// server, or waits for it.
+    /// Whether it is known from what the server listed earlier, and the server is not connected: a
+    /// call of such a tool starts the server, or waits for it.
     pub deferred: bool,
 }
 
 impl Listed {
-    /// `{"name", "server", "own_name", "trust", "always_load", "deferred", "definition"}` as JSON text, the definition unchanged.
+    /// `{"name", "server", "own_name", "trust", "always_load", "deferred", "definition"}` as JSON
+    /// text, the definition unchanged.
     pub fn to_json(&self) -> String {
         let [name, server, own_name] =
             [&self.name, &self.server, &self.own_name].map(|text| Value::from(&**text).to_string());
@@ -63,7 +64,8 @@ impl Listed {
     }
 }
 
-/// A session's view of all its servers, made from catalogs that were published together with their states.
+/// A session's view of all its servers, made from catalogs that were published together with their
+/// states.
 pub(crate) struct SessionView {
     /// As long as all are the same, so is the view.
     made_of: Vec<ServerSnapshot>,
@@ -92,7 +94,8 @@ impl SessionView {
             && before.next().is_none()
     }
 
-    /// The view of a session that sees this, in the order of the servers' names. Its lists have no numbers.
+    /// The view of a session that sees this, in the order of the servers' names. Its lists have no
+    /// numbers.
     pub(super) fn new(
         session: &SessionCore,
         seeing: &[VisibleServer],
@@ -146,7 +149,8 @@ impl SessionView {
         }
     }
 
-    /// What is seen of the server, and its own name, of an exposed tool: looked up, never parsed (SPEC 14.3).
+    /// What is seen of the server, and its own name, of an exposed tool: looked up, never parsed
+    /// (SPEC 14.3).
     ///
     /// # Errors
     /// `tool_not_found`, with the server that the name would belong to, and why it is not there.

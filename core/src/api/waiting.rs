@@ -1,7 +1,8 @@
 //! Calls of servers that are not there yet, or that run for calls only (SPEC 14.1, 14.2).
 //!
-//! Such a call needs its server from its beginning to its end. While that is not there the call waits, within its own time, and nothing of it is
-//! sent; then it is a call as any other, with what is left of its time.
+//! Such a call needs its server from its beginning to its end. While that is not there the call
+//! waits, within its own time, and nothing of it is sent; then it is a call as any other, with what
+//! is left of its time.
 //!
 //! 1. `done` is called exactly once, by whoever takes it out of the state, with no lock held.
 //! 2. The server is needed no more before `done` is called.
@@ -74,7 +75,8 @@ impl State {
     }
 }
 
-/// Calls a tool of a server that has to be needed for it. `seeing` is what the session sees of the server.
+/// Calls a tool of a server that has to be needed for it. `seeing` is what the session sees of the
+/// server.
 pub(super) fn start(
     session: &Arc<SessionCore>,
     (seeing, exposed, own): (&VisibleServer, &str, &str),
@@ -184,7 +186,8 @@ impl WaitingCall {
         }
     }
 
-    /// Needs the server, and goes on at once if it is there. Where lists are owed, those come first.
+    /// Needs the server, and goes on at once if it is there. Where lists are owed, those come
+    /// first.
     pub(super) fn begin(self: &Arc<Self>) {
         if self.owed.is_some() {
             return self.wait();
@@ -252,7 +255,8 @@ impl WaitingCall {
                 DemandStatus::Over(error) => return Some(Err(self.as_of_tool(error))),
                 DemandStatus::Gone => {}
             }
-            // By its name, as a call that begins now: the server may be wanted anew, in another way, or not at all.
+            // By its name, as a call that begins now: the server may be wanted anew, in another
+            // way, or not at all.
             let view = match self.session.view() {
                 Ok(view) => view,
                 Err(error) => return Some(Err(error)),
@@ -287,7 +291,8 @@ impl WaitingCall {
         drop(no_more);
     }
 
-    /// A gate that shuts ends the want, and before that its question: either is the end of the tool.
+    /// A gate that shuts ends the want, and before that its question: either is the end of the
+    /// tool.
     fn as_of_tool(&self, error: Error) -> Error {
         let reason = error.detail().get("reason").and_then(|reason| reason.as_str());
         match reason.filter(|_| error.code() == ErrorCode::NotAdmitted) {
@@ -396,5 +401,6 @@ impl WaitingCall {
     }
 }
 
-/// A call whose server came at the last moment has so much left, which is less than any answer takes, and is a time-out of its own.
+/// A call whose server came at the last moment has so much left, which is less than any answer
+/// takes, and is a time-out of its own.
 const LEAST: Duration = Duration::from_millis(1);

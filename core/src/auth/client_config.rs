@@ -12,7 +12,8 @@ use crate::host_env::value_of_files;
 use crate::net::address_policy::{Author, Guard};
 use crate::{Error, ErrorCode};
 
-/// The `oauth` fields of a configuration, in the spelling that the configuration's reader gives them.
+/// The `oauth` fields of a configuration, in the spelling that the configuration's reader gives
+/// them.
 #[derive(Clone, Default)]
 pub(super) struct ClientSpec {
     pub client_id: Option<String>,
@@ -129,7 +130,8 @@ impl ClientSpec {
         named.into_iter().flatten().filter_map(|url| Url::parse(url).ok()).collect()
     }
 
-    /// The authorization server's metadata, where the configuration says all that is needed of them.
+    /// The authorization server's metadata, where the configuration says all that is needed of
+    /// them.
     pub(super) fn metadata(&self) -> Option<Value> {
         let token = self.token_url.as_ref()?;
         let authorization = match self.way {
@@ -155,7 +157,8 @@ mod tests {
     use super::*;
     use crate::folder::Folder;
 
-    /// SPEC 18.9: the secret is what its file says whenever it is sent; a file that is away is told with its field.
+    /// SPEC 18.9: the secret is what its file says whenever it is sent; a file that is away is told
+    /// with its field.
     #[tokio::test]
     async fn a_secret_is_read_anew_each_time() {
         let folder = Folder::new();

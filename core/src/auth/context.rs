@@ -1,7 +1,8 @@
 //! Authorization contexts: whose credentials a connection is made with (SPEC 1.2, 7.5).
 //!
-//! A pool has one. A session that brings a source of credentials has one of its own: its connections to remote servers are
-//! others than those of the pool, and nothing that one context was given is sent for another (S-34, S-47).
+//! A pool has one. A session that brings a source of credentials has one of its own: its
+//! connections to remote servers are others than those of the pool, and nothing that one context
+//! was given is sent for another (S-34, S-47).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,8 +23,9 @@ use crate::storage::tokens::Store;
 /// The id of a pool's own, which is also that of everything that is never let in by credentials.
 pub(crate) const POOL: &str = "pool";
 
-/// Configurations whose credentials are remembered. Of more those go that no connection uses: first those without any, then the one
-/// that was asked for longest ago, whose sign-in is lost unless a file has it. What is used is bounded by the connections.
+/// Configurations whose credentials are remembered. Of more those go that no connection uses: first
+/// those without any, then the one that was asked for longest ago, whose sign-in is lost unless a
+/// file has it. What is used is bounded by the connections.
 const REMEMBERED_MAX: usize = 1024;
 
 /// The credentials of one context.
@@ -37,8 +39,8 @@ pub(crate) struct Context {
     known: Mutex<CredentialTable>,
 }
 
-/// Whose credentials: of which configuration, and who wrote that. What a source may reach is not what the user may, so that the two
-/// share nothing though they say the same.
+/// Whose credentials: of which configuration, and who wrote that. What a source may reach is not
+/// what the user may, so that the two share nothing though they say the same.
 type Of = (Fingerprint, Author);
 
 /// The credentials of each configuration.
@@ -91,8 +93,9 @@ impl Context {
         Context::new(POOL.into(), source, store, Arc::default())
     }
 
-    /// That of a session with these handlers of its own: the pool's, unless one of them gives credentials. A session that is resumed
-    /// goes on with the one that it `left`, whose connections it takes over; the host is asked by the new handler from then on.
+    /// That of a session with these handlers of its own: the pool's, unless one of them gives
+    /// credentials. A session that is resumed goes on with the one that it `left`, whose
+    /// connections it takes over; the host is asked by the new handler from then on.
     pub(crate) fn of_session(
         self: &Arc<Self>,
         (session, left): (&str, Option<Arc<Context>>),
@@ -157,8 +160,9 @@ impl Context {
         }
     }
 
-    /// What tells it apart, in other processes too, for what is kept of a server: sign-ins of another file are another's. That of a
-    /// session means nothing to them, so that nothing of it may outlive the process.
+    /// What tells it apart, in other processes too, for what is kept of a server: sign-ins of
+    /// another file are another's. That of a session means nothing to them, so that nothing of it
+    /// may outlive the process.
     pub(crate) fn lasting_id(&self, spec: &ServerSpec) -> Cow<'_, str> {
         match (&spec.transport, &self.store) {
             (Transport::Remote(_), Some(store)) => {
@@ -168,7 +172,8 @@ impl Context {
         }
     }
 
-    /// Whether what a server lists may be for what it was sent to be let in, and the next process need not have the same.
+    /// Whether what a server lists may be for what it was sent to be let in, and the next process
+    /// need not have the same.
     pub(crate) fn is_passing(&self, server: &Arc<str>, spec: &ServerSpec, author: Author) -> bool {
         let Some(credentials) = self.of(server, spec, author) else { return false };
         !self.is_of_pool() || (credentials.header().is_some() && !credentials.is_in_file())
@@ -198,7 +203,8 @@ impl Context {
     ) -> Option<Arc<Credentials>> {
         let Transport::Remote(remote) = &spec.transport else { return None };
         if remote.socket_path.is_some() {
-            // What its address names is not what it is reached at, so nothing that it leads to is known to be its own.
+            // What its address names is not what it is reached at, so nothing that it leads to is
+            // known to be its own.
             return None;
         }
         // What a session offers a server is no part of what lets it in.
@@ -237,7 +243,8 @@ mod tests {
         ServerSpec::from_value("s", &json!({ "type": "http", "url": url })).unwrap()
     }
 
-    /// SPEC 15.3: what was signed in to long ago and is used by nobody makes room; what is used stays.
+    /// SPEC 15.3: what was signed in to long ago and is used by nobody makes room; what is used
+    /// stays.
     #[test]
     fn the_configurations_that_are_remembered_are_bounded() {
         let context = Context::default_of_tests();
@@ -266,7 +273,8 @@ mod tests {
         assert!(!context.has(&of(Author::Source), &"s".into(), (&spec(1), Author::Host)));
     }
 
-    /// SPEC 14.2, S-47: what a session's own credentials let in is nobody else's; a program that is started needs none.
+    /// SPEC 14.2, S-47: what a session's own credentials let in is nobody else's; a program that is
+    /// started needs none.
     #[test]
     fn what_is_listed_for_credentials_of_a_session_is_passing() {
         let host = Handlers::new().with(HandlerKind::Credentials, |_| std::future::pending());

@@ -1,4 +1,5 @@
-//! From a server to the authorization server that it trusts (RFC 9728, RFC 8414, OpenID Connect Discovery).
+//! From a server to the authorization server that it trusts (RFC 9728, RFC 8414, OpenID Connect
+//! Discovery).
 
 use std::sync::Arc;
 
@@ -13,10 +14,12 @@ use super::fetch::{Fetch, flow_errors};
 use crate::Error;
 use crate::net::www_authenticate::Challenge;
 
-/// Finds the authorization server of a server. `challenge` is the `WWW-Authenticate` that it answered with, if it did.
+/// Finds the authorization server of a server. `challenge` is the `WWW-Authenticate` that it
+/// answered with, if it did.
 ///
 /// # Errors
-/// `protocol` when a rule is broken on the way, `auth_required` when there is none, and what the network does.
+/// `protocol` when a rule is broken on the way, `auth_required` when there is none, and what the
+/// network does.
 pub(super) async fn discover(
     credentials: &Credentials,
     home: &Url,
@@ -106,8 +109,9 @@ fn check(
     }
 }
 
-/// Whether that is one of the addresses at which an issuer publishes its metadata (RFC 8414 3.1, OpenID Connect Discovery 4.1), the well-known
-/// part before its path or after it: at any other somebody else could speak for it.
+/// Whether that is one of the addresses at which an issuer publishes its metadata (RFC 8414 3.1,
+/// OpenID Connect Discovery 4.1), the well-known part before its path or after it: at any other
+/// somebody else could speak for it.
 fn publishes(document: &Url, issuer: &str) -> bool {
     let Ok(issuer) = Url::parse(issuer) else { return false };
     let path = issuer.path().trim_matches('/');

@@ -1,4 +1,5 @@
-//! The host as a source of credentials: its handler `credentials`, asked when a server refuses what it was sent.
+//! The host as a source of credentials: its handler `credentials`, asked when a server refuses what
+//! it was sent.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use crate::Error;
 use crate::handling::{contained, failed};
 use crate::net::www_authenticate::Challenge;
 
-/// What the host has for its answer, unless handlers have less: the message that was refused waits for it.
+/// What the host has for its answer, unless handlers have less: the message that was refused waits
+/// for it.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The method by which such a request is known among others.
@@ -43,7 +45,8 @@ pub(crate) enum Denial {
 }
 
 impl Denial {
-    /// The error of a server that was left without, with the reason in `detail.handler`, and what was wrong as its cause.
+    /// The error of a server that was left without, with the reason in `detail.handler`, and what
+    /// was wrong as its cause.
     pub(crate) fn explain(&self, error: Error) -> Error {
         let error = error.with_detail("handler", self.word());
         match self {
@@ -85,7 +88,8 @@ impl HostCredentials {
         self.handlers.send_replace(Some(handlers.clone()));
     }
 
-    /// Asks the host. No mutex is held meanwhile; what waits for the same credentials waits for the answer.
+    /// Asks the host. No mutex is held meanwhile; what waits for the same credentials waits for the
+    /// answer.
     pub(super) async fn ask(
         &self,
         server: &Arc<str>,

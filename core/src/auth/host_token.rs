@@ -1,4 +1,5 @@
-//! What a host answers when it is asked for credentials. An error names the part that is wrong, and shows nothing of it.
+//! What a host answers when it is asked for credentials. An error names the part that is wrong, and
+//! shows nothing of it.
 
 use std::time::Duration;
 

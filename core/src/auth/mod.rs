@@ -1,12 +1,16 @@
-//! Credentials of remote servers: what a server asks for, where they come from, and how they are renewed (SPEC 15.3).
+//! Credentials of remote servers: what a server asks for, where they come from, and how they are
+//! renewed (SPEC 15.3).
 //!
-//! The flows of OAuth are those of rmcp. What it sends goes through [`fetch`](self::fetch), which alone opens sockets here and
-//! holds every address against [`address_policy`](crate::net::address_policy); what it concludes is checked in `sign_in` where the rules of this library
-//! are stricter. Nothing here opens a browser, listens on a port, or begins anything by itself: a sign-in begins when the host
-//! asks for one, and a token is renewed when a message is to be sent.
+//! The flows of OAuth are those of rmcp. What it sends goes through [`fetch`](self::fetch), which
+//! alone opens sockets here and holds every address against
+//! [`address_policy`](crate::net::address_policy); what it concludes is checked in `sign_in` where
+//! the rules of this library are stricter. Nothing here opens a browser, listens on a port, or
+//! begins anything by itself: a sign-in begins when the host asks for one, and a token is renewed
+//! when a message is to be sent.
 //!
-//! What is signed in belongs to one configuration: another address, other headers or another client are another configuration,
-//! and begin without credentials. A grant stays with the authorization server that issued it.
+//! What is signed in belongs to one configuration: another address, other headers or another client
+//! are another configuration, and begin without credentials. A grant stays with the authorization
+//! server that issued it.
 
 mod client_config;
 pub(crate) mod context;

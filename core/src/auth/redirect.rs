@@ -1,4 +1,5 @@
-//! The redirect that ends a sign-in: whether it belongs to it, whose it is, and what it says (RFC 6749, RFC 9207).
+//! The redirect that ends a sign-in: whether it belongs to it, whose it is, and what it says (RFC
+//! 6749, RFC 9207).
 
 use std::borrow::Cow;
 
@@ -50,7 +51,8 @@ impl Redirect {
         !self.state.is_empty() && url.query_pairs().any(names_it)
     }
 
-    /// The code, or what the authorization server says instead. What somebody else made leaves the sign-in as it was.
+    /// The code, or what the authorization server says instead. What somebody else made leaves the
+    /// sign-in as it was.
     ///
     /// # Errors
     /// `protocol` when it is another's, or cannot be read.
@@ -69,7 +71,8 @@ impl Redirect {
             return Err(unread());
         }
         let answer = RedirectParams::of(&url)?;
-        // Compared as text, byte for byte; nothing else of the answer counts before it is known whose it is.
+        // Compared as text, byte for byte; nothing else of the answer counts before it is known
+        // whose it is.
         let is_its = match &answer.issuer {
             Some(issuer) => *issuer == self.issuer,
             None => !self.names_itself,

@@ -1,4 +1,5 @@
-//! Sign-ins: a URL goes out, the redirect's URL comes back, and what the authorization server issues for it is kept.
+//! Sign-ins: a URL goes out, the redirect's URL comes back, and what the authorization server
+//! issues for it is kept.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,8 +25,9 @@ use crate::{Error, ErrorCode, Result};
 /// How long a person has, in which the authorization server keeps a code's request too.
 const SIGN_IN_WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// From a host's wish to sign in to the address for the person: finding the authorization server and making the client known to it,
-/// each many exchanges if somebody makes them so. Nothing is issued in it that a cut would lose.
+/// From a host's wish to sign in to the address for the person: finding the authorization server
+/// and making the client known to it, each many exchanges if somebody makes them so. Nothing is
+/// issued in it that a cut would lose.
 const BEGIN_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Sign-ins under way; of more the oldest is over.
@@ -97,13 +99,14 @@ impl SignIns {
         sign_in.map(|sign_in| sign_in.credentials.clone())
     }
 
-    /// Begins a sign-in, in place of one that was asked for before; the URL that a person has to visit, and until when. It is over already
-    /// when another sign-in or a sign-out that was asked for after it came first.
+    /// Begins a sign-in, in place of one that was asked for before; the URL that a person has to
+    /// visit, and until when. It is over already when another sign-in or a sign-out that was asked
+    /// for after it came first.
     ///
     /// # Errors
-    /// `invalid_argument` when nothing can be signed in to or no redirect is known, `protocol` when a rule is broken on the way,
-    /// `auth_required` when the authorization server wants something else, `timeout` after [`BEGIN_WAIT_MAX`], and what the network
-    /// does.
+    /// `invalid_argument` when nothing can be signed in to or no redirect is known, `protocol` when
+    /// a rule is broken on the way, `auth_required` when the authorization server wants something
+    /// else, `timeout` after [`BEGIN_WAIT_MAX`], and what the network does.
     pub(crate) async fn begin(
         &self,
         ordinal: Ordinal,
@@ -168,7 +171,8 @@ impl SignIns {
         Ok(answer)
     }
 
-    /// The session of rmcp: by the client of the configuration, by its metadata document, or by one that is registered; and the last.
+    /// The session of rmcp: by the client of the configuration, by its metadata document, or by one
+    /// that is registered; and the last.
     async fn session(
         &self,
         credentials: &Credentials,
@@ -202,8 +206,8 @@ impl SignIns {
         Ok((session, registered))
     }
 
-    /// The client that the authorization server knows by this redirect and for these scopes, or a new one: also where it may have
-    /// forgotten the one that it knew.
+    /// The client that the authorization server knows by this redirect and for these scopes, or a
+    /// new one: also where it may have forgotten the one that it knew.
     async fn registered(
         &self,
         credentials: &Credentials,
@@ -233,14 +237,16 @@ impl SignIns {
         Ok(client)
     }
 
-    /// Takes the URL that the authorization server redirected to; the credentials that there are others of now.
+    /// Takes the URL that the authorization server redirected to; the credentials that there are
+    /// others of now.
     ///
-    /// A URL that belongs to no sign-in, or that another server made, leaves the sign-in under way as it was.
+    /// A URL that belongs to no sign-in, or that another server made, leaves the sign-in under way
+    /// as it was.
     ///
     /// # Errors
-    /// `invalid_argument` when it belongs to no sign-in, `protocol` when a rule is broken, `auth_required` when the person or the
-    /// authorization server refused, and what the network does. A file that it cannot be kept in is no error of the sign-in: it
-    /// comes beside them.
+    /// `invalid_argument` when it belongs to no sign-in, `protocol` when a rule is broken,
+    /// `auth_required` when the person or the authorization server refused, and what the network
+    /// does. A file that it cannot be kept in is no error of the sign-in: it comes beside them.
     pub(crate) async fn finish(&self, url: &str) -> Result<(Arc<Credentials>, Option<Error>)> {
         let (sign_in, answered) = {
             let mut under_way = self.under_way();
@@ -295,8 +301,9 @@ impl SignIns {
         Ok((credentials, kept.err()))
     }
 
-    /// Forgets the credentials of a configuration and a sign-in to it that was asked for before, also one that is not so far yet; whether
-    /// there were any. What was signed in for since it was asked for stays.
+    /// Forgets the credentials of a configuration and a sign-in to it that was asked for before,
+    /// also one that is not so far yet; whether there were any. What was signed in for since it was
+    /// asked for stays.
     ///
     /// # Errors
     /// `store` when they are still in the file.
@@ -346,7 +353,8 @@ impl SignIns {
         under_way.push(sign_in);
     }
 
-    /// Forgets the client of a sign-in that is under way: of one that is not known nobody is sent back, and the person asks again.
+    /// Forgets the client of a sign-in that is under way: of one that is not known nobody is sent
+    /// back, and the person asks again.
     fn forget_unfinished(&self, credentials: &Credentials) {
         let under_way = self.under_way();
         let unfinished = under_way.iter().filter(|it| std::ptr::eq(&*it.credentials, credentials));
@@ -459,7 +467,8 @@ mod tests {
     use super::*;
     use crate::auth::{Author, Context};
 
-    /// SPEC 15.3, S-31: whoever answers nothing, or much, holds up a sign-in no longer than its bound.
+    /// SPEC 15.3, S-31: whoever answers nothing, or much, holds up a sign-in no longer than its
+    /// bound.
     #[test]
     fn a_sign_in_that_finds_nobody_ends_within_its_bound() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,7 +1,8 @@
-//! The one reader of files and streams: what is read has a bound, and nobody is waited for who may never write.
+//! The one reader of files and streams: what is read has a bound, and nobody is waited for who may
+//! never write.
 //!
-//! A file is opened once, and everything is asked of that descriptor: between a look at a path and its opening another file may have
-//! taken the name, or a pipe, on which the opening would wait.
+//! A file is opened once, and everything is asked of that descriptor: between a look at a path and
+//! its opening another file may have taken the name, or a pipe, on which the opening would wait.
 
 mod stream;
 
@@ -11,7 +12,8 @@ use std::path::Path;
 
 pub use stream::up_to;
 
-/// Opens a regular file for reading. A pipe without a writer does not hold that up, and no terminal becomes this process's.
+/// Opens a regular file for reading. A pipe without a writer does not hold that up, and no terminal
+/// becomes this process's.
 ///
 /// # Errors
 /// Those of the system; `InvalidInput`, in words, for what is no regular file.
@@ -66,8 +68,9 @@ fn kind_error(kind: FileType) -> Option<io::Error> {
     }
 }
 
-/// Everything in a file that was opened, or nothing where that is more than `bytes_max`. What says that it is longer is not read at
-/// all; what says nothing true of its length, as files of `/proc`, is read up to the bound.
+/// Everything in a file that was opened, or nothing where that is more than `bytes_max`. What says
+/// that it is longer is not read at all; what says nothing true of its length, as files of `/proc`,
+/// is read up to the bound.
 ///
 /// # Errors
 /// Those of the system.

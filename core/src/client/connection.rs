@@ -36,7 +36,8 @@ pub(crate) struct Link {
     pub(super) me: Weak<Link>,
     /// Takes the server's own secrets out of what it prints.
     pub(super) redactor: Arc<Redactor>,
-    /// What each request says of us; there as soon as the server is spoken with as one of the modern era.
+    /// What each request says of us; there as soon as the server is spoken with as one of the
+    /// modern era.
     pub(super) metadata: Introduced,
     pub(super) listens: Listens,
     pub(super) facts: OnceLock<ServerFacts>,

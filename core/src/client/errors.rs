@@ -13,7 +13,8 @@ use crate::{Error, ErrorCode, Outcome};
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Refusal;
 
-/// Bytes of what a server says in an error that is kept: as much as anybody reads, and little beside the rest of a status.
+/// Bytes of what a server says in an error that is kept: as much as anybody reads, and little
+/// beside the rest of a status.
 const KEPT_BYTES_MAX: usize = 2 << 10;
 
 /// Characters of a revision of the protocol that are shown: more than any has.
@@ -40,7 +41,8 @@ pub(super) fn unwritten(server: &Arc<str>) -> Error {
         .with_outcome(Outcome::Unknown)
 }
 
-/// Of two arguments with one name the server could take another than what stands in the headers of the call.
+/// Of two arguments with one name the server could take another than what stands in the headers of
+/// the call.
 pub(super) fn doubled(server: &Arc<str>) -> Error {
     Error::new(ErrorCode::InvalidArgument, "an argument that goes into a header is there twice")
         .with_server(server.as_ref())
@@ -155,8 +157,9 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
         .with_hint("the server, or a proxy before it, ended the connection")
 }
 
-/// The same error for whoever asks later: the status and each event that tells of it have it again, so that what the server says in
-/// it, and in its causes, has a bound (S-24). The error of a call has all of it.
+/// The same error for whoever asks later: the status and each event that tells of it have it again,
+/// so that what the server says in it, and in its causes, has a bound (S-24). The error of a call
+/// has all of it.
 pub(super) fn kept(error: Error) -> Error {
     let said = |name| Some((name, beginning(error.detail().get(name)?)?));
     let cut: Vec<(&str, String)> = ["message", "data"].into_iter().filter_map(said).collect();
@@ -168,7 +171,8 @@ pub(super) fn kept(error: Error) -> Error {
     }
 }
 
-/// The beginning of what a server said, where it is too long to be kept: of a text, or else of its JSON.
+/// The beginning of what a server said, where it is too long to be kept: of a text, or else of its
+/// JSON.
 fn beginning(said: &Value) -> Option<String> {
     let text = match said {
         Value::String(text) => Cow::from(text),

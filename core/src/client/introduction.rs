@@ -7,10 +7,12 @@ use trunkline_pool::json::readable_members;
 
 use crate::net::redact::Redactor;
 
-/// The most bytes of a member; one that is longer is left out. It stays for as long as the server's entry does.
+/// The most bytes of a member; one that is longer is left out. It stays for as long as the server's
+/// entry does.
 const MEMBER_BYTES_MAX: usize = 1 << 20;
 
-/// What a server said of itself: unverified, and without the secrets that it has of the host. Cheap to clone.
+/// What a server said of itself: unverified, and without the secrets that it has of the host. Cheap
+/// to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Introduction(Arc<str>);
 
@@ -50,7 +52,8 @@ impl Introduction {
         self.text("protocol_version").unwrap_or_default()
     }
 
-    /// Its name, version and what else it says of itself, in the protocol's spelling; empty when it says nothing.
+    /// Its name, version and what else it says of itself, in the protocol's spelling; empty when it
+    /// says nothing.
     pub fn server_info(&self) -> Map<String, Value> {
         self.object("server_info")
     }

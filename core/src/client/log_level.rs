@@ -29,7 +29,8 @@ impl LevelAnswer {
 }
 
 impl Connection {
-    /// Tells a server of the legacy era, if it takes that, how much of its log is wanted; and what became of it. Never blocks.
+    /// Tells a server of the legacy era, if it takes that, how much of its log is wanted; and what
+    /// became of it. Never blocks.
     pub(crate) fn set_log_level(
         &self,
         level: LogLevel,

@@ -1,7 +1,8 @@
 //! One connection to one server: the handshake, the calls in flight, the lists, and the end of it.
 //!
-//! The driver makes one [`Connection`] per incarnation of an entry and decides nothing here. A call goes
-//! straight from the caller's thread to the wire and back to its completion; no task is spawned for it.
+//! The driver makes one [`Connection`] per incarnation of an entry and decides nothing here. A call
+//! goes straight from the caller's thread to the wire and back to its completion; no task is
+//! spawned for it.
 
 mod calls;
 mod connection;
@@ -55,9 +56,10 @@ pub(crate) struct Connection(Arc<Link>);
 impl Connection {
     /// Starts the server, finds out what it speaks and lists everything, within `options.timeout`.
     ///
-    /// When it fails nothing is left running: the process tree is ended first, and the error is returned only then. When `given_up`
-    /// says how, or is dropped, the attempt gives up the same way, with the error `cancelled`; a later `Kill::Now` cuts the
-    /// graces short, also those of an attempt that failed by itself. Dropping the future leaves the ending to the runtime.
+    /// When it fails nothing is left running: the process tree is ended first, and the error is
+    /// returned only then. When `given_up` says how, or is dropped, the attempt gives up the same
+    /// way, with the error `cancelled`; a later `Kill::Now` cuts the graces short, also those of an
+    /// attempt that failed by itself. Dropping the future leaves the ending to the runtime.
     pub(crate) async fn connect(
         spec: &ServerSpec,
         options: ConnectOptions,
@@ -68,13 +70,14 @@ impl Connection {
         connected.map(|(link, listed)| (Connection(link), listed))
     }
 
-    /// Writes a request; `done` is called exactly once, whatever happens. Never blocks: a full pipe queues, and a full
-    /// queue fails the request with `limit`, `not_sent`.
+    /// Writes a request; `done` is called exactly once, whatever happens. Never blocks: a full pipe
+    /// queues, and a full queue fails the request with `limit`, `not_sent`.
     pub(crate) fn start(&self, request: OutgoingRequest<'_>, done: ReplyCallback) -> RequestId {
         self.0.start(request, done, Purpose::Call)
     }
 
-    /// The same for what no call of a host waits for: it is not limited like those, and the end of the connection does not wait for it.
+    /// The same for what no call of a host waits for: it is not limited like those, and the end of
+    /// the connection does not wait for it.
     pub(crate) fn start_apart(
         &self,
         request: OutgoingRequest<'_>,
@@ -83,13 +86,15 @@ impl Connection {
         self.0.start(request, done, Purpose::Own)
     }
 
-    /// Reads the answer to a request on this thread, which waits for it, if nobody else needs to read, and completes it here. Returns
-    /// when it has ended, or as soon as another thread reads, which completes it then. Blocks for milliseconds at most.
+    /// Reads the answer to a request on this thread, which waits for it, if nobody else needs to
+    /// read, and completes it here. Returns when it has ended, or as soon as another thread reads,
+    /// which completes it then. Blocks for milliseconds at most.
     pub(crate) fn read_here(&self, RequestId(id): RequestId) {
         self.0.wire.read_here(id, &*self.0);
     }
 
-    /// Lets the event loop that started a request as one that is read here read its answer, if nobody else needs to read.
+    /// Lets the event loop that started a request as one that is read here read its answer, if
+    /// nobody else needs to read.
     pub(crate) fn read_on(&self, event_loop: &EventLoop, RequestId(id): RequestId) -> AnswerReader {
         self.0.wire.lend_to(event_loop, id, &*self.0)
     }
@@ -104,12 +109,14 @@ impl Connection {
         self.0.cancel(id);
     }
 
-    /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under way.
+    /// Lists everything again, all pages (SPEC 4.3). Dropping the future cancels the requests under
+    /// way.
     pub(crate) async fn list(&self) -> Result<ServerListing> {
         self.0.relist().await.map_err(errors::kept)
     }
 
-    /// Whether it was lost, which is told only once the exit of its process is known, or was waited for.
+    /// Whether it was lost, which is told only once the exit of its process is known, or was waited
+    /// for.
     pub(crate) fn is_lost(&self) -> bool {
         match self.0.stands() {
             Life::Lost => true,
@@ -128,8 +135,9 @@ impl Connection {
         self.0.calls.quiet().await;
     }
 
-    /// Ends it: calls in flight end with `call_interrupted`, then the ordered shutdown of SPEC 9.8, until nothing of the
-    /// process tree is left. `kill` skips the graces. May be called again with `kill` while a patient close is under way.
+    /// Ends it: calls in flight end with `call_interrupted`, then the ordered shutdown of SPEC 9.8,
+    /// until nothing of the process tree is left. `kill` skips the graces. May be called again with
+    /// `kill` while a patient close is under way.
     pub(crate) async fn close(&self, kill: Kill) -> CloseExit {
         self.0.close(kill).await
     }
@@ -149,7 +157,8 @@ impl Connection {
         self.0.wire.transport()
     }
 
-    /// What is different about tools that are held back is told without the secrets that the server has (S-48).
+    /// What is different about tools that are held back is told without the secrets that the server
+    /// has (S-48).
     pub(crate) fn hide_in(&self, held: &QuarantinedTools) {
         let hide = |json: &str| self.0.redactor.json(json).into_owned();
         for tool in held.tools() {
@@ -184,7 +193,8 @@ impl Connection {
 pub(crate) struct WeakConnection(Weak<Link>);
 
 impl WeakConnection {
-    /// Reads what there is for a loop that waits for the answer to a request; whether it is to go on with that.
+    /// Reads what there is for a loop that waits for the answer to a request; whether it is to go
+    /// on with that.
     pub(crate) fn read_ready(&self, request: u64) -> bool {
         self.0.upgrade().is_some_and(|link| link.wire.read_ready(request, &*link))
     }

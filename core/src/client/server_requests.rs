@@ -1,8 +1,9 @@
-//! Requests of the server: what is answered here, what goes to a handler of the host, and how that ends (SPEC 15.1).
+//! Requests of the server: what is answered here, what goes to a handler of the host, and how that
+//! ends (SPEC 15.1).
 //!
 //! Invariants:
-//! 1. A request that a handler works on has one task. It alone takes the request off the list, lets the clocks of its calls
-//!    go on, and answers, once.
+//! 1. A request that a handler works on has one task. It alone takes the request off the list, lets
+//!    the clocks of its calls go on, and answers, once.
 //! 2. A request that the server took back, and one whose connection ended, is not answered.
 //! 3. No lock is held while a handler begins or is polled, and what panics in it is a refusal.
 

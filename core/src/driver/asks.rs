@@ -12,7 +12,8 @@ use crate::client::{Callers, ServerQuestion};
 use crate::events::EventSubject;
 
 impl Driver {
-    /// Has a session's handler answer. It is the connection's own session, or the only one with a call in flight.
+    /// Has a session's handler answer. It is the connection's own session, or the only one with a
+    /// call in flight.
     ///
     /// # Errors
     /// When that is nobody, or not known.

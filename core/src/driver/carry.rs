@@ -31,7 +31,8 @@ pub(crate) fn carries_out() -> bool {
 }
 
 impl Driver {
-    /// Ends a step: gives the mutex back, and carries out the queue unless somebody is at it already.
+    /// Ends a step: gives the mutex back, and carries out the queue unless somebody is at it
+    /// already.
     pub(super) fn carry_out<'a>(self: &'a Arc<Self>, mut core: MutexGuard<'a, Core>) {
         self.set_timer(&mut core);
         let before = CARRYING_OUT.replace(true);
@@ -235,7 +236,8 @@ impl Queued for Core {
 }
 
 impl Core {
-    /// Takes the next work if it tells sessions something: so many of them, while others wait for their turn.
+    /// Takes the next work if it tells sessions something: so many of them, while others wait for
+    /// their turn.
     fn take_notice(&mut self, room: usize) -> Option<(Vec<SessionId>, Notice)> {
         let DriverWork::Effect(Effect::Notify { audience: Audience::Sessions(ids), notice }) =
             self.work.front_mut()?
@@ -274,7 +276,8 @@ fn safely(work: impl FnOnce()) {
 /// The most that is told at one time: the first who is told is woken after the last.
 const NEWS_MAX: usize = 4096;
 
-/// A listing under way: its end is reported when it is dropped, so that one which dies does not leave its entry waiting.
+/// A listing under way: its end is reported when it is dropped, so that one which dies does not
+/// leave its entry waiting.
 struct Listing {
     driver: Arc<Driver>,
     end: Option<ListingEnd>,

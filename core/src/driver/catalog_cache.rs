@@ -12,7 +12,8 @@ use crate::auth::Context;
 use crate::client::{Connection, ServerListing};
 use crate::storage::catalogs::now_ms;
 
-/// Forms in which one configuration is written that its lists are kept under at a time. Of more the one goes that came first.
+/// Forms in which one configuration is written that its lists are kept under at a time. Of more the
+/// one goes that came first.
 const FORMS_MAX: usize = 8;
 
 /// What an entry listed last, as it is kept.
@@ -30,7 +31,8 @@ struct KeptLists {
 }
 
 impl Driver {
-    /// What the catalog of a server is kept by, for a session that offers so much and has the credentials of that context.
+    /// What the catalog of a server is kept by, for a session that offers so much and has the
+    /// credentials of that context.
     pub(crate) fn cache_key(
         &self,
         (server, spec): (&str, &ServerSpec),
@@ -77,7 +79,8 @@ impl Driver {
         catalog
     }
 
-    /// Somebody holds an entry whose configuration may be written in another way there: what it listed is found by that too.
+    /// Somebody holds an entry whose configuration may be written in another way there: what it
+    /// listed is found by that too.
     pub(crate) fn keep_as_written(&self, cell: &EntryCell, written: WrittenHash) {
         let mut last = cell.kept.last();
         if let Some(last) = last.as_mut().filter(|last| !last.forms.contains(&written)) {
@@ -90,7 +93,8 @@ impl Driver {
         let asked_by = (&*cell.server, &*cell.spec);
         let key = self.cache_key(asked_by, written, cell.offered, &cell.context);
         let [catalog, usable] = &kept.lists;
-        // What is held back leaves no process: the next one could not tell it from what is accepted.
+        // What is held back leaves no process: the next one could not tell it from what is
+        // accepted.
         let listing = (&kept.listing, kept.listed_at_ms);
         self.catalogs.keep_without_held(&key, (catalog, usable), listing);
     }
@@ -110,8 +114,8 @@ fn without_secrets(connection: &Connection, listed: Arc<Catalog>) -> Arc<Catalog
 }
 
 impl LastKept {
-    /// What was listed, which is what was listed last where that is the same: whoever has that, as the entry has, is told nothing new and
-    /// keeps it, and it is there once.
+    /// What was listed, which is what was listed last where that is the same: whoever has that, as
+    /// the entry has, is told nothing new and keeps it, and it is there once.
     fn shared(&self, listed: Catalog) -> Arc<Catalog> {
         let last = self.last();
         let same = last.as_ref().map(|last| &last.lists[0]).filter(|before| ***before == listed);

@@ -1,4 +1,5 @@
-//! Which session was asked to have a person open an address, until the server says that it is over (PROTOCOL 1.2).
+//! Which session was asked to have a person open an address, until the server says that it is over
+//! (PROTOCOL 1.2).
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -55,7 +56,8 @@ impl Elicitations {
         kept.push_back((id.into(), session));
     }
 
-    /// One is over: the session that was asked. Nothing for one that nobody was asked, or that was over before.
+    /// One is over: the session that was asked. Nothing for one that nobody was asked, or that was
+    /// over before.
     fn take(&self, id: &str) -> Option<SessionId> {
         let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let at = kept.iter().position(|(other, _)| **other == *id)?;
@@ -64,7 +66,8 @@ impl Elicitations {
 }
 
 impl Driver {
-    /// The server says that what a session was asked to have opened is over. `shown` is the id without secrets.
+    /// The server says that what a session was asked to have opened is over. `shown` is the id
+    /// without secrets.
     pub(super) fn elicitation_completed(
         &self,
         cell: &EntryCell,

@@ -56,7 +56,8 @@ pub(crate) struct EntryCell {
     pub owner: Option<SessionId>,
     /// The server itself, when the host provides it.
     pub host: Option<Provided>,
-    /// Whose credentials the connection is made with, and who wrote the configuration that they are for.
+    /// Whose credentials the connection is made with, and who wrote the configuration that they are
+    /// for.
     pub context: Arc<Context>,
     pub author: Author,
     /// What a remote server set, over all connections.
@@ -410,8 +411,8 @@ impl EntryCell {
         lock(&self.holders).contains_key(&session)
     }
 
-    /// A session has one lease less; with the last one its subscriptions and its log level go. The resources that nobody wants then;
-    /// nothing while it has another lease.
+    /// A session has one lease less; with the last one its subscriptions and its log level go. The
+    /// resources that nobody wants then; nothing while it has another lease.
     pub(super) fn unhold(&self, session: SessionId) -> Option<Vec<Box<str>>> {
         let mut holders = lock(&self.holders);
         let holder = holders.get_mut(&session)?;

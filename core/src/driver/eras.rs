@@ -1,4 +1,5 @@
-//! What servers turned out to speak, so that the next connect of the same configuration need not ask (SPEC 4.8).
+//! What servers turned out to speak, so that the next connect of the same configuration need not
+//! ask (SPEC 4.8).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +8,8 @@ use trunkline_pool::config::{Era, Fingerprint};
 
 use crate::client::Opening;
 
-/// Configurations that are remembered. Of one that is not, its server is asked again, which costs a round trip.
+/// Configurations that are remembered. Of one that is not, its server is asked again, which costs a
+/// round trip.
 const REMEMBERED_MAX: usize = 1024;
 
 /// The eras of one pool's configurations.
@@ -15,7 +17,8 @@ const REMEMBERED_MAX: usize = 1024;
 pub(crate) struct Eras(Mutex<HashMap<Fingerprint, Era>>);
 
 impl Eras {
-    /// How a server of that configuration is greeted. What the configuration says itself goes first.
+    /// How a server of that configuration is greeted. What the configuration says itself goes
+    /// first.
     pub(super) fn opening(&self, fingerprint: &Fingerprint, pinned: Option<Era>) -> Opening {
         match (pinned, self.known().get(fingerprint)) {
             (Some(era), _) => Opening::Only(era),

@@ -1,4 +1,5 @@
-//! Who carries out what is queued: a role, which whoever finds nobody in it takes until the queue is empty.
+//! Who carries out what is queued: a role, which whoever finds nobody in it takes until the queue
+//! is empty.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
@@ -17,8 +18,8 @@ pub(super) trait Queued {
     fn next(&mut self) -> Option<Self::Next>;
 }
 
-/// Gives the mutex back, and carries out the queue, in order and without the mutex, unless somebody is at it already, who then carries out
-/// what was just queued as well. `carry_out` must not panic.
+/// Gives the mutex back, and carries out the queue, in order and without the mutex, unless somebody
+/// is at it already, who then carries out what was just queued as well. `carry_out` must not panic.
 pub(super) fn run<Q: Queued, G: DerefMut<Target = Q>>(
     lock: impl Fn() -> G,
     mut queued: G,
@@ -32,6 +33,7 @@ pub(super) fn run<Q: Queued, G: DerefMut<Target = Q>>(
         carry_out(next);
         queued = lock();
     }
-    // Under the same lock under which the queue was seen empty: whoever queues from here on finds nobody.
+    // Under the same lock under which the queue was seen empty: whoever queues from here on finds
+    // nobody.
     *queued.executing() = false;
 }

@@ -1,4 +1,5 @@
-//! The gates in force: of names, by the lists, and of keys, by what is decided of their configurations.
+//! The gates in force: of names, by the lists, and of keys, by what is decided of their
+//! configurations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,8 +27,8 @@ struct ShutName {
     warrants: BTreeMap<WarrantId, u64>,
 }
 
-/// Warrants of a name whose shuts are counted apart. With one more, all of the name counts as shut out once, and what is
-/// admitted of it is asked for again.
+/// Warrants of a name whose shuts are counted apart. With one more, all of the name counts as shut
+/// out once, and what is admitted of it is asked for again.
 const WARRANTS_MAX: usize = 64;
 
 impl ShutName {
@@ -55,7 +56,8 @@ impl Gated {
 }
 
 impl Core {
-    /// Sets the gates of the names and keys that came since: nothing is asked of a server before (SPEC 11.5, S-04).
+    /// Sets the gates of the names and keys that came since: nothing is asked of a server before
+    /// (SPEC 11.5, S-04).
     pub(super) fn judge_what_is_new(&mut self, now: Moment) {
         let known = self.gated.shuts.len();
         let unjudged = self.interner.take_unjudged();
@@ -73,7 +75,8 @@ impl Core {
         }
     }
 
-    /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock is held; its gate goes with it.
+    /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock
+    /// is held; its gate goes with it.
     #[must_use]
     pub(super) fn release_key(
         &mut self,
@@ -99,7 +102,8 @@ impl Core {
         servers.map(decide).collect()
     }
 
-    /// What is decided of these keys, as far as it is another than before; those that are shut by it are counted.
+    /// What is decided of these keys, as far as it is another than before; those that are shut by
+    /// it are counted.
     fn judged(&mut self, keys: Vec<KeyId>) -> Vec<(KeyId, Gate)> {
         let mut others = Vec::new();
         for key in keys {
@@ -148,8 +152,8 @@ impl Driver {
         servers.into_iter().map(shuts).collect()
     }
 
-    /// Other lists are in force. What is no longer admitted ends at once. `lists` is asked under the mutex, so that of two changes at
-    /// once the last word is the newest.
+    /// Other lists are in force. What is no longer admitted ends at once. `lists` is asked under
+    /// the mutex, so that of two changes at once the last word is the newest.
     pub(crate) fn set_gates(self: &Arc<Self>, lists: impl FnOnce() -> JoinedLists) {
         let mut core = self.core();
         if !Arc::make_mut(&mut core.gated.gates).replace(lists()) {
@@ -164,7 +168,8 @@ impl Driver {
         self.run(core, PoolInput::SetGates { names, keys: Vec::new() });
     }
 
-    /// Something was decided anew: every warrant is asked again. What is no longer admitted ends at once.
+    /// Something was decided anew: every warrant is asked again. What is no longer admitted ends at
+    /// once.
     pub(crate) fn review_keys(self: &Arc<Self>) {
         let mut core = self.core();
         let warranted =
@@ -176,7 +181,8 @@ impl Driver {
         }
     }
 
-    /// What was given up because it could not be read what is decided of it is tried again, for those who still hold it.
+    /// What was given up because it could not be read what is decided of it is tried again, for
+    /// those who still hold it.
     pub(crate) fn restart_undecided(self: &Arc<Self>) {
         for (row, cell) in self.entries() {
             let is_undecided =
@@ -203,7 +209,8 @@ impl Driver {
         self.warrant(key).map_or(Authority::Host, Authority::Warrant)
     }
 
-    /// Its warrant refused a key at the last moment. Whether it does so still, which shuts the key: what was decided meanwhile counts.
+    /// Its warrant refused a key at the last moment. Whether it does so still, which shuts the key:
+    /// what was decided meanwhile counts.
     pub(super) fn shut_key(self: &Arc<Self>, key: KeyId) -> bool {
         let mut core = self.core();
         let keys = core.judged(vec![key]);

@@ -24,7 +24,8 @@ use super::{Driver, Warrant};
 use crate::client::{ConnectOptions, Connection, Kill, ServerListing, Unconnected};
 use crate::otlp::Connected;
 
-/// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever happens.
+/// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever
+/// happens.
 pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
     let (control, orders) = mpsc::channel(ORDERS_MAX);
     cell.begin(id.generation, control);
@@ -32,7 +33,8 @@ pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId)
     let asks_first = driver.warrant(cell.key).is_some_and(|warrant| warrant.rechecks().is_some());
     let place = match asks_first {
         true => PermitNeed::OnceAdmitted,
-        // What the host provides takes none: nothing is started for it, and its code may itself wait for a server.
+        // What the host provides takes none: nothing is started for it, and its code may itself
+        // wait for a server.
         false if cell.host.is_some() => PermitNeed::None,
         false => PermitNeed::Now(driver.place(&cell)),
     };
@@ -49,11 +51,13 @@ pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId)
 enum PermitNeed {
     None,
     Now(StartPermit),
-    /// It has to wait for files to hear whether it is admitted still, and keeps nobody out meanwhile.
+    /// It has to wait for files to hear whether it is admitted still, and keeps nobody out
+    /// meanwhile.
     OnceAdmitted,
 }
 
-/// Reports the end of the incarnation when it is dropped, so that even a task that dies leaves an answer, and no server.
+/// Reports the end of the incarnation when it is dropped, so that even a task that dies leaves an
+/// answer, and no server.
 struct EndReport {
     driver: Arc<Driver>,
     cell: Arc<EntryCell>,
@@ -142,7 +146,8 @@ async fn run(mut ended: EndReport, place: PermitNeed, mut orders: mpsc::Receiver
             let catalog = ended.driver.keep_listed(&ended.cell, &connection, listed);
             ended.cell.connected(id.generation, connection.clone());
             ended.driver.core().interner.mark_connected(ended.cell.key);
-            // Who subscribes once it is granted tells the server themselves, and has missed nothing.
+            // Who subscribes once it is granted tells the server themselves, and has missed
+            // nothing.
             let wanted = ended.cell.resources.uris();
             ended.driver.step(PoolInput::Connected { connection: id, catalog: catalog.clone() });
             ended.driver.renew_demand(&ended.cell, wanted);
@@ -356,8 +361,9 @@ fn connect_timeout(driver: &Driver, cell: &EntryCell) -> Duration {
     timeout.min(longest(Scope::Server, "connect_timeout_ms"))
 }
 
-/// Orders that wait for the task. The reducer gives one incarnation five at most: to end it for a restart, or with its entry; to hurry,
-/// once something is to take its place, and once the pool drains by force; and to kill. Its own loss makes six, and that nobody wants it seven.
+/// Orders that wait for the task. The reducer gives one incarnation five at most: to end it for a
+/// restart, or with its entry; to hurry, once something is to take its place, and once the pool
+/// drains by force; and to kill. Its own loss makes six, and that nobody wants it seven.
 const ORDERS_MAX: usize = 8;
 
 /// Connect and list together, for a process on this machine (SPEC 4.2).

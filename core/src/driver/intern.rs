@@ -1,4 +1,5 @@
-//! Names and pool keys as dense numbers, so that a step of the reducer does not depend on their text.
+//! Names and pool keys as dense numbers, so that a step of the reducer does not depend on their
+//! text.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,9 +36,11 @@ pub(crate) struct ConnectionKey {
     pub context: Arc<Context>,
     /// On whose word it is made.
     pub authority: Authority,
-    /// The configuration as who asked last has it written; absent for a server that the host provides.
+    /// The configuration as who asked last has it written; absent for a server that the host
+    /// provides.
     pub written: Option<WrittenHash>,
-    /// When it has its turn to connect: the earliest of those asked for since it was connected last.
+    /// When it has its turn to connect: the earliest of those asked for since it was connected
+    /// last.
     pub turn: StartPriority,
     /// Where its calls are counted, with those of every key of the name.
     pub usage: Arc<ServerUsage>,
@@ -67,9 +70,10 @@ pub(crate) struct KeyRequest<'a> {
 
 /// The numbers of a pool's names and keys.
 ///
-/// A name keeps its number for as long as the pool lives, since the indices of its entries are never reused. A key is
-/// forgotten with the last who [keeps](Self::keep) it, and its number used again: otherwise every session with a
-/// connection of its own, and every secret that was rotated, would leave something behind.
+/// A name keeps its number for as long as the pool lives, since the indices of its entries are
+/// never reused. A key is forgotten with the last who [keeps](Self::keep) it, and its number used
+/// again: otherwise every session with a connection of its own, and every secret that was rotated,
+/// would leave something behind.
 #[derive(Default)]
 pub(crate) struct Interner {
     names: Vec<Arc<str>>,
@@ -180,7 +184,8 @@ impl Interner {
         }
     }
 
-    /// What is configured beside the identity of connections that there are, where that is another now.
+    /// What is configured beside the identity of connections that there are, where that is another
+    /// now.
     pub(super) fn renew(&mut self, newer: impl Fn(&ConnectionKey) -> Option<Arc<ServerSpec>>) {
         for row in self.keyed.iter_mut().flatten() {
             if let Some(spec) = newer(&row.keyed) {
@@ -224,7 +229,8 @@ impl Interner {
         }
     }
 
-    /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock is held.
+    /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock
+    /// is held.
     #[must_use]
     pub(crate) fn release(&mut self, key: KeyId) -> Option<ConnectionKey> {
         let place = self.keyed.get_mut(key.0 as usize)?;
@@ -270,7 +276,8 @@ mod tests {
         }
     }
 
-    /// SPEC 2.1, 11.5: an equal configuration is another connection by another word, and the same by the same.
+    /// SPEC 2.1, 11.5: an equal configuration is another connection by another word, and the same
+    /// by the same.
     #[test]
     fn what_runs_by_another_word_is_another_key() {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();
@@ -301,7 +308,8 @@ mod tests {
         assert_eq!(interner.take_unjudged(), [KeyId(1), KeyId(2)]);
     }
 
-    /// SPEC 2.2: a connection that is not shared has a key of its own, for as long as somebody uses it.
+    /// SPEC 2.2: a connection that is not shared has a key of its own, for as long as somebody uses
+    /// it.
     #[test]
     fn a_key_that_nobody_keeps_is_forgotten_and_its_number_used_again() {
         let spec = ServerSpec::from_value("s", &serde_json::json!({ "command": "x" })).unwrap();

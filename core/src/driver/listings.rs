@@ -1,4 +1,5 @@
-//! The listings of an entry: who waits for one that is newer than what they know, and who sees of it what is kept.
+//! The listings of an entry: who waits for one that is newer than what they know, and who sees of
+//! it what is kept.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,8 @@ use trunkline_pool::state::{ConnectionId, Generation, PoolInput};
 use super::{Driver, EntryCell};
 use crate::{Error, Result};
 
-/// How many listings of an entry began, and the last of them of which everything that came of it is carried out.
+/// How many listings of an entry began, and the last of them of which everything that came of it is
+/// carried out.
 #[derive(Default)]
 pub(crate) struct Listings {
     begun: AtomicU64,
@@ -55,8 +57,8 @@ impl ListingEnd {
 }
 
 impl Driver {
-    /// A server was connected to: sessions that see of it what is kept, or failed to get it, have it
-    /// from now on.
+    /// A server was connected to: sessions that see of it what is kept, or failed to get it, have
+    /// it from now on.
     pub(super) fn on_connected(&self, cell: &EntryCell) {
         if let Some(sessions) = self.session_set() {
             sessions.on_connected(cell);
@@ -71,8 +73,9 @@ impl Driver {
         }
     }
 
-    /// Whether lists of a connection are being read or are to be, or what came of them is not published yet. A server's word that they are
-    /// others counts from when it was read, and so before any result that was read after it.
+    /// Whether lists of a connection are being read or are to be, or what came of them is not
+    /// published yet. A server's word that they are others counts from when it was read, and so
+    /// before any result that was read after it.
     pub(crate) fn owes_lists(&self, cell: &EntryCell, generation: Generation) -> bool {
         let connection = ConnectionId { entry: cell.entry, generation };
         // In this order: a listing has begun before the reducer is told of its end.
@@ -91,8 +94,9 @@ impl Driver {
         }
     }
 
-    /// Has the lists of a connection read again, and waits for a listing that began after this; not longer than the connection
-    /// stands. What came of it is published then; nothing when the connection is gone. A dropped future leaves the listing as it is.
+    /// Has the lists of a connection read again, and waits for a listing that began after this; not
+    /// longer than the connection stands. What came of it is published then; nothing when the
+    /// connection is gone. A dropped future leaves the listing as it is.
     ///
     /// # Errors
     /// Why no list could be had.

@@ -1,7 +1,8 @@
 //! How much of an entry's log its sessions want to hear.
 //!
-//! In the modern era each request says it. A server of the legacy era has one level for all: it is told the least that any session wants,
-//! and each session hears what it wants of that. A session that names none wants what the server says unasked, as far as that is known.
+//! In the modern era each request says it. A server of the legacy era has one level for all: it is
+//! told the least that any session wants, and each session hears what it wants of that. A session
+//! that names none wants what the server says unasked, as far as that is known.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -30,7 +31,8 @@ struct AnswerState {
     told_to: Mutex<Option<Generation>>,
 }
 
-/// A server that was told a level so often, and answered never, may be one that dies of it: it is not told that level again.
+/// A server that was told a level so often, and answered never, may be one that dies of it: it is
+/// not told that level again.
 const UNANSWERED_MAX: u32 = 2;
 
 /// What a server is taken to say unasked, as long as nothing less grave came from it: what most do.
@@ -83,7 +85,8 @@ impl LevelTable {
         self.unasked.map_or(UNASKED, |heard| heard.min(UNASKED))
     }
 
-    /// The least that any session wants; `has_silent` says whether one of those that hold the server names none.
+    /// The least that any session wants; `has_silent` says whether one of those that hold the
+    /// server names none.
     fn least(&self, has_silent: bool) -> Option<LogLevel> {
         let named = self.levels.values().min().copied()?;
         Some(if has_silent { named.min(self.unasked()) } else { named })
@@ -109,8 +112,8 @@ impl LogLevels {
         self.inner().levels.get(&session).copied()
     }
 
-    /// Whether a message of that level is for the session, or for nobody in particular: the server may have been told to say more, for
-    /// another session.
+    /// Whether a message of that level is for the session, or for nobody in particular: the server
+    /// may have been told to say more, for another session.
     pub(super) fn admits(
         &self,
         session: Option<SessionId>,
@@ -129,8 +132,9 @@ impl LogLevels {
         }
     }
 
-    /// A session tells the server its level itself, by this connection: the least of all then. What comes of it says
-    /// [`over`](Self::over). `has_silent` says whether some hold the server who named none.
+    /// A session tells the server its level itself, by this connection: the least of all then. What
+    /// comes of it says [`over`](Self::over). `has_silent` says whether some hold the server who
+    /// named none.
     pub(crate) fn take_over(
         &self,
         (session, level): (SessionId, LogLevel),
@@ -148,8 +152,9 @@ impl LogLevels {
         TakenOver { level: least, generation, decision: inner.decisions, answered }
     }
 
-    /// A request with a level of its own is over. Another level that was decided since may have reached the server before it: then it is
-    /// told again, by the [`tell`](Self::tell) that is to follow. Whether it is to: nobody knows how one fares that had no answer.
+    /// A request with a level of its own is over. Another level that was decided since may have
+    /// reached the server before it: then it is told again, by the [`tell`](Self::tell) that is to
+    /// follow. Whether it is to: nobody knows how one fares that had no answer.
     pub(crate) fn over(&self, taken: TakenOver, answer: LevelAnswer) -> bool {
         let mut inner = self.inner();
         let is_last = inner.decisions == taken.decision;
@@ -169,8 +174,9 @@ impl LogLevels {
         self.inner().levels.remove(&session);
     }
 
-    /// Has the server told the least that is wanted, unless that connection told it so. Nothing when nobody wants any, unless some hold it
-    /// who named no level and it was told one: what the server began with is not known.
+    /// Has the server told the least that is wanted, unless that connection told it so. Nothing
+    /// when nobody wants any, unless some hold it who named no level and it was told one: what the
+    /// server began with is not known.
     pub(super) fn tell(
         &self,
         generation: Generation,
@@ -180,7 +186,8 @@ impl LogLevels {
         if !self.is_any() {
             return;
         }
-        // Under the lock, so that the last to be sent is the last to be decided; sending never waits.
+        // Under the lock, so that the last to be sent is the last to be decided; sending never
+        // waits.
         let mut inner = self.inner();
         let has_silent = has_silent(&inner.levels);
         let is_told = || *lock(&self.standing.told_to) == Some(generation);

@@ -1,9 +1,10 @@
 //! The driver: steps the reducer, and carries out what it wants, in order. It decides nothing.
 //!
-//! A command steps the reducer in the caller's own thread, under one short mutex. The effects go into ONE ordered
-//! queue, and whoever finds nobody at work on the queue carries them out, one after another and without the mutex,
-//! until it is empty. So the executor is a role and not a task: an acquire that can be granted at once is granted
-//! before the call returns, and no answer waits for another thread. Carrying out an effect never blocks and never awaits.
+//! A command steps the reducer in the caller's own thread, under one short mutex. The effects go
+//! into ONE ordered queue, and whoever finds nobody at work on the queue carries them out, one
+//! after another and without the mutex, until it is empty. So the executor is a role and not a
+//! task: an acquire that can be granted at once is granted before the call returns, and no answer
+//! waits for another thread. Carrying out an effect never blocks and never awaits.
 
 mod asks;
 mod authority;
@@ -244,7 +245,8 @@ impl Driver {
         self.run(core, input);
     }
 
-    /// [`step`](Self::step), for what a listing came to; its end is told when everything that follows was carried out.
+    /// [`step`](Self::step), for what a listing came to; its end is told when everything that
+    /// follows was carried out.
     fn step_listed(self: &Arc<Self>, input: PoolInput, end: ListingEnd) {
         let mut core = self.core();
         self.run_only(&mut core, input);
@@ -265,7 +267,8 @@ impl Driver {
         core.run(|state, effects| state.step(now, input, effects));
     }
 
-    /// Gives a new session its number, or the closed session's that it resumes; whether what that held is there still.
+    /// Gives a new session its number, or the closed session's that it resumes; whether what that
+    /// held is there still.
     ///
     /// Nothing follows from it, so that nothing is carried out here: the caller may hold a lock.
     pub(crate) fn open_session(
@@ -301,8 +304,8 @@ impl Driver {
         self.core().interner.known_server(name)
     }
 
-    /// There are others in these credentials than before. What is made with them hears of it, whatever its server is called; an entry
-    /// that comes meanwhile begins with the new ones.
+    /// There are others in these credentials than before. What is made with them hears of it,
+    /// whatever its server is called; an entry that comes meanwhile begins with the new ones.
     pub(crate) fn credentials_changed(self: &Arc<Self>, changed: &Arc<Credentials>) {
         let entries = self.entries().into_iter();
         let made_with = entries.filter(|(_, cell)| cell.has(changed));
@@ -310,13 +313,15 @@ impl Driver {
         self.step(PoolInput::CredentialsChanged { entries });
     }
 
-    /// The connections that there are have this of what is no part of their identity; `newer` says it of a key, under the mutex.
+    /// The connections that there are have this of what is no part of their identity; `newer` says
+    /// it of a key, under the mutex.
     pub(crate) fn heed(&self, newer: impl Fn(&ConnectionKey) -> Option<Arc<ServerSpec>>) {
         self.core().interner.renew(newer);
     }
 
-    /// Tells the reducer which entries are of a configuration that is now old, and which of one that is current. `judge` says it
-    /// of a key, under the mutex, and nothing of one that it does not know.
+    /// Tells the reducer which entries are of a configuration that is now old, and which of one
+    /// that is current. `judge` says it of a key, under the mutex, and nothing of one that it does
+    /// not know.
     pub(crate) fn reconfigure(self: &Arc<Self>, judge: impl Fn(&ConnectionKey) -> Option<Age>) {
         self.step_with(|core| {
             let (mut outdated, mut current) = (Vec::new(), Vec::new());
@@ -431,7 +436,8 @@ impl Core {
     }
 }
 
-/// Room for so many effects is kept from one step to the next: more than a step has that concerns one session.
+/// Room for so many effects is kept from one step to the next: more than a step has that concerns
+/// one session.
 const EFFECTS_KEPT: usize = 16;
 
 /// What is to be done without the mutex, in order.
@@ -470,7 +476,8 @@ async fn keep_time(driver: Weak<Driver>, timer: Arc<Notify>) {
             Some(driver) => driver.handle_timeout(),
             None => return,
         };
-        // A notification that comes between the look at the deadline and the wait is kept by `Notify`.
+        // A notification that comes between the look at the deadline and the wait is kept by
+        // `Notify`.
         match next {
             Some(deadline) => tokio::select! {
                 () = tokio::time::sleep_until(deadline) => {}

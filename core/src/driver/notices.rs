@@ -63,8 +63,9 @@ impl Driver {
         }
     }
 
-    /// Tells a session that it loses what it holds with its configuration, where that was connected: of any other it knows. Where a gate
-    /// came first, that is the reason, since what the gate has told is not heard once the hold is given up.
+    /// Tells a session that it loses what it holds with its configuration, where that was
+    /// connected: of any other it knows. Where a gate came first, that is the reason, since what
+    /// the gate has told is not heard once the hold is given up.
     pub(crate) fn tell_of_configuration(&self, session: &Recipient, cell: &Arc<EntryCell>) {
         let published = cell.load();
         if published.slot.state.is_connected() {
@@ -100,7 +101,8 @@ impl Driver {
         );
     }
 
-    /// Warns of each list that could not be had, unless that was so `before`; and of nothing listed, after a connect.
+    /// Warns of each list that could not be had, unless that was so `before`; and of nothing
+    /// listed, after a connect.
     pub(super) fn warn_of_lists(&self, cell: &EntryCell, before: Option<&Catalog>, now: &Catalog) {
         let was_told = |unlisted: &&Unlisted| {
             let told = before.into_iter().flat_map(|before| &before.unlisted);
@@ -150,15 +152,17 @@ impl Driver {
         }
     }
 
-    /// An update of any resource may have been missed: all who want some are told, as if each had been updated (SPEC 7.2).
+    /// An update of any resource may have been missed: all who want some are told, as if each had
+    /// been updated (SPEC 7.2).
     pub(super) fn resources_missed(&self, cell: &EntryCell, id: ConnectionId) {
         for uri in cell.resources.uris() {
             self.resource_updated(cell, id.generation, &uri);
         }
     }
 
-    /// A log message: to the one session with a call in flight, or where none is to the one that gave some up a moment ago, or else to
-    /// the one that holds the connection. When that is not one it is nobody's in particular, and only the pool's subscribers are told.
+    /// A log message: to the one session with a call in flight, or where none is to the one that
+    /// gave some up a moment ago, or else to the one that holds the connection. When that is not
+    /// one it is nobody's in particular, and only the pool's subscribers are told.
     pub(super) fn logged(
         &self,
         cell: &EntryCell,
@@ -206,8 +210,8 @@ impl Driver {
     }
 }
 
-/// What a host has to bring, by an error of that code: what is `missing`, what the server asks for, and the `url` to sign in at when there
-/// is one.
+/// What a host has to bring, by an error of that code: what is `missing`, what the server asks for,
+/// and the `url` to sign in at when there is one.
 pub(crate) fn auth_need(error: &Error) -> Map<String, Value> {
     const WANTED: [&str; 4] = ["url", "missing", "scope", "resource_metadata"];
     let members = error.detail().iter();

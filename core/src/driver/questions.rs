@@ -11,7 +11,8 @@ use trunkline_pool::state::{
 use super::{ConnectionKey, Core, Driver, DriverWork, Interner, LeaseGuard};
 use crate::{Error, ErrorCode};
 
-/// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not block.
+/// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not
+/// block.
 pub(crate) type TicketCallback = Box<dyn FnOnce(TicketReply) + Send>;
 
 /// The answer to a ticket.
@@ -42,7 +43,8 @@ pub(crate) struct Wish<'a> {
     pub ask: AskWith<'a>,
     /// Gets the answer.
     pub answer: TicketCallback,
-    /// Is told before the answer when it has to wait: at most once for room, and each time that its server failed.
+    /// Is told before the answer when it has to wait: at most once for room, and each time that its
+    /// server failed.
     pub deferred: WaitListener,
 }
 
@@ -65,7 +67,8 @@ pub(crate) enum Wait {
 #[derive(Default)]
 pub(super) struct Questions {
     open: IdMap<Ticket, PendingTicket>,
-    /// Wishes that wait. They are not bounded by a limit of their own: each stands in the list of wants of its session.
+    /// Wishes that wait. They are not bounded by a limit of their own: each stands in the list of
+    /// wants of its session.
     waiting: IdMap<Ticket, PendingTicket>,
     last_ticket: u64,
 }
@@ -94,7 +97,8 @@ impl Questions {
 }
 
 impl Driver {
-    /// Asks a question; `answer` gets the reducer's answer, now or later. When too many are open the answer is `limit`.
+    /// Asks a question; `answer` gets the reducer's answer, now or later. When too many are open
+    /// the answer is `limit`.
     pub(crate) fn ask(
         self: &Arc<Self>,
         question: impl FnOnce(Ticket, &mut Interner) -> PoolInput,
@@ -116,8 +120,9 @@ impl Driver {
         ticket
     }
 
-    /// Asks for a hold. Where the step grants it and nothing else is to be carried out first, it is had in the same breath: such an
-    /// acquire opens no question. Else `answer` makes what gets the answer, now or later, and what waits for it.
+    /// Asks for a hold. Where the step grants it and nothing else is to be carried out first, it is
+    /// had in the same breath: such an acquire opens no question. Else `answer` makes what gets the
+    /// answer, now or later, and what waits for it.
     pub(crate) fn acquire<W>(
         self: &Arc<Self>,
         question: impl FnOnce(Ticket, &mut Interner) -> Ask,
@@ -190,7 +195,8 @@ impl Driver {
         answer(TicketReply::Refused(too_many_questions()));
     }
 
-    /// Asks for everything that one pass wants, in one step. A ticket for each wish, in their order.
+    /// Asks for everything that one pass wants, in one step. A ticket for each wish, in their
+    /// order.
     pub(crate) fn want(self: &Arc<Self>, wishes: Vec<Wish<'_>>) -> Vec<Ticket> {
         let mut core = self.core();
         let (mut tickets, mut asks, mut refused) = (Vec::new(), Vec::new(), Vec::new());
@@ -256,7 +262,8 @@ impl Driver {
         give(ticket, asked, TicketReply::Granted(hold));
     }
 
-    /// A question that has its answer, and what its key stood for if nobody else keeps that: to be dropped once no lock is held.
+    /// A question that has its answer, and what its key stood for if nobody else keeps that: to be
+    /// dropped once no lock is held.
     fn take_question(
         &self,
         core: &mut Core,
@@ -329,7 +336,8 @@ mod tests {
         Ask { ticket, session, key, server, fingerprint, on_tool_change, family, share, reconnect }
     }
 
-    /// SPEC 9.6: 65,536 questions may be open. One more is refused and leaves nothing; a drain is taken all the same.
+    /// SPEC 9.6: 65,536 questions may be open. One more is refused and leaves nothing; a drain is
+    /// taken all the same.
     #[test]
     fn a_question_too_many_is_refused_at_once_and_a_drain_never_is() {
         let driver = Driver::new(PoolOptions::default(), Observer::none()).unwrap();

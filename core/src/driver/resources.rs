@@ -1,5 +1,5 @@
-//! Resource subscriptions of an entry, counted by URI: the wire sees the first and the last, and a new connection is told
-//! again (SPEC 7.7).
+//! Resource subscriptions of an entry, counted by URI: the wire sees the first and the last, and a
+//! new connection is told again (SPEC 7.7).
 
 mod resource_demands;
 #[cfg(test)]
@@ -32,8 +32,8 @@ use crate::{Error, ErrorCode, Outcome, Result};
 pub(crate) struct Resources {
     /// By URI. No map is empty.
     wanted: Mutex<ResourceDemands>,
-    /// By URI. Each is held while the server is told of that resource, so that nobody overtakes; what it does not answer for one holds
-    /// up no other.
+    /// By URI. Each is held while the server is told of that resource, so that nobody overtakes;
+    /// what it does not answer for one holds up no other.
     told: Mutex<HashMap<Box<str>, ResourceSlot>>,
 }
 
@@ -66,9 +66,11 @@ enum Knows {
 
 /// Who waits until a server is told.
 pub(crate) enum Asker<'a> {
-    /// A host that wants something, by a call that is counted and limited like any other, and is taken back when it is dropped.
+    /// A host that wants something, by a call that is counted and limited like any other, and is
+    /// taken back when it is dropped.
     Host(&'a Runtime),
-    /// Whoever listens here, while somebody does. The end of the connection does not wait for it, and nothing takes it back.
+    /// Whoever listens here, while somebody does. The end of the connection does not wait for it,
+    /// and nothing takes it back.
     Listener(&'a mut oneshot::Sender<Result<()>>),
     /// Nobody. The end of the connection does not wait for it either.
     Nobody,
@@ -88,7 +90,8 @@ impl Resources {
     }
 }
 
-/// What a server was told of a resource, until it is laid down. Where that is nothing, the last lays nothing down.
+/// What a server was told of a resource, until it is laid down. Where that is nothing, the last
+/// lays nothing down.
 struct InHand<'a> {
     resources: &'a Resources,
     uri: Box<str>,
@@ -111,11 +114,12 @@ impl Drop for InHand<'_> {
 impl EntryCell {
     /// Tells the server what it does not know yet about the demand for a resource.
     ///
-    /// With a dropped future a subscription is taken back, of which the server may know then; whoever tells it next starts from that.
+    /// With a dropped future a subscription is taken back, of which the server may know then;
+    /// whoever tells it next starts from that.
     ///
     /// # Errors
-    /// `timeout` for a host at the end of its time, which is one for the wait until others were answered and for its own request; else those
-    /// of the request.
+    /// `timeout` for a host at the end of its time, which is one for the wait until others were
+    /// answered and for its own request; else those of the request.
     pub(crate) async fn tell_demand(
         &self,
         options: &PoolOptions,
@@ -180,8 +184,9 @@ impl EntryCell {
                     connection.ignore(uri);
                     return Ok(());
                 }
-                // What ends a subscription goes out, whatever becomes of who asked. Whoever wants the resource next waits for the answer,
-                // but not long for one that nobody else waits for.
+                // What ends a subscription goes out, whatever becomes of who asked. Whoever wants
+                // the resource next waits for the answer, but not long for one that nobody else
+                // waits for.
                 let unsubscribe = ("resources/unsubscribe", uri);
                 let sent = tokio::select! {
                     biased;
@@ -281,8 +286,9 @@ impl Drop for ResourceRequestGuard<'_> {
 }
 
 impl Driver {
-    /// Tells the server of the end of a subscription, and waits until it is told. Neither the end of that wait nor a dropped future ends
-    /// the telling: until the server has answered, it is told nothing else of the resource.
+    /// Tells the server of the end of a subscription, and waits until it is told. Neither the end
+    /// of that wait nor a dropped future ends the telling: until the server has answered, it is
+    /// told nothing else of the resource.
     ///
     /// # Errors
     /// `timeout` when the wait ends; else those of the request.
@@ -318,8 +324,9 @@ impl Driver {
         });
     }
 
-    /// A new connection knows of no subscription. Of what it grants those who want it are told an update, which they may have missed; what
-    /// it refuses is asked for again after a while, and then they are warned. A connection that has gone is another's matter.
+    /// A new connection knows of no subscription. Of what it grants those who want it are told an
+    /// update, which they may have missed; what it refuses is asked for again after a while, and
+    /// then they are warned. A connection that has gone is another's matter.
     pub(super) fn renew_demand(self: &Arc<Self>, cell: &Arc<EntryCell>, uris: Vec<Box<str>>) {
         let Some((generation, _)) = cell.live_connection() else { return };
         let (driver, cell) = (Arc::downgrade(self), cell.clone());
@@ -379,7 +386,8 @@ async fn renew(
     }
 }
 
-/// Tells the server about a resource, for nobody who waits; whether it is told, or there is nobody left to tell it for.
+/// Tells the server about a resource, for nobody who waits; whether it is told, or there is nobody
+/// left to tell it for.
 async fn tell(driver: &Weak<Driver>, cell: &EntryCell, uri: &str) -> bool {
     let Some(options) = driver.upgrade().map(|driver| driver.options.clone()) else { return true };
     let told = cell.tell_demand(&options, uri, Asker::Nobody).await;
@@ -389,15 +397,15 @@ async fn tell(driver: &Weak<Driver>, cell: &EntryCell, uri: &str) -> bool {
     told.is_ok()
 }
 
-/// Resources that a server is told of at one time, in the background: enough that a few that it does not answer hold up no other, and no
-/// burst.
+/// Resources that a server is told of at one time, in the background: enough that a few that it
+/// does not answer hold up no other, and no burst.
 const TOLD_AT_ONCE: usize = 16;
 
 /// How long an end of a subscription that nobody waits for holds up who wants the same resource.
 const END_WAIT: Duration = Duration::from_secs(10);
 
-/// Before each attempt to renew subscriptions: a server that has just come up may be busy for a moment, and what lasts longer is its
-/// answer.
+/// Before each attempt to renew subscriptions: a server that has just come up may be busy for a
+/// moment, and what lasts longer is its answer.
 const RENEWAL_WAITS: [Duration; 4] =
     [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(30)];
 

@@ -1,7 +1,8 @@
 //! The folders that servers are told of (SPEC 15.2).
 //!
-//! A change is written down first, and then every connection that it may concern is compared with what is written down. What a
-//! connection was last told of is kept with its entry, so it hears of each change once, also of one that came while it began.
+//! A change is written down first, and then every connection that it may concern is compared with
+//! what is written down. What a connection was last told of is kept with its entry, so it hears of
+//! each change once, also of one that came while it began.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,12 +27,14 @@ pub(crate) struct Roots {
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// The folders as the present connection of an entry knows them, or can know them by asking since it began.
+/// The folders as the present connection of an entry knows them, or can know them by asking since
+/// it began.
 #[derive(Default)]
 pub(super) struct ToldRoots(Mutex<Arc<Vec<PathBuf>>>);
 
 impl ToldRoots {
-    /// Replaces them by what `now` says; whether they are others. Of two changes at one time the last one stands.
+    /// Replaces them by what `now` says; whether they are others. Of two changes at one time the
+    /// last one stands.
     fn renew(&self, now: impl FnOnce() -> Arc<Vec<PathBuf>>) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = now();
@@ -56,8 +59,9 @@ impl Roots {
 }
 
 impl Roots {
-    /// Does what a file system may keep waiting for ever on a thread of its own, in the order of the calls: there is one at most, and
-    /// what others wait for (host names, above all) is never behind it. What was begun ends, also when the future is dropped.
+    /// Does what a file system may keep waiting for ever on a thread of its own, in the order of
+    /// the calls: there is one at most, and what others wait for (host names, above all) is never
+    /// behind it. What was begun ends, also when the future is dropped.
     ///
     /// # Errors
     /// Those of `work`; `limit` (`threads`) when no thread can be started.
@@ -82,7 +86,8 @@ impl Roots {
 }
 
 impl Driver {
-    /// The result of `roots/list` for one connection: a session's own folders are told where the connection is its own.
+    /// The result of `roots/list` for one connection: a session's own folders are told where the
+    /// connection is its own.
     pub(super) fn roots_for(&self, cell: &EntryCell) -> String {
         let owner = self.owner_of(cell);
         let folders = self.folders_for(owner.as_deref());
@@ -98,7 +103,8 @@ impl Driver {
         }
     }
 
-    /// A session's own folders may be others: its own connections are told, and those that it shares are warned of.
+    /// A session's own folders may be others: its own connections are told, and those that it
+    /// shares are warned of.
     pub(crate) fn session_roots_changed(&self, session: &dyn SessionPort) {
         let number = session.recipient().number;
         for (_, cell) in self.entries() {
@@ -139,7 +145,8 @@ impl Driver {
         Arc::new(each_once(folders.iter().chain(further.iter()).cloned()))
     }
 
-    /// A session holds a connection that others share, so that the server is not told of the session's own folders.
+    /// A session holds a connection that others share, so that the server is not told of the
+    /// session's own folders.
     pub(crate) fn warn_of_untold_roots(&self, session: &Recipient, cell: &EntryCell) {
         let message = "the session's own roots are left out: the connection is shared";
         let fields =
@@ -214,7 +221,8 @@ mod tests {
         assert_eq!(root(Path::new("/")), json!({ "uri": "file:///" }));
     }
 
-    /// SPEC 15.2, 16.4: a file system that does not answer holds up nobody but the changes that follow, which stay in order.
+    /// SPEC 15.2, 16.4: a file system that does not answer holds up nobody but the changes that
+    /// follow, which stay in order.
     #[test]
     fn a_change_that_is_kept_waiting_holds_up_those_after_it_alone() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));

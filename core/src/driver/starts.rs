@@ -1,8 +1,10 @@
 //! How many servers of a pool connect at one time, and in which order (SPEC 14.1).
 //!
-//! An incarnation takes its turn when it begins, in the order in which the pool wants connections made, and goes on once it has a place. Until
-//! then it has asked, started and dialled nothing, and its time to connect has not begun. It keeps its place until its attempt is over,
-//! however that ended, and for [`BURST`] at the most: a place is for the work that a start makes here, and no server waits for one that is slow.
+//! An incarnation takes its turn when it begins, in the order in which the pool wants connections
+//! made, and goes on once it has a place. Until then it has asked, started and dialled nothing, and
+//! its time to connect has not begun. It keeps its place until its attempt is over, however that
+//! ended, and for [`BURST`] at the most: a place is for the work that a start makes here, and no
+//! server waits for one that is slow.
 //!
 //! 1. Never more than `places` are given out.
 //! 2. Nobody waits while a place is free.
@@ -128,13 +130,15 @@ impl StartPermit {
     /// Waits until it is a place. A dropped future leaves the turn as it is.
     pub(super) async fn given(&mut self) {
         if let Some(given) = &mut self.given {
-            // The sender is in the queue for as long as this is, and goes out of it to give the place.
+            // The sender is in the queue for as long as this is, and goes out of it to give the
+            // place.
             let _ = given.await;
             self.given = None;
         }
     }
 
-    /// Does it with the place, which is given on when that is over, or lasts too long. A dropped future gives it on too.
+    /// Does it with the place, which is given on when that is over, or lasts too long. A dropped
+    /// future gives it on too.
     pub(super) async fn during<T>(self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         tokio::select! {
@@ -159,21 +163,23 @@ impl Drop for StartPermit {
         }
         drop(state);
         if let Some((_, next)) = next {
-            // The place goes from hand to hand. Who is dropped at this moment has given it on already.
+            // The place goes from hand to hand. Who is dropped at this moment has given it on
+            // already.
             let _ = next.give.send(());
         }
     }
 }
 
-/// Servers that connect at one time for each core: the start of a process keeps a core busy for a part of the time only, and the rest of
-/// the attempt is waiting.
+/// Servers that connect at one time for each core: the start of a process keeps a core busy for a
+/// part of the time only, and the rest of the attempt is waiting.
 const PLACES_PER_CORE: usize = 2;
 
 /// On a machine with one core as well, a few slow servers leave room for others.
 const PLACES_MIN: usize = 4;
 
-/// How long an attempt keeps its place. An interpreter has read its program by then, as a rule, and waits for something else than this
-/// machine; as many servers as there are places that never answer hold up the others for no longer.
+/// How long an attempt keeps its place. An interpreter has read its program by then, as a rule, and
+/// waits for something else than this machine; as many servers as there are places that never
+/// answer hold up the others for no longer.
 const BURST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -255,7 +261,8 @@ mod tests {
         assert_eq!(waiting(&starts), (1, 0));
     }
 
-    /// Who leaves the queue is passed over; who leaves between the gift and the look gives the place on.
+    /// Who leaves the queue is passed over; who leaves between the gift and the look gives the
+    /// place on.
     #[test]
     fn who_goes_gives_up_its_turn_or_its_place() {
         let starts = Starts::new(Some(1));
@@ -273,7 +280,8 @@ mod tests {
         assert_eq!(waiting(&starts), (0, 0));
     }
 
-    /// SPEC 14.1: at many at once from many threads the bound holds, everybody gets a place, and none is left over.
+    /// SPEC 14.1: at many at once from many threads the bound holds, everybody gets a place, and
+    /// none is left over.
     #[test]
     fn the_bound_is_never_passed_whoever_comes_and_goes() {
         use std::sync::atomic::{AtomicUsize, Ordering};

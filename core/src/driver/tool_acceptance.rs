@@ -1,4 +1,5 @@
-//! Which definitions of tools are accepted, between the reducer, which judges them, and the approvals, with which they stay (SPEC 7.6).
+//! Which definitions of tools are accepted, between the reducer, which judges them, and the
+//! approvals, with which they stay (SPEC 7.6).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -12,7 +13,8 @@ use trunkline_pool::state::{Configuration, PoolInput};
 
 use super::{Authority, Core, Driver, EntryCell, Warrant};
 
-/// Configurations of which the approvals are known: more are of servers that run no longer, and are found again when they do.
+/// Configurations of which the approvals are known: more are of servers that run no longer, and are
+/// found again when they do.
 const CONFIGURATIONS_MAX: usize = 1_024;
 
 /// The approvals by which configurations run. It is seldom more than one for each.
@@ -39,7 +41,8 @@ impl Approvers {
 }
 
 impl Driver {
-    /// What of kept lists may be shown of a server that does not run. What its live lists say is held against that.
+    /// What of kept lists may be shown of a server that does not run. What its live lists say is
+    /// held against that.
     pub(crate) fn show(
         &self,
         (server, fingerprint): (&str, Fingerprint),
@@ -65,7 +68,8 @@ impl Driver {
         usable
     }
 
-    /// A connection is about to have its lists judged: what was accepted before is known from now on. What of them may be used.
+    /// A connection is about to have its lists judged: what was accepted before is known from now
+    /// on. What of them may be used.
     pub(super) fn usable(&self, cell: &EntryCell, listed: &Arc<Catalog>) -> Arc<Catalog> {
         let authority = self.authority(cell.key);
         let approved = accepted_by(&authority);
@@ -100,8 +104,8 @@ impl Driver {
         server.map(|server| core.state.held_of(server)).unwrap_or_default()
     }
 
-    /// Other definitions are accepted than before: they stay with the approval, and one that the host accepted is listed where its
-    /// server sleeps.
+    /// Other definitions are accepted than before: they stay with the approval, and one that the
+    /// host accepted is listed where its server sleeps.
     pub(super) fn keep_accepted(
         &self,
         configuration: Configuration,
@@ -122,7 +126,8 @@ impl Driver {
     }
 }
 
-/// What was accepted by the approval that it is. Asked without a lock: whoever answers may be the last to know the pool.
+/// What was accepted by the approval that it is. Asked without a lock: whoever answers may be the
+/// last to know the pool.
 fn accepted_by(authority: &Authority) -> Option<(Arc<dyn Warrant>, Recalled)> {
     let warrant = authority.warrant()?;
     Some((warrant.clone(), warrant.accepted_tools()?))

@@ -1,4 +1,5 @@
-//! The environment of a child: a small base, what is asked for by name, and the server's own (SPEC 10.6, S-21).
+//! The environment of a child: a small base, what is asked for by name, and the server's own (SPEC
+//! 10.6, S-21).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +8,8 @@ use std::ffi::{OsStr, OsString};
 use trunkline_pool::config::StdioSpec;
 use trunkline_pool::pattern;
 
-/// What a program needs to find its own files and to speak the user's language; no secrets live under these names.
+/// What a program needs to find its own files and to speak the user's language; no secrets live
+/// under these names.
 const BASE: &[&str] = &[
     "PATH",
     "HOME",
@@ -49,21 +51,24 @@ const BASE_WINDOWS: &[&str] = &[
 pub(crate) struct Environment {
     /// Every variable.
     variables: Vec<(OsString, OsString)>,
-    /// The values that are the server's own or were asked for by name; those of the base are everybody's.
+    /// The values that are the server's own or were asked for by name; those of the base are
+    /// everybody's.
     secrets: Vec<String>,
 }
 
 impl Environment {
-    /// The environment of a child of this process; `inherit_env` holds patterns of host variables beyond the base and the
-    /// server's own patterns.
+    /// The environment of a child of this process; `inherit_env` holds patterns of host variables
+    /// beyond the base and the server's own patterns.
     pub(crate) fn of_child(spec: &StdioSpec, inherit_env: &[String]) -> Environment {
         let patterns = [inherit_env, &spec.inherit_env].concat();
         Environment::from_host(std::env::vars_os(), &patterns, spec)
     }
 
-    /// Host variables under a base name or one of `patterns`, but for those that the server unsets; then the server's own.
+    /// Host variables under a base name or one of `patterns`, but for those that the server unsets;
+    /// then the server's own.
     ///
-    /// A host value that begins with `()` is dropped: old shells take it for a function and run what follows.
+    /// A host value that begins with `()` is dropped: old shells take it for a function and run
+    /// what follows.
     fn from_host(
         host: impl Iterator<Item = (OsString, OsString)>,
         patterns: &[String],
@@ -167,7 +172,8 @@ mod tests {
         );
     }
 
-    /// S-48: what was asked for by name is as secret as what was written down; what every child gets is not.
+    /// S-48: what was asked for by name is as secret as what was written down; what every child
+    /// gets is not.
     #[test]
     fn what_patterns_bring_is_a_secret_and_the_base_is_none() {
         let host = [("PATH", "/usr/bin"), ("NPM_TOKEN", "canary-1"), ("OTHER", "canary-2")];

@@ -10,12 +10,13 @@ use super::path_search::{HINT_TILDE, reason, with_errno};
 use crate::base::escape::escape_line;
 use crate::{Error, ErrorCode, Result, bounded};
 
-/// Reads the file of variables of an admitted server; a relative path begins at the workspace. Blocks for as long as the file
-/// system does.
+/// Reads the file of variables of an admitted server; a relative path begins at the workspace.
+/// Blocks for as long as the file system does.
 ///
 /// # Errors
-/// `invalid_config` in the terms of the settings file, with `detail.env_file`, for a file that is missing, no file, larger than
-/// 1 MiB, no UTF-8 or that has a line that is none of such files. It shows nothing of what is in it.
+/// `invalid_config` in the terms of the settings file, with `detail.env_file`, for a file that is
+/// missing, no file, larger than 1 MiB, no UTF-8 or that has a line that is none of such files. It
+/// shows nothing of what is in it.
 pub(crate) fn read_env_file(
     template: &Template,
     path: &str,

@@ -1,4 +1,5 @@
-//! The interpreter that the first line of a script names: the system says of one that is missing no more than "no such file".
+//! The interpreter that the first line of a script names: the system says of one that is missing no
+//! more than "no such file".
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -43,7 +44,8 @@ impl FirstLine {
     }
 }
 
-/// Whether the interpreter of a program that is a script can be executed. What cannot be read is left to the system, which says why.
+/// Whether the interpreter of a program that is a script can be executed. What cannot be read is
+/// left to the system, which says why.
 ///
 /// # Errors
 /// `spawn_failed` with `detail.command`, `detail.interpreter` and `detail.errno`.
@@ -62,8 +64,9 @@ pub(crate) fn check_interpreter(
     }
 }
 
-/// What executes a script, as its first line names it: the program that `env` is to look for in `path`, or the one that stands there.
-/// With it the file that this is, if there is one. Only looks.
+/// What executes a script, as its first line names it: the program that `env` is to look for in
+/// `path`, or the one that stands there. With it the file that this is, if there is one. Only
+/// looks.
 pub(crate) fn interpreter(
     script: &Path,
     cwd: &Path,

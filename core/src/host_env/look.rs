@@ -34,7 +34,8 @@ struct FileSnapshot {
 }
 
 impl StartSnapshot {
-    /// Looks at the program, and as far as it is a script at its interpreter, which may be one in turn. It reads them.
+    /// Looks at the program, and as far as it is a script at its interpreter, which may be one in
+    /// turn. It reads them.
     pub(crate) fn at(found: &FoundProgram) -> StartSnapshot {
         let (mut files, mut is_binary) = (Vec::new(), true);
         let mut next = Some((StartFile::Program, found.program.clone()));

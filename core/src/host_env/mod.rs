@@ -1,4 +1,5 @@
-//! What of this process and its file system goes into a server: variables, folders, programs (SPEC 10.5, 10.6).
+//! What of this process and its file system goes into a server: variables, folders, programs (SPEC
+//! 10.5, 10.6).
 //!
 //! Everything but [`runners::make`] only looks, so that it may be done for a server that nobody has
 //! admitted; a file of variables is read once the server is admitted; files of values are read when

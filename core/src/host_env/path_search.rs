@@ -17,7 +17,8 @@ use crate::{Error, ErrorCode, Result};
 pub(crate) struct FoundProgram {
     /// Its working directory: an absolute path, which may name nothing.
     pub cwd: PathBuf,
-    /// The program: an absolute path. Links in it are not resolved, since many programs look at the name they were called by.
+    /// The program: an absolute path. Links in it are not resolved, since many programs look at the
+    /// name they were called by.
     pub program: PathBuf,
     /// Where the child looks for programs.
     pub search: Option<OsString>,
@@ -59,7 +60,8 @@ impl FoundProgram {
     }
 }
 
-/// The absolute path of a server's working directory: its own `cwd`, which may begin at the workspace, or the workspace.
+/// The absolute path of a server's working directory: its own `cwd`, which may begin at the
+/// workspace, or the workspace.
 pub(crate) fn folder(spec: &StdioSpec, workspace: &Path) -> PathBuf {
     let cwd = match &spec.cwd {
         Some(cwd) => workspace.join(cwd),
@@ -68,7 +70,8 @@ pub(crate) fn folder(spec: &StdioSpec, workspace: &Path) -> PathBuf {
     std::path::absolute(&cwd).unwrap_or(cwd)
 }
 
-/// Finds the program of a server, for its start and for whoever is asked about it (S-08). Only looks.
+/// Finds the program of a server, for its start and for whoever is asked about it (S-08). Only
+/// looks.
 ///
 /// # Errors
 /// `spawn_failed` with `detail.command` and `detail.errno`.
@@ -168,8 +171,8 @@ fn hint_of_relative(command: &str) -> &'static str {
 /// What is said of a `~` that was taken as it is.
 pub(super) const HINT_TILDE: &str = "write the whole path: only in a settings file, and only alone or before a `/`, is `~` the home folder of this user";
 
-/// The program that a command which is a whole line of a shell begins with: the shortest beginning that is a program, or else the
-/// first word, where that is no path. The rest of it may be secret.
+/// The program that a command which is a whole line of a shell begins with: the shortest beginning
+/// that is a program, or else the first word, where that is no path. The rest of it may be secret.
 fn first_of_line<'a>(command: &'a str, path: Option<&OsStr>, cwd: &Path) -> Option<&'a str> {
     let blanks = command.match_indices(char::is_whitespace).map(|(at, _)| &command[..at]);
     let mut beginnings = blanks.filter(|beginning| !beginning.is_empty()).take(WORDS_MAX);
@@ -191,7 +194,8 @@ fn command_line(server: &str, program: &str, error: &io::Error) -> Error {
         .with_hint("leave the program alone in `command`, and put its arguments into `args`")
 }
 
-/// A command was found and could not be started, trying to take that step. Never says an argument or a value of the environment.
+/// A command was found and could not be started, trying to take that step. Never says an argument
+/// or a value of the environment.
 pub(crate) fn failure(server: &str, command: &str, step: &str, error: &io::Error) -> Error {
     let shown = escape_line(command.as_bytes());
     let message =
@@ -255,7 +259,8 @@ pub(super) fn reason(error: &io::Error) -> String {
 /// Where commands are looked for when the child's environment has no `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The absolute path of a command: a name is looked up in `path`, anything with a separator is taken from `cwd`.
+/// The absolute path of a command: a name is looked up in `path`, anything with a separator is
+/// taken from `cwd`.
 ///
 /// # Errors
 /// `NotFound`, or `PermissionDenied` when only files were found that cannot be executed.
@@ -290,8 +295,8 @@ fn names(command: &str) -> Vec<String> {
     if cfg!(windows) { names_on_windows(command) } else { vec![command.to_owned()] }
 }
 
-/// On Windows only a file with one of these endings is a program: `npx` is a script for other systems, which lies beside
-/// `npx.cmd`.
+/// On Windows only a file with one of these endings is a program: `npx` is a script for other
+/// systems, which lies beside `npx.cmd`.
 fn names_on_windows(command: &str) -> Vec<String> {
     const ENDINGS: [&str; 4] = [".com", ".exe", ".bat", ".cmd"];
     let lower = command.to_ascii_lowercase();
@@ -402,7 +407,8 @@ mod tests {
         assert_eq!(told("./bin", "/bin").0, "the command ./bin cannot be used: is a directory");
     }
 
-    /// SPEC 18.10: what a shell would take apart is told as such, and its arguments, which may be secret, are not shown.
+    /// SPEC 18.10: what a shell would take apart is told as such, and its arguments, which may be
+    /// secret, are not shown.
     #[test]
     fn a_command_line_in_the_command_is_told_as_one() {
         let told = |command: &str| {

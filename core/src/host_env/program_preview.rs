@@ -8,9 +8,11 @@ use trunkline_pool::expand::LookedUp;
 use super::{Environment, FoundProgram, program};
 use crate::Result;
 
-/// Finds the program that a server's start would execute; `None` where no program is started. Only looks.
+/// Finds the program that a server's start would execute; `None` where no program is started. Only
+/// looks.
 ///
-/// `inherit_env` is the pool's. The working directory need not be there, and is the workspace where it waits for an answer.
+/// `inherit_env` is the pool's. The working directory need not be there, and is the workspace where
+/// it waits for an answer.
 ///
 /// # Errors
 /// `spawn_failed` with `detail.command` and `detail.errno`.
@@ -26,8 +28,8 @@ pub(crate) fn looked_up_program(
     program(server, &stdio, workspace, &environment).map(Some)
 }
 
-/// As much of a server as is known before anybody is asked. Of its environment that is the path alone, since the rest of it still
-/// holds variables.
+/// As much of a server as is known before anybody is asked. Of its environment that is the path
+/// alone, since the rest of it still holds variables.
 pub(crate) fn known_of(stdio: &StdioSpec, looked_up: &LookedUp) -> StdioSpec {
     let mut stdio = stdio.clone();
     if looked_up.folder_waits {

@@ -1,7 +1,7 @@
 //! The folder in which runners of packages work that the workspace names (SPEC 12.10).
 //!
-//! Such a runner prefers what it finds in the folder where it starts: packages, settings, another registry. In the workspace that is what a
-//! repository brings, and nobody was shown it.
+//! Such a runner prefers what it finds in the folder where it starts: packages, settings, another
+//! registry. In the workspace that is what a repository brings, and nobody was shown it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ use trunkline_pool::settings::Platform;
 use crate::Result;
 use crate::storage::{DirPurpose, OwnFile, host_variable, user_folder};
 
-/// Gives a runner of packages that folder, unless its entry names one. Where no folder of the user is known, it works in the workspace.
+/// Gives a runner of packages that folder, unless its entry names one. Where no folder of the user
+/// is known, it works in the workspace.
 pub(crate) fn settle(spec: &mut ServerSpec) {
     let Transport::Stdio(stdio) = &mut spec.transport else { return };
     if stdio.cwd.is_none() && is_package_runner(stdio) {

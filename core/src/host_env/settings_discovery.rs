@@ -9,14 +9,16 @@ use trunkline_pool::settings::{FileScope, Folders, KnownFile, Platform, known_fi
 /// Lists the settings files of products that exist for this user and a workspace, in the order of
 /// `docs/reference/settings.md`: within a product the least of its sources first.
 ///
-/// The empty path is the current directory. Only whether each known path is a file is looked up; nothing is opened, and nothing
-/// is written. A file that cannot be looked at counts as absent. The user's folders are those that the environment says: `HOME`,
-/// `XDG_CONFIG_HOME`, on Windows `USERPROFILE` and `APPDATA`.
+/// The empty path is the current directory. Only whether each known path is a file is looked up;
+/// nothing is opened, and nothing is written. A file that cannot be looked at counts as absent. The
+/// user's folders are those that the environment says: `HOME`, `XDG_CONFIG_HOME`, on Windows
+/// `USERPROFILE` and `APPDATA`.
 pub fn detect(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
     known(workspace.as_ref(), |found| found.is_file())
 }
 
-/// The known places where something stands that is no file: whoever looks for the settings there is to hear of it.
+/// The known places where something stands that is no file: whoever looks for the settings there is
+/// to hear of it.
 #[doc(hidden)]
 pub fn misfits(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
     known(workspace.as_ref(), |found| !found.is_file())
@@ -36,7 +38,8 @@ pub(crate) fn known_scope(path: &Path, workspace: &Path) -> Option<Scope> {
     files.into_iter().find(|file| Path::new(&file.path) == path).map(|file| file.scope.into())
 }
 
-/// The folder of the project that a file belongs to by its place, where that is not the workspace, and the file not the user's.
+/// The folder of the project that a file belongs to by its place, where that is not the workspace,
+/// and the file not the user's.
 pub(crate) fn project_of<'a>(path: &'a Path, workspace: &Path) -> Option<&'a Path> {
     if path.starts_with(workspace) || known_scope(path, workspace).is_some() {
         return None;

@@ -67,8 +67,8 @@ fn found(entry: &Value, workspace: &Path) -> Result<FoundProgram> {
     shown
 }
 
-/// S-08, SPEC 10.5: one look-up for the approval and the start: absolute, in the path that the entry sets, past relative
-/// entries.
+/// S-08, SPEC 10.5: one look-up for the approval and the start: absolute, in the path that the
+/// entry sets, past relative entries.
 #[test]
 fn the_program_that_is_shown_is_the_one_that_would_start() {
     let folder = Place::new();
@@ -181,7 +181,8 @@ fn env_file_error(folder: &Place, path: &str) -> Error {
     read_env_file(&template, path, &folder.0).unwrap_err()
 }
 
-/// SPEC 10.6, 10.7: a file of variables that cannot be read is named, with the field that names it, and nothing of it is shown.
+/// SPEC 10.6, 10.7: a file of variables that cannot be read is named, with the field that names it,
+/// and nothing of it is shown.
 #[test]
 fn a_file_of_variables_is_read_or_named() {
     let folder = Place::new();
@@ -228,7 +229,8 @@ async fn output_of(line: &str) -> Result<String> {
     run_command(&Arc::from("one"), line, Path::new("/"), &[], &SearchCache::default()).await
 }
 
-/// SPEC 10.5: a command runs without a shell, in the workspace, and what it prints is the value without the line break at its end.
+/// SPEC 10.5: a command runs without a shell, in the workspace, and what it prints is the value
+/// without the line break at its end.
 #[tokio::test]
 async fn what_a_command_prints_is_a_value() {
     for (line, expected) in [
@@ -244,7 +246,8 @@ async fn what_a_command_prints_is_a_value() {
     }
 }
 
-/// SPEC 10.5: what fails is no value, and neither its arguments nor what it printed are in the error.
+/// SPEC 10.5: what fails is no value, and neither its arguments nor what it printed are in the
+/// error.
 #[tokio::test]
 async fn a_command_that_fails_gives_no_value() {
     for (line, why) in [

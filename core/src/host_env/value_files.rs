@@ -21,17 +21,19 @@ pub(crate) fn with_values(server: &str, spec: &ServerSpec) -> Result<ServerSpec>
     Ok(out)
 }
 
-/// A value of an admitted server with what its files say in place. Blocks for as long as the file system does.
+/// A value of an admitted server with what its files say in place. Blocks for as long as the file
+/// system does.
 ///
 /// # Errors
-/// `invalid_config` with `detail.path`, the field, and `detail.file`, for a file that is missing, no regular file, larger than
-/// 64 KiB, no UTF-8, empty, that holds a NUL character, or that leads out of where it was approved. It shows nothing of what is in it.
+/// `invalid_config` with `detail.path`, the field, and `detail.file`, for a file that is missing,
+/// no regular file, larger than 64 KiB, no UTF-8, empty, that holds a NUL character, or that leads
+/// out of where it was approved. It shows nothing of what is in it.
 pub(crate) fn value_of_files(server: &str, value: &ValueOfFiles) -> Result<String> {
     value.joined(|path, within| read(server, &value.field, (Path::new(path), within)))
 }
 
-/// Whether a file is outside of a folder, through every link of its path. One that is not there is where its folder is; a link that
-/// leads nowhere may lead anywhere.
+/// Whether a file is outside of a folder, through every link of its path. One that is not there is
+/// where its folder is; a link that leads nowhere may lead anywhere.
 pub(crate) fn leads_out(file: &Path, folder: &Path) -> bool {
     let there = file.canonicalize().or_else(|error| match (file.parent(), file.file_name()) {
         (Some(parent), Some(name)) if file.symlink_metadata().is_err() => {
@@ -72,7 +74,8 @@ mod tests {
     use super::*;
     use crate::folder::Folder;
 
-    /// SPEC 18.9: which files are values, and what is said of the others. Nothing of what they hold is shown.
+    /// SPEC 18.9: which files are values, and what is said of the others. Nothing of what they hold
+    /// is shown.
     #[cfg(unix)]
     #[test]
     fn a_value_is_a_regular_file_of_at_most_64_kib() {

@@ -9,7 +9,8 @@ use trunkline_pool::settings::Platform;
 use super::child_env::folded;
 use super::settings_discovery::home_folder;
 
-/// The environment and the folders of this process at one moment. No `Debug`: the environment holds secrets.
+/// The environment and the folders of this process at one moment. No `Debug`: the environment holds
+/// secrets.
 pub(crate) struct HostVariables {
     environment: HashMap<String, String>,
     workspace: Option<String>,

@@ -6,7 +6,8 @@ use trunkline_pool::config::StdioSpec;
 use super::Environment;
 use crate::{Error, ErrorCode};
 
-/// Names of variables, in upper case, that programs find proxies by. Most of them are read in lower case too.
+/// Names of variables, in upper case, that programs find proxies by. Most of them are read in lower
+/// case too.
 pub(crate) const PROXIES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -30,7 +31,8 @@ pub(crate) const CERTIFICATES: &[&str] = &[
     "NPM_CONFIG_CAFILE",
 ];
 
-/// What programs say, in lower case, when they do not get to where they want, or do not trust who is there.
+/// What programs say, in lower case, when they do not get to where they want, or do not trust who
+/// is there.
 const SIGNS: [&str; 16] = [
     "certificate",
     "issuer",
@@ -50,8 +52,8 @@ const SIGNS: [&str; 16] = [
     "dns error",
 ];
 
-/// The variables of this process that a server would need to reach the network as this process does, and that it is not given, in
-/// order.
+/// The variables of this process that a server would need to reach the network as this process
+/// does, and that it is not given, in order.
 pub(crate) fn withheld(spec: &StdioSpec, inherit_env: &[String]) -> Vec<String> {
     let given = Environment::of_child(spec, inherit_env).into_variables();
     let given: Vec<String> =
@@ -70,7 +72,8 @@ pub(crate) fn withheld(spec: &StdioSpec, inherit_env: &[String]) -> Vec<String> 
     withheld
 }
 
-/// The error of a start, with what the server may have lacked. One that says something else of itself is left as it is.
+/// The error of a start, with what the server may have lacked. One that says something else of
+/// itself is left as it is.
 pub(crate) fn with_withheld(error: Error, spec: &StdioSpec, inherit_env: &[String]) -> Error {
     let may_lack = match error.code() {
         ErrorCode::Timeout => true,

@@ -1,4 +1,5 @@
-//! What a person who mends a machine is told without a pool: which program a server would run, and where files of the library are.
+//! What a person who mends a machine is told without a pool: which program a server would run, and
+//! where files of the library are.
 
 mod folders;
 mod network;
@@ -22,12 +23,14 @@ use crate::Result;
 use crate::host_env::{HostVariables, looked_up_program};
 use crate::storage::{DirPurpose, host_variable, user_folder};
 
-/// The program that the start of a server would execute, by the very look-up of that start; `None` for one that starts no program. Only looks.
+/// The program that the start of a server would execute, by the very look-up of that start; `None`
+/// for one that starts no program. Only looks.
 ///
 /// The empty path is the current directory.
 ///
 /// # Errors
-/// `spawn_failed` when there is none, with `detail.command`; `invalid_config` and `undefined_variable` of the fields that are looked at.
+/// `spawn_failed` when there is none, with `detail.command`; `invalid_config` and
+/// `undefined_variable` of the fields that are looked at.
 pub fn find_program(
     server: &str,
     template: &Template,
@@ -40,7 +43,8 @@ pub fn find_program(
     Ok(found.map(|found| found.program))
 }
 
-/// The folders of this user in which the library keeps files that no option names; they need not be there.
+/// The folders of this user in which the library keeps files that no option names; they need not be
+/// there.
 pub fn own_folders() -> Vec<PathBuf> {
     let folder = |purpose| user_folder(purpose, Platform::current(), host_variable).ok();
     let mut folders: Vec<PathBuf> =

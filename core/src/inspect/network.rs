@@ -33,7 +33,8 @@ pub struct Way {
     pub signs_in_straight: bool,
 }
 
-/// The way to a remote server, by the rules of its connection; `None` for one that is not remote. Nothing is sent.
+/// The way to a remote server, by the rules of its connection; `None` for one that is not remote.
+/// Nothing is sent.
 ///
 /// # Errors
 /// `invalid_config` and `undefined_variable` of the fields that are looked at.
@@ -91,7 +92,8 @@ pub fn proxy_variables() -> &'static [&'static str] {
     PROXIES
 }
 
-/// The variables that are to name a proxy, and whose value is none: what would go by them is refused.
+/// The variables that are to name a proxy, and whose value is none: what would go by them is
+/// refused.
 pub fn misread_proxies() -> Vec<&'static str> {
     misread()
 }

@@ -30,8 +30,9 @@ pub struct LoginShell {
     pub path: Option<String>,
 }
 
-/// Runs a shell as a login shell at a terminal would run, with the environment of a child and without the `PATH` of this process. It has no
-/// input; its time and its output are bounded, and all that it started is ended. `Err` says in words why it told nothing.
+/// Runs a shell as a login shell at a terminal would run, with the environment of a child and
+/// without the `PATH` of this process. It has no input; its time and its output are bounded, and
+/// all that it started is ended. `Err` says in words why it told nothing.
 ///
 /// # Errors
 /// Never fails; the type is what `wait` expects.

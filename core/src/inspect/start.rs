@@ -109,7 +109,8 @@ pub fn find_start(
     }))
 }
 
-/// The names of the host's variables that a server gets: those that all get, and those that it asks for.
+/// The names of the host's variables that a server gets: those that all get, and those that it asks
+/// for.
 fn from_host(written: &StdioSpec, inherit_env: &[String]) -> (Vec<String>, Vec<String>) {
     let names = |spec: &StdioSpec, patterns: &[String]| -> BTreeSet<String> {
         let given = Environment::of_child(spec, patterns).into_variables();

@@ -1,9 +1,11 @@
-//! Which addresses a flow may reach (S-30, S-31): a server, or whoever answers in its name, chooses them.
+//! Which addresses a flow may reach (S-30, S-31): a server, or whoever answers in its name, chooses
+//! them.
 //!
-//! The server's own origin was configured, so it may be anything. Whatever else is named must be public, and reached by https. What the
-//! user or the host configures beside it may be anything too, and their server on this machine may name others on this machine, as in
-//! development and in tests. A source whose servers need approval chooses neither (SPEC 12.9): whoever approved it saw its addresses, and
-//! not what they lead to.
+//! The server's own origin was configured, so it may be anything. Whatever else is named must be
+//! public, and reached by https. What the user or the host configures beside it may be anything
+//! too, and their server on this machine may name others on this machine, as in development and in
+//! tests. A source whose servers need approval chooses neither (SPEC 12.9): whoever approved it saw
+//! its addresses, and not what they lead to.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -55,14 +57,15 @@ impl Guard {
         &self.home
     }
 
-    /// Whether an address has an origin that may be anything: the server's own, or one that the user or the host configured.
+    /// Whether an address has an origin that may be anything: the server's own, or one that the
+    /// user or the host configured.
     pub(crate) fn is_configured(&self, url: &Url) -> bool {
         let is_its = |known: &Url| known.origin() == url.origin();
         is_its(&self.home) || (self.author == Author::Host && self.configured.iter().any(is_its))
     }
 
-    /// Checks what is asked of a proxy, which resolves names where nobody here sees what they lead to. For a source whose servers need
-    /// approval no more is asked than what the approval showed.
+    /// Checks what is asked of a proxy, which resolves names where nobody here sees what they lead
+    /// to. For a source whose servers need approval no more is asked than what the approval showed.
     ///
     /// # Errors
     /// `protocol`, with `detail.refused`.
@@ -115,7 +118,8 @@ impl Guard {
         }
     }
 
-    /// Checks an address that secrets are sent to, or that a person is sent to: https, or a server on this machine.
+    /// Checks an address that secrets are sent to, or that a person is sent to: https, or a server
+    /// on this machine.
     ///
     /// # Errors
     /// As [`check`](Self::check).
@@ -161,8 +165,8 @@ fn is_loopback(host: &Host<&str>) -> bool {
     }
 }
 
-/// Resolves names, and gives back no address that must not be reached. What it gives back is what is connected to, so that
-/// a second answer of the name's owner counts for nothing.
+/// Resolves names, and gives back no address that must not be reached. What it gives back is what
+/// is connected to, so that a second answer of the name's owner counts for nothing.
 pub(crate) struct PublicNames {
     /// Addresses of this machine count as public.
     pub loopback: bool,
@@ -189,7 +193,8 @@ impl Resolve for PublicNames {
     }
 }
 
-/// These addresses, unless one of them must not be reached: a name that leads to both kinds is made to.
+/// These addresses, unless one of them must not be reached: a name that leads to both kinds is made
+/// to.
 ///
 /// # Errors
 /// A sentence.
@@ -237,7 +242,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !RESERVED_V4.iter().any(|(network, bits)| within(*network, *bits))
 }
 
-/// Networks that are this machine's, private, shared, reserved, for documents, or for many (IANA's special-purpose registry).
+/// Networks that are this machine's, private, shared, reserved, for documents, or for many (IANA's
+/// special-purpose registry).
 const RESERVED_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -256,8 +262,8 @@ const RESERVED_V4: &[([u8; 4], u32)] = &[
     ([240, 0, 0, 0], 4),
 ];
 
-/// Only what is handed out, and of that nothing which holds an address of the other kind or stands for no host: mapped
-/// addresses, NAT64 and local ones are outside of it, 6to4 and Teredo inside.
+/// Only what is handed out, and of that nothing which holds an address of the other kind or stands
+/// for no host: mapped addresses, NAT64 and local ones are outside of it, 6to4 and Teredo inside.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
     let handed_out = segments[0] & 0xe000 == 0x2000;

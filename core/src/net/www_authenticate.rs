@@ -14,8 +14,8 @@ pub(crate) struct Challenge {
 }
 
 impl Challenge {
-    /// Reads the first `Bearer` challenge of these header values. What cannot be read is as good as absent: a refusal without
-    /// a challenge is a refusal too.
+    /// Reads the first `Bearer` challenge of these header values. What cannot be read is as good as
+    /// absent: a refusal without a challenge is a refusal too.
     pub(crate) fn of<'a>(values: impl Iterator<Item = &'a str>) -> Challenge {
         let mut found = values.flat_map(|value| Reader { rest: value }.challenges());
         let bearer = found.find(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
@@ -27,7 +27,8 @@ impl Challenge {
                 "resource_metadata" => &mut challenge.resource_metadata,
                 _ => continue,
             };
-            // Of a parameter that comes twice the first counts, as with every header that a proxy may add to.
+            // Of a parameter that comes twice the first counts, as with every header that a proxy
+            // may add to.
             field.get_or_insert(value);
         }
         challenge
@@ -39,8 +40,9 @@ impl Challenge {
         found.iter().any(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
     }
 
-    /// What it says of where to sign in, for a reader that takes a parameter by its name alone, whatever stands around it: nothing but
-    /// the scopes and the metadata, and nothing at all where these are of another origin than the server (S-31).
+    /// What it says of where to sign in, for a reader that takes a parameter by its name alone,
+    /// whatever stands around it: nothing but the scopes and the metadata, and nothing at all where
+    /// these are of another origin than the server (S-31).
     pub(crate) fn of_home(&self, home: &Url) -> Option<String> {
         let metadata = match self.resource_metadata.as_deref() {
             Some(pointer) => {
@@ -108,7 +110,8 @@ impl Reader<'_> {
     }
 
     fn token(&mut self) -> Option<String> {
-        // `/`, `:` and the padding of a bare credential are no part of tokens, but servers write them unquoted.
+        // `/`, `:` and the padding of a bare credential are no part of tokens, but servers write
+        // them unquoted.
         let ends = |c: char| c.is_ascii_whitespace() || ",=\"".contains(c);
         let end = self.rest.find(ends).unwrap_or(self.rest.len());
         let (token, rest) = self.rest.split_at(end);

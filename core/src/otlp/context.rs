@@ -7,8 +7,8 @@ use opentelemetry::trace::SpanContext;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// `_meta` with the trace in it. Nothing when it is to stay as it is: it has a trace already, or is no object, which is refused where
-/// it is put into the request.
+/// `_meta` with the trace in it. Nothing when it is to stay as it is: it has a trace already, or is
+/// no object, which is refused where it is put into the request.
 pub(super) fn joined(meta: Option<&str>, span: &SpanContext) -> Option<String> {
     let meta = meta.map(str::trim).filter(|meta| !meta.is_empty()).unwrap_or("{}");
     let members = members(meta)?;

@@ -1,7 +1,8 @@
 //! The exporter: batches of spans and metrics, by OTLP over HTTP.
 //!
 //! 1. Nothing of it runs on a host's thread but putting a span into a queue, and a shutdown.
-//! 2. Once a shutdown has begun, whatever is sent ends by its deadline: a receiver that is silent holds nobody up.
+//! 2. Once a shutdown has begun, whatever is sent ends by its deadline: a receiver that is silent
+//!    holds nobody up.
 //! 3. A shutdown leaves no thread and no descriptor; in a forked child it touches nothing.
 
 use std::collections::HashMap;
@@ -27,12 +28,14 @@ use crate::{Error, ErrorCode, Result};
 
 /// Where telemetry is sent, and how.
 ///
-/// What is not given here, the SDK takes from the environment, by the names that OpenTelemetry gives: `OTEL_SERVICE_NAME`,
-/// `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_SCHEDULE_DELAY`, `OTEL_TRACES_SAMPLER` and their like.
+/// What is not given here, the SDK takes from the environment, by the names that OpenTelemetry
+/// gives: `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_EXPORTER_OTLP_HEADERS`,
+/// `OTEL_BSP_SCHEDULE_DELAY`, `OTEL_TRACES_SAMPLER` and their like.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Export {
-    /// The address of a receiver, `http` or `https`, to which `/v1/traces` and `/v1/metrics` are added.
+    /// The address of a receiver, `http` or `https`, to which `/v1/traces` and `/v1/metrics` are
+    /// added.
     pub endpoint: String,
     /// Headers of each request, such as a key of the receiver's. They are never shown.
     pub headers: Vec<(String, String)>,

@@ -1,4 +1,5 @@
-//! What pools have and do at one moment, as gauges: the numbers of the pools' page of metrics, summed over the pools.
+//! What pools have and do at one moment, as gauges: the numbers of the pools' page of metrics,
+//! summed over the pools.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -80,7 +81,8 @@ pub(super) fn register(meter: &Meter, pools: &Arc<Pools>) {
     }
 }
 
-/// For so long nobody looks again: longer than one collection takes, and shorter than the time between two.
+/// For so long nobody looks again: longer than one collection takes, and shorter than the time
+/// between two.
 const SEEN_FOR: Duration = Duration::from_millis(200);
 
 /// The names of the conventions' form, of which a collector makes those of the page again.

@@ -1,8 +1,10 @@
-//! Spans and metrics after OpenTelemetry's conventions for MCP, and their export by OTLP. Feature `otlp`.
+//! Spans and metrics after OpenTelemetry's conventions for MCP, and their export by OTLP. Feature
+//! `otlp`.
 //!
-//! A host makes one [`Telemetry`] and gives it to its pools. Each request of a session or lease then is a span, a child of the
-//! host's current one, whose `traceparent` goes to the server in the request's `_meta`; requests, connections and pools are
-//! counted. Where that goes is either an address that takes OTLP over HTTP ([`Export`]), or what the host has of the crates
+//! A host makes one [`Telemetry`] and gives it to its pools. Each request of a session or lease
+//! then is a span, a child of the host's current one, whose `traceparent` goes to the server in the
+//! request's `_meta`; requests, connections and pools are counted. Where that goes is either an
+//! address that takes OTLP over HTTP ([`Export`]), or what the host has of the crates
 //! `opentelemetry` 0.33 ([`Telemetry::through`]).
 //!
 //! ```no_run
@@ -29,15 +31,18 @@
 //! | counters `trunkline.call.errors`, `trunkline.sent`, `trunkline.received` (bytes) | `server`; errors also `error.type` |
 //! | gauges `trunkline.servers`, `trunkline.server.up`, … | what [`Pool::metrics`](crate::Pool::metrics) has, summed over the pools that are open |
 //!
-//! `error.type` is the code of a JSON-RPC error (spans alone), `tool_error`, or [`ErrorCode::name`](crate::ErrorCode::name).
-//! Nothing of arguments, results, headers or environments is told, nor the words of errors, nor `mcp.session.id`, which is what
-//! lets a client in; the address of a resource is told without user, password, query and fragment. A text is cut after 1,024 bytes.
+//! `error.type` is the code of a JSON-RPC error (spans alone), `tool_error`, or
+//! [`ErrorCode::name`](crate::ErrorCode::name). Nothing of arguments, results, headers or
+//! environments is told, nor the words of errors, nor `mcp.session.id`, which is what lets a client
+//! in; the address of a resource is told without user, password, query and fragment. A text is cut
+//! after 1,024 bytes.
 //!
 //! # What goes wrong
 //!
-//! Telling never waits: at most 2,048 spans are kept for the exporter's thread, and what comes when they are that many is lost.
-//! What a receiver refuses, or takes longer than [`Export::timeout`] for, is lost too; the first of such losses is logged as a
-//! warning. Metrics are totals, so that the next batch makes up for a lost one.
+//! Telling never waits: at most 2,048 spans are kept for the exporter's thread, and what comes when
+//! they are that many is lost. What a receiver refuses, or takes longer than [`Export::timeout`]
+//! for, is lost too; the first of such losses is logged as a warning. Metrics are totals, so that
+//! the next batch makes up for a lost one.
 
 mod context;
 mod export;
@@ -72,8 +77,8 @@ use crate::{Result, platform};
 
 /// What pools are watched with. Cheap to clone; all clones are one.
 ///
-/// Usable from any thread. Pools keep it, so that it ends with the last of them and of its clones; what an exporter has not sent
-/// by then is lost, unless [`shutdown`](Self::shutdown) came before.
+/// Usable from any thread. Pools keep it, so that it ends with the last of them and of its clones;
+/// what an exporter has not sent by then is lost, unless [`shutdown`](Self::shutdown) came before.
 #[derive(Clone)]
 pub struct Telemetry(Arc<TelemetryState>);
 
@@ -91,24 +96,29 @@ struct TelemetryState {
 }
 
 impl Telemetry {
-    /// Telemetry that is sent by OTLP over HTTP, in protobuf. It starts two threads, on which every signal is blocked; nothing
-    /// is sent before there is something to tell, nor is the address looked up.
+    /// Telemetry that is sent by OTLP over HTTP, in protobuf. It starts two threads, on which every
+    /// signal is blocked; nothing is sent before there is something to tell, nor is the address
+    /// looked up.
     ///
     /// # Errors
-    /// `invalid_argument` for an endpoint or header that cannot be sent to or with, `connect_failed` when the platform's trusted
-    /// roots cannot be read, `internal` when no thread can be started.
+    /// `invalid_argument` for an endpoint or header that cannot be sent to or with,
+    /// `connect_failed` when the platform's trusted roots cannot be read, `internal` when no thread
+    /// can be started.
     pub fn export(to: &Export) -> Result<Telemetry> {
         let exporter = Exporter::start(to)?;
         let (tracers, meters) = (exporter.tracers.clone(), exporter.meters.clone());
         Ok(Telemetry::new(&tracers, &meters, Some(exporter)))
     }
 
-    /// Telemetry that goes to the host's own providers. They stay the host's: it flushes them and shuts them down.
+    /// Telemetry that goes to the host's own providers. They stay the host's: it flushes them and
+    /// shuts them down.
     ///
-    /// Spans begin on the thread that starts a call, and mostly end on one of the library's, where nothing that a span passes may
-    /// block: a processor that keeps them for a thread of its own, such as the SDK's for batches, does not.
+    /// Spans begin on the thread that starts a call, and mostly end on one of the library's, where
+    /// nothing that a span passes may block: a processor that keeps them for a thread of its own,
+    /// such as the SDK's for batches, does not.
     ///
-    /// The global ones are `opentelemetry::global::tracer_provider()` and `opentelemetry::global::meter_provider()`.
+    /// The global ones are `opentelemetry::global::tracer_provider()` and
+    /// `opentelemetry::global::meter_provider()`.
     pub fn through<P>(tracers: &P, meters: &dyn MeterProvider) -> Telemetry
     where
         P: TracerProvider<Tracer: Tracer<Span: Send + Sync + 'static> + Send + Sync + 'static>,
@@ -141,11 +151,13 @@ impl Telemetry {
         }))
     }
 
-    /// Sends what waits, and ends the exporter: its threads, and whatever it has open. What is told later is lost.
+    /// Sends what waits, and ends the exporter: its threads, and whatever it has open. What is told
+    /// later is lost.
     ///
-    /// It blocks for `timeout` at most, or [five seconds](Self::SHUTDOWN_MAX), and then gives up what was not sent. Pools are
-    /// closed before, so that their last calls and the length of their connections are told. Repeating it does nothing, and so does
-    /// it in a forked child, or without an exporter of its own.
+    /// It blocks for `timeout` at most, or [five seconds](Self::SHUTDOWN_MAX), and then gives up
+    /// what was not sent. Pools are closed before, so that their last calls and the length of their
+    /// connections are told. Repeating it does nothing, and so does it in a forked child, or
+    /// without an exporter of its own.
     ///
     /// # Errors
     /// `timeout` when some of it was not taken by then.
@@ -209,8 +221,8 @@ impl Observer {
         self.0.as_ref().filter(is_here)
     }
 
-    /// A request begins: with its params and options, one of which carries its trace, and what has to be told of its end. `spec`
-    /// says where it goes, if that is known.
+    /// A request begins: with its params and options, one of which carries its trace, and what has
+    /// to be told of its end. `spec` says where it goes, if that is known.
     pub(crate) fn request<'a>(
         &self,
         called: (Callee<'_>, &'a str),
@@ -268,7 +280,8 @@ fn guarded<T>(told: impl FnOnce() -> T) -> Option<T> {
     told.inspect_err(|_| tracing::error!("telemetry panicked")).ok()
 }
 
-/// What carries a server's messages, as the conventions name it: first the transport, then what is spoken over it.
+/// What carries a server's messages, as the conventions name it: first the transport, then what is
+/// spoken over it.
 fn transport(spec: &ServerSpec) -> Vec<KeyValue> {
     let (transport, protocol) = match &spec.transport {
         Transport::Stdio(_) => ("pipe", None),

@@ -1,4 +1,5 @@
-//! The library without the feature `otlp`: nobody is told, and nothing of this is left in what is built.
+//! The library without the feature `otlp`: nobody is told, and nothing of this is left in what is
+//! built.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! How batches are sent: one request after another, each within its time and before the end of the exporter.
+//! How batches are sent: one request after another, each within its time and before the end of the
+//! exporter.
 
 use std::fmt;
 use std::pin::Pin;
@@ -25,7 +26,8 @@ pub(super) struct Sender(pub(super) Arc<Sending>);
 
 pub(super) struct Sending {
     client: reqwest::Client,
-    /// What the client works on: in the threads of the providers, which have no runtime. Present until drop.
+    /// What the client works on: in the threads of the providers, which have no runtime. Present
+    /// until drop.
     runtime: Option<tokio::runtime::Runtime>,
     timeout: Duration,
     deadline: watch::Receiver<Option<Instant>>,

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The program; empty where the build script could not make it.
 pub(super) const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/supervisor"));
 
-/// Forces one way: `group` lets no supervisor be started. For tests, and for hosts that may not have another process.
+/// Forces one way: `group` lets no supervisor be started. For tests, and for hosts that may not
+/// have another process.
 const CHOICE: &str = "TRUNKLINE_SUPERVISION";
 
 /// The process in which it turned out that no supervisor can run.
@@ -35,7 +36,8 @@ pub(super) fn may_pass(error: &io::Error) -> bool {
         || matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::BrokenPipe)
 }
 
-/// Puts the program in a file of its own, in a folder of its own, of which nothing is left when `with` has returned.
+/// Puts the program in a file of its own, in a folder of its own, of which nothing is left when
+/// `with` has returned.
 pub(super) fn in_file<T>(with: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     use std::hash::{BuildHasher, RandomState};
     let random = RandomState::new().hash_one(std::process::id());

@@ -1,7 +1,8 @@
 //! Servers of a host on macOS, told to a supervisor that ends what the host leaves (SPEC 9.8).
 //!
-//! The host starts its servers itself (`group`); the program in `core/supervisor/macos` follows them from outside.
-//! Between a server's start and the word of it lies a moment in which a killed host leaves it.
+//! The host starts its servers itself (`group`); the program in `core/supervisor/macos` follows
+//! them from outside. Between a server's start and the word of it lies a moment in which a killed
+//! host leaves it.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -31,12 +32,14 @@ struct MacosWatcher {
     unsent: Vec<u8>,
 }
 
-/// What may wait for a supervisor that does not read, because it is stopped, or the machine busy. Of a server beyond that it does not hear.
+/// What may wait for a supervisor that does not read, because it is stopped, or the machine busy.
+/// Of a server beyond that it does not hear.
 const UNSENT_BYTES_MAX: usize = 1 << 20;
 
 static CURRENT: OfProcess<Mutex<Option<MacosWatcher>>> = OfProcess::new();
 
-/// Starts the supervisor if there is none, and tells it of the servers that `live`: their pids, and when they started.
+/// Starts the supervisor if there is none, and tells it of the servers that `live`: their pids, and
+/// when they started.
 ///
 /// Blocks until it serves. Where none can run there is none, and `status` says so.
 pub(super) fn ensure(live: impl FnOnce() -> Vec<(libc::pid_t, u64)>) {
@@ -65,7 +68,8 @@ fn is_busy(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ETXTBSY)
 }
 
-/// Tells of a server, if there is somebody to tell. One that has ended is replaced with the next server.
+/// Tells of a server, if there is somebody to tell. One that has ended is replaced with the next
+/// server.
 pub(super) fn tell(word: WatcherMessage, pid: libc::pid_t, started: u64) {
     send(&mut lock(), word, pid, started);
 }
@@ -86,8 +90,8 @@ fn send(current: &mut Option<MacosWatcher>, word: WatcherMessage, pid: libc::pid
 }
 
 impl MacosWatcher {
-    /// Writes what the socket takes; what is left goes before the next word. The socket stays open: its end would be that of the host, and of
-    /// all its servers.
+    /// Writes what the socket takes; what is left goes before the next word. The socket stays open:
+    /// its end would be that of the host, and of all its servers.
     fn write(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match signals::write(self.socket.as_fd(), &self.unsent) {

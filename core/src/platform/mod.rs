@@ -1,8 +1,11 @@
-//! What is asked of the operating system by hand: processes, their pipes, signals. The one module with `unsafe`.
+//! What is asked of the operating system by hand: processes, their pipes, signals. The one module
+//! with `unsafe`.
 //!
-//! A server is started by [`launch`], which answers with its process and three pipes. On Linux a supervisor process
-//! holds it (`supervised`, and the program in `core/supervisor`); where none can run, the host does (`group`), on macOS
-//! with a supervisor beside it (`macos_watcher`); on Windows the kernel does (`windows`). Nothing here installs a signal handler, waits for a process that is not ours, or changes the host's own state.
+//! A server is started by [`launch`], which answers with its process and three pipes. On Linux a
+//! supervisor process holds it (`supervised`, and the program in `core/supervisor`); where none can
+//! run, the host does (`group`), on macOS with a supervisor beside it (`macos_watcher`); on Windows
+//! the kernel does (`windows`). Nothing here installs a signal handler, waits for a process that is
+//! not ours, or changes the host's own state.
 #![allow(unsafe_code)]
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]

@@ -12,7 +12,8 @@ use tokio::io::unix::AsyncFd;
 use super::fork::close_on_fork::NotInherited;
 use super::{Room, signals};
 
-/// The end that we write to. The reader reads the end once it is closed here, whatever a fork of this process does.
+/// The end that we write to. The reader reads the end once it is closed here, whatever a fork of
+/// this process does.
 #[derive(Debug)]
 pub(crate) struct WritePipe(AsyncFd<NotInherited<OwnedFd>>);
 
@@ -45,7 +46,8 @@ impl WritePipe {
         signals::write(self.0.get_ref().as_fd(), bytes)
     }
 
-    /// Bytes in the pipe that nobody has read, also after the reader's end; `None` where the system does not say.
+    /// Bytes in the pipe that nobody has read, also after the reader's end; `None` where the system
+    /// does not say.
     pub(crate) fn unread(&self) -> Option<usize> {
         // Elsewhere the writing end is not asked, or answers for the other direction.
         if cfg!(not(target_os = "linux")) {
@@ -81,12 +83,13 @@ impl ReadPipe {
         Ok(ReadPipe(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE)? }))
     }
 
-    /// Appends what can be read, at most as much as there is room for; 0 is the end of the stream, or no room. One task at a
-    /// time may wait in it.
+    /// Appends what can be read, at most as much as there is room for; 0 is the end of the stream,
+    /// or no room. One task at a time may wait in it.
     ///
     /// A dropped future has read nothing.
     pub(crate) async fn read(&self, into: &mut impl Room) -> io::Result<usize> {
-        // The one reader has a place of its own for its waker: `readable` would enter and leave a list for every frame.
+        // The one reader has a place of its own for its waker: `readable` would enter and leave a
+        // list for every frame.
         poll_fn(|context| self.poll_read(context, into)).await
     }
 
@@ -104,7 +107,8 @@ impl ReadPipe {
             let room = buffer.capacity() - buffer.len();
             match read_spare(self.0.get_ref().as_fd(), buffer) {
                 Ok(count) => {
-                    // A short read emptied the pipe: the next edge will tell, so that no second read is needed.
+                    // A short read emptied the pipe: the next edge will tell, so that no second
+                    // read is needed.
                     if count < room {
                         ready.clear_ready();
                     }
@@ -124,19 +128,22 @@ impl ReadPipe {
         read_spare(self.0.get_ref().as_fd(), buffer)
     }
 
-    /// Takes it away from the runtime, for threads that wait by themselves; itself where they cannot.
+    /// Takes it away from the runtime, for threads that wait by themselves; itself where they
+    /// cannot.
     pub(crate) fn lend(self) -> Result<LentPipe, ReadPipe> {
         Ok(LentPipe(self.0.into_inner()))
     }
 }
 
 impl LentPipe {
-    /// Appends what can be read as soon as anything can; 0 is the end of the stream, or no room. Blocks the thread, at most so long.
+    /// Appends what can be read as soon as anything can; 0 is the end of the stream, or no room.
+    /// Blocks the thread, at most so long.
     ///
     /// # Errors
     /// `WouldBlock` when nothing came; `Interrupted` when the thread had a signal meanwhile.
     pub(crate) fn read_within(&self, wait: Duration, buffer: &mut Vec<u8>) -> io::Result<usize> {
-        // A server that shares the core has mostly answered by now: a question costs less than a wait.
+        // A server that shares the core has mostly answered by now: a question costs less than a
+        // wait.
         match self.read_now(buffer) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             read => return read,
@@ -188,12 +195,14 @@ impl PipeCopy {
 fn read_spare(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> io::Result<usize> {
     let spare = buffer.spare_capacity_mut();
     loop {
-        // SAFETY: the descriptor is borrowed for the call; the spare capacity is writable for its length.
+        // SAFETY: the descriptor is borrowed for the call; the spare capacity is writable for its
+        // length.
         let count = unsafe { libc::read(fd.as_raw_fd(), spare.as_mut_ptr().cast(), spare.len()) };
         match usize::try_from(count) {
             Ok(count) => {
                 let length = buffer.len() + count;
-                // SAFETY: the kernel initialised `count` bytes, and `count` is at most the spare capacity.
+                // SAFETY: the kernel initialised `count` bytes, and `count` is at most the spare
+                // capacity.
                 unsafe { buffer.set_len(length) };
                 return Ok(count);
             }
@@ -207,8 +216,8 @@ fn read_spare(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> io::Result<usize> {
     }
 }
 
-/// A pipe whose two ends are closed on exec and numbered 3 or above, so that they survive being moved to 0, 1 and 2 in
-/// a child of a host that closed its own.
+/// A pipe whose two ends are closed on exec and numbered 3 or above, so that they survive being
+/// moved to 0, 1 and 2 in a child of a host that closed its own.
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
@@ -239,7 +248,8 @@ fn above_standard(fd: OwnedFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
-/// Makes reads and writes of this end return `WouldBlock`; the other end, the child's, stays blocking.
+/// Makes reads and writes of this end return `WouldBlock`; the other end, the child's, stays
+/// blocking.
 pub(super) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     // SAFETY: reads and sets the flags of an open descriptor.
     let result = unsafe {

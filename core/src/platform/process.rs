@@ -66,7 +66,8 @@ impl Process {
         }
     }
 
-    /// Sends a signal to the whole tree. A group may have to be killed again, for what it forked meanwhile.
+    /// Sends a signal to the whole tree. A group may have to be killed again, for what it forked
+    /// meanwhile.
     pub(crate) fn signal(&self, signal: TreeSignal) {
         match self {
             #[cfg(target_os = "linux")]

@@ -5,11 +5,13 @@
 pub(crate) struct ProcessStats {
     /// Memory that is resident; what processes share is counted in each.
     pub memory_bytes: u64,
-    /// Time on a processor since they started, that of the children included which they have waited for.
+    /// Time on a processor since they started, that of the children included which they have waited
+    /// for.
     pub cpu_ms: u64,
 }
 
-/// What each of these processes takes with all that descends from it; nothing for one that is not there.
+/// What each of these processes takes with all that descends from it; nothing for one that is not
+/// there.
 ///
 /// It reads the table of all processes, which takes microseconds for each of them.
 #[cfg(target_os = "linux")]
@@ -76,7 +78,8 @@ mod linux {
         Some(Row { parent: pid(1)?, session: pid(3)?, taken })
     }
 
-    /// The leader, what is in its session, and what descends from these or was left to the process that keeps the tree together.
+    /// The leader, what is in its session, and what descends from these or was left to the process
+    /// that keeps the tree together.
     pub(super) fn of_tree(table: &HashMap<u32, Row>, leader: u32) -> Option<ProcessStats> {
         let above = table.get(&leader)?.parent;
         let keeper = (above > 1 && above != std::process::id()).then_some(above);
@@ -132,7 +135,8 @@ mod tests {
         let ours = std::process::id();
         let table = HashMap::from([
             (ours, row(1, ours)),
-            // Under a keeper: a child, one of it with a session of its own, and one whose parent is gone.
+            // Under a keeper: a child, one of it with a session of its own, and one whose parent is
+            // gone.
             (10, row(ours, 10)),
             (11, row(10, 11)),
             (12, row(11, 11)),

@@ -1,4 +1,5 @@
-//! Signals: masks of our own threads, writes that cannot raise SIGPIPE in the host, and sending to a process.
+//! Signals: masks of our own threads, writes that cannot raise SIGPIPE in the host, and sending to
+//! a process.
 
 use std::cell::Cell;
 use std::io;
@@ -13,11 +14,12 @@ thread_local! {
     static BLOCKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Blocks every signal on the calling thread, for good. For threads of our own: the host's handlers then never run on
-/// them, and a write to a closed pipe is an error instead of a signal.
+/// Blocks every signal on the calling thread, for good. For threads of our own: the host's handlers
+/// then never run on them, and a write to a closed pipe is an error instead of a signal.
 pub(crate) fn block_all_signals() {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: `sigfillset` initialises the set that `pthread_sigmask` then reads; the old mask is not asked for.
+    // SAFETY: `sigfillset` initialises the set that `pthread_sigmask` then reads; the old mask is
+    // not asked for.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), ptr::null_mut());
@@ -25,7 +27,8 @@ pub(crate) fn block_all_signals() {
     BLOCKED.set(true);
 }
 
-/// Runs `start` with every signal blocked, so that a thread started in it inherits that from its first instruction.
+/// Runs `start` with every signal blocked, so that a thread started in it inherits that from its
+/// first instruction.
 pub(super) fn with_signals_blocked<T>(start: impl FnOnce() -> T) -> T {
     with_mask(&[], start)
 }
@@ -39,7 +42,8 @@ pub(super) fn with_faults_open<T>(start: impl FnOnce() -> T) -> T {
 fn with_mask<T>(open: &[libc::c_int], start: impl FnOnce() -> T) -> T {
     let mut blocked = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: `sigfillset` initialises the set that the other calls use; the last one writes the old mask into `before`.
+    // SAFETY: `sigfillset` initialises the set that the other calls use; the last one writes the
+    // old mask into `before`.
     unsafe {
         libc::sigfillset(blocked.as_mut_ptr());
         for signal in open {
@@ -58,7 +62,8 @@ fn with_mask<T>(open: &[libc::c_int], start: impl FnOnce() -> T) -> T {
 /// # Errors
 /// `BrokenPipe` when nobody reads; `WouldBlock` when the pipe is full.
 pub(super) fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
-    // On Apple's systems the signal goes to the process: no mask keeps it away, and nothing but `never_raise` does.
+    // On Apple's systems the signal goes to the process: no mask keeps it away, and nothing but
+    // `never_raise` does.
     #[cfg(not(target_vendor = "apple"))]
     if !BLOCKED.get() {
         #[cfg(target_os = "linux")]
@@ -80,8 +85,8 @@ pub(super) fn never_raise(fd: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-/// [`write`] in one call of the system, where that has such a write: Linux from 6.18 on. What answers otherwise, an older system or a
-/// sandbox that lets nobody ask, is not asked again.
+/// [`write`] in one call of the system, where that has such a write: Linux from 6.18 on. What
+/// answers otherwise, an older system or a sandbox that lets nobody ask, is not asked again.
 #[cfg(target_os = "linux")]
 fn write_unsignalled(fd: BorrowedFd<'_>, bytes: &[u8]) -> Option<io::Result<usize>> {
     static IS_REFUSED: AtomicBool = AtomicBool::new(false);
@@ -92,8 +97,9 @@ fn write_unsignalled(fd: BorrowedFd<'_>, bytes: &[u8]) -> Option<io::Result<usiz
     while !IS_REFUSED.load(Ordering::Relaxed) {
         let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let fd = libc::c_long::from(fd.as_raw_fd());
-        // SAFETY: the descriptor is borrowed for the call, and so is the one part, which is only read. Each number is as wide as a
-        // register, since a narrower one leaves the rest of it undefined.
+        // SAFETY: the descriptor is borrowed for the call, and so is the one part, which is only
+        // read. Each number is as wide as a register, since a narrower one leaves the rest of it
+        // undefined.
         let written = unsafe {
             libc::syscall(
                 libc::SYS_pwritev2,
@@ -123,7 +129,8 @@ fn write_unsignalled(fd: BorrowedFd<'_>, bytes: &[u8]) -> Option<io::Result<usiz
 fn write_masked(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let mut pipe = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: `sigemptyset` initialises the set before it is used; `before` is written by the last call.
+    // SAFETY: `sigemptyset` initialises the set before it is used; `before` is written by the last
+    // call.
     unsafe {
         libc::sigemptyset(pipe.as_mut_ptr());
         libc::sigaddset(pipe.as_mut_ptr(), libc::SIGPIPE);
@@ -143,7 +150,8 @@ fn write_masked(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     result
 }
 
-/// Takes the SIGPIPE that our own write left pending on this thread, if the host does not ignore it.
+/// Takes the SIGPIPE that our own write left pending on this thread, if the host does not ignore
+/// it.
 #[cfg(not(target_vendor = "apple"))]
 fn consume(set: &libc::sigset_t) {
     loop {
@@ -190,7 +198,8 @@ mod tests {
     #[cfg(target_vendor = "apple")]
     const WAYS: [Way; 1] = [write];
 
-    /// I-22: whichever way the system has, the host of a closed pipe lives, and its mask is as it was.
+    /// I-22: whichever way the system has, the host of a closed pipe lives, and its mask is as it
+    /// was.
     #[test]
     fn a_write_to_nobody_is_an_error_and_no_signal() {
         let name = "platform::signals::tests::a_write_to_nobody_is_an_error_and_no_signal";

@@ -24,8 +24,8 @@ pub(crate) fn alone_in_a_process(test: &str, run: impl FnOnce()) {
     }
 }
 
-/// In the first process, starts another one for `test` and says whether it succeeded; in that one, runs `run`, and
-/// answers `None`.
+/// In the first process, starts another one for `test` and says whether it succeeded; in that one,
+/// runs `run`, and answers `None`.
 pub(crate) fn in_another_process(
     test: &str,
     given: &Path,
@@ -50,7 +50,8 @@ pub(crate) fn read_pair() -> (super::ReadPipe, File) {
     (super::ReadPipe::new(read).unwrap(), write.into())
 }
 
-/// The other way round: our end, and the one that a server reads from, where a read that finds nothing is `WouldBlock`.
+/// The other way round: our end, and the one that a server reads from, where a read that finds
+/// nothing is `WouldBlock`.
 pub(crate) fn write_pair() -> (super::WritePipe, File) {
     let (read, write) = super::pipe::pipe().unwrap();
     super::pipe::set_nonblocking(&read).unwrap();
@@ -105,7 +106,8 @@ pub(crate) fn reap_everything() {
     });
 }
 
-/// How many children this process and its supervisor have, dead ones that nobody has reaped included.
+/// How many children this process and its supervisor have, dead ones that nobody has reaped
+/// included.
 pub(crate) fn children_of_this_process() -> usize {
     #[cfg(target_os = "linux")]
     let supervised = super::supervised::pid().map_or(0, |pid| children_of(&pid.to_string()));

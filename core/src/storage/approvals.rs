@@ -1,7 +1,9 @@
-//! The decisions about servers of projects, in memory or in a file that all hosts of a user share (SPEC 12).
+//! The decisions about servers of projects, in memory or in a file that all hosts of a user share
+//! (SPEC 12).
 //!
-//! Nothing is read before a decision is asked for. Who asks waits for the disk, and for other processes that write for ten seconds at
-//! most, so that these functions are for threads that may. Reading what is known already waits for neither.
+//! Nothing is read before a decision is asked for. Who asks waits for the disk, and for other
+//! processes that write for ten seconds at most, so that these functions are for threads that may.
+//! Reading what is known already waits for neither.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +28,8 @@ pub(crate) struct Approvals {
     /// Is told of what went wrong with the file while nobody waited for it.
     warn: OnceLock<WarningHandler>,
     known: Mutex<Option<BookSnapshot>>,
-    /// Whether the last attempt to read them failed. What is known may be older than the file then, and nothing begins by it.
+    /// Whether the last attempt to read them failed. What is known may be older than the file then,
+    /// and nothing begins by it.
     is_unread: AtomicBool,
     /// Held by whoever reads or writes the file; `known` never is meanwhile.
     at_work: Mutex<()>,
@@ -41,8 +44,8 @@ struct BookSnapshot {
 }
 
 impl Approvals {
-    /// The decisions of the option `approvals`: `memory`, or the whole path of a file; by default the file in the user's own folder of
-    /// states. The disk is not touched.
+    /// The decisions of the option `approvals`: `memory`, or the whole path of a file; by default
+    /// the file in the user's own folder of states. The disk is not touched.
     ///
     /// # Errors
     /// `invalid_argument` for what is no whole path.
@@ -63,13 +66,14 @@ impl Approvals {
         let _ = self.warn.set(Box::new(warn));
     }
 
-    /// The newest decisions that are known; nothing before they are read. They stay while they cannot be read again. The disk is not
-    /// touched.
+    /// The newest decisions that are known; nothing before they are read. They stay while they
+    /// cannot be read again. The disk is not touched.
     pub(crate) fn known(&self) -> Option<Arc<Book>> {
         guard(&self.known).as_ref().map(|known| known.book.clone())
     }
 
-    /// All decisions, as far as is known; they are read when nothing is known yet, and when they could not be read last.
+    /// All decisions, as far as is known; they are read when nothing is known yet, and when they
+    /// could not be read last.
     ///
     /// # Errors
     /// `store`: nothing is decided then. The next call tries again.
@@ -130,8 +134,9 @@ impl Approvals {
         }
     }
 
-    /// Records decisions about configurations of one name by one write, all or none. Each comes with the decision that was in force when the
-    /// person was asked. An approval does not replace a rejection that the person did not see; that rejection is returned.
+    /// Records decisions about configurations of one name by one write, all or none. Each comes
+    /// with the decision that was in force when the person was asked. An approval does not replace
+    /// a rejection that the person did not see; that rejection is returned.
     ///
     /// # Errors
     /// `store`: then it is not in force.
@@ -306,7 +311,8 @@ impl Approvals {
     }
 }
 
-/// The root of a project's folder, with every link resolved: one directory has one, however it is spelled (S-11).
+/// The root of a project's folder, with every link resolved: one directory has one, however it is
+/// spelled (S-11).
 ///
 /// # Errors
 /// `invalid_argument` for a folder that is not there, or whose path is no Unicode.

@@ -73,7 +73,8 @@ impl OwnFile {
         written.map_err(|error| self.failed("written", &error))
     }
 
-    /// The same for what is worth nothing after a power cut: it need not come to the disk, and who writes it bounds it.
+    /// The same for what is worth nothing after a power cut: it need not come to the disk, and who
+    /// writes it bounds it.
     ///
     /// # Errors
     /// `store`.
@@ -157,7 +158,8 @@ impl OwnFile {
         builder.create(folder).map_err(|error| self.failed_at("made", folder, &error))
     }
 
-    /// Refuses a folder in which others could put a file of their own in its place. In one that is not there is no file.
+    /// Refuses a folder in which others could put a file of their own in its place. In one that is
+    /// not there is no file.
     ///
     /// # Errors
     /// `store`.

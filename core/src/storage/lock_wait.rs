@@ -34,8 +34,8 @@ impl Unlocked {
     }
 }
 
-/// The lock that a file stands for, as soon as it is had. Between two looks at it no thread waits: the runtime has few that may, and
-/// who has the lock needs one.
+/// The lock that a file stands for, as soon as it is had. Between two looks at it no thread waits:
+/// the runtime has few that may, and who has the lock needs one.
 pub(crate) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, Unlocked> {
     let until = Instant::now() + patience;
     loop {
@@ -50,8 +50,8 @@ pub(crate) async fn lock(path: PathBuf, patience: Duration) -> Result<FileLock, 
     }
 }
 
-/// The right to write a file, by a thread that waits. Who waits for it has the turn, so that a process that writes all the time waits
-/// for one that came later.
+/// The right to write a file, by a thread that waits. Who waits for it has the turn, so that a
+/// process that writes all the time waits for one that came later.
 ///
 /// # Errors
 /// `store` when another process has it for too long.

@@ -1,9 +1,10 @@
 //! Files of the library's own: what several hosts share, whatever becomes of one of them.
 //!
-//! 1. A file is the old one or the new one, whatever happens: a new one is written beside it, brought to the disk, and takes its
-//!    place in one step.
+//! 1. A file is the old one or the new one, whatever happens: a new one is written beside it,
+//!    brought to the disk, and takes its place in one step.
 //! 2. Who writes holds the lock, and reads first.
-//! 3. A file that is damaged is kept aside. One that is not this user's alone is refused and left where it is.
+//! 3. A file that is damaged is kept aside. One that is not this user's alone is refused and left
+//!    where it is.
 
 pub(crate) mod approvals;
 pub(crate) mod approvals_path;
@@ -27,5 +28,6 @@ pub(crate) use self::user_dirs::{DirPurpose, host_variable, user_folder};
 /// Whoever is told, in words, of what went wrong and stops nothing.
 pub(crate) type WarningHandler = Box<dyn Fn(&str) + Send + Sync>;
 
-/// By so much a time is ahead without being one of a clock that was set back since: that of a machine which keeps the folder may go ahead.
+/// By so much a time is ahead without being one of a clock that was set back since: that of a
+/// machine which keeps the folder may go ahead.
 pub(crate) const AHEAD_MAX: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,4 +1,5 @@
-//! The place of a file while another takes it, so that what cannot be brought to the disk can be taken back.
+//! The place of a file while another takes it, so that what cannot be brought to the disk can be
+//! taken back.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -38,8 +39,8 @@ impl ReplaceHandles {
         Ok(ReplaceHandles { folder: None, before: None })
     }
 
-    /// Brings the name to the disk. Where that fails, what was there has it again, as far as that can be done: nobody is to find what its
-    /// writer was told is not there.
+    /// Brings the name to the disk. Where that fails, what was there has it again, as far as that
+    /// can be done: nobody is to find what its writer was told is not there.
     pub(super) fn settle(self, path: &Path, new: &Path) -> io::Result<()> {
         let Some(synced) = self.folder.as_ref().map(File::sync_all) else { return Ok(()) };
         match synced {
@@ -69,7 +70,8 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_new(path, bytes)?.sync_all()
 }
 
-/// A new file of that path. The lock is held, so that what has its name is of a process that died while it wrote.
+/// A new file of that path. The lock is held, so that what has its name is of a process that died
+/// while it wrote.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);

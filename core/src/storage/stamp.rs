@@ -16,8 +16,8 @@ struct FileVersionFields {
     place: (u64, u64, i64, i64),
 }
 
-/// A file that was written so lately may have been written twice by one tick of the clock of its file system; the coarsest ticks
-/// every two seconds.
+/// A file that was written so lately may have been written twice by one tick of the clock of its
+/// file system; the coarsest ticks every two seconds.
 const LATELY: Duration = Duration::from_secs(3);
 
 impl FileVersion {

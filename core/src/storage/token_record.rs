@@ -55,19 +55,22 @@ pub(crate) struct TokenRecord {
     /// Of a client that was registered; a configured one's is in the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
-    /// How a client that was registered proves who it is, where its registration said so, and until when its secret is good.
+    /// How a client that was registered proves who it is, where its registration said so, and until
+    /// when its secret is good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_authentication: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_expires_at: Option<u64>,
-    /// Whether the server said that it takes bearer tokens, whatever its authorization server calls them.
+    /// Whether the server said that it takes bearer tokens, whatever its authorization server calls
+    /// them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_bearer: bool,
     pub redirect_uri: String,
     pub scopes: Vec<String>,
     /// Milliseconds since 1970 when the token came.
     pub received_ms: u64,
-    /// The same when somebody signed in for it, which a renewal leaves as it was. What was kept without it is older than all that has it.
+    /// The same when somebody signed in for it, which a renewal leaves as it was. What was kept
+    /// without it is older than all that has it.
     #[serde(default)]
     pub signed_in_ms: u64,
     /// The answer of the authorization server, whatever else it holds.
@@ -87,7 +90,8 @@ impl std::fmt::Debug for TokenRecord {
 }
 
 impl TokenRecord {
-    /// Whether it is this, whoever wrote it again: a process of an earlier version leaves out what it does not know.
+    /// Whether it is this, whoever wrote it again: a process of an earlier version leaves out what
+    /// it does not know.
     pub fn is(&self, other: &TokenRecord) -> bool {
         let same = TokenRecord {
             signed_in_ms: other.signed_in_ms,
@@ -99,7 +103,8 @@ impl TokenRecord {
         same == *other
     }
 
-    /// When the token came, in milliseconds since 1970: not later than now, since a clock that was set back makes no token live longer.
+    /// When the token came, in milliseconds since 1970: not later than now, since a clock that was
+    /// set back makes no token live longer.
     pub fn came_ms(&self) -> u64 {
         self.received_ms.min(now_ms())
     }

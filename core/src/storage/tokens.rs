@@ -1,12 +1,14 @@
-//! Grants in a file: what was signed in outlives the host, and is shared by the processes that name the same file (SPEC 15.3).
+//! Grants in a file: what was signed in outlives the host, and is shared by the processes that name
+//! the same file (SPEC 15.3).
 //!
-//! 1. The file is the old one or the new one, whatever happens: a new one is written beside it, brought to the disk, and takes its
-//!    place in one step.
-//! 2. Who writes holds the lock and reads first, so that no process undoes what another did. What a renewal brings takes the place of
-//!    what it began with alone: not of what somebody signed in with meanwhile, nor of what somebody signed out of.
+//! 1. The file is the old one or the new one, whatever happens: a new one is written beside it,
+//!    brought to the disk, and takes its place in one step.
+//! 2. Who writes holds the lock and reads first, so that no process undoes what another did. What a
+//!    renewal brings takes the place of what it began with alone: not of what somebody signed in
+//!    with meanwhile, nor of what somebody signed out of.
 //! 3. Of one grant one renewal is under way on the machine at a time.
-//! 4. A file that is damaged is kept aside, said to be so, and counts as empty. One that is not this user's alone, or that a later
-//!    version wrote, is refused and left where it is.
+//! 4. A file that is damaged is kept aside, said to be so, and counts as empty. One that is not
+//!    this user's alone, or that a later version wrote, is refused and left where it is.
 //! 5. Nobody holds a thread while they wait for a lock.
 
 use std::path::Path;
@@ -19,11 +21,12 @@ use super::{AHEAD_MAX, OwnFile, Unlocked, WRITE_WAIT_MAX, WarningHandler, lock};
 use crate::platform::{FileLock, try_lock};
 use crate::{Error, ErrorCode, Result, blocking_pool};
 
-/// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind for good.
+/// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind
+/// for good.
 const GRANTS_MAX: usize = 1024;
 
-/// Waiting for another process that renews the same grant, which takes as long as an authorization server and the save: who waits for less
-/// goes on without the token that is on its way.
+/// Waiting for another process that renews the same grant, which takes as long as an authorization
+/// server and the save: who waits for less goes on without the token that is on its way.
 pub(crate) const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// One file of grants.
@@ -34,15 +37,18 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The grants of that file, which need not be there. Its folder is made, and the file that stands for its lock: a place where
-    /// nothing can be kept is refused while somebody hears of it, not after the first sign-in.
+    /// The grants of that file, which need not be there. Its folder is made, and the file that
+    /// stands for its lock: a place where nothing can be kept is refused while somebody hears of
+    /// it, not after the first sign-in.
     ///
     /// # Errors
-    /// `invalid_argument` for what is no whole path, `store` for a place where nothing can be read or kept.
+    /// `invalid_argument` for what is no whole path, `store` for a place where nothing can be read
+    /// or kept.
     pub(crate) fn open(path: &str) -> Result<Arc<Store>> {
         let path = Path::new(path);
         if !path.is_absolute() || path.file_name().is_none() {
-            // Whoever starts the host elsewhere would look for it elsewhere, or put it into a repository.
+            // Whoever starts the host elsewhere would look for it elsewhere, or put it into a
+            // repository.
             let message = "`tokens` is neither `memory` nor the whole path of a file";
             return Err(Error::new(ErrorCode::InvalidArgument, message)
                 .with_detail("path", "tokens")
@@ -103,7 +109,8 @@ impl Store {
     ) -> Result<()> {
         let changed = self.change(move |grants| {
             grants.retain(|old| !fits(&old.key));
-            // What is of a time to come goes first: the clock was set back, and what came since is newer.
+            // What is of a time to come goes first: the clock was set back, and what came since is
+            // newer.
             let ahead = now_ms() + AHEAD_MAX.as_millis() as u64;
             let came =
                 |old: &TokenRecord| if old.received_ms > ahead { 0 } else { old.received_ms };
@@ -115,7 +122,8 @@ impl Store {
         changed.await.map(drop)
     }
 
-    /// Keeps what a renewal brought, in place of what it began with; nothing where that is there no more.
+    /// Keeps what a renewal brought, in place of what it began with; nothing where that is there no
+    /// more.
     ///
     /// # Errors
     /// `store`.
@@ -152,8 +160,8 @@ impl Store {
         changed.await.map(|(removed, _)| removed)
     }
 
-    /// The right to renew a grant, for as long as the answer is kept. Nothing where no lock is to be had, as on a disk that cannot be
-    /// written: then what is renewed is not kept either.
+    /// The right to renew a grant, for as long as the answer is kept. Nothing where no lock is to
+    /// be had, as on a disk that cannot be written: then what is renewed is not kept either.
     ///
     /// # Errors
     /// `store` when another process has it for too long.

@@ -14,7 +14,8 @@ pub(crate) enum DirPurpose {
     Cache,
 }
 
-/// The folder of the library for that purpose, or the one that `TRUNKLINE_HOME` names for all of them. Where none is known, why.
+/// The folder of the library for that purpose, or the one that `TRUNKLINE_HOME` names for all of
+/// them. Where none is known, why.
 ///
 /// # Errors
 /// The reason, in words.

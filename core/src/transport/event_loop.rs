@@ -1,11 +1,13 @@
-//! A server's output while an event loop may read it: what the loop has of it, and what the stream has of the loop.
+//! A server's output while an event loop may read it: what the loop has of it, and what the stream
+//! has of the loop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::platform::PipeCopy;
 
-/// An event loop that is told by its system when a descriptor can be read, and reads the answers to its own calls then.
+/// An event loop that is told by its system when a descriptor can be read, and reads the answers to
+/// its own calls then.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct EventLoop(Arc<OnOver>);
@@ -13,7 +15,8 @@ pub struct EventLoop(Arc<OnOver>);
 type OnOver = dyn Fn(u64) + Send + Sync;
 
 impl EventLoop {
-    /// `over` is called on any thread with the number of a loan that is over, once for each; it must not block.
+    /// `over` is called on any thread with the number of a loan that is over, once for each; it
+    /// must not block.
     pub fn new(over: impl Fn(u64) + Send + Sync + 'static) -> EventLoop {
         EventLoop(Arc::new(over))
     }
@@ -73,7 +76,8 @@ impl LentOutput {
 }
 
 impl Borrower {
-    /// Goes on for the answer to another request of the same loop, and gives its number; nothing for another loop.
+    /// Goes on for the answer to another request of the same loop, and gives its number; nothing
+    /// for another loop.
     pub(crate) fn renew(&self, event_loop: &EventLoop, request: u64) -> Option<u64> {
         Arc::ptr_eq(&self.event_loop.0, &event_loop.0).then(|| {
             self.terms.request.store(request, Ordering::Release);

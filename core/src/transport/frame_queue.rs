@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// Frames that may wait, notifications apart: twice as many as there may be calls in flight by default.
+/// Frames that may wait, notifications apart: twice as many as there may be calls in flight by
+/// default.
 const QUEUE_FRAMES_MAX: usize = 8192;
 
-/// Replies to the server that may wait. A server that asks without reading must not crowd out the calls.
+/// Replies to the server that may wait. A server that asks without reading must not crowd out the
+/// calls.
 pub(crate) const QUEUE_REPLIES_MAX: usize = 256;
 
 /// Bytes that may wait. A single frame above it is taken when it is alone.
@@ -49,9 +51,10 @@ impl FrameQueue {
 
     /// Whether a frame may be added.
     pub(super) fn has_room(&self, bytes: usize, kind: FrameKind) -> bool {
-        // A frame that was begun must be ended, and finds the queue empty. A notification always has room. Most take
-        // back a request that was written, each once, so that the calls in flight bound them; without them the server would work on. The
-        // others say that the handshake is over, once, or that the roots are others, as often as the host changes them.
+        // A frame that was begun must be ended, and finds the queue empty. A notification always
+        // has room. Most take back a request that was written, each once, so that the calls in
+        // flight bound them; without them the server would work on. The others say that the
+        // handshake is over, once, or that the roots are others, as often as the host changes them.
         self.frames.is_empty()
             || kind == FrameKind::Notification
             || (self.frames.len() < QUEUE_FRAMES_MAX
@@ -70,7 +73,8 @@ impl FrameQueue {
         self.bytes
     }
 
-    /// The bytes of the first frame, and of those after it as long as they are no more than `most` together.
+    /// The bytes of the first frame, and of those after it as long as they are no more than `most`
+    /// together.
     pub(super) fn joined(&self, most: usize) -> Option<Cow<'_, [u8]>> {
         let first = self.frames.front()?;
         let mut end = 0;
@@ -92,7 +96,8 @@ impl FrameQueue {
         self.remove(0)
     }
 
-    /// Takes the first frames out of which so many bytes were written, as far as they are whole; how much of the next was written.
+    /// Takes the first frames out of which so many bytes were written, as far as they are whole;
+    /// how much of the next was written.
     pub(super) fn pop_written(&mut self, mut written: usize) -> usize {
         while let Some(first) = self.frames.front()
             && first.bytes.len() <= written

@@ -8,11 +8,13 @@ use crate::platform::Room;
 /// Bytes of a new buffer: what a pipe holds.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A buffer that grew up to here for large frames is kept for the next one; a larger one is given back.
+/// A buffer that grew up to here for large frames is kept for the next one; a larger one is given
+/// back.
 const BUFFER_KEPT_BYTES: usize = 512 << 10;
 
 thread_local! {
-    /// The buffer of whoever read last on this thread, for who reads next: a connection at rest has none.
+    /// The buffer of whoever read last on this thread, for who reads next: a connection at rest has
+    /// none.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -39,8 +41,8 @@ pub(crate) enum Ahead<'a> {
     Other,
 }
 
-/// Cuts a stream of bytes into lines; a carriage return before the newline and a byte order mark at the start are
-/// dropped, blank lines are passed over.
+/// Cuts a stream of bytes into lines; a carriage return before the newline and a byte order mark at
+/// the start are dropped, blank lines are passed over.
 #[derive(Debug)]
 pub(crate) struct FrameReader {
     buffer: Vec<u8>,
@@ -267,7 +269,8 @@ mod tests {
         assert_eq!(reader.next_line(), Some(ServerLine::Whole(b"{}")));
     }
 
-    /// SPEC 5.10: a frame as long as the limit is one, wherever the line break before its end is cut.
+    /// SPEC 5.10: a frame as long as the limit is one, wherever the line break before its end is
+    /// cut.
     #[test]
     fn the_carriage_return_of_a_frame_does_not_count_before_its_newline_is_there() {
         let mut reader = FrameReader::new(8);

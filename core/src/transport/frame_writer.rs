@@ -1,9 +1,11 @@
 //! Outgoing frames: written by the caller's own thread while the pipe takes them, queued otherwise.
 //!
 //! Invariants:
-//! 1. Frames reach the pipe whole and in the order of `send`: as long as one is queued, nothing is written past it.
-//!    Requests that a thread joins (`joined.rs`), or leaves to the writer task, are queued without a look at the pipe.
-//! 2. No caller ever waits for the pipe. A server that stops reading fills the queue, and then `send` says so (SPEC 5.11).
+//! 1. Frames reach the pipe whole and in the order of `send`: as long as one is queued, nothing is
+//!    written past it. Requests that a thread joins (`joined.rs`), or leaves to the writer task,
+//!    are queued without a look at the pipe.
+//! 2. No caller ever waits for the pipe. A server that stops reading fills the queue, and then
+//!    `send` says so (SPEC 5.11).
 //! 3. A frame that is withdrawn, or still whole in the queue at the close, was provably never sent.
 
 use std::collections::HashSet;
@@ -143,7 +145,8 @@ impl FrameWriter {
         queue.frames.requests(usize::from(queue.written > 0)).collect()
     }
 
-    /// Takes no frame any more, and gives back the requests of which nothing was written. The pipe stays open.
+    /// Takes no frame any more, and gives back the requests of which nothing was written. The pipe
+    /// stays open.
     pub(crate) fn stop(&self) -> Vec<u64> {
         let mut queue = self.lock();
         queue.stopped = true;
@@ -172,7 +175,8 @@ impl FrameWriter {
         self.wake.notify_one();
     }
 
-    /// Writes what is queued, until the pipe is closed (`Ok`) or broken. The body of the connection's one writer task.
+    /// Writes what is queued, until the pipe is closed (`Ok`) or broken. The body of the
+    /// connection's one writer task.
     ///
     /// A dropped future leaves the queue as it is.
     pub(crate) async fn drain(&self) -> io::Result<()> {
@@ -228,7 +232,8 @@ impl Flush for FrameWriter {
 }
 
 impl WriteQueue {
-    /// Writes what was held back; whether the writer task has to be told, of what is left or of the end.
+    /// Writes what was held back; whether the writer task has to be told, of what is left or of the
+    /// end.
     fn write_held(&mut self) -> bool {
         if self.held_by.take().is_none() {
             return false;

@@ -1,7 +1,8 @@
-//! A server that the host itself provides: frames go to the host's code and come from it, within the process.
+//! A server that the host itself provides: frames go to the host's code and come from it, within
+//! the process.
 //!
-//! The host's code runs on one thread for each connection, so that it may block without holding up anybody else. What it sends
-//! is queued, and brought to the connection by a task.
+//! The host's code runs on one thread for each connection, so that it may block without holding up
+//! anybody else. What it sends is queued, and brought to the connection by a task.
 
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,13 +25,15 @@ use crate::{Error, ErrorCode, Result, platform};
 /// Messages of the host that wait for the connection; more are refused.
 const FRAMES_MAX: usize = 4096;
 
-/// A server that the host itself provides, to one session ([`Session::provide`](crate::Session::provide)).
+/// A server that the host itself provides, to one session
+/// ([`Session::provide`](crate::Session::provide)).
 ///
-/// Both functions run on a thread that is the connection's own, one call at a time, and may block: that delays this server alone.
-/// A panic in them ends the connection.
+/// Both functions run on a thread that is the connection's own, one call at a time, and may block:
+/// that delays this server alone. A panic in them ends the connection.
 pub trait HostServer: Send + Sync + 'static {
-    /// A message of the pool: the text of one JSON-RPC message, in the order of sending. The answers, and whatever else the
-    /// server says, go to [`HostConnection::send`], then or later, from any thread.
+    /// A message of the pool: the text of one JSON-RPC message, in the order of sending. The
+    /// answers, and whatever else the server says, go to [`HostConnection::send`], then or later,
+    /// from any thread.
     fn receive(&self, connection: &HostConnection, frame: &str);
 
     /// The connection is over; what is sent to it from now on goes nowhere. Called once, and last.
@@ -53,7 +56,8 @@ impl<T: HostServer> HostServer for Apart<T> {
     }
 }
 
-/// The server's end of one connection with a server that the host provides. Cheap to clone; usable from any thread.
+/// The server's end of one connection with a server that the host provides. Cheap to clone; usable
+/// from any thread.
 ///
 /// A server that is lost and reconnected gets another one: the protocol begins anew.
 #[derive(Clone)]
@@ -68,8 +72,8 @@ impl HostConnection {
     /// Sends a message of the server: the text of one JSON-RPC message. Never blocks.
     ///
     /// # Errors
-    /// `limit` (`detail.limit` is `queued_frames`) while too many wait to be read; `closed` once the connection is over; `forked`
-    /// in a child process.
+    /// `limit` (`detail.limit` is `queued_frames`) while too many wait to be read; `closed` once
+    /// the connection is over; `forked` in a child process.
     pub fn send(&self, frame: &str) -> Result<()> {
         if self.0.is_forked() {
             let message = "this process is a fork of the one that the connection is in";
@@ -96,7 +100,8 @@ impl HostConnection {
         Ok(())
     }
 
-    /// Ends the connection from the server's side, as a process does that exits. What was sent before still counts.
+    /// Ends the connection from the server's side, as a process does that exits. What was sent
+    /// before still counts.
     pub fn close(&self) {
         if self.0.is_forked() {
             return;
@@ -296,7 +301,8 @@ impl HostChannel {
     /// Brings what the host sends, until it ends the connection or breaks the protocol.
     async fn bring(&self, inbound: &dyn Inbound) -> DisconnectCause {
         loop {
-            // A host that always has more to say must not keep the other connections from their thread.
+            // A host that always has more to say must not keep the other connections from their
+            // thread.
             tokio::task::coop::consume_budget().await;
             let (message, is_over) = {
                 let mut incoming = self.incoming();

@@ -17,7 +17,8 @@ use crate::{Error, ErrorCode, Result};
 /// How long a command may take: nobody waits longer for a server to start.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most bytes that a command may print: no token is as long, and a program that prints on is another program.
+/// The most bytes that a command may print: no token is as long, and a program that prints on is
+/// another program.
 const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
 /// How long the output may stay open once the command has ended.
@@ -26,12 +27,14 @@ const OUTPUT_WAIT: Duration = Duration::from_millis(100);
 /// Bytes read at once.
 const READ_BYTES: usize = 8192;
 
-/// Runs a command without a shell, in the workspace and with the environment of a child, and gives what it prints without the
-/// line break at the end. Whatever of it still runs then is ended. `inherit_env` and `lookups` are the pool's.
+/// Runs a command without a shell, in the workspace and with the environment of a child, and gives
+/// what it prints without the line break at the end. Whatever of it still runs then is ended.
+/// `inherit_env` and `lookups` are the pool's.
 ///
 /// # Errors
-/// `undefined_variable` with `detail.variable` when it cannot be started, has not ended after 10 seconds, does not end with 0, prints
-/// more than 64 KiB or what is no UTF-8. It shows neither arguments nor output. A dropped future leaves no process.
+/// `undefined_variable` with `detail.variable` when it cannot be started, has not ended after 10
+/// seconds, does not end with 0, prints more than 64 KiB or what is no UTF-8. It shows neither
+/// arguments nor output. A dropped future leaves no process.
 pub(crate) async fn run_command(
     server: &Arc<str>,
     line: &CommandLine,
@@ -109,7 +112,8 @@ async fn print(
     printed.map_err(|why| (why, None))
 }
 
-/// What a command prints until it ends, or the rest of a sentence that says why it counts for nothing.
+/// What a command prints until it ends, or the rest of a sentence that says why it counts for
+/// nothing.
 async fn printed(
     process: &Process,
     stdout: &ReadPipe,

@@ -1,7 +1,7 @@
 //! What carries the frames of one connection, whichever transport it is.
 //!
-//! A [`Wire`] knows how frames travel and how the far end is ended; it knows nothing of requests, lists or the pool. What it
-//! brings goes to an [`Inbound`], which is the connection.
+//! A [`Wire`] knows how frames travel and how the far end is ended; it knows nothing of requests,
+//! lists or the pool. What it brings goes to an [`Inbound`], which is the connection.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -33,8 +33,9 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Somebody waits for an answer without reading it: from here on whoever always reads does.
     fn recall_reader(&self) {}
 
-    /// Reads the answer to this request on the calling thread, which waits for it, if nobody else needs to read. Returns when it came,
-    /// or as soon as another reads; after the deadline of the request too.
+    /// Reads the answer to this request on the calling thread, which waits for it, if nobody else
+    /// needs to read. Returns when it came, or as soon as another reads; after the deadline of the
+    /// request too.
     fn read_here(&self, _request: u64, _inbound: &dyn Inbound) {}
 
     /// Lets an event loop read the answer to this request of its own, if nobody else needs to read.
@@ -47,13 +48,14 @@ pub(crate) trait Wire: Send + Sync + 'static {
         AnswerReader::Library
     }
 
-    /// Reads what there is for a loop that waits for the answer to this request; whether it is to go on with that.
+    /// Reads what there is for a loop that waits for the answer to this request; whether it is to
+    /// go on with that.
     fn read_ready(&self, _request: u64, _inbound: &dyn Inbound) -> bool {
         false
     }
 
-    /// Resolves when a notification or reply that was refused for want of room may be taken, or when none will be any more; `None` where
-    /// what is refused stays refused.
+    /// Resolves when a notification or reply that was refused for want of room may be taken, or
+    /// when none will be any more; `None` where what is refused stays refused.
     fn room(&self) -> Option<BoxFuture<'static, ()>> {
         None
     }
@@ -67,8 +69,8 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Takes no frame any more, and gives back the requests of which nothing was sent.
     fn stop(&self) -> Vec<u64>;
 
-    /// Ends the far end, and resolves when nothing of it is left here. `killed` turns true when the graces are to be
-    /// skipped. Called once, after `stop`.
+    /// Ends the far end, and resolves when nothing of it is left here. `killed` turns true when the
+    /// graces are to be skipped. Called once, after `stop`.
     fn end(
         self: Arc<Self>,
         graces: Graces,
@@ -85,7 +87,8 @@ pub(crate) trait Wire: Send + Sync + 'static {
         false
     }
 
-    /// What a server of the modern era lists: tools whose calls cannot be carried as it demands are taken out of it.
+    /// What a server of the modern era lists: tools whose calls cannot be carried as it demands are
+    /// taken out of it.
     fn take_tools(&self, _catalog: &mut Catalog) {}
 
     /// The handshake was answered with this revision of the protocol.
@@ -96,7 +99,8 @@ pub(crate) trait Wire: Send + Sync + 'static {
         None
     }
 
-    /// Whether anything of what was sent was read, as far as the system says; also after the far end is gone.
+    /// Whether anything of what was sent was read, as far as the system says; also after the far
+    /// end is gone.
     fn was_read(&self) -> bool {
         true
     }
@@ -106,7 +110,8 @@ pub(crate) trait Wire: Send + Sync + 'static {
         self.child().is_some() && self.was_read()
     }
 
-    /// Whether the far end has closed the pipe that frames are written into. The loss is reported once its cause is known.
+    /// Whether the far end has closed the pipe that frames are written into. The loss is reported
+    /// once its cause is known.
     fn is_broken(&self) -> bool {
         false
     }
@@ -136,7 +141,8 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// Something came, whatever it is: the server lives.
     fn heard(&self);
 
-    /// The server is busy, and asks to be left alone for that time: it lives, and is asked for no sign of life meanwhile.
+    /// The server is busy, and asks to be left alone for that time: it lives, and is asked for no
+    /// sign of life meanwhile.
     fn busy(&self, wait: Duration);
 
     /// A line or message of the server, in the order of the wire.
@@ -151,8 +157,8 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// As [`Inbound::take`].
     fn take_last(&self, line: ServerLine<'_>) -> Result<()>;
 
-    /// Takes a frame that is nothing but the answer to this request, whose end is then told by [`UndeliveredAnswer::tell`]; `None`: it is something
-    /// else, and nothing was done.
+    /// Takes a frame that is nothing but the answer to this request, whose end is then told by
+    /// [`UndeliveredAnswer::tell`]; `None`: it is something else, and nothing was done.
     fn take_answer(&self, request: u64, frame: &[u8]) -> Option<UndeliveredAnswer>;
 
     /// How many requests wait for an answer that comes soon.
@@ -164,25 +170,31 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// Whether the request of this id is still without its answer.
     fn awaits(&self, request: u64) -> bool;
 
-    /// When whoever connects gives up; `None` once the connection is made, or is not wanted any more.
+    /// When whoever connects gives up; `None` once the connection is made, or is not wanted any
+    /// more.
     fn given_up_at(&self) -> Option<tokio::time::Instant>;
 
-    /// Whether the handshake is wanted: resolves when no question is open beside it that may be answered instead.
+    /// Whether the handshake is wanted: resolves when no question is open beside it that may be
+    /// answered instead.
     fn wants_handshake(&self) -> BoxFuture<'static, bool>;
 
-    /// Ends one request with an error, where the server refused it or the wire failed under it alone; nothing when it already ended.
+    /// Ends one request with an error, where the server refused it or the wire failed under it
+    /// alone; nothing when it already ended.
     fn refuse(&self, request: u64, error: Error, doubt: MayHaveRun);
 
-    /// What the server said unasked may not have come for a while: what it lists is to be looked at again.
+    /// What the server said unasked may not have come for a while: what it lists is to be looked at
+    /// again.
     fn gap(&self);
 
-    /// What the server says unasked does not come any more: that nothing is announced says nothing of its lists.
+    /// What the server says unasked does not come any more: that nothing is announced says nothing
+    /// of its lists.
     fn deaf(&self);
 
     /// A line that the server wrote to stderr, redacted and escaped.
     fn stderr(&self, line: &str);
 
-    /// The connection is lost: answers every call in flight, and begins the end. Only the first loss counts.
+    /// The connection is lost: answers every call in flight, and begins the end. Only the first
+    /// loss counts.
     fn lost(self: Arc<Self>, sighting: DisconnectCause) -> BoxFuture<'static, ()>;
 }
 

@@ -63,7 +63,8 @@ impl ActiveWatches {
         self.next_look
     }
 
-    /// Makes the system's watches, or makes them anew when nobody hears them. Only on a thread of ours.
+    /// Makes the system's watches, or makes them anew when nobody hears them. Only on a thread of
+    /// ours.
     pub(super) fn revive(&mut self) {
         if self.backend.as_ref().is_some_and(Backend::is_alive) {
             return;
@@ -82,7 +83,8 @@ impl ActiveWatches {
         self.backend = None;
     }
 
-    /// What was watched at these paths, or below, may be another folder now: it is watched anew when the watches are brought in line.
+    /// What was watched at these paths, or below, may be another folder now: it is watched anew
+    /// when the watches are brought in line.
     pub(super) fn forget(&mut self, is_moved: impl Fn(&Path) -> bool) {
         let moved: Vec<PathBuf> =
             self.watched.keys().filter(|folder| is_moved(folder)).cloned().collect();
@@ -91,11 +93,12 @@ impl ActiveWatches {
         }
     }
 
-    /// Watches what has to be watched now; the files that were found to lead elsewhere, or to have been written, since the
-    /// last time.
+    /// Watches what has to be watched now; the files that were found to lead elsewhere, or to have
+    /// been written, since the last time.
     ///
-    /// A folder that is newly watched may have changed just before, and so may a name that is newly of interest in a folder that was
-    /// watched already. So the files are looked up again until that brings neither: what changes after the last look is heard.
+    /// A folder that is newly watched may have changed just before, and so may a name that is newly
+    /// of interest in a folder that was watched already. So the files are looked up again until
+    /// that brings neither: what changes after the last look is heard.
     pub(super) fn align(&mut self) -> BTreeSet<Declared> {
         let mut is_settled = false;
         let mut plan = Plan::of(&self.declared);
@@ -128,7 +131,8 @@ impl ActiveWatches {
         changed
     }
 
-    /// The same without an event, for what is not watched: also the files that may have changed without looking different.
+    /// The same without an event, for what is not watched: also the files that may have changed
+    /// without looking different.
     pub(super) fn look(&mut self) -> BTreeSet<Declared> {
         let fresh = self.plan.fresh();
         let polled = self.plan.through(|id| self.polled.contains_key(id));
@@ -138,7 +142,8 @@ impl ActiveWatches {
         changed
     }
 
-    /// Whether a folder is polled that was watched until now, or new: what came in between was not heard.
+    /// Whether a folder is polled that was watched until now, or new: what came in between was not
+    /// heard.
     fn is_news(&self, polled: &BTreeMap<FolderId, Polled>, id: &FolderId) -> bool {
         let is_new = polled.contains_key(id) && !self.polled.contains_key(id);
         let was_known = self.plan.folders.iter().any(|folder| folder.id == *id);
@@ -203,7 +208,8 @@ impl ActiveWatches {
     }
 }
 
-/// How often files are looked up again in one go. More is needed only while folders come and go on the way to them.
+/// How often files are looked up again in one go. More is needed only while folders come and go on
+/// the way to them.
 const ROUNDS_MAX: usize = 16;
 
 /// When the next go begins, where folders came and went all the time.

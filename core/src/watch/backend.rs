@@ -1,4 +1,5 @@
-//! The system's watches, by the crate `notify`: inotify on Linux, FSEvents on macOS, `ReadDirectoryChangesW` on Windows.
+//! The system's watches, by the crate `notify`: inotify on Linux, FSEvents on macOS,
+//! `ReadDirectoryChangesW` on Windows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use notify::{Config, ErrorKind, Event, EventHandler, RecommendedWatcher, Recursi
 use super::inbox::Inbox;
 use super::types::UnwatchedReason;
 
-/// The system's watches, with a thread of `notify` that hears. It is made on a thread of ours, whose blocked signals that one
-/// inherits.
+/// The system's watches, with a thread of `notify` that hears. It is made on a thread of ours,
+/// whose blocked signals that one inherits.
 pub(super) struct Backend {
     /// Present until drop.
     watcher: Option<RecommendedWatcher>,
@@ -109,5 +110,6 @@ impl Drop for Backend {
     }
 }
 
-/// How long the end of `notify`'s thread is waited for; it takes less than a millisecond. A thread that hangs in the system costs no more.
+/// How long the end of `notify`'s thread is waited for; it takes less than a millisecond. A thread
+/// that hangs in the system costs no more.
 const END_MAX: Duration = Duration::from_secs(2);

@@ -1,4 +1,5 @@
-//! When a burst of changes is told: once, when it has been quiet for a while, and not later than a bound (SPEC 13.5).
+//! When a burst of changes is told: once, when it has been quiet for a while, and not later than a
+//! bound (SPEC 13.5).
 //!
 //! ```text
 //! quiet --note--> gathering --note--> gathering
@@ -53,7 +54,8 @@ impl<T: Ord> Debouncer<T> {
     }
 }
 
-/// How long a stream of changes without end is gathered: a log that somebody declared is then still told, but rarely.
+/// How long a stream of changes without end is gathered: a log that somebody declared is then still
+/// told, but rarely.
 const LATEST: Duration = Duration::from_secs(3);
 
 #[cfg(test)]
@@ -118,7 +120,8 @@ mod tests {
         assert_eq!(debouncer.due(), Some(at(300)));
     }
 
-    /// SPEC 13.5: a debounce that is longer than the bound is kept, and moments that come out of order do no harm.
+    /// SPEC 13.5: a debounce that is longer than the bound is kept, and moments that come out of
+    /// order do no harm.
     #[test]
     fn a_long_debounce_and_an_older_moment_are_kept() {
         let begun = Instant::now();

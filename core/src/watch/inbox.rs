@@ -1,7 +1,8 @@
-//! What one thread leaves for another: `notify`'s thread what it heard, callers that something is new.
+//! What one thread leaves for another: `notify`'s thread what it heard, callers that something is
+//! new.
 //!
-//! Its lock is held for a moment only and while nothing else is asked for. So whoever hears never waits for who arms, who waits
-//! for the one that hears.
+//! Its lock is held for a moment only and while nothing else is asked for. So whoever hears never
+//! waits for who arms, who waits for the one that hears.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -149,8 +150,9 @@ impl PathChanges {
     }
 }
 
-/// Paths that are left at one time, each of some hundred bytes. There are as many as names on the ways to declared files, in whatever case;
-/// of more, everything is looked at again, which takes no longer.
+/// Paths that are left at one time, each of some hundred bytes. There are as many as names on the
+/// ways to declared files, in whatever case; of more, everything is looked at again, which takes no
+/// longer.
 const MOVED_MAX: usize = 4096;
 
 /// Whether an event says that a file was written where it is, and no more.
@@ -177,7 +179,8 @@ mod tests {
         Ok(Event::new(EventKind::Create(CreateKind::File)).add_path(path))
     }
 
-    /// SPEC 13.5: of very many names that come in a declared folder nothing is kept but that it is another.
+    /// SPEC 13.5: of very many names that come in a declared folder nothing is kept but that it is
+    /// another.
     #[test]
     fn a_declared_folder_is_left_once_however_much_comes_in_it() {
         let folder = std::env::temp_dir().canonicalize().unwrap();

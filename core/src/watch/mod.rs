@@ -1,4 +1,5 @@
-//! Hears when a declared file may have changed: written, replaced, removed, or reached by another way (SPEC 13.5).
+//! Hears when a declared file may have changed: written, replaced, removed, or reached by another
+//! way (SPEC 13.5).
 //!
 //! A file may be absent, and any folder on the way to it; a link on the way, or the file itself,
 //! may be swapped. What is watched are the folders in which a name of that way is looked up
@@ -9,15 +10,20 @@
 //!
 //! # What a caller may rely on
 //!
-//! - **Arm, then read.** Whatever changes after [`Watcher::set_files`] has returned is told. So a file is declared first and read
-//!   then; what is read in a callback, or later, is never older than the last change that will be told. Declaring tells nothing.
-//! - A callback names files that *may* have changed. It can be wrong, also after a write of the caller's own, and comes at least once
-//!   for each burst; whoever cares compares what the files mean.
-//! - Callbacks come one at a time on the watcher's own thread, under no lock of it. They may block, and may call the watcher or drop it.
-//! - What cannot be watched is polled, which [`Watcher::polled`] says, and the files concerned count as changed when that begins.
+//! - **Arm, then read.** Whatever changes after [`Watcher::set_files`] has returned is told. So a
+//!   file is declared first and read then; what is read in a callback, or later, is never older
+//!   than the last change that will be told. Declaring tells nothing.
+//! - A callback names files that *may* have changed. It can be wrong, also after a write of the
+//!   caller's own, and comes at least once for each burst; whoever cares compares what the files
+//!   mean.
+//! - Callbacks come one at a time on the watcher's own thread, under no lock of it. They may block,
+//!   and may call the watcher or drop it.
+//! - What cannot be watched is polled, which [`Watcher::polled`] says, and the files concerned
+//!   count as changed when that begins.
 //!
-//! What no notification of the system tells is not told: writes of another machine on a network file system, writes through
-//! another hard link in another folder, and a file system mounted over a folder.
+//! What no notification of the system tells is not told: writes of another machine on a network
+//! file system, writes through another hard link in another folder, and a file system mounted over
+//! a folder.
 
 mod active_watches;
 mod backend;
@@ -49,8 +55,9 @@ use crate::{Result, platform};
 
 /// Watches declared files until it is dropped.
 ///
-/// Drop returns when no callback runs or comes any more and every watch is given back; it waits for one that runs, so its thread
-/// must not hold what a callback waits for. Dropped by its own callback, it ends when that returns.
+/// Drop returns when no callback runs or comes any more and every watch is given back; it waits for
+/// one that runs, so its thread must not hold what a callback waits for. Dropped by its own
+/// callback, it ends when that returns.
 pub(crate) struct Watcher {
     shared: Arc<Shared>,
     /// Present until drop.
@@ -66,8 +73,8 @@ struct Shared {
     on_change: Box<dyn Fn(BTreeSet<PathBuf>) + Send + Sync>,
 }
 
-/// The folders in which a name is looked up on the way to an absolute path, by paths without links, as far as that way is there.
-/// Looks things up and opens nothing.
+/// The folders in which a name is looked up on the way to an absolute path, by paths without links,
+/// as far as that way is there. Looks things up and opens nothing.
 pub(crate) fn folders_on_the_way(path: &Path) -> Vec<PathBuf> {
     Trail::of(path).steps.into_iter().map(|step| step.folder.path).collect()
 }
@@ -76,7 +83,8 @@ impl Watcher {
     /// Begins to watch nothing.
     ///
     /// # Errors
-    /// `limit` (`threads`) when a thread cannot be started. Watches that the system refuses are no error, see [`Watcher::polled`].
+    /// `limit` (`threads`) when a thread cannot be started. Watches that the system refuses are no
+    /// error, see [`Watcher::polled`].
     pub(crate) fn new(
         options: WatchOptions,
         on_change: impl Fn(BTreeSet<PathBuf>) + Send + Sync + 'static,
@@ -89,11 +97,11 @@ impl Watcher {
         Ok(Watcher { shared, thread: Some(thread), fork_generation: platform::fork_generation() })
     }
 
-    /// Replaces the declared files, which are absolute paths; a relative one is taken from the current directory. Of a folder every
-    /// change of what is in it counts.
+    /// Replaces the declared files, which are absolute paths; a relative one is taken from the
+    /// current directory. Of a folder every change of what is in it counts.
     ///
-    /// When it returns, all of them are watched: read them after it. It blocks for some look-ups of each. In a forked child it
-    /// does nothing.
+    /// When it returns, all of them are watched: read them after it. It blocks for some look-ups of
+    /// each. In a forked child it does nothing.
     pub(crate) fn set_files(&self, files: BTreeSet<PathBuf>) {
         if self.is_forked() {
             return;
@@ -163,7 +171,8 @@ impl Shared {
         let changed = self.take_in(news, now);
         debouncer.note(now, changed);
         if let Some(due) = debouncer.take(now) {
-            // What is looked at here is what the callback will find; only what changes later is news.
+            // What is looked at here is what the callback will find; only what changes later is
+            // news.
             let mut armed = self.armed();
             let others = armed.align().into_iter().filter(|file| !due.contains(file));
             debouncer.note(now, others);

@@ -1,7 +1,9 @@
-//! The way from the root to a declared path as the system goes it: through which folders, by which names, over which links.
+//! The way from the root to a declared path as the system goes it: through which folders, by which
+//! names, over which links.
 //!
-//! A path means something else exactly when one of those names in one of those folders does. So these folders are what is
-//! watched, and a trail ends where a name is not there: the folder that would hold it is its last.
+//! A path means something else exactly when one of those names in one of those folders does. So
+//! these folders are what is watched, and a trail ends where a name is not there: the folder that
+//! would hold it is its last.
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
@@ -32,8 +34,8 @@ pub(super) struct Folder {
     pub(super) id: FolderId,
 }
 
-/// Which folder it is, whatever it is called. Numbers come again after a folder is gone, so that one which has the same is not
-/// always the same.
+/// Which folder it is, whatever it is called. Numbers come again after a folder is gone, so that
+/// one which has the same is not always the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FolderId {
     #[cfg(unix)]
@@ -43,8 +45,8 @@ pub(super) struct FolderId {
     created: Option<SystemTime>,
 }
 
-/// A name in a folder, without its case: where a file system tells case apart, a name that differs in it alone is looked at for
-/// nothing, and where it does not, none is missed.
+/// A name in a folder, without its case: where a file system tells case apart, a name that differs
+/// in it alone is looked at for nothing, and where it does not, none is missed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name(String);
 
@@ -53,7 +55,8 @@ pub(super) struct Name(String);
 pub(super) enum TrailEnd {
     There(Mark),
     Missing,
-    /// The system did not say what is there: no permission, links without end, a file where a folder has to be.
+    /// The system did not say what is there: no permission, links without end, a file where a
+    /// folder has to be.
     Unknown(ErrorKind),
 }
 

@@ -1,4 +1,5 @@
-//! Which folders have to be watched for the declared files, and what a change in one of them means for which file.
+//! Which folders have to be watched for the declared files, and what a change in one of them means
+//! for which file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ pub(super) type Declared = Arc<Path>;
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) trails: BTreeMap<Declared, Trail>,
-    /// Each folder once, in the order that the trails pass them; by the first of its paths where it has several.
+    /// Each folder once, in the order that the trails pass them; by the first of its paths where it
+    /// has several.
     pub(super) folders: Vec<Folder>,
     taken: Option<SystemTime>,
 }
@@ -88,7 +90,8 @@ impl Plan {
         self.trails.iter().filter(differs).map(|(file, _)| file.clone()).collect()
     }
 
-    /// Which files may have been written after this plan looked at them without looking different: those that had changed just before.
+    /// Which files may have been written after this plan looked at them without looking different:
+    /// those that had changed just before.
     pub(super) fn fresh(&self) -> BTreeSet<Declared> {
         let is_fresh = |trail: &Trail| match (&trail.end, self.taken) {
             (TrailEnd::There(mark), Some(taken)) => mark

@@ -1,9 +1,11 @@
-//! The supervisor on macOS: watches the host and the forks of its servers, and ends what a host leaves (SPEC 9.8).
+//! The supervisor on macOS: watches the host and the forks of its servers, and ends what a host
+//! leaves (SPEC 9.8).
 //!
-//! There are no subreapers and no parent-death signals, so the host starts its servers itself, and this program follows
-//! them by pid and start time. It ends what is left of a server when the host says that it is over, and of all servers
-//! when the host's socket or its process ends. A helper that forks twice and leaves the session within the moment that
-//! passes before it is looked at escapes.
+//! There are no subreapers and no parent-death signals, so the host starts its servers itself, and
+//! this program follows them by pid and start time. It ends what is left of a server when the host
+//! says that it is over, and of all servers when the host's socket or its process ends. A helper
+//! that forks twice and leaves the session within the moment that passes before it is looked at
+//! escapes.
 
 mod sys;
 
@@ -14,7 +16,8 @@ use std::time::{Duration, Instant};
 use crate::tracked::{Family, Line};
 use sys::{Event, Queue};
 
-/// What the host says: sixteen bytes, the kind, a pid, and when that process started, little endian.
+/// What the host says: sixteen bytes, the kind, a pid, and when that process started, little
+/// endian.
 const MESSAGE_BYTES: usize = 16;
 /// Who it is.
 const HOST: i32 = 0;

@@ -99,10 +99,12 @@ unsafe extern "C" {
     fn sigprocmask(how: c_int, set: *const u32, old: *mut u32) -> c_int;
 }
 
-/// Leaves the host: no child of it, in a session of its own, with no descriptor above 2, deaf to signals.
+/// Leaves the host: no child of it, in a session of its own, with no descriptor above 2, deaf to
+/// signals.
 pub fn detach() {
     let all = u32::MAX;
-    // SAFETY: this process has one thread and owns nothing above 2; what a host passed on by accident is nobody's here.
+    // SAFETY: this process has one thread and owns nothing above 2; what a host passed on by
+    // accident is nobody's here.
     unsafe {
         match fork() {
             0 => {}
@@ -212,8 +214,8 @@ fn line(pid: i32) -> Option<Line> {
 /// Signals a process that is still the one of this line.
 pub fn signal(member: &Line, signal: c_int) {
     if line(member.pid).is_some_and(|it| it.started == member.started) {
-        // SAFETY: sends a signal. There is no way to hold a process here, so that only the look before tells whose
-        // pid it is.
+        // SAFETY: sends a signal. There is no way to hold a process here, so that only the look
+        // before tells whose pid it is.
         unsafe { kill(member.pid, signal) };
     }
 }

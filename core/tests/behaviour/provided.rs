@@ -1,4 +1,5 @@
-//! Servers that the runner provides as a host does: the reference server behind pipes of the runner's, a process for each connection.
+//! Servers that the runner provides as a host does: the reference server behind pipes of the
+//! runner's, a process for each connection.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};

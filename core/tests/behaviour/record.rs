@@ -19,8 +19,8 @@ impl Record {
         Record { subscription, events: Vec::new(), told: Vec::new() }
     }
 
-    /// A session's record, which begins with what the pool's has of it from between its opening, which came after the event numbered
-    /// `before`, and its subscription.
+    /// A session's record, which begins with what the pool's has of it from between its opening,
+    /// which came after the event numbered `before`, and its subscription.
     pub fn of_session(
         subscription: Subscription,
         id: &str,

@@ -24,7 +24,8 @@ pub const VERBS: [&str; 12] = [
     "forget",
 ];
 
-/// Without the decisions of the person who runs the cases, and what other cases listed, unless the options say where that is.
+/// Without the decisions of the person who runs the cases, and what other cases listed, unless the
+/// options say where that is.
 pub fn keep_apart(options: &mut Map<String, Value>) {
     for (option, word) in [("approvals", "memory"), ("cache", "off")] {
         options.entry(option).or_insert_with(|| word.into());

@@ -1,4 +1,5 @@
-//! What configures a pool: sources and their files, trust and approvals, edits, and settings that are hostile.
+//! What configures a pool: sources and their files, trust and approvals, edits, and settings that
+//! are hostile.
 
 mod hostile;
 mod reload;

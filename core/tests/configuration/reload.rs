@@ -114,7 +114,8 @@ fn an_entry_that_breaks_keeps_what_it_had() {
     assert_eq!(edited.pid("s"), before);
 }
 
-/// SPEC 13.3, 13.5: a save that means the same is no change; another file that is saved with it shows that it was read.
+/// SPEC 13.3, 13.5: a save that means the same is no change; another file that is saved with it
+/// shows that it was read.
 #[test]
 fn a_save_that_means_the_same_does_nothing() {
     let edited = Edited::new("settings.json");
@@ -139,7 +140,8 @@ fn a_save_that_means_the_same_does_nothing() {
     assert_eq!((edited.pid("s"), edited.rig.starts().len()), (before, 3));
 }
 
-/// SPEC 13.5: a file and its folder that are not there yet; when they go, so do its servers, and they come back with it.
+/// SPEC 13.5: a file and its folder that are not there yet; when they go, so do its servers, and
+/// they come back with it.
 #[test]
 fn a_file_that_is_not_there_yet_counts_when_it_comes() {
     let edited = Edited::new("later/settings.json");
@@ -155,8 +157,8 @@ fn a_file_that_is_not_there_yet_counts_when_it_comes() {
     }
 }
 
-/// SPEC 11.4, 13.5: what changes on disk while nothing is trusted counts when it is; a source that needs no trust shows that the change
-/// was heard.
+/// SPEC 11.4, 13.5: what changes on disk while nothing is trusted counts when it is; a source that
+/// needs no trust shows that the change was heard.
 #[test]
 fn a_file_that_changed_without_trust_counts_with_it() {
     let options = json!({ "trusted": false, "drain_delay_ms": 0, "exit_grace_ms": 2000 });

@@ -1,4 +1,5 @@
-//! What servers listed outlives the pool: which lists are on the disk, under which key, and what is not in them (SPEC 14.2).
+//! What servers listed outlives the pool: which lists are on the disk, under which key, and what is
+//! not in them (SPEC 14.2).
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +44,8 @@ fn kept_of(flags: &[&str]) -> Vec<(PathBuf, String)> {
     })
 }
 
-/// SPEC 4.1, 14.2, S-48: a close leaves what was listed on the disk, and nothing that was configured.
+/// SPEC 4.1, 14.2, S-48: a close leaves what was listed on the disk, and nothing that was
+/// configured.
 #[test]
 fn what_was_listed_is_on_the_disk_when_the_pool_is_closed() {
     let rig = rig(json!({}));
@@ -63,7 +65,8 @@ fn what_was_listed_is_on_the_disk_when_the_pool_is_closed() {
     });
 }
 
-/// SPEC 14.2, 7.5, S-47: what is `private`, or not fresh when it comes, is in no file; what is fresh for a while says how long.
+/// SPEC 14.2, 7.5, S-47: what is `private`, or not fresh when it comes, is in no file; what is
+/// fresh for a while says how long.
 #[test]
 fn what_the_server_would_not_have_kept_is_not() {
     let modern = |more: &[&str]| kept_of(&[&["--era", "modern", "--tools", "1"], more].concat());
@@ -105,7 +108,8 @@ fn a_secret_that_was_rotated_is_no_miss() {
     });
 }
 
-/// SPEC 14.2: the folder that is in the way is nobody's error: servers connect and are called as ever.
+/// SPEC 14.2: the folder that is in the way is nobody's error: servers connect and are called as
+/// ever.
 #[test]
 fn a_cache_that_cannot_be_kept_is_nobodys_error() {
     let rig = rig(json!({}));

@@ -1,4 +1,5 @@
-//! The pool at its edges: callbacks that call back, races of many callers, limits, and ends of every kind.
+//! The pool at its edges: callbacks that call back, races of many callers, limits, and ends of
+//! every kind.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -68,7 +69,8 @@ fn a_blocking_call_inside_a_wake_function_is_refused() {
     });
 }
 
-/// INTERFACE: `pool.acquire` opens the session that it names, whoever else asks for it at the same time.
+/// INTERFACE: `pool.acquire` opens the session that it names, whoever else asks for it at the same
+/// time.
 #[test]
 fn acquires_that_name_one_new_session_share_it() {
     let rig = Rig::new(json!({}));
@@ -192,7 +194,8 @@ fn no_time_of_a_host_is_too_long() {
     });
 }
 
-/// SPEC 9.4, S-24: what a server says when it refuses is in each status and in the events of whoever holds it, so that it has a bound there.
+/// SPEC 9.4, S-24: what a server says when it refuses is in each status and in the events of
+/// whoever holds it, so that it has a bound there.
 #[test]
 fn the_words_of_a_refusal_have_a_bound() {
     const SERVER: &str = r#"
@@ -237,7 +240,8 @@ fn the_words_of_a_refusal_have_a_bound() {
     });
 }
 
-/// SPEC 9.7: the drain's deadline holds for a server that is still being connected, whatever its graces.
+/// SPEC 9.7: the drain's deadline holds for a server that is still being connected, whatever its
+/// graces.
 #[test]
 fn a_drain_kills_a_connect_at_its_deadline() {
     let graces = json!({ "exit_grace_ms": 60_000, "kill_grace_ms": 60_000 });
@@ -273,7 +277,8 @@ fn a_forced_drain_cuts_a_patient_one_short() {
     });
 }
 
-/// SPEC 9.7, INTERFACE: after the drain a lease says that it is over, not that its tools are unknown.
+/// SPEC 9.7, INTERFACE: after the drain a lease says that it is over, not that its tools are
+/// unknown.
 #[test]
 fn a_call_after_the_drain_says_closed() {
     let rig = Rig::new(json!({}));
@@ -287,7 +292,8 @@ fn a_call_after_the_drain_says_closed() {
     });
 }
 
-/// SPEC 3.3, 8.1, 9.4: what failed and is wanted leaves its error behind, and an entry that is tried again.
+/// SPEC 3.3, 8.1, 9.4: what failed and is wanted leaves its error behind, and an entry that is
+/// tried again.
 #[test]
 fn status_tells_the_last_error_of_a_server_that_never_came() {
     let rig = Rig::new(json!({}));
@@ -328,7 +334,8 @@ fn a_restart_names_entries_that_are_gone_meanwhile() {
     });
 }
 
-/// A server that goes on for a minute once its output is closed: until its exit is known, or for 100 ms, the pool has not heard of a loss.
+/// A server that goes on for a minute once its output is closed: until its exit is known, or for
+/// 100 ms, the pool has not heard of a loss.
 fn lingering(rig: &Rig) -> Value {
     let server = rig.server(&[]);
     let program = r#""$@"; exec >&-; exec sleep 60"#;
@@ -397,7 +404,8 @@ fn two_consumers_of_one_subscription_both_see_the_end() {
     });
 }
 
-/// SPEC 7.7: the wire sees the first and the last, a release counts as the last, and a reconnect renews.
+/// SPEC 7.7: the wire sees the first and the last, a release counts as the last, and a reconnect
+/// renews.
 #[test]
 fn resource_subscriptions_follow_their_subscribers() {
     let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "local": [0] } } }));
@@ -426,8 +434,9 @@ fn resource_subscriptions_follow_their_subscribers() {
     });
 }
 
-/// SPEC 5.3, 5.11: requests that the library's thread sends after answers which came together are written together, but not later for
-/// a task that then keeps the thread to itself: here until its call has had its effect.
+/// SPEC 5.3, 5.11: requests that the library's thread sends after answers which came together are
+/// written together, but not later for a task that then keeps the thread to itself: here until its
+/// call has had its effect.
 #[test]
 fn a_task_that_keeps_the_librarys_thread_after_a_call_delays_no_call() {
     let rig = Rig::new(json!({}));

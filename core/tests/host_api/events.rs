@@ -1,4 +1,5 @@
-//! Every event has the members that the registry says, and no other (SPEC 16.6); what is told at one time wakes once.
+//! Every event has the members that the registry says, and no other (SPEC 16.6); what is told at
+//! one time wakes once.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -134,8 +135,8 @@ fn every_event_that_occurs_is_as_the_registry_says() {
     });
 }
 
-/// SPEC 7.4, 16.2, 16.6: a change is told to all who hold the server, each in its own words and with a number of its own, and they are
-/// woken when all were told.
+/// SPEC 7.4, 16.2, 16.6: a change is told to all who hold the server, each in its own words and
+/// with a number of its own, and they are woken when all were told.
 #[test]
 fn a_change_wakes_when_all_were_told() {
     const SESSIONS: usize = 20;
@@ -187,7 +188,8 @@ fn a_change_wakes_when_all_were_told() {
     });
 }
 
-/// SPEC 16.2: as many streams as a host reads by one queue, one wake-up for what all are told at one time.
+/// SPEC 16.2: as many streams as a host reads by one queue, one wake-up for what all are told at
+/// one time.
 #[test]
 fn many_streams_behind_one_queue_wake_it_once() {
     const SESSIONS: usize = 20;
@@ -222,7 +224,8 @@ fn many_streams_behind_one_queue_wake_it_once() {
     });
 }
 
-/// SPEC 16.5: what is told at one time is woken for sooner where a stream has no room for all of it.
+/// SPEC 16.5: what is told at one time is woken for sooner where a stream has no room for all of
+/// it.
 #[test]
 fn a_stream_with_less_room_than_is_told_at_one_time_misses_nothing() {
     const SESSIONS: usize = 20;
@@ -266,7 +269,8 @@ fn a_close_that_nobody_waits_for_ends_the_streams() {
     }
 }
 
-/// SPEC 9.7: a close that is under way is not hurried when the host lets go of all that it has, and who listens hears it to its end.
+/// SPEC 9.7: a close that is under way is not hurried when the host lets go of all that it has, and
+/// who listens hears it to its end.
 #[test]
 fn a_close_is_heard_to_its_end_though_the_last_handle_goes() {
     let rig = Rig::new(json!({}));
@@ -289,7 +293,8 @@ fn a_close_is_heard_to_its_end_though_the_last_handle_goes() {
     rig.wait_for_no_process();
 }
 
-/// SPEC 5.10, S-44: what a server sends and nobody asked for ends no call, tells nobody anything, and is counted by its kind.
+/// SPEC 5.10, S-44: what a server sends and nobody asked for ends no call, tells nobody anything,
+/// and is counted by its kind.
 #[test]
 fn what_nobody_asked_for_is_dropped_and_counted() {
     const REPLY: &str = r#"{"jsonrpc":"2.0","id":987654,"result":{"content":[]}}"#;

@@ -97,7 +97,8 @@ async fn provided(session: &Session, server: impl HostServer) -> trunkline::Leas
     acquire(session, "own").await
 }
 
-/// SPEC 2.1: two sessions that provide a server of one name have two, and nothing of one reaches the other.
+/// SPEC 2.1: two sessions that provide a server of one name have two, and nothing of one reaches
+/// the other.
 #[test]
 fn what_a_session_provides_is_its_own() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0, "shared_transports": ["stdio"] }));
@@ -156,7 +157,8 @@ fn a_server_that_talks_without_end_leaves_the_others_their_time() {
     });
 }
 
-/// SPEC 5.6, 8.1: a server that ends its connection, or whose code panics, interrupts the call, and is connected anew.
+/// SPEC 5.6, 8.1: a server that ends its connection, or whose code panics, interrupts the call, and
+/// is connected anew.
 #[test]
 fn a_server_of_the_hosts_own_that_is_lost_is_connected_anew() {
     let rig = Rig::new(
@@ -203,7 +205,8 @@ fn a_server_that_never_answers_or_that_nobody_provides_is_an_error() {
     });
 }
 
-/// SPEC 5.5, 9.8: when the session goes, the call ends and so does the server; nothing of the host's is kept.
+/// SPEC 5.5, 9.8: when the session goes, the call ends and so does the server; nothing of the
+/// host's is kept.
 #[test]
 fn a_session_that_closes_lets_go_of_what_it_provided() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
@@ -257,7 +260,8 @@ fn a_forked_child_cannot_send_for_a_server_of_the_parent_s() {
         drop,
     );
     let connection = connections.recv_timeout(HANG).unwrap();
-    // SAFETY: the child only calls the library, which touches no lock there, and ends without running destructors.
+    // SAFETY: the child only calls the library, which touches no lock there, and ends without
+    // running destructors.
     let child = unsafe { libc::fork() };
     if child == 0 {
         connection.close();
@@ -319,8 +323,9 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// SPEC 4.5, S-40, S-49: what a server says passes through unchanged in the one member that is its own, beside the server's name; a name that
-/// could deceive a terminal goes no further, and whatever else is said of the server holds no such character.
+/// SPEC 4.5, S-40, S-49: what a server says passes through unchanged in the one member that is its
+/// own, beside the server's name; a name that could deceive a terminal goes no further, and
+/// whatever else is said of the server holds no such character.
 #[test]
 fn what_a_server_says_is_marked_as_its_own_word() {
     let rig = Rig::new(json!({}));

@@ -1,4 +1,5 @@
-//! Kept catalogs as sessions see them: in another process, and while something happens to their folder (SPEC 14.2).
+//! Kept catalogs as sessions see them: in another process, and while something happens to their
+//! folder (SPEC 14.2).
 #![cfg(target_os = "linux")]
 
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +11,8 @@ use trunkline::{
     CallOptions, EventMask, Pool, PoolOptions, Servers, Session, SessionOptions, WorkspaceTrust,
 };
 
-/// A pool of servers that run for calls only, which keeps its catalogs in `catalogs` of that folder.
+/// A pool of servers that run for calls only, which keeps its catalogs in `catalogs` of that
+/// folder.
 fn options(folder: &Path, workspace: &Path) -> PoolOptions {
     let options = json!({
         "workspace": workspace, "cache": folder.join("catalogs"), "approvals": "memory", "start": "lazy", "drain_delay_ms": 0,
@@ -51,7 +53,8 @@ fn starts(folder: &Path) -> usize {
     std::fs::read_to_string(folder.join("starts")).unwrap_or_default().lines().count()
 }
 
-/// A pool over that folder, with a server of the host's, and one of the project's that asks to be approved.
+/// A pool over that folder, with a server of the host's, and one of the project's that asks to be
+/// approved.
 async fn pool_in(folder: &Path) -> Pool {
     let pool = Pool::new(options(folder, &folder.join("ws"))).unwrap();
     let log = folder.join("starts");
@@ -68,8 +71,9 @@ async fn asked(pool: &Pool) -> String {
     requests[0]["hash"].as_str().unwrap().to_owned()
 }
 
-/// SPEC 14.2, 11.4, 12.1, S-02: another process lists what was kept, without a server, and a call starts one. Of what nobody let in there it lists
-/// nothing, whatever was kept while it was let in here.
+/// SPEC 14.2, 11.4, 12.1, S-02: another process lists what was kept, without a server, and a call
+/// starts one. Of what nobody let in there it lists nothing, whatever was kept while it was let in
+/// here.
 #[test]
 fn another_process_lists_what_was_kept_of_what_is_admitted_there() {
     let test = rig::this_test!();
@@ -120,8 +124,8 @@ fn kept(folder: &Path) -> Vec<std::path::PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
 }
 
-/// That sessions of this pool, and of one that comes after, have the right tools and call them, whatever happened to the folder meanwhile.
-/// How many catalogs are kept then.
+/// That sessions of this pool, and of one that comes after, have the right tools and call them,
+/// whatever happened to the folder meanwhile. How many catalogs are kept then.
 fn goes_on_after(fault: impl FnOnce(&Path)) -> usize {
     let rig = Rig::in_workspace_with(|ws| options(ws.parent().unwrap(), ws));
     let (workspace, folder) = (rig.path("ws"), rig.path("catalogs"));
@@ -223,7 +227,8 @@ fn two_pools(folder: &Path) -> ([Pool; 2], Value) {
     ([pool(), pool()], json!({ "s": server(2, &flags) }))
 }
 
-/// SPEC 14.2: what another pool keeps later is found by whoever wants the server anew, and by who waits for one whose first start failed.
+/// SPEC 14.2: what another pool keeps later is found by whoever wants the server anew, and by who
+/// waits for one whose first start failed.
 #[test]
 fn what_another_pool_keeps_later_is_found_without_a_start() {
     let folder = Folder::new();
@@ -249,7 +254,8 @@ fn what_another_pool_keeps_later_is_found_without_a_start() {
     });
 }
 
-/// SPEC 13.1, 14.2: what is found kept of a server that could not be started is seen by the configuration that it has now.
+/// SPEC 13.1, 14.2: what is found kept of a server that could not be started is seen by the
+/// configuration that it has now.
 #[test]
 fn what_is_found_kept_is_seen_as_it_is_configured_now() {
     let folder = Folder::new();
@@ -272,7 +278,8 @@ fn what_is_found_kept_is_seen_as_it_is_configured_now() {
     });
 }
 
-/// SPEC 14.2: a configuration that is held in another form than it was listed for is kept by that too, as old as it is.
+/// SPEC 14.2: a configuration that is held in another form than it was listed for is kept by that
+/// too, as old as it is.
 #[test]
 fn each_form_of_a_configuration_keeps_what_was_listed_when_it_was() {
     let rig = Rig::in_workspace_with(|ws| options(ws.parent().unwrap(), ws));
@@ -310,7 +317,8 @@ fn now_ms() -> u64 {
     now.as_millis().try_into().unwrap()
 }
 
-/// This thread, and those that it starts, may write no more than the modes of files say, whoever runs them.
+/// This thread, and those that it starts, may write no more than the modes of files say, whoever
+/// runs them.
 fn give_up_overriding() {
     // `_LINUX_CAPABILITY_VERSION_3`, of the calling thread.
     let mut header: [u32; 2] = [0x2008_0522, 0];

@@ -23,7 +23,8 @@ async fn asleep(rig: &Rig, sessions: usize) -> Vec<Session> {
     sessions
 }
 
-/// SPEC 14.2, 3.6: the end of the last call, and the beginning of the next, leave each other nothing: no call fails, and no process stays.
+/// SPEC 14.2, 3.6: the end of the last call, and the beginning of the next, leave each other
+/// nothing: no call fails, and no process stays.
 #[test]
 fn calls_that_begin_as_the_last_one_ends_find_the_server_or_begin_it_anew() {
     let rig = Rig::new(json!({ "start": "lazy", "drain_delay_ms": 0, "cache": "off" }));
@@ -44,7 +45,8 @@ fn calls_that_begin_as_the_last_one_ends_find_the_server_or_begin_it_anew() {
     });
 }
 
-/// SPEC 14.1, 5.5: a call that is dropped while its server comes, at whatever moment, leaves no hold and no process.
+/// SPEC 14.1, 5.5: a call that is dropped while its server comes, at whatever moment, leaves no
+/// hold and no process.
 #[test]
 fn a_call_that_goes_as_its_server_comes_leaves_nothing() {
     let rig = Rig::new(json!({ "start": "lazy", "drain_delay_ms": 0, "cache": "off" }));

@@ -1,4 +1,5 @@
-//! What is logged, for hosts without a subscriber (SPEC 16.7). One process has one reader, so the parts follow one another.
+//! What is logged, for hosts without a subscriber (SPEC 16.7). One process has one reader, so the
+//! parts follow one another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

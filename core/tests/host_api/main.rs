@@ -1,4 +1,5 @@
-//! What a host does with a pool, its sessions and its leases, and what it is told, with real servers.
+//! What a host does with a pool, its sessions and its leases, and what it is told, with real
+//! servers.
 
 mod cache;
 mod edges;

@@ -57,7 +57,8 @@ fn roll(seed: &mut u64, limit: usize) -> usize {
     ((*seed >> 33) % limit as u64) as usize
 }
 
-/// Thirty names for one server: pieces of the names that models are shown, cut in any way, and long ones.
+/// Thirty names for one server: pieces of the names that models are shown, cut in any way, and long
+/// ones.
 fn imitations(seed: &mut u64, shown: &[String]) -> BTreeSet<String> {
     let one = |_| {
         let name = &shown[roll(seed, shown.len())];
@@ -73,7 +74,8 @@ fn imitations(seed: &mut u64, shown: &[String]) -> BTreeSet<String> {
     imitated.collect()
 }
 
-/// A filter that leaves out what the reference server lists by itself, which does not answer with its name.
+/// A filter that leaves out what the reference server lists by itself, which does not answer with
+/// its name.
 fn own_tools() -> Value {
     let rig = Rig::new(json!({}));
     let own = host(async {
@@ -88,7 +90,8 @@ fn own_tools() -> Value {
         .into()
 }
 
-/// Every exposed name is valid, unreserved and one tool's, now and before; each is called, and answered by its own server. How many.
+/// Every exposed name is valid, unreserved and one tool's, now and before; each is called, and
+/// answered by its own server. How many.
 async fn call_all(
     session: &Session,
     pids: &BTreeMap<String, String>,
@@ -124,8 +127,9 @@ async fn call_all(
     tools.len()
 }
 
-/// SPEC 14.3, S-42: in each style, hostile tools of hostile servers are shown under valid names of their own, and a call of each
-/// reaches its own server under its own name; also of those that imitate names that were shown.
+/// SPEC 14.3, S-42: in each style, hostile tools of hostile servers are shown under valid names of
+/// their own, and a call of each reaches its own server under its own name; also of those that
+/// imitate names that were shown.
 #[test]
 fn hostile_tools_are_called_on_their_own_servers() {
     let seed = std::env::var("TRUNKLINE_SEED").map_or(3, |seed| seed.parse().unwrap());

@@ -1,4 +1,5 @@
-//! The pool at work with real processes: what the shared behaviour cases cannot show, since only a Rust host can do it.
+//! The pool at work with real processes: what the shared behaviour cases cannot show, since only a
+//! Rust host can do it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -219,7 +220,8 @@ fn a_dropped_pool_leaves_no_process() {
     until(|| !runs(pid));
 }
 
-/// SPEC 3.10, 9.7: what comes during and after the drain is refused, and everything under way is answered.
+/// SPEC 3.10, 9.7: what comes during and after the drain is refused, and everything under way is
+/// answered.
 #[test]
 fn a_drain_answers_whoever_waits() {
     let rig = Rig::new(json!({}));
@@ -364,7 +366,8 @@ fn a_disabled_server_is_not_started() {
     });
 }
 
-/// SPEC 13.1: a server that is gone from the configuration, or another one now, takes its leases along.
+/// SPEC 13.1: a server that is gone from the configuration, or another one now, takes its leases
+/// along.
 #[test]
 fn a_lease_ends_with_the_configuration_that_it_stands_for() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
@@ -395,7 +398,8 @@ fn a_lease_ends_with_the_configuration_that_it_stands_for() {
     });
 }
 
-/// The example is built with the tests; `trunkline-testserver` is found in `PATH`, as the pages have it.
+/// The example is built with the tests; `trunkline-testserver` is found in `PATH`, as the pages
+/// have it.
 #[test]
 fn the_quick_start_runs_as_the_pages_have_it() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -83,7 +83,8 @@ fn a_call_that_waits_is_sent_when_the_server_is_back() {
     });
 }
 
-/// SPEC 5.8, 3.2: what comes back after it was given up has no lists on its way, and is `unavailable` all the same.
+/// SPEC 5.8, 3.2: what comes back after it was given up has no lists on its way, and is
+/// `unavailable` all the same.
 #[test]
 fn a_server_that_comes_back_from_a_failure_is_waited_for_as_after_a_loss() {
     let rig = rig_with_delays(&[]);
@@ -198,7 +199,8 @@ fn a_waiting_call_ends_when_the_server_has_failed() {
     });
 }
 
-/// The reference server at the first start with the flags `first`; at the next ones `second` is run.
+/// The reference server at the first start with the flags `first`; at the next ones `second` is
+/// run.
 fn script(rig: &Rig, second: &str, first: &str) -> Value {
     let server = rig.server(&[]);
     let log = server["args"][1].as_str().unwrap();
@@ -209,7 +211,8 @@ fn script(rig: &Rig, second: &str, first: &str) -> Value {
     json!({ "command": "/bin/sh", "args": ["-c", text] })
 }
 
-/// SPEC 5.7, 5.11: what never left is sent through the next connection, when its options say so; what may have left is not.
+/// SPEC 5.7, 5.11: what never left is sent through the next connection, when its options say so;
+/// what may have left is not.
 #[test]
 fn what_was_never_sent_is_sent_again_if_asked_for() {
     let rig = rig_with_delays(&[100]);
@@ -275,7 +278,8 @@ fn a_safe_tool_is_repeated_on_a_trusted_server_and_no_other_is() {
     });
 }
 
-/// SPEC 6.2, S-40: what a server says of its tools changes no rule for one of a project, which cannot call it trusted either.
+/// SPEC 6.2, S-40: what a server says of its tools changes no rule for one of a project, which
+/// cannot call it trusted either.
 #[test]
 fn annotations_of_a_server_of_a_project_repeat_nothing() {
     let rig = Rig::in_workspace(json!({
@@ -349,7 +353,8 @@ fn a_call_that_no_connection_survives_is_given_up() {
     });
 }
 
-/// SPEC 5.4, 5.7: a repetition has what is left of the call's time, and its end does not hide that a server may have seen it.
+/// SPEC 5.4, 5.7: a repetition has what is left of the call's time, and its end does not hide that
+/// a server may have seen it.
 #[test]
 fn a_repetition_has_only_what_is_left_of_the_time() {
     let rig = rig_with_delays(&[LONG]);
@@ -367,7 +372,8 @@ fn a_repetition_has_only_what_is_left_of_the_time() {
     });
 }
 
-/// SPEC 5.4, 5.7: what a person took before the loss is none of the time that a repetition has left.
+/// SPEC 5.4, 5.7: what a person took before the loss is none of the time that a repetition has
+/// left.
 #[test]
 fn a_repetition_has_the_time_that_a_person_took_too() {
     const TIMES: &str = r#"{"timeout_ms":6000,"idle_timeout_ms":6000}"#;

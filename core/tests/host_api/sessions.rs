@@ -81,8 +81,8 @@ fn a_lease_says_why_it_did_not_come_back() {
     });
 }
 
-/// SPEC 6.5, 13.2: however often and from however many threads it is switched, the last word counts, and every going is told
-/// as often as every coming.
+/// SPEC 6.5, 13.2: however often and from however many threads it is switched, the last word
+/// counts, and every going is told as often as every coming.
 #[test]
 fn the_last_of_many_switches_counts() {
     let rig = Rig::new(json!({ "drain_delay_ms": 60_000, "limits": { "event_backlog": 100_000 } }));
@@ -161,8 +161,8 @@ fn a_pool_that_drains_restarts_nothing() {
     });
 }
 
-/// SPEC 6.5: the end of a want that was given up is not taken for the answer to the one that followed it, also when it
-/// comes late.
+/// SPEC 6.5: the end of a want that was given up is not taken for the answer to the one that
+/// followed it, also when it comes late.
 #[test]
 fn a_want_outlives_the_refusal_of_the_one_before() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
@@ -213,7 +213,8 @@ impl Blocked {
     }
 }
 
-/// SPEC 3.3: what is connected is had at once; while the pool carries something out its grant waits for that, and goes with who asked.
+/// SPEC 3.3: what is connected is had at once; while the pool carries something out its grant waits
+/// for that, and goes with who asked.
 #[test]
 fn what_is_connected_is_granted_at_once_and_amid_other_work_in_its_turn() {
     let rig = Rig::new(json!({ "drain_delay_ms": 60_000 }));
@@ -225,7 +226,8 @@ fn what_is_connected_is_granted_at_once_and_amid_other_work_in_its_turn() {
         let first = acquire(&session, "s").await;
         let ask = || Box::pin(session.acquire("s", None, &options));
         let mut context = Context::from_waker(Waker::noop());
-        // Whoever granted the first may still be at the rest of its step; nothing else goes on here.
+        // Whoever granted the first may still be at the rest of its step; nothing else goes on
+        // here.
         let at_once = async {
             loop {
                 if let Poll::Ready(second) = ask().as_mut().poll(&mut context) {
@@ -346,7 +348,8 @@ fn a_subscriber_may_look_at_the_pool_while_a_session_is_resumed() {
     drop(resumed);
 }
 
-/// SPEC 3.13, 3.6: what a session asks for while it is being resumed it holds once, and gives up once.
+/// SPEC 3.13, 3.6: what a session asks for while it is being resumed it holds once, and gives up
+/// once.
 #[test]
 fn what_a_resumed_session_holds_already_is_not_taken_over_as_well() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));

@@ -323,7 +323,8 @@ fn a_tool_of_a_connected_entry_is_there_while_another_is_started() {
     });
 }
 
-/// SPEC 9.4: the file is there at once, follows the pool, is the user's alone, and goes with the pool.
+/// SPEC 9.4: the file is there at once, follows the pool, is the user's alone, and goes with the
+/// pool.
 #[test]
 fn the_status_can_be_read_from_a_file() {
     let rig = Rig::in_workspace_with(|workspace| {
@@ -394,7 +395,8 @@ fn the_file_of_the_last_pool_goes_with_it() {
     }
 }
 
-/// SPEC 9.4: what cannot be had is refused when the pool is made, by an error that names the option.
+/// SPEC 9.4: what cannot be had is refused when the pool is made, by an error that names the
+/// option.
 #[test]
 fn a_status_file_that_cannot_be_had_is_refused() {
     let rig = Rig::new(json!({}));
@@ -417,7 +419,8 @@ fn a_status_file_that_cannot_be_had_is_refused() {
     until(|| !file.exists());
 }
 
-/// SPEC 16.7: memory and processor time are those of the whole tree, and are looked up when that is asked for.
+/// SPEC 16.7: memory and processor time are those of the whole tree, and are looked up when that is
+/// asked for.
 #[test]
 #[cfg(target_os = "linux")]
 fn what_the_processes_of_a_server_take_is_told_when_it_is_asked_for() {

@@ -151,7 +151,8 @@ fn a_list_of_a_server_that_has_no_time_is_asked_for_once() {
     });
 }
 
-/// SPEC 8.4, 5.7: what may be repeated is not repeated before the server has time for it, and not at all when the call does not.
+/// SPEC 8.4, 5.7: what may be repeated is not repeated before the server has time for it, and not
+/// at all when the call does not.
 #[test]
 fn a_safe_call_is_repeated_once_the_server_has_time() {
     for (faults, calls) in [

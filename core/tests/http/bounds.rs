@@ -5,7 +5,8 @@ use rig::{HANG, Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::{CallOptions, Lease};
 
-/// SPEC 5.11, I-25: a server that takes no cancellation costs a bounded number of sockets, however many calls are cancelled.
+/// SPEC 5.11, I-25: a server that takes no cancellation costs a bounded number of sockets, however
+/// many calls are cancelled.
 #[test]
 fn a_server_that_takes_nothing_costs_a_bounded_number_of_sockets() {
     let rig = Rig::new(json!({}));
@@ -20,7 +21,8 @@ fn a_server_that_takes_nothing_costs_a_bounded_number_of_sockets() {
             calls.iter().for_each(|call| call.cancel());
         }
         until(|| remote.count("POST", "notifications/cancelled") == 256);
-        // 256 notifications, 64 calls that were taken back, and what closes or waits to be used again; 512 calls were cancelled.
+        // 256 notifications, 64 calls that were taken back, and what closes or waits to be used
+        // again; 512 calls were cancelled.
         let sockets = sockets_to(&remote);
         assert!((200..=420).contains(&sockets), "{sockets} sockets");
         assert_eq!(text(&lease, "echo", json!({ "message": "on" })).await, "on");
@@ -29,7 +31,8 @@ fn a_server_that_takes_nothing_costs_a_bounded_number_of_sockets() {
     until(|| sockets_to(&remote) == 0);
 }
 
-/// SPEC 5.5: the end of a session takes all its calls back, however many there are, from a server that goes on for others.
+/// SPEC 5.5: the end of a session takes all its calls back, however many there are, from a server
+/// that goes on for others.
 #[test]
 fn every_call_that_ends_here_is_taken_back_from_the_server() {
     let rig = Rig::new(json!({}));
@@ -49,7 +52,8 @@ fn every_call_that_ends_here_is_taken_back_from_the_server() {
     close(&rig);
 }
 
-/// Calls that the server works on, all of them cancelled at once: more than may be told at one time.
+/// Calls that the server works on, all of them cancelled at once: more than may be told at one
+/// time.
 fn cancel_many(lease: &Lease, remote: &Remote) {
     let options = CallOptions::default();
     let call = |_| lease.start_call_tool("sleep", r#"{"ms":60000}"#, &options, |_| {});
@@ -73,7 +77,8 @@ fn a_server_that_is_told_much_has_its_questions_answered() {
     close(&rig);
 }
 
-/// SPEC 15.2, 15.4: a server that takes no more for a while hears of changed roots when it does again, of all changes as one.
+/// SPEC 15.2, 15.4: a server that takes no more for a while hears of changed roots when it does
+/// again, of all changes as one.
 #[test]
 fn a_change_of_the_roots_is_told_when_there_is_room_for_it() {
     let rig = Rig::new(json!({ "roots": ["src"], "limits": { "in_flight_per_session": 512 } }));

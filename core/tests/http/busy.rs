@@ -13,7 +13,8 @@ const BUSY: &str = "busy=1000,busy-wait=10";
 /// Several times what the schedule has an attempt wait for.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// SPEC 8.4, 4.6, 5.12: nobody waits for what would come too late. What the server said is the error, and it is sent nothing more.
+/// SPEC 8.4, 4.6, 5.12: nobody waits for what would come too late. What the server said is the
+/// error, and it is sent nothing more.
 #[test]
 fn a_server_that_asks_for_more_time_than_there_is_to_connect_is_reported_at_once() {
     for kind in ["http", "bare", "sse", "ws"] {
@@ -36,7 +37,8 @@ fn a_server_that_asks_for_more_time_than_there_is_to_connect_is_reported_at_once
     }
 }
 
-/// SPEC 8.4: so it is known how long the next attempt has to wait, where the schedule would have it come much sooner.
+/// SPEC 8.4: so it is known how long the next attempt has to wait, where the schedule would have it
+/// come much sooner.
 #[test]
 fn a_held_server_that_asks_for_time_is_left_alone() {
     // Some attempts may come before the second server is there, however slow the machine is.

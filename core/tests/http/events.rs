@@ -157,7 +157,8 @@ fn a_busy_server_of_the_old_transport_keeps_its_connection() {
     }
 }
 
-/// SPEC 15.1: a server that refuses a call works on it no more, and what it asks next is another's; a gateway's word is none of the server.
+/// SPEC 15.1: a server that refuses a call works on it no more, and what it asks next is another's;
+/// a gateway's word is none of the server.
 #[test]
 fn what_a_server_asks_after_it_refused_a_call_is_not_in_doubt() {
     for (status, is_doubtful) in [(429, false), (400, false), (502, true)] {

@@ -1,4 +1,5 @@
-//! Addresses where nothing good answers: typed, bounded, explained, and without a word of ours for others.
+//! Addresses where nothing good answers: typed, bounded, explained, and without a word of ours for
+//! others.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -119,7 +120,8 @@ fn endless_answers_fail_their_call_at_the_limit() {
     }
 }
 
-/// SPEC 5.7, 5.8: a message can fail alone, and its call is sent through the same connection once the server is there.
+/// SPEC 5.7, 5.8: a message can fail alone, and its call is sent through the same connection once
+/// the server is there.
 #[test]
 fn a_call_that_waits_is_sent_when_the_server_is_back() {
     let rig = Rig::new(json!({}));
@@ -190,7 +192,8 @@ fn an_answer_that_is_none_fails_its_call_alone() {
     }
 }
 
-/// SPEC 5.5: a call that was taken back while it waited for a busy server is not sent to it afterwards.
+/// SPEC 5.5: a call that was taken back while it waited for a busy server is not sent to it
+/// afterwards.
 #[test]
 fn a_call_that_is_taken_back_is_not_sent_when_the_server_has_time() {
     for start in [Remote::start, Remote::start_events] {
@@ -230,7 +233,8 @@ fn an_answer_that_inflates_to_gigabytes_fails_its_call_alone() {
     assert!(peak < PEAK_KB_MAX, "{peak} kB");
 }
 
-/// S-38, SPEC 4.5: a deep schema comes through, one that is deeper spoils its own tool, over each transport.
+/// S-38, SPEC 4.5: a deep schema comes through, one that is deeper spoils its own tool, over each
+/// transport.
 #[test]
 fn deep_schemas_come_through_and_deeper_ones_spoil_their_tool_alone() {
     let schema = |levels: usize| {
@@ -259,7 +263,8 @@ fn deep_schemas_come_through_and_deeper_ones_spoil_their_tool_alone() {
     }
 }
 
-/// Sessions that want `s`, each of which has a connection of its own, and that it is not there yet for.
+/// Sessions that want `s`, each of which has a connection of its own, and that it is not there yet
+/// for.
 async fn waiting(rig: &Rig, remote: &mut Remote) -> [Session; 2] {
     remote.kill();
     rig.configure(json!({ "s": remote.config() })).await;
@@ -280,7 +285,8 @@ fn is_there(rig: &Rig, remote: &Remote, sessions: &[Session]) {
     assert_eq!((entries.len(), remote.count("POST", "initialize")), (2, 2), "{entries:?}");
 }
 
-/// SPEC 8.1: a server that starts late comes back for each session that wants it, by nobody's doing.
+/// SPEC 8.1: a server that starts late comes back for each session that wants it, by nobody's
+/// doing.
 #[test]
 fn a_server_that_starts_late_comes_back_for_each_session() {
     let rig =

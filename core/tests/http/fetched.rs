@@ -104,8 +104,9 @@ impl HostServer for Naming {
     }
 }
 
-/// S-38, S-39: icons, links, `$ref`s and all else that looks like an address arrive as they are, and nothing of ours fetches or opens one, whatever
-/// is listed, read, called or made of them for a model.
+/// S-38, S-39: icons, links, `$ref`s and all else that looks like an address arrive as they are,
+/// and nothing of ours fetches or opens one, whatever is listed, read, called or made of them for a
+/// model.
 #[test]
 fn what_a_server_names_is_never_fetched() {
     let trap = Trap::new();

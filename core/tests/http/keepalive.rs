@@ -12,8 +12,8 @@ fn signal(remote: &Remote, name: &str) {
     assert!(status.success());
 }
 
-/// SPEC 8.3, 8.6: over each transport, such a server (or one that a sleeping machine lost) is lost by the misses alone, and is back
-/// when it answers again.
+/// SPEC 8.3, 8.6: over each transport, such a server (or one that a sleeping machine lost) is lost
+/// by the misses alone, and is back when it answers again.
 #[test]
 fn a_remote_server_that_stops_answering_is_lost_and_comes_back() {
     for start in [Remote::start, Remote::start_events, Remote::start_socket] {
@@ -53,7 +53,8 @@ fn a_remote_server_that_refuses_the_question_itself_is_not_lost() {
     }
 }
 
-/// SPEC 8.3, 8.4: one that is busy lives too, and is left alone for as long as it asks, while another is asked again and again.
+/// SPEC 8.3, 8.4: one that is busy lives too, and is left alone for as long as it asks, while
+/// another is asked again and again.
 #[test]
 fn a_busy_remote_server_is_left_alone() {
     let rig = Rig::new(json!({ "keepalive_ms": 100, "keepalive_misses": 3 }));

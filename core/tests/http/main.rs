@@ -1,4 +1,5 @@
-//! Servers over Streamable HTTP, HTTP+SSE and websockets: what answers look like, what goes wrong on the way, and what is left at the end.
+//! Servers over Streamable HTTP, HTTP+SSE and websockets: what answers look like, what goes wrong
+//! on the way, and what is left at the end.
 
 mod answers;
 mod auth;

@@ -41,7 +41,8 @@ fn an_address_that_speaks_neither_says_so() {
     assert!(error.hint().is_some());
 }
 
-/// SPEC 4.8, 10.4, PROTOCOL 1.2: an error that only a modern server gives is no reason to try the older transport.
+/// SPEC 4.8, 10.4, PROTOCOL 1.2: an error that only a modern server gives is no reason to try the
+/// older transport.
 #[test]
 fn a_bare_address_of_a_modern_server_is_not_taken_for_the_old_transport() {
     for kind in [json!(null), json!("http")] {
@@ -60,7 +61,8 @@ fn a_bare_address_of_a_modern_server_is_not_taken_for_the_old_transport() {
     }
 }
 
-/// SPEC 4.8: what is known of a server is found out again in the attempt in which it turns out to be wrong.
+/// SPEC 4.8: what is known of a server is found out again in the attempt in which it turns out to
+/// be wrong.
 #[test]
 fn a_server_at_an_address_that_became_a_modern_one_is_asked_again() {
     for bare in [false, true] {
@@ -129,7 +131,8 @@ fn a_stream_of_a_bare_address_that_ends_at_once_is_reported_with_both_attempts()
     assert!(error.message().contains("ended before"), "{error}");
 }
 
-/// SPEC 4.6, 4.8, 10.4: what answered the question over Streamable HTTP speaks that, however it refuses the handshake beside it.
+/// SPEC 4.6, 4.8, 10.4: what answered the question over Streamable HTTP speaks that, however it
+/// refuses the handshake beside it.
 #[test]
 fn a_bare_address_that_answered_the_question_is_not_asked_for_the_older_transport() {
     let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [] } } }));

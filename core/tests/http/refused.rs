@@ -1,4 +1,5 @@
-//! What a request is refused for: that request's alone, and told with what whoever reads the error needs.
+//! What a request is refused for: that request's alone, and told with what whoever reads the error
+//! needs.
 
 use rig::remote::{failed, refused};
 use rig::{Rig, acquire, host, text, until};
@@ -32,8 +33,8 @@ fn row(rig: &Rig) -> Value {
     rig.pool.status()["servers"]["s"].clone()
 }
 
-/// SPEC 18.4, 5.6: each refusal of a call, with its code, whether the call can have run, and what is missing. What comes after it works,
-/// over the same connection.
+/// SPEC 18.4, 5.6: each refusal of a call, with its code, whether the call can have run, and what
+/// is missing. What comes after it works, over the same connection.
 #[test]
 fn a_call_that_is_refused_ends_nothing_else() {
     type Refuse = fn() -> Answer;
@@ -124,7 +125,8 @@ fn every_challenge_of_a_refusal_is_told() {
     }
 }
 
-/// SPEC 18.4: after three requests in a row that are refused with 401, and not when one succeeds between.
+/// SPEC 18.4: after three requests in a row that are refused with 401, and not when one succeeds
+/// between.
 #[test]
 fn a_connection_that_lets_nothing_in_any_more_lacks_credentials() {
     let rig = Rig::new(json!({}));
@@ -153,7 +155,8 @@ fn a_connection_that_lets_nothing_in_any_more_lacks_credentials() {
     });
 }
 
-/// SPEC 18.6, 15.3: a firewall's page is no wish for credentials, and neither is a page in the place of an answer.
+/// SPEC 18.6, 15.3: a firewall's page is no wish for credentials, and neither is a page in the
+/// place of an answer.
 #[test]
 fn a_page_in_the_place_of_a_handshake_is_told_as_one() {
     for (status, number) in [("403 Forbidden", 403), ("200 OK", 200), ("451 Legal", 451)] {
@@ -174,7 +177,8 @@ fn a_page_in_the_place_of_a_handshake_is_told_as_one() {
     }
 }
 
-/// SPEC 5.6, 18.4: the server says that it knows no such session, so that the call did not run; it may be repeated in the next one.
+/// SPEC 5.6, 18.4: the server says that it knows no such session, so that the call did not run; it
+/// may be repeated in the next one.
 #[test]
 fn a_call_in_a_session_that_is_lost_was_not_sent() {
     let rig = Rig::new(json!({}));

@@ -1,4 +1,5 @@
-//! A server of Streamable HTTP that answers as a test says, and remembers what came and by which socket.
+//! A server of Streamable HTTP that answers as a test says, and remembers what came and by which
+//! socket.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

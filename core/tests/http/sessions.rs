@@ -32,7 +32,8 @@ fn a_forgotten_session_is_made_anew_at_once() {
     }
 }
 
-/// Of two sessions, the first is named up to the message that found it gone and never again, not even for its end.
+/// Of two sessions, the first is named up to the message that found it gone and never again, not
+/// even for its end.
 fn assert_is_forgotten(requests: &[Value]) {
     let session = |request: &Value| request["headers"]["mcp-session-id"].clone();
     let mut named: Vec<Value> = requests.iter().map(session).filter(|it| !it.is_null()).collect();

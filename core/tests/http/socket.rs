@@ -134,7 +134,8 @@ fn an_address_without_a_websocket_says_what_is_there() {
     assert_eq!(error.detail()["kind"], "refused");
 }
 
-/// SPEC 4.8: the older servers of this transport end their connection at what they do not know, and are spoken with anew.
+/// SPEC 4.8: the older servers of this transport end their connection at what they do not know, and
+/// are spoken with anew.
 #[test]
 fn a_websocket_that_ends_at_the_question_is_greeted_as_one_of_the_legacy_era() {
     for faults in ["close-asked=1000", "close-asked=1011", "close-asked"] {

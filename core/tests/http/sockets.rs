@@ -7,8 +7,8 @@ use trunkline::{CallOptions, ErrorCode, Outcome};
 
 use crate::script::{Answer, Script};
 
-/// SPEC 18.6: what changes nothing is sent once more, by a socket of its own, when its first was closed without an answer; a second time
-/// it is not.
+/// SPEC 18.6: what changes nothing is sent once more, by a socket of its own, when its first was
+/// closed without an answer; a second time it is not.
 #[test]
 fn what_changes_nothing_is_sent_once_more_by_a_fresh_socket() {
     for method in ["server/discover", "initialize", "tools/list"] {
@@ -59,7 +59,8 @@ fn a_call_is_not_sent_again() {
     });
 }
 
-/// SPEC 18.6: the ping as well; a server whose balancer closes sockets is no server that misses pings.
+/// SPEC 18.6: the ping as well; a server whose balancer closes sockets is no server that misses
+/// pings.
 #[test]
 fn a_ping_is_sent_once_more() {
     let rig = Rig::new(json!({ "keepalive_ms": 1_000, "keepalive_misses": 1 }));
@@ -75,8 +76,8 @@ fn a_ping_is_sent_once_more() {
     });
 }
 
-/// SPEC 18.6: within a turn calls share sockets; after a pause each takes a fresh one, which no hint of `Keep-Alive` can be shorter
-/// than, and so does the word that the session is over.
+/// SPEC 18.6: within a turn calls share sockets; after a pause each takes a fresh one, which no
+/// hint of `Keep-Alive` can be shorter than, and so does the word that the session is over.
 #[test]
 fn a_socket_that_was_idle_is_not_used_for_a_call() {
     let rig = Rig::new(json!({}));

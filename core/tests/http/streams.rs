@@ -33,7 +33,8 @@ fn resumes(remote: &Remote) -> usize {
     requests.iter().filter(|it| !it["headers"]["last-event-id"].is_null()).count()
 }
 
-/// SPEC 5.6, PROTOCOL 1.1: after an event that cannot be named there is nothing to resume, and no other stream is taken for the rest.
+/// SPEC 5.6, PROTOCOL 1.1: after an event that cannot be named there is nothing to resume, and no
+/// other stream is taken for the rest.
 #[test]
 fn a_cut_stream_whose_place_cannot_be_named_interrupts_its_call() {
     let rig = Rig::new(json!({}));
@@ -103,7 +104,8 @@ fn an_update_between_two_streams_is_told() {
     });
 }
 
-/// SPEC 7.1, 7.7: what is missed while the lists of a new connection are read is told when it can be read.
+/// SPEC 7.1, 7.7: what is missed while the lists of a new connection are read is told when it can
+/// be read.
 #[test]
 fn an_update_that_a_reconnect_misses_is_told_behind_it() {
     let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [0] } } }));
@@ -120,8 +122,8 @@ fn an_update_that_a_reconnect_misses_is_told_behind_it() {
     });
 }
 
-/// SPEC 8.4, 5.6: the server says `retry: 0`, and with it the place to go on from or nothing. It is asked less and less, until something
-/// comes that is said.
+/// SPEC 8.4, 5.6: the server says `retry: 0`, and with it the place to go on from or nothing. It is
+/// asked less and less, until something comes that is said.
 #[test]
 fn a_server_that_wants_to_be_asked_at_once_is_asked_less_and_less() {
     for event in ["retry: 0\n\n", "id: 7\nretry: 0\ndata:\n\n"] {

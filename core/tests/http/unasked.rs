@@ -1,4 +1,5 @@
-//! The stream of what is unasked: who is let in to it, when it is asked for again, and what is heard without it.
+//! The stream of what is unasked: who is let in to it, when it is asked for again, and what is
+//! heard without it.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,8 @@ use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::AcquireOptions;
 
-/// SPEC 15.3: a stream whose token is spent gets another one, whether it is the first or one that is opened again.
+/// SPEC 15.3: a stream whose token is spent gets another one, whether it is the first or one that
+/// is opened again.
 #[test]
 fn a_stream_that_is_refused_for_its_token_renews_it() {
     // The first token is good for the messages before the first stream, or for some streams too.
@@ -33,12 +35,13 @@ fn a_stream_that_is_refused_for_its_token_renews_it() {
     }
 }
 
-/// I-14, SPEC 7.8, 18.4: a server that announced a change and has no stream any more is listed with the keep-alive. A stream that is
-/// refused for its credentials refuses nothing else.
+/// I-14, SPEC 7.8, 18.4: a server that announced a change and has no stream any more is listed with
+/// the keep-alive. A stream that is refused for its credentials refuses nothing else.
 #[test]
 fn a_change_is_seen_though_the_stream_is_gone_for_good() {
     for status in [405, 501, 505, 400, 200, 401] {
-        // The keep-alive lists; it is not to lose a server that a busy machine keeps from an answer.
+        // The keep-alive lists; it is not to lose a server that a busy machine keeps from an
+        // answer.
         let rig = Rig::new(json!({ "keepalive_ms": 300, "keepalive_misses": 100 }));
         let remote = Remote::start(&rig, &format!("one-get={status}"), &["--list-changes"]);
         host(async {
@@ -55,8 +58,8 @@ fn a_change_is_seen_though_the_stream_is_gone_for_good() {
     }
 }
 
-/// SPEC 7.1, 7.2: a stream that is refused in passing is asked for again: the server still holds the one before it for open, or no longer knows
-/// the event to go on from.
+/// SPEC 7.1, 7.2: a stream that is refused in passing is asked for again: the server still holds
+/// the one before it for open, or no longer knows the event to go on from.
 #[test]
 fn a_stream_that_is_refused_in_passing_is_asked_for_again() {
     for faults in ["second-get=409", "second-get=400,event-ids"] {
@@ -74,7 +77,8 @@ fn a_stream_that_is_refused_in_passing_is_asked_for_again() {
     }
 }
 
-/// SPEC 8.4: streams too are asked for when the server says, the one of what is unasked and the rest of an answer.
+/// SPEC 8.4: streams too are asked for when the server says, the one of what is unasked and the
+/// rest of an answer.
 #[test]
 fn a_busy_server_gets_the_time_that_it_asks_for_before_its_streams() {
     const ASKED: Duration = Duration::from_secs(3);

@@ -7,7 +7,8 @@ use rig::{Rig, host, text, until};
 use serde_json::json;
 use trunkline::ErrorCode;
 
-/// SPEC 2.1, 5.1, 7.1: what the socket leads to is the server, in a folder or in none, in either era.
+/// SPEC 2.1, 5.1, 7.1: what the socket leads to is the server, in a folder or in none, in either
+/// era.
 #[test]
 fn a_server_over_a_unix_socket_answers_and_tells_of_changes() {
     for (is_named, era) in [(false, "legacy"), (true, "legacy"), (true, "modern")] {
@@ -32,7 +33,8 @@ fn a_server_over_a_unix_socket_answers_and_tells_of_changes() {
     }
 }
 
-/// SPEC 4.6, 5.12: a socket that is not there, or that nobody serves any more, is said to be what is wrong.
+/// SPEC 4.6, 5.12: a socket that is not there, or that nobody serves any more, is said to be what
+/// is wrong.
 #[test]
 fn a_unix_socket_that_leads_nowhere_says_why() {
     for (kind, words) in

@@ -1,6 +1,8 @@
-//! Bad frames and bad answers, through the public API: each costs its own call alone, at once and in bounded memory (I-28, SECURITY row 14).
+//! Bad frames and bad answers, through the public API: each costs its own call alone, at once and
+//! in bounded memory (I-28, SECURITY row 14).
 //!
-//! The outcomes stand beside the fault server; the behaviour cases made of them show the same in each language.
+//! The outcomes stand beside the fault server; the behaviour cases made of them show the same in
+//! each language.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,7 +14,8 @@ use rig::{HANG, Rig, acquire, host, testserver, text};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, CallResult, Error, ErrorCode, Lease};
 
-/// What a frame may cost beyond the frame limit of its case: 64 MiB of stderr and a 16 MiB line pass by in this.
+/// What a frame may cost beyond the frame limit of its case: 64 MiB of stderr and a 16 MiB line
+/// pass by in this.
 const GROWTH_KIB_MAX: u64 = 16 << 10;
 
 fn fault_server(rig: &Rig, flags: &[&str]) -> Value {
@@ -34,7 +37,8 @@ fn check(row: &Value, part: &str, got: Result<CallResult, Error>) -> Result<(), 
     checked.map(drop).map_err(|why| format!("{}: {part}: {why}", name(row)))
 }
 
-/// What a row is about: a frame, what becomes of the answer to a method, or a line in place of an answer.
+/// What a row is about: a frame, what becomes of the answer to a method, or a line in place of an
+/// answer.
 fn name(row: &Value) -> &str {
     let mut names = ["frame", "at", "line"].into_iter().map(|kind| &row[kind]);
     names.find_map(Value::as_str).unwrap()
@@ -141,7 +145,8 @@ fn every_bad_frame_ends_as_it_is_written_down() {
     rig::score::done("frames/kept", rows.len() as u64);
 }
 
-/// The rows of a group of lines: each of `its` in the place that the line, and what has to come of it, leave open.
+/// The rows of a group of lines: each of `its` in the place that the line, and what has to come of
+/// it, leave open.
 fn rows_of(group: &Value) -> impl Iterator<Item = Value> {
     let its = group["its"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
     its.map(|it| {
@@ -166,8 +171,8 @@ fn filled_in(value: &Value, it: &str) -> Value {
     }
 }
 
-/// SPEC 5.10, 5.3, 5.12: each line in place of an answer, one after the other in one session. Where it is no reply to its call, the
-/// answer follows, and ends it; a few calls wait in vain.
+/// SPEC 5.10, 5.3, 5.12: each line in place of an answer, one after the other in one session. Where
+/// it is no reply to its call, the answer follows, and ends it; a few calls wait in vain.
 #[test]
 fn every_bad_frame_that_is_a_line_ends_as_it_is_written_down() {
     rig::alone!();

@@ -1,7 +1,9 @@
-//! Bad remote servers, through the public API: each input is a row of a table, with the error that must come of it, which is there in
-//! time, in bounded memory, and in `status` (SPEC 4.6, 5.10, 5.12, S-24, S-32).
+//! Bad remote servers, through the public API: each input is a row of a table, with the error that
+//! must come of it, which is there in time, in bounded memory, and in `status` (SPEC 4.6, 5.10,
+//! 5.12, S-24, S-32).
 //!
-//! The rows of `elsewhere` name the tests that show the rest of what may come, and the behaviour cases that do so in all languages.
+//! The rows of `elsewhere` name the tests that show the rest of what may come, and the behaviour
+//! cases that do so in all languages.
 
 #[path = "../../../tests/servers/fault/rogue.rs"]
 #[allow(dead_code, reason = "the fault server uses the rest")]
@@ -17,11 +19,13 @@ use trunkline::{AcquireOptions, CallOptions, Error, Lease, Outcome, Session};
 
 use rogue::{Answer, Rogue, Scheme, To};
 
-/// Every row has ended in this time, on a busy machine too. What has no wait of its own would wait for longer.
+/// Every row has ended in this time, on a busy machine too. What has no wait of its own would wait
+/// for longer.
 const IN_TIME: Duration = Duration::from_secs(60);
 const NEVER_MS: u64 = 200_000;
 
-/// What all rows together may add to the process: several times the frame limit of a row, for what is on its way.
+/// What all rows together may add to the process: several times the frame limit of a row, for what
+/// is on its way.
 const GROWTH_KIB_MAX: u64 = 8 << 10;
 
 const FRAME_BYTES: u64 = 200_000;
@@ -64,7 +68,8 @@ fn scheme(row: &Value, kind: &str) -> Scheme {
     }
 }
 
-/// The row's error: its code, its words, its detail; for which there is a server's name and, where somebody can act, a hint.
+/// The row's error: its code, its words, its detail; for which there is a server's name and, where
+/// somebody can act, a hint.
 fn check(row: &Value, kind: &str, error: &Error) {
     let name = format!("{} over {kind}: {error} {}", word(row, "input"), error.to_json());
     assert_eq!(error.code().name(), word(row, "code"), "{name}");
@@ -146,7 +151,8 @@ fn meet_call(row: &Value, era: &str, other: &TcpListener) {
     });
 }
 
-/// SPEC 4.6, 5.10, 5.12, 8.4, S-24, S-32: one after the other in one process, whose memory is looked at.
+/// SPEC 4.6, 5.10, 5.12, 8.4, S-24, S-32: one after the other in one process, whose memory is
+/// looked at.
 #[test]
 fn every_bad_remote_ends_as_it_is_written_down() {
     rig::alone!();

@@ -1,4 +1,5 @@
-//! What a host's code may do amid what the pool carries out. The log is the whole process's: nothing else is tested here.
+//! What a host's code may do amid what the pool carries out. The log is the whole process's:
+//! nothing else is tested here.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,7 +74,8 @@ fn session(rig: &Rig, id: &str, keeps: impl Fn() + Send + Sync + 'static) -> Ses
     rig.pool.session(options).unwrap()
 }
 
-/// SPEC 16.2: a session that goes amid what it is told, and a handler of it that panics then, stop neither the pool nor the log.
+/// SPEC 16.2: a session that goes amid what it is told, and a handler of it that panics then, stop
+/// neither the pool nor the log.
 #[test]
 fn a_session_that_goes_and_panics_while_it_is_told_stops_nobody() {
     rig::alone!();

@@ -1,4 +1,5 @@
-//! Hosts that end without closing their pools, amid calls: they end at once, and nothing of theirs is left (SPEC 16.4, 9.8).
+//! Hosts that end without closing their pools, amid calls: they end at once, and nothing of theirs
+//! is left (SPEC 16.4, 9.8).
 
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use trunkline::CallOptions;
 /// What a bug of this kind shows only now and then.
 const REPETITIONS: usize = 30;
 
-/// Hosts at one time: a little more than the cores of a small machine, so that they get into each other's way.
+/// Hosts at one time: a little more than the cores of a small machine, so that they get into each
+/// other's way.
 const LANES: usize = 3;
 
 /// Calls under way at the exit, more than the library has threads.

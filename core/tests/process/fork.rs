@@ -10,14 +10,16 @@ use trunkline::{CallOptions, ErrorCode, EventMask, SessionOptions};
 /// What a bug of this kind shows only now and then.
 const REPETITIONS: usize = 30;
 
-/// SPEC 16.3, I-20: in the child everything answers at once, with a typed error where there is one, and the parent's call goes on.
+/// SPEC 16.3, I-20: in the child everything answers at once, with a typed error where there is one,
+/// and the parent's call goes on.
 #[test]
 fn a_forked_child_leaves_the_parent_s_servers_alone() {
     rig::alone!();
     (0..REPETITIONS).for_each(|_| fork_amid_a_call());
 }
 
-/// SPEC 16.3, DESIGN 6, I-20: a fork while another thread reads its own answer leaves the parent's stream alone, and the child has none.
+/// SPEC 16.3, DESIGN 6, I-20: a fork while another thread reads its own answer leaves the parent's
+/// stream alone, and the child has none.
 #[test]
 fn a_child_forked_while_a_thread_reads_does_not_read() {
     rig::alone!();
@@ -46,7 +48,8 @@ fn a_child_forked_while_a_thread_reads_does_not_read() {
         let (call, ended) = start("sleep", r#"{"ms":3}"#);
         let reads = call.clone();
         let reader = std::thread::spawn(move || reads.read_here());
-        // SAFETY: the child only calls the library, which touches no lock there, and ends without running destructors.
+        // SAFETY: the child only calls the library, which touches no lock there, and ends without
+        // running destructors.
         let child = unsafe { libc::fork() };
         if child == 0 {
             call.read_here();
@@ -62,7 +65,8 @@ fn a_child_forked_while_a_thread_reads_does_not_read() {
     }
 }
 
-/// SPEC 16.3, I-20: what a child drops wakes none of the parent's threads, the last handle of a pool included.
+/// SPEC 16.3, I-20: what a child drops wakes none of the parent's threads, the last handle of a
+/// pool included.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_that_drops_all_handles_of_a_pool_wakes_nobody() {
@@ -79,7 +83,8 @@ fn a_child_that_drops_all_handles_of_a_pool_wakes_nobody() {
         }
         since.elapsed() > Duration::from_millis(100)
     });
-    // SAFETY: the child only drops what it has of the library, looks at files and ends without running destructors.
+    // SAFETY: the child only drops what it has of the library, looks at files and ends without
+    // running destructors.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let before = wakes();
@@ -94,7 +99,8 @@ fn a_child_that_drops_all_handles_of_a_pool_wakes_nobody() {
     assert_eq!(status, 0);
 }
 
-/// How often each runtime was woken: what is in the counters that a child has in common with its parent.
+/// How often each runtime was woken: what is in the counters that a child has in common with its
+/// parent.
 #[cfg(target_os = "linux")]
 fn wakes() -> Vec<String> {
     let files = std::fs::read_dir("/proc/self/fdinfo").unwrap();
@@ -121,7 +127,8 @@ fn fork_amid_a_call() {
                 let _ = send.send(result.map(drop).map_err(|error| error.code()));
             },
         );
-        // SAFETY: the child only calls the library, which touches no lock there, and ends without running destructors.
+        // SAFETY: the child only calls the library, which touches no lock there, and ends without
+        // running destructors.
         let child = unsafe { libc::fork() };
         if child == 0 {
             call.cancel();

@@ -1,4 +1,5 @@
-//! What a host is as a process: its ends and forks, its threads, its environment, its log, its file system, and the processes that it has.
+//! What a host is as a process: its ends and forks, its threads, its environment, its log, its file
+//! system, and the processes that it has.
 //!
 //! Much of this is one for the whole process: such a test is done in a process of its own.
 

@@ -1,4 +1,5 @@
-//! A host whose process gets no more threads (SPEC 9.6, 16.2): what needs none goes on, what needs one says so, and nothing of it stays.
+//! A host whose process gets no more threads (SPEC 9.6, 16.2): what needs none goes on, what needs
+//! one says so, and nothing of it stays.
 
 #![cfg(target_os = "linux")]
 

@@ -22,7 +22,8 @@ fn view(session: &Session) -> View {
     ])
 }
 
-/// Two sessions share the server in each era, each with one process; `work` calls it through both leases.
+/// Two sessions share the server in each era, each with one process; `work` calls it through both
+/// leases.
 fn in_both_eras(
     servers: &BTreeMap<String, Value>,
     name: &str,
@@ -69,7 +70,8 @@ pub fn git(servers: &BTreeMap<String, Value>) {
     });
 }
 
-/// What it is asked to fetch is refused, since nothing listens there: the answer is the server's own.
+/// What it is asked to fetch is refused, since nothing listens there: the answer is the server's
+/// own.
 pub fn fetch(servers: &BTreeMap<String, Value>) {
     in_both_eras(servers, "fetch", 1, async |leases| {
         for lease in &leases {

@@ -1,5 +1,5 @@
-//! The servers that the TypeScript SDK shows its users: with sessions, polling, plain JSON, without sessions, and with changes that
-//! nobody asked for.
+//! The servers that the TypeScript SDK shows its users: with sessions, polling, plain JSON, without
+//! sessions, and with changes that nobody asked for.
 
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -1,7 +1,9 @@
-//! Servers that no one here wrote: the first-time experience of a host (SPEC 2.1, 4.1, 4.8, 7.1, 9.8).
+//! Servers that no one here wrote: the first-time experience of a host (SPEC 2.1, 4.1, 4.8, 7.1,
+//! 9.8).
 //!
-//! `TRUNKLINE_REAL_SERVERS` names a file with their configurations; `cargo xtask test real` installs
-//! them and sets it. Without it there is nothing to run, and this program says so and has no test.
+//! `TRUNKLINE_REAL_SERVERS` names a file with their configurations; `cargo xtask test real`
+//! installs them and sets it. Without it there is nothing to run, and this program says so and has
+//! no test.
 
 mod eras;
 mod examples;
@@ -22,7 +24,8 @@ const HANG_BOUND: Duration = Duration::from_secs(90);
 /// Between two looks at what has no signal of its own.
 const POLL: Duration = Duration::from_millis(10);
 
-/// The tools that the installed version has for a client without handlers: three more come with sampling and elicitation.
+/// The tools that the installed version has for a client without handlers: three more come with
+/// sampling and elicitation.
 const EVERYTHING_TOOLS: usize = 14;
 
 type Scenario = fn(&BTreeMap<String, Value>);
@@ -111,7 +114,8 @@ fn everything(servers: &BTreeMap<String, Value>) {
     });
 }
 
-/// The server announces changes of its tools while it starts: when they are over, each session has the same, all of them.
+/// The server announces changes of its tools while it starts: when they are over, each session has
+/// the same, all of them.
 async fn same_tools_after_the_burst(sessions: &[Session; 2]) {
     let names = |session: &Session| -> Vec<String> {
         session.tools().unwrap().iter().map(|tool| tool.own_name.to_string()).collect()
@@ -164,8 +168,8 @@ async fn call(lease: &Lease, tool: &str, arguments: Value) -> Value {
     serde_json::from_str(result.json()).unwrap()
 }
 
-/// The processes below this one that are still running, but for the library's own: the supervisor stays with its host, and a
-/// keeper says that nothing is left just before it ends.
+/// The processes below this one that are still running, but for the library's own: the supervisor
+/// stays with its host, and a keeper says that nothing is left just before it ends.
 fn descendants() -> Vec<u32> {
     let (mut parents, mut supervisors) = (BTreeMap::new(), Vec::new());
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {

@@ -1,4 +1,5 @@
-//! Servers that no one here wrote, reached by an address: a process of the test's own on a port of the loopback.
+//! Servers that no one here wrote, reached by an address: a process of the test's own on a port of
+//! the loopback.
 
 use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream};
@@ -59,8 +60,8 @@ impl Drop for Listening {
     }
 }
 
-/// What is asked of each: the word for its transport, the era of its connection where that is chosen, and whether two sessions
-/// share it.
+/// What is asked of each: the word for its transport, the era of its connection where that is
+/// chosen, and whether two sessions share it.
 #[derive(Clone, Copy)]
 pub struct Expected {
     pub transport: &'static str,

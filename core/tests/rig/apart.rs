@@ -1,4 +1,5 @@
-//! Tests that run once more, in processes of their own: what they do there is done to no other test.
+//! Tests that run once more, in processes of their own: what they do there is done to no other
+//! test.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -19,7 +20,8 @@ macro_rules! this_test {
     }};
 }
 
-/// The rest of the test is done in a process of its own, with these variables; elsewhere the test returns here, once that one passed.
+/// The rest of the test is done in a process of its own, with these variables; elsewhere the test
+/// returns here, once that one passed.
 #[macro_export]
 macro_rules! alone {
     ($($variable:expr),*) => {
@@ -89,7 +91,8 @@ pub fn again_by(mut again: Command, test: &str, given: &Value) -> Command {
     again
 }
 
-/// Another process that plays the host: a test once more. It ends with this, and what it leaves in its folder goes.
+/// Another process that plays the host: a test once more. It ends with this, and what it leaves in
+/// its folder goes.
 pub struct Host {
     _folder: Folder,
     process: Child,

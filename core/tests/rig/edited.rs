@@ -61,7 +61,8 @@ impl Edited {
         std::fs::write(&self.file, self.text(labels)).unwrap();
     }
 
-    /// Puts another file in the place of the one that is watched, so that nobody reads half of a text.
+    /// Puts another file in the place of the one that is watched, so that nobody reads half of a
+    /// text.
     pub fn replace(&self, text: &str) {
         let beside = self.file.with_extension("beside");
         std::fs::write(&beside, text).unwrap();
@@ -132,8 +133,9 @@ pub fn labels<const N: usize>(labels: [(&str, &str); N]) -> Labels {
     labels.map(|(name, label)| (name.to_owned(), label.to_owned())).into()
 }
 
-/// Becomes the server that its arguments name, and notes its process in the file of the server's name. The process noted before is known by
-/// its label: its number may be another's by now. A script in a file, since a text of settings has variables of its own.
+/// Becomes the server that its arguments name, and notes its process in the file of the server's
+/// name. The process noted before is known by its label: its number may be another's by now. A
+/// script in a file, since a text of settings has variables of its own.
 const NOTED: &str = r#"
 noted=$1
 shift

@@ -1,7 +1,9 @@
-//! What the tests of the public API share: the reference server, its start log, and waiting for what must come.
+//! What the tests of the public API share: the reference server, its start log, and waiting for
+//! what must come.
 //!
-//! `folder.rs`, `score.rs` and `testserver.rs` are modules of other crates as well, and `schedules.rs` of others alone: crates that this one
-//! is built with, or that have nothing to do with the library.
+//! `folder.rs`, `score.rs` and `testserver.rs` are modules of other crates as well, and
+//! `schedules.rs` of others alone: crates that this one is built with, or that have nothing to do
+//! with the library.
 
 pub mod apart;
 pub mod edited;
@@ -116,13 +118,15 @@ impl Rig {
         log.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
     }
 
-    /// Those of them that still run. After thousands of starts one of ours has the number of an earlier one.
+    /// Those of them that still run. After thousands of starts one of ours has the number of an
+    /// earlier one.
     pub fn running(&self) -> Vec<u32> {
         let started: BTreeSet<u32> = self.starts().into_iter().collect();
         started.into_iter().filter(|pid| runs(*pid) && self.is_ours(*pid)).collect()
     }
 
-    /// Whether a process has this rig's start log among its arguments: after thousands of starts another has a number of ours.
+    /// Whether a process has this rig's start log among its arguments: after thousands of starts
+    /// another has a number of ours.
     fn is_ours(&self, pid: u32) -> bool {
         let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let log = self.path("starts");

@@ -5,8 +5,9 @@ use shuttle::{Config, Runner};
 
 use crate::score;
 
-/// Runs the model in as many orders as are asked for: half of them at random, half with few changes of who goes first, which is what
-/// bugs of a small depth need. A thread that waits for ever fails it. A failure prints its schedule.
+/// Runs the model in as many orders as are asked for: half of them at random, half with few changes
+/// of who goes first, which is what bugs of a small depth need. A thread that waits for ever fails
+/// it. A failure prints its schedule.
 pub(crate) fn check(model: fn()) {
     let times = std::env::var("TRUNKLINE_SCHEDULES").ok().and_then(|text| text.parse().ok());
     let times: usize = times.unwrap_or(TIMES);

@@ -39,7 +39,8 @@ fn acquire_at_once(rig: &Rig, server: &str) -> Vec<Result<Lease, Error>> {
     answers.collect()
 }
 
-/// I-02, SPEC 2.1, 3.3: one process for each round, which all leases reach, and nothing of it afterwards.
+/// I-02, SPEC 2.1, 3.3: one process for each round, which all leases reach, and nothing of it
+/// afterwards.
 #[test]
 fn a_thousand_acquires_of_a_new_key_start_one_process() {
     let rounds = rounds(10, 500);
@@ -65,7 +66,8 @@ fn a_thousand_acquires_of_a_new_key_start_one_process() {
     score::done("herd", rounds as u64);
 }
 
-/// I-02, SPEC 3.3: a failure is everybody's too, and is one attempt. Who asks after it tries afresh.
+/// I-02, SPEC 3.3: a failure is everybody's too, and is one attempt. Who asks after it tries
+/// afresh.
 #[test]
 fn a_thousand_acquires_of_a_server_that_fails_get_one_error() {
     let rig = Rig::new(json!({}));

@@ -6,7 +6,8 @@ use rig::{HANG, Rig, acquire, traces, until};
 use serde_json::{Value, json};
 use trunkline::CallOptions;
 
-/// With it the allocator of a process keeps nothing of what was freed apart by thread, where it counts as allocated.
+/// With it the allocator of a process keeps nothing of what was freed apart by thread, where it
+/// counts as allocated.
 pub const NO_SPARES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
 
 /// What the process has of its allocator, without what that keeps for later.
@@ -31,7 +32,8 @@ pub fn at_rest() -> usize {
     last
 }
 
-/// A rig for attempts that leave nothing: one process at a time, so that the next attempt finds a slot that leaked.
+/// A rig for attempts that leave nothing: one process at a time, so that the next attempt finds a
+/// slot that leaked.
 pub fn rig() -> Rig {
     Rig::new(json!({ "drain_delay_ms": 0, "exit_grace_ms": 300, "limits": { "processes": 1 } }))
 }
@@ -43,7 +45,8 @@ pub struct Base {
 }
 
 impl Base {
-    /// After one server has come and gone, so that whatever stays is there. It has to be the first of its process.
+    /// After one server has come and gone, so that whatever stays is there. It has to be the first
+    /// of its process.
     pub async fn new(rig: &Rig, server: &str) -> Base {
         let lease = acquire(&rig.session("base"), server).await;
         let pid = lease.call_tool("pid", "{}", &CallOptions::default()).await.unwrap();
@@ -56,7 +59,8 @@ impl Base {
         Base { descriptors: base.descriptors(), ..base }
     }
 
-    /// Waits until nothing of the attempts is left: entries, references, calls, processes, descriptors.
+    /// Waits until nothing of the attempts is left: entries, references, calls, processes,
+    /// descriptors.
     pub fn returns(&self, rig: &Rig) {
         until(|| rig.running().is_empty() && traces::children(self.supervisor) == 0);
         until(|| is_empty(&rig.pool.status()));

@@ -10,7 +10,8 @@ use trunkline::{CallOptions, DrainOptions, Error, ErrorCode, Lease, Operation, O
 /// More than a pipe holds, so that the first is cut in the middle and the rest cannot begin.
 const BIG: usize = 200_000;
 
-/// How much longer than before a call of another server may take, and what counts as the least before it.
+/// How much longer than before a call of another server may take, and what counts as the least
+/// before it.
 const SLOWER_MAX: u32 = 10;
 const AT_LEAST: Duration = Duration::from_micros(500);
 
@@ -35,7 +36,8 @@ fn in_flight(rig: &Rig, server: &str) -> Value {
     rig.pool.status()["servers"][server]["entries"][0]["in_flight"].clone()
 }
 
-/// How long a call takes: the fastest of 200, which other work of the machine slows least. Each is answered with what it said.
+/// How long a call takes: the fastest of 200, which other work of the machine slows least. Each is
+/// answered with what it said.
 async fn echo_time(lease: &Lease) -> Duration {
     let mut times = Vec::new();
     for i in 0..200 {

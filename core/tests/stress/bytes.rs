@@ -1,4 +1,5 @@
-//! What is over keeps no byte of the allocator's: a kind of event that kept a few each time would be seen by nothing else for days (I-25).
+//! What is over keeps no byte of the allocator's: a kind of event that kept a few each time would
+//! be seen by nothing else for days (I-25).
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -11,7 +12,8 @@ use trunkline::{AcquireOptions, CallOptions, EventMask, ServerSpec, Session};
 
 use crate::{base, rounds};
 
-/// What tables and lists may grow by as one of them happens to be fuller, however often it all goes on.
+/// What tables and lists may grow by as one of them happens to be fuller, however often it all goes
+/// on.
 const SLACK: usize = 16 << 10;
 
 /// A pool with one server that a session has, and what can happen to them.
@@ -175,7 +177,8 @@ fn what_is_over_keeps_no_byte() {
     assert_eq!(status["totals"]["entries"], 1, "{status}");
 }
 
-/// I-25: what a server lists again after a loss is what it listed before, and nobody holds it twice.
+/// I-25: what a server lists again after a loss is what it listed before, and nobody holds it
+/// twice.
 #[test]
 fn what_is_listed_again_is_held_once() {
     const SERVERS: usize = 8;

@@ -1,4 +1,5 @@
-//! Sessions that share one connection never see each other's results, progress or cancellations (S-45).
+//! Sessions that share one connection never see each other's results, progress or cancellations
+//! (S-45).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
@@ -73,7 +74,8 @@ impl Conversation {
         }
     }
 
-    /// Starts these calls, cancels some, and waits for the end of each. What was refused for want of room is started again.
+    /// Starts these calls, cancels some, and waits for the end of each. What was refused for want
+    /// of room is started again.
     fn talk_at_once(&mut self, mut open: Vec<usize>) {
         let (send, ended) = mpsc::channel();
         let mut refused = Vec::new();
@@ -88,7 +90,8 @@ impl Conversation {
             } else {
                 self.refused += 1;
                 refused.push(place);
-                // Room comes when another call ends, of this session or, when it has none, of the others.
+                // Room comes when another call ends, of this session or, when it has none, of the
+                // others.
                 if refused.len() < left {
                     continue;
                 }

@@ -1,4 +1,5 @@
-//! Work that is called off: at each step that shows outside, and at moments that a seed chooses (SECURITY row 8).
+//! Work that is called off: at each step that shows outside, and at moments that a seed chooses
+//! (SECURITY row 8).
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -12,8 +13,8 @@ use trunkline::{
 use crate::base::{Base, rig};
 use crate::rounds;
 
-/// How far a server's start has come. It stays there for some seconds: a server that nobody waits for any more may come up
-/// before it is drained (SPEC 3.4), so it must not stay for ever.
+/// How far a server's start has come. It stays there for some seconds: a server that nobody waits
+/// for any more may come up before it is drained (SPEC 3.4), so it must not stay for ever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     Spawned,
@@ -62,7 +63,8 @@ enum By {
 
 const WAYS: [By; 5] = [By::Drop, By::Cancel, By::Timeout, By::SessionClose, By::SessionCloseLater];
 
-/// SPEC 3.4, 3.5, 4.6, I-04: nothing stays of an acquire, however far it had come and whoever ended it.
+/// SPEC 3.4, 3.5, 4.6, I-04: nothing stays of an acquire, however far it had come and whoever ended
+/// it.
 #[test]
 fn an_acquire_may_be_called_off_when_its_process_is_there() {
     rig::alone!();
@@ -249,7 +251,8 @@ fn a_cancelled_operation_holds_nothing_when_it_says_so() {
     let (send, opened) = mpsc::channel();
     let pool = rig.pool.clone();
     let session = rig.session("a");
-    // Inside a completion the only thread of the library is taken, so that what is started there cannot begin.
+    // Inside a completion the only thread of the library is taken, so that what is started there
+    // cannot begin.
     rig.pool.start(std::future::ready(Ok(())), move |_| {
         let acquire =
             async move { session.acquire("s", None, &AcquireOptions::default()).await.map(drop) };
@@ -265,7 +268,8 @@ fn a_cancelled_operation_holds_nothing_when_it_says_so() {
     opened.expect("the session is closed, and its id is free");
 }
 
-/// I-04, I-17: calls, restarts and holds of others, all called off at any moment; the last holder finds a server that works.
+/// I-04, I-17: calls, restarts and holds of others, all called off at any moment; the last holder
+/// finds a server that works.
 #[test]
 fn calls_and_restarts_may_be_cancelled_at_any_moment() {
     rig::alone!();

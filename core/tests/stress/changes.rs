@@ -6,7 +6,8 @@ use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
 use trunkline::Listed;
 
-/// SPEC 7.2: listings begin 250 ms apart, however many changes are announced, and the last one is seen.
+/// SPEC 7.2: listings begin 250 ms apart, however many changes are announced, and the last one is
+/// seen.
 #[test]
 fn a_storm_of_notifications_costs_four_lists_a_second() {
     let rig = Rig::new(json!({}));

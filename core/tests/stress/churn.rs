@@ -1,4 +1,5 @@
-//! Servers that come and go under a budget, with their processes counted all the while (SECURITY row 4).
+//! Servers that come and go under a budget, with their processes counted all the while (SECURITY
+//! row 4).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,7 +23,8 @@ struct Seen {
     server: String,
 }
 
-/// The processes seen so far that are still there, by number: one that has ended is, until somebody waited for it.
+/// The processes seen so far that are still there, by number: one that has ended is, until somebody
+/// waited for it.
 #[derive(Default)]
 struct Counted {
     /// How many lines of the start log were looked at.
@@ -31,7 +33,8 @@ struct Counted {
 }
 
 impl Counted {
-    /// Looks at what was started since the last look and at what is gone. All that it finds was there at once: when it began.
+    /// Looks at what was started since the last look and at what is gone. All that it finds was
+    /// there at once: when it began.
     fn look(&mut self, rig: &Rig) {
         let starts = rig.starts();
         for pid in &starts[self.seen..] {
@@ -55,7 +58,8 @@ impl Counted {
     }
 }
 
-/// When a process began, in ticks of this machine's clock, also of one that has ended and was not waited for.
+/// When a process began, in ticks of this machine's clock, also of one that has ended and was not
+/// waited for.
 fn started(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(stat.rsplit(')').next()?.split_whitespace().nth(19)?.to_owned())
@@ -79,8 +83,8 @@ fn servers(rig: &Rig, round: usize) -> Servers {
     Servers::from_json(&all.to_string()).unwrap()
 }
 
-/// While threads acquire and release at random, and configurations change under them, no look counts more than there is room for, and what
-/// was refused was refused for that.
+/// While threads acquire and release at random, and configurations change under them, no look
+/// counts more than there is room for, and what was refused was refused for that.
 fn churn(part: &str, starts: usize, options: Value, count: fn(&Counted) -> usize, full: ErrorCode) {
     let rig = Rig::new(options);
     let (over, refused, looks) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -146,7 +150,8 @@ fn no_more_servers_run_than_the_budget_has_room_for() {
     churn("servers", starts, options, Counted::servers, ErrorCode::BudgetExhausted);
 }
 
-/// SPEC 9.6, I-03, I-05: each process counts until it is reaped, also beside another of its server, and no longer: their places come back.
+/// SPEC 9.6, I-03, I-05: each process counts until it is reaped, also beside another of its server,
+/// and no longer: their places come back.
 #[test]
 fn no_more_processes_run_than_the_limit_has_room_for() {
     let options = json!({ "limits": { "processes": ROOM }, "drain_delay_ms": 0 });

@@ -91,7 +91,8 @@ async fn is_closing(rig: &Rig, server: &str) {
 /// Until when all has to be over.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Milliseconds that the report may come later, whatever the servers do; only the long form has the machine to itself.
+/// Milliseconds that the report may come later, whatever the servers do; only the long form has the
+/// machine to itself.
 const LATE_MS_MAX: usize = 250;
 
 fn drain(force: bool) {

@@ -1,4 +1,5 @@
-//! A settings file with twenty servers that is edited at random, in bursts, in all the ways that editors save.
+//! A settings file with twenty servers that is edited at random, in bursts, in all the ways that
+//! editors save.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -135,9 +136,10 @@ fn with_a_wrong_entry(text: &str, name: &str) -> String {
     value.to_string()
 }
 
-/// SPEC 13.1, 13.2, 13.3, 13.5, I-12, I-13: after each burst exactly the servers of the last text run, what no edit of it touched in the same process as before; what
-/// is wrong or means the same touches nothing and tells nothing of it; a call of a server that none touched goes on meanwhile; of no server two processes ran
-/// at one time; and once more the same does nothing.
+/// SPEC 13.1, 13.2, 13.3, 13.5, I-12, I-13: after each burst exactly the servers of the last text
+/// run, what no edit of it touched in the same process as before; what is wrong or means the same
+/// touches nothing and tells nothing of it; a call of a server that none touched goes on meanwhile;
+/// of no server two processes ran at one time; and once more the same does nothing.
 #[test]
 fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
     let seed = std::env::var("TRUNKLINE_SEED").map_or(1, |seed| seed.parse().unwrap());
@@ -168,7 +170,8 @@ fn edits_of_a_settings_file_become_exactly_the_connections_that_changed() {
         for event in std::iter::from_fn(|| events.try_next()) {
             let event: Value = serde_json::from_str(event.json()).unwrap();
             let of_untouched = event["server"].as_str().is_some_and(|name| !touched.contains(name));
-            // The end of a start may be told later than its server is there; a start begins with another event.
+            // The end of a start may be told later than its server is there; a start begins with
+            // another event.
             let is_late = event["to"] == "active" && event["from"] == "spawning";
             assert!(!of_untouched || is_late, "nothing became of it: {event}");
             assert_ne!(event["type"], "lagged", "some events were not seen");

@@ -1,6 +1,7 @@
 //! No event after the release, the close or the drop that ends it has returned (SPEC 8.5, I-16).
 //!
-//! A release is an event's last moment: whatever is published later has a greater `seq` than a snapshot taken after it.
+//! A release is an event's last moment: whatever is published later has a greater `seq` than a
+//! snapshot taken after it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -27,7 +28,8 @@ fn later_than(events: &Subscription, seq: u64, session: &str) -> Vec<String> {
     later.map(|event| event.json().to_owned()).collect()
 }
 
-/// Two sessions hold a server; the events of the first stop the one who delivers, before those of the second are.
+/// Two sessions hold a server; the events of the first stop the one who delivers, before those of
+/// the second are.
 struct Held {
     rig: Rig,
     first: (trunkline::Session, Lease, Subscription),

@@ -1,4 +1,5 @@
-//! Frames that are made wrong at random (I-28, SECURITY row 14). Those that somebody thought of are in `bad_frames.rs`.
+//! Frames that are made wrong at random (I-28, SECURITY row 14). Those that somebody thought of are
+//! in `bad_frames.rs`.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -95,8 +96,9 @@ fn frame(dice: &mut Dice) -> String {
     bytes.into_iter().filter(|it| *it != '\n').collect()
 }
 
-/// What a call may come to when the frame in place of its answer is wrong: its answer after all, an error of the protocol,
-/// one of the server's, the loss of the connection, or, where the frame is nobody's, its time.
+/// What a call may come to when the frame in place of its answer is wrong: its answer after all, an
+/// error of the protocol, one of the server's, the loss of the connection, or, where the frame is
+/// nobody's, its time.
 fn is_allowed(error: &Error, line: &str) -> bool {
     match error.code() {
         ErrorCode::Protocol | ErrorCode::ServerError | ErrorCode::CallInterrupted => true,
@@ -105,8 +107,9 @@ fn is_allowed(error: &Error, line: &str) -> bool {
     }
 }
 
-/// Whether the frame can be seen to be the reply to the call, so that it has to end it: what begins as a reply with its id does, whatever
-/// follows, and what is JSON with one such id, wherever it stands. A request of the server with that id is none.
+/// Whether the frame can be seen to be the reply to the call, so that it has to end it: what begins
+/// as a reply with its id does, whatever follows, and what is JSON with one such id, wherever it
+/// stands. A request of the server with that id is none.
 fn is_its_own(line: &str) -> bool {
     let Ok(frame) = serde_json::from_slice::<Value>(&sent(line)) else {
         return line.starts_with(HEAD);
@@ -137,8 +140,8 @@ async fn acquired(rig: &Rig) -> Lease {
     session.acquire("s", None, &AcquireOptions::default()).await.unwrap()
 }
 
-/// SPEC 5.10, I-28: each costs its own call, or the connection, which comes back, and nothing else; the answer of the call after it
-/// is the right one.
+/// SPEC 5.10, I-28: each costs its own call, or the connection, which comes back, and nothing else;
+/// the answer of the call after it is the right one.
 #[test]
 fn a_frame_made_wrong_at_random_costs_its_own_call_at_most() {
     let seed = std::env::var("TRUNKLINE_SEED").map_or(1, |seed| seed.parse().unwrap());
@@ -164,7 +167,8 @@ fn a_frame_made_wrong_at_random_costs_its_own_call_at_most() {
             let begun = Instant::now();
             let mut came = lease.call_tool("any", &arguments, &brief).await;
             if came.as_ref().is_err_and(|error| !is_allowed(error, &line)) {
-                // It is late where the machine is busy: what ends the call does so in all the time there is.
+                // It is late where the machine is busy: what ends the call does so in all the time
+                // there is.
                 came = lease.call_tool("any", &arguments, &patient).await;
             }
             let end = match came {
@@ -194,7 +198,8 @@ fn a_frame_made_wrong_at_random_costs_its_own_call_at_most() {
     score::done("frames/generated", wanted as u64);
 }
 
-/// Calls that their own frame ended did so at once. The machine of the gate may do other work; the long form holds what is promised.
+/// Calls that their own frame ended did so at once. The machine of the gate may do other work; the
+/// long form holds what is promised.
 fn ended_soon(mut times: Vec<Duration>) {
     times.sort();
     let at = |share: usize| times[(times.len() - 1) * share / 100];

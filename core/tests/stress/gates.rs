@@ -13,8 +13,8 @@ fn set(pool: &Pool, lists: Value) -> Value {
     pool.set_gates(GateLists::from_json(&lists.to_string()).unwrap()).unwrap()
 }
 
-/// SPEC 11.5, S-04: what is kept out ends, an attempt under way as well, and nothing of it begins again, however many sessions ask
-/// for it all the time; other servers are not touched.
+/// SPEC 11.5, S-04: what is kept out ends, an attempt under way as well, and nothing of it begins
+/// again, however many sessions ask for it all the time; other servers are not touched.
 #[test]
 fn what_is_kept_out_stays_out_however_often_it_is_asked_for() {
     const ASKERS: usize = 6;
@@ -71,7 +71,8 @@ fn what_is_kept_out_stays_out_however_often_it_is_asked_for() {
     drop(lease);
 }
 
-/// SPEC 11.5, 13.2, I-13: what two threads shut and open at one time is, when it is open in the end, held by the session that wants it.
+/// SPEC 11.5, 13.2, I-13: what two threads shut and open at one time is, when it is open in the
+/// end, held by the session that wants it.
 #[test]
 fn a_server_that_is_shut_and_opened_at_one_time_comes_back() {
     const ROUNDS: usize = 60;

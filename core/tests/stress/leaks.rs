@@ -1,4 +1,5 @@
-//! What comes and goes thousands of times leaves neither a descriptor nor memory (I-25, SECURITY row 21).
+//! What comes and goes thousands of times leaves neither a descriptor nor memory (I-25, SECURITY
+//! row 21).
 
 use rig::{Rig, host, score, text};
 use serde_json::json;
@@ -45,7 +46,8 @@ fn failed_spawns_leave_neither_descriptors_nor_memory() {
     });
 }
 
-/// I-25, SPEC 3.4: connects that are dropped, in every second cycle before the server can have answered.
+/// I-25, SPEC 3.4: connects that are dropped, in every second cycle before the server can have
+/// answered.
 #[test]
 fn dropped_connects_leave_neither_descriptors_nor_memory() {
     rig::alone!(NO_SPARES);

@@ -19,7 +19,8 @@ const BURST: usize = 20;
 /// Tools that are defined, defined anew and removed.
 const TOOLS: usize = 8;
 
-/// The tool that a server puts at the head of its list between the first two pages that are read of it: so each connect has a change within.
+/// The tool that a server puts at the head of its list between the first two pages that are read of
+/// it: so each connect has a change within.
 const BETWEEN: &str = "between_1";
 
 /// What the servers list beside their fixed tools: the version of each, by server and tool.
@@ -123,7 +124,8 @@ impl Change {
         arguments.to_string()
     }
 
-    /// Has the server carry it out and announce it, the one that is there or the one that comes next: what a loss took is said again.
+    /// Has the server carry it out and announce it, the one that is there or the one that comes
+    /// next: what a loss took is said again.
     async fn make(self, lease: &Lease, truth: &mut Truth) {
         let options = CallOptions::from_json(r#"{"wait":true}"#).unwrap();
         while let Err(error) = lease.call_tool("change_list", &self.arguments(), &options).await {
@@ -149,9 +151,10 @@ impl Change {
     }
 }
 
-/// SPEC 7.1-7.3, 8.4, I-14: after each burst all sessions list exactly what the server lists, though every other burst was cut by a loss,
-/// the rest of it falls into the reconnect, and the server that comes changes its list between two pages; after each other loss what the
-/// server that came instead lists; and who only listens to the events knows the same.
+/// SPEC 7.1-7.3, 8.4, I-14: after each burst all sessions list exactly what the server lists,
+/// though every other burst was cut by a loss, the rest of it falls into the reconnect, and the
+/// server that comes changes its list between two pages; after each other loss what the server that
+/// came instead lists; and who only listens to the events knows the same.
 #[test]
 fn no_change_of_a_list_is_lost_and_none_stays_stale() {
     let changes = rounds(500, 100_000);

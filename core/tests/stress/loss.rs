@@ -11,7 +11,8 @@ use crate::{median, rounds};
 
 const CALLS: usize = 20;
 
-/// SPEC 5.6, 5.7, 5.8, I-17: each call ends once and typed, none is sent again, and the lease goes on.
+/// SPEC 5.6, 5.7, 5.8, I-17: each call ends once and typed, none is sent again, and the lease goes
+/// on.
 #[test]
 fn a_server_killed_amid_twenty_calls_ends_each_of_them_once_and_replays_none() {
     let rig = Rig::new(json!({

@@ -1,8 +1,9 @@
-//! The pool under load and under faults, with real processes: what must hold however many ask, cancel and fail at once.
+//! The pool under load and under faults, with real processes: what must hold however many ask,
+//! cancel and fail at once.
 //!
-//! A time is asserted only where it is part of the promise, and then with a bound that a busy machine keeps; `cargo xtask bench` measures it
-//! against its goal. The default forms fit into a minute on two cores; the long ones are chosen by
-//! `TRUNKLINE_STRESS=full`.
+//! A time is asserted only where it is part of the promise, and then with a bound that a busy
+//! machine keeps; `cargo xtask bench` measures it against its goal. The default forms fit into a
+//! minute on two cores; the long ones are chosen by `TRUNKLINE_STRESS=full`.
 #![cfg(target_os = "linux")]
 
 mod acquires;
@@ -37,7 +38,8 @@ fn rounds(default: usize, full: usize) -> usize {
     }
 }
 
-/// Raises a flag when it goes, also by a panic: the threads that look at it end with whoever waits for them.
+/// Raises a flag when it goes, also by a panic: the threads that look at it end with whoever waits
+/// for them.
 struct Raised<'a>(&'a AtomicBool);
 
 impl Drop for Raised<'_> {

@@ -1,4 +1,5 @@
-//! Futures that are dropped at each of their await points (SECURITY row 8): those of every public function, which `public.rs` looks after.
+//! Futures that are dropped at each of their await points (SECURITY row 8): those of every public
+//! function, which `public.rs` looks after.
 
 mod approvals;
 mod calls;
@@ -54,8 +55,8 @@ impl Cut {
     }
 }
 
-/// Cuts a future of this public function ever later, until it completes, and sees to it that it was cut where it waits: as soon as it does, and
-/// when it is woken.
+/// Cuts a future of this public function ever later, until it completes, and sees to it that it was
+/// cut where it waits: as soon as it does, and when it is woken.
 fn at_every_poll<T>(function: &str, mut attempt: impl FnMut(Cut) -> Option<T>) {
     let mut most = [0, 0];
     // What it waits for may be there before it looks, but not every time.

@@ -1,5 +1,6 @@
-//! A pool that goes on for long, with servers that are killed, edited and restarted and sessions that come and go: nothing grows, and no
-//! call stays (SECURITY row 21). It goes by the clock, since that is what it is about; what it asserts are counts.
+//! A pool that goes on for long, with servers that are killed, edited and restarted and sessions
+//! that come and go: nothing grows, and no call stays (SECURITY row 21). It goes by the clock,
+//! since that is what it is about; what it asserts are counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -88,7 +89,8 @@ impl Sample {
     }
 }
 
-/// For a plot: a file with a line of JSON for each second, as it comes: what a day of it held is there however it ends.
+/// For a plot: a file with a line of JSON for each second, as it comes: what a day of it held is
+/// there however it ends.
 struct Record(Option<File>);
 
 impl Record {
@@ -118,8 +120,9 @@ struct Soaked {
     seed: u64,
 }
 
-/// The servers; those that were edited an odd number of times have another argument. Edits go back and forth, since a pool remembers what was
-/// accepted of each configuration, of a thousand of them, and what it listed.
+/// The servers; those that were edited an odd number of times have another argument. Edits go back
+/// and forth, since a pool remembers what was accepted of each configuration, of a thousand of
+/// them, and what it listed.
 fn servers(rig: &Rig, edits: &[usize]) -> Value {
     let server = |(number, edits): (usize, &usize)| {
         let label = format!("{number}/{}", edits % 2);
@@ -128,7 +131,8 @@ fn servers(rig: &Rig, edits: &[usize]) -> Value {
     edits.iter().enumerate().map(server).collect()
 }
 
-/// A settings file that is watched, and rewritten now and then: of its servers each has one of two labels, all the same.
+/// A settings file that is watched, and rewritten now and then: of its servers each has one of two
+/// labels, all the same.
 struct Watched {
     file: PathBuf,
     servers: usize,
@@ -162,7 +166,8 @@ impl Watched {
         format!("w{number}/{}", self.rewrites % 2)
     }
 
-    /// Waits until its servers, which many sessions want, run as it says, and no longer as it said before.
+    /// Waits until its servers, which many sessions want, run as it says, and no longer as it said
+    /// before.
     fn settles(&self, rig: &Rig) {
         let wanted: BTreeSet<String> = (0..self.servers).map(|number| self.label(number)).collect();
         until(|| {
@@ -184,7 +189,8 @@ impl Soaked {
         self.rig.session_with(options)
     }
 
-    /// Runs each configuration once, so that all have been there before anything is counted; the file, where there is one.
+    /// Runs each configuration once, so that all have been there before anything is counted; the
+    /// file, where there is one.
     async fn meet_all(&self) -> Option<Watched> {
         let mut watched = Watched::load(&self.rig, self.size.watched).await;
         for edits in [1, 0] {
@@ -233,8 +239,8 @@ impl Soaked {
         }
     }
 
-    /// Kills a server every two seconds, edits and restarts others, rewrites the file, and replaces sessions, until it is over; samples all
-    /// the while.
+    /// Kills a server every two seconds, edits and restarts others, rewrites the file, and replaces
+    /// sessions, until it is over; samples all the while.
     async fn trouble(&self, mut watched: Option<Watched>) -> Vec<Sample> {
         let mut dice = Dice(self.seed);
         let mut edits = vec![0; self.size.servers];
@@ -287,8 +293,9 @@ fn middle(samples: &[Sample], figure: usize) -> usize {
     found[found.len() / 2]
 }
 
-/// From the second quarter to the last one nothing grows by more than a fiftieth and a few; in the long form what is allocated by no more than
-/// a hundredth and a little. In twelve seconds most servers are killed for the first time.
+/// From the second quarter to the last one nothing grows by more than a fiftieth and a few; in the
+/// long form what is allocated by no more than a hundredth and a little. In twelve seconds most
+/// servers are killed for the first time.
 fn assert_flat(samples: &[Sample]) {
     let quarter = samples.len() / 4;
     let (early, late) = (&samples[quarter..2 * quarter], &samples[3 * quarter..]);
@@ -304,8 +311,8 @@ fn assert_flat(samples: &[Sample]) {
     }
 }
 
-/// SPEC 5.6, SECURITY row 21: every call ends with its own answer or a typed error, descriptors, threads, memory and processes stay what they
-/// are, and the end of the pool leaves nothing.
+/// SPEC 5.6, SECURITY row 21: every call ends with its own answer or a typed error, descriptors,
+/// threads, memory and processes stay what they are, and the end of the pool leaves nothing.
 #[test]
 fn nothing_grows_however_long_it_goes_on() {
     rig::alone!(base::NO_SPARES);

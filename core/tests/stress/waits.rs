@@ -1,5 +1,6 @@
-//! Threads that wait for their calls where they started them: alone, when they read the answers themselves, and amid everybody else
-//! (DESIGN 6). Each call ends once and with its own outcome, whoever reads.
+//! Threads that wait for their calls where they started them: alone, when they read the answers
+//! themselves, and amid everybody else (DESIGN 6). Each call ends once and with its own outcome,
+//! whoever reads.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -97,7 +98,8 @@ fn in_turns(lease: &Lease) {
     });
 }
 
-/// What one of the threads that wait side by side calls: answers, calls that nobody answers in time, and such as another ends.
+/// What one of the threads that wait side by side calls: answers, calls that nobody answers in
+/// time, and such as another ends.
 fn together(lease: &Lease, thread: usize) -> Ends {
     let mut ends = Ends::new();
     for call in 0..CALLS {

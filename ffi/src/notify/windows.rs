@@ -1,4 +1,5 @@
-//! Where no descriptor is readable until somebody says so: a queue has none, and is drained when its host likes.
+//! Where no descriptor is readable until somebody says so: a queue has none, and is drained when
+//! its host likes.
 
 use std::io;
 

@@ -1,4 +1,5 @@
-//! Results and events that come while the queue is drained: its descriptor is readable whenever something waits, and at rest only then.
+//! Results and events that come while the queue is drained: its descriptor is readable whenever
+//! something waits, and at rest only then.
 
 use std::sync::{Arc, OnceLock};
 
@@ -144,8 +145,9 @@ fn texts(events: &[Event]) -> Vec<(u32, String)> {
     events.iter().map(|event| (ItemKind::Event as u32, event.json().to_owned())).collect()
 }
 
-/// I-18, SPEC 16.2: two threads drain what a stream tells, one of them an item at a time, while a result comes as well: each event comes
-/// once and in order, then the end, once, and the descriptor tells of whatever is left.
+/// I-18, SPEC 16.2: two threads drain what a stream tells, one of them an item at a time, while a
+/// result comes as well: each event comes once and in order, then the end, once, and the descriptor
+/// tells of whatever is left.
 #[test]
 fn every_event_comes_out_once_and_in_order_and_then_the_end() {
     events();
@@ -188,8 +190,8 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
     });
 }
 
-/// SPEC 5.9: the progress of a call comes out before its result, also when another thread has told the same subscription of something
-/// and not woken it yet.
+/// SPEC 5.9: the progress of a call comes out before its result, also when another thread has told
+/// the same subscription of something and not woken it yet.
 #[test]
 fn progress_comes_out_before_the_result() {
     events();
@@ -243,8 +245,9 @@ fn a_stream_has_one_place() {
     });
 }
 
-/// SPEC 16.2: a subscription that is closed while its events are told and taken gives nothing afterwards, and leaves no place behind
-/// that keeps the descriptor readable; nor does a queue that is freed keep the subscriber.
+/// SPEC 16.2: a subscription that is closed while its events are told and taken gives nothing
+/// afterwards, and leaves no place behind that keeps the descriptor readable; nor does a queue that
+/// is freed keep the subscriber.
 #[test]
 fn a_closed_subscription_or_queue_leaves_nothing() {
     events();
@@ -287,8 +290,8 @@ fn a_closed_subscription_or_queue_leaves_nothing() {
     });
 }
 
-/// SPEC 16.2, 16.6: of a pool that is freed while events are told and taken come those that were told before, in order, and then the
-/// end, once; nothing is kept of it.
+/// SPEC 16.2, 16.6: of a pool that is freed while events are told and taken come those that were
+/// told before, in order, and then the end, once; nothing is kept of it.
 #[test]
 fn a_subscription_of_a_freed_pool_gives_what_it_has_and_its_end() {
     events();

@@ -1,4 +1,5 @@
-//! A stream of events that a model feeds, where it is no subscription: the library's own is checked in its own models.
+//! A stream of events that a model feeds, where it is no subscription: the library's own is checked
+//! in its own models.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
@@ -13,8 +14,8 @@ pub(crate) enum Stream {
     Fed(Arc<Fed>),
 }
 
-/// Events of a model. It is woken as a subscription is: when it goes from empty to not empty, by whoever tells more until that has been
-/// done, and when it ends.
+/// Events of a model. It is woken as a subscription is: when it goes from empty to not empty, by
+/// whoever tells more until that has been done, and when it ends.
 #[derive(Default)]
 pub(crate) struct Fed {
     state: Mutex<State>,

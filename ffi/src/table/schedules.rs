@@ -11,7 +11,8 @@ fn table() -> Arc<Table<Arc<str>>> {
     Arc::new(Table::new(Kind::Lease, 1, Vec::new()))
 }
 
-/// S-46: a handle stands for its own object or for none, whoever takes its place meanwhile, and each object is given back once.
+/// S-46: a handle stands for its own object or for none, whoever takes its place meanwhile, and
+/// each object is given back once.
 #[test]
 fn a_handle_never_stands_for_another_object() {
     check(|| {
@@ -47,7 +48,8 @@ fn a_handle_never_stands_for_another_object() {
     });
 }
 
-/// An operation that ends while its handle is being released, and its pool freed: its object is in the table or comes back.
+/// An operation that ends while its handle is being released, and its pool freed: its object is in
+/// the table or comes back.
 #[test]
 fn what_is_filled_late_comes_back() {
     check(|| {

@@ -1,4 +1,5 @@
-//! What the machine gives for the places in memory that a step of the pool cannot do without: `steps`, and nothing decided.
+//! What the machine gives for the places in memory that a step of the pool cannot do without:
+//! `steps`, and nothing decided.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,8 +10,9 @@ use trunkline_pool::id_map::IdMap;
 
 use crate::{cpu_time, report};
 
-/// `bare-10`, `bare-10000`: the four steps of `steps` with the same rows in maps and slabs, of which each step looks at the least that
-/// there is to look at: the entry of a key, what it listed, the session, its leases, and the lease.
+/// `bare-10`, `bare-10000`: the four steps of `steps` with the same rows in maps and slabs, of
+/// which each step looks at the least that there is to look at: the entry of a key, what it listed,
+/// the session, its leases, and the lease.
 pub fn by_size() {
     for entries in crate::steps::SIZES {
         let mut rows = Rows::new(u64::from(entries));

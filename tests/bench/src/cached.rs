@@ -1,4 +1,5 @@
-//! Workloads of a host that has just begun, beside servers that do not run: what they listed is kept from before.
+//! Workloads of a host that has just begun, beside servers that do not run: what they listed is
+//! kept from before.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,9 +10,10 @@ use trunkline::{EventKind, EventMask, Pool, PoolOptions, Result, Servers, Sessio
 
 use crate::{cpu_time, report};
 
-/// `cached-lazy`, `cached-eager`: a process of its own, from its first statement after the import until it has a list with the tools of ten
-/// servers. In the first no server is started meanwhile, in the second all of them are. `-pool`, `-reconcile`, `-session` and `-listed` are the
-/// parts of that: each is the time since the one before.
+/// `cached-lazy`, `cached-eager`: a process of its own, from its first statement after the import
+/// until it has a list with the tools of ten servers. In the first no server is started meanwhile,
+/// in the second all of them are. `-pool`, `-reconcile`, `-session` and `-listed` are the parts of
+/// that: each is the time since the one before.
 pub async fn cold_hosts(server: &str) -> Result<()> {
     let folder = Folder::new();
     keep(&folder.0, server).await?;
@@ -111,7 +113,8 @@ const SERVERS: usize = 10;
 /// Tools of each.
 const TOOLS: usize = 20;
 
-/// Words in the description of each tool: with them its definition has 400 bytes, as those of servers in use have.
+/// Words in the description of each tool: with them its definition has 400 bytes, as those of
+/// servers in use have.
 const LABEL_WORDS: usize = 50;
 
 /// What a host does until it has its list.

@@ -1,4 +1,5 @@
-//! Workloads of many sessions that share one connection: their calls, and how they hear that its list of tools changed.
+//! Workloads of many sessions that share one connection: their calls, and how they hear that its
+//! list of tools changed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +13,8 @@ use trunkline::{
 use crate::calls::many;
 use crate::{WIDTH, cpu_time};
 
-/// `wide-one`, `wide-sessions`: as many calls in flight of one session, and one of each of as many sessions.
+/// `wide-one`, `wide-sessions`: as many calls in flight of one session, and one of each of as many
+/// sessions.
 pub async fn sessions_and_one(server: &str) -> Result<()> {
     let (pool, holders) = holders(server, WIDTH).await?;
     let (sessions, leases): (Vec<_>, Vec<_>) = holders.into_iter().unzip();
@@ -23,8 +25,8 @@ pub async fn sessions_and_one(server: &str) -> Result<()> {
     pool.close().await
 }
 
-/// `fan-out-N`: from the call that changes the list of tools until each of N sessions has its event. A hundred times as many as
-/// one are, less the time of one, what each session costs.
+/// `fan-out-N`: from the call that changes the list of tools until each of N sessions has its
+/// event. A hundred times as many as one are, less the time of one, what each session costs.
 pub async fn fan_out(server: &str) -> Result<()> {
     for sessions in FAN_OUT {
         changes(server, sessions).await?;

@@ -1,5 +1,5 @@
-//! Workloads with a server that misbehaves: what a call costs beside one that does not read, and how soon the calls
-//! of one that is killed have ended.
+//! Workloads with a server that misbehaves: what a call costs beside one that does not read, and
+//! how soon the calls of one that is killed have ended.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,8 @@ use trunkline::{
 
 use crate::{cpu_time, report, sequential};
 
-/// Calls of 100 bytes, one at a time: before, and while another server of the session does not read what is sent to it.
+/// Calls of 100 bytes, one at a time: before, and while another server of the session does not read
+/// what is sent to it.
 pub async fn beside_a_deaf_server(server: &str) -> Result<()> {
     let (pool, session) = pool(json!({"exit_grace_ms": 50}), &["s", "deaf"], server).await?;
     let (lease, deaf) = (acquire(&session, "s").await?, acquire(&session, "deaf").await?);

@@ -1,5 +1,5 @@
-//! What a client of a server over pipes cannot do without, and nothing else: the same calls as ours by a task on tokio and by a thread,
-//! and a thousand tasks that are told of one thing.
+//! What a client of a server over pipes cannot do without, and nothing else: the same calls as ours
+//! by a task on tokio and by a thread, and a thousand tasks that are told of one thing.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -16,7 +16,8 @@ use trunkline_pool::id_map::IdMap;
 
 use crate::{cpu_time, report};
 
-/// A client on tokio: a task that reads, one table of what is in flight, and of each call a channel and a deadline.
+/// A client on tokio: a task that reads, one table of what is in flight, and of each call a channel
+/// and a deadline.
 pub struct TaskClient {
     input: Sender,
     calls: Arc<Mutex<IdMap<u64, oneshot::Sender<Vec<u8>>>>>,
@@ -74,7 +75,8 @@ impl TaskClient {
     }
 }
 
-/// A client whose calls block: a lock, since threads share the connection, and a wait that has an end.
+/// A client whose calls block: a lock, since threads share the connection, and a wait that has an
+/// end.
 pub struct ThreadClient {
     /// Where it writes, where it reads, and what it reads into.
     ends: Mutex<(File, File, Vec<u8>)>,
@@ -106,7 +108,8 @@ impl ThreadClient {
             let wait = until.saturating_duration_since(Instant::now()).as_millis() as libc::c_int;
             let mut asked =
                 libc::pollfd { fd: output.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: one entry, which the system writes to during the call; the descriptor is open.
+            // SAFETY: one entry, which the system writes to during the call; the descriptor is
+            // open.
             if unsafe { libc::poll(&raw mut asked, 1, wait) } != 1 {
                 return Err(ErrorKind::TimedOut.into());
             }
@@ -121,8 +124,8 @@ impl ThreadClient {
     }
 }
 
-/// `told-1000`: from the moment at which somebody begins to tell a thousand tasks of one thing, each by a bounded queue of its own, until
-/// each has it. They run when all were told.
+/// `told-1000`: from the moment at which somebody begins to tell a thousand tasks of one thing,
+/// each by a bounded queue of its own, until each has it. They run when all were told.
 pub async fn told() {
     let (left, all) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
     let listen = |_| {

@@ -22,7 +22,8 @@ pub mod steps;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-/// Whether a group of workloads is to be carried out: all are, unless `BENCH_ONLY` names some, with commas between them.
+/// Whether a group of workloads is to be carried out: all are, unless `BENCH_ONLY` names some, with
+/// commas between them.
 pub fn is_wanted(group: &str) -> bool {
     std::env::var("BENCH_ONLY").map_or(true, |only| only.split(',').any(|one| one == group))
 }

@@ -1,5 +1,5 @@
-//! What connections, sessions and leases take while nothing is done with them: the slope of the private memory of this process, over
-//! a thousand or more of each.
+//! What connections, sessions and leases take while nothing is done with them: the slope of the
+//! private memory of this process, over a thousand or more of each.
 
 use serde_json::{Map, Value, json};
 use trunkline::{
@@ -8,7 +8,8 @@ use trunkline::{
 
 use crate::private_kib;
 
-/// `memory`: KiB of each connection, and bytes of each session, of each session that holds a server, and of each lease.
+/// `memory`: KiB of each connection, and bytes of each session, of each session that holds a
+/// server, and of each lease.
 pub fn report_all(server: &str) -> Result<()> {
     let options = r#"{"cache": "off", "limits": {"processes": 4096}}"#;
     let runtime = Pool::new(PoolOptions::from_json(options)?)?;

@@ -1,5 +1,5 @@
-//! Workloads of configuration: what one changed server of a thousand costs. None of them is wanted by a session, so that no process starts:
-//! it is the pass that is measured.
+//! Workloads of configuration: what one changed server of a thousand costs. None of them is wanted
+//! by a session, so that no process starts: it is the pass that is measured.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use trunkline::{Pool, PoolOptions, Result, Servers, SourceName};
 
 use crate::{cpu_time, report};
 
-/// `reconcile` of servers as values, and `set_source` of the same as the text of a settings file, its variables expanded. The text is
-/// made, and the values are parsed, before the clock starts.
+/// `reconcile` of servers as values, and `set_source` of the same as the text of a settings file,
+/// its variables expanded. The text is made, and the values are parsed, before the clock starts.
 pub async fn one_change_of_many() -> Result<()> {
     let pool = Pool::new(PoolOptions::default())?;
     let mut turns = Turns::new();

@@ -1,4 +1,5 @@
-//! Workloads with servers that no one here wrote: twenty sessions with the same five, which they share or have to themselves.
+//! Workloads with servers that no one here wrote: twenty sessions with the same five, which they
+//! share or have to themselves.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +10,9 @@ use trunkline::{Pool, PoolOptions, Result, Servers, SessionOptions};
 
 use crate::cpu_time;
 
-/// `shared`, `own`: from the opening of the first session until each has all of its servers; then the server processes, and their
-/// memory, of which each process has its share of what several use. `file` is the map of the servers by name.
+/// `shared`, `own`: from the opening of the first session until each has all of its servers; then
+/// the server processes, and their memory, of which each process has its share of what several use.
+/// `file` is the map of the servers by name.
 pub async fn twenty_sessions(file: &str) -> Result<()> {
     let text = fs::read_to_string(file).expect("the file of real servers can be read");
     let real: Value = serde_json::from_str(&text).expect("the file of real servers is JSON");
@@ -32,7 +34,8 @@ pub async fn twenty_sessions(file: &str) -> Result<()> {
     Ok(())
 }
 
-/// Orphans come to this process, so that none is missed. Before the first pool, whose supervisor is one.
+/// Orphans come to this process, so that none is missed. Before the first pool, whose supervisor is
+/// one.
 pub fn adopt_orphans() {
     // SAFETY: prctl with this option only sets a flag of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };

@@ -1,5 +1,5 @@
-//! Workloads of a start: ten servers, of which none, one or three answer `initialize` late. When a host has the tools of those that are fast, and
-//! when all are ready.
+//! Workloads of a start: ten servers, of which none, one or three answer `initialize` late. When a
+//! host has the tools of those that are fast, and when all are ready.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,9 +10,10 @@ use trunkline::{Pool, PoolOptions, Result, Servers, SessionOptions};
 
 use crate::{cpu_time, report};
 
-/// `start-first-N`: from the opening of a session until it lists the tools of all servers but the N slow ones. `start-late-N`: how much
-/// later that is than the moment at which the last of the fast ones had listed, as it says itself. `start-ready-N`: until all are ready. Each in
-/// a pool of its own.
+/// `start-first-N`: from the opening of a session until it lists the tools of all servers but the N
+/// slow ones. `start-late-N`: how much later that is than the moment at which the last of the fast
+/// ones had listed, as it says itself. `start-ready-N`: until all are ready. Each in a pool of its
+/// own.
 pub async fn ten_servers(server: &str) -> Result<()> {
     for slow in SLOW {
         let mut starts = Starts::new(slow);
@@ -115,8 +116,8 @@ impl ListLog {
         arguments
     }
 
-    /// The last moment of those that have listed, which are so many. Each writes it down after its answer, so that the last ones may
-    /// still be about to.
+    /// The last moment of those that have listed, which are so many. Each writes it down after its
+    /// answer, so that the last ones may still be about to.
     pub fn last_of(&self, count: usize) -> Duration {
         let mut moments = self.moments();
         for _ in 0..LOOKS {

@@ -14,8 +14,9 @@ use trunkline_pool::state::{
 
 use crate::{cpu_time, report};
 
-/// `steps-10`, `steps-10000`: four steps on one of so many entries, each held by ten sessions: a further acquire, its release, a
-/// changed list that is announced, and the list. All entries have their turn, in no order that a cache likes.
+/// `steps-10`, `steps-10000`: four steps on one of so many entries, each held by ten sessions: a
+/// further acquire, its release, a changed list that is announced, and the list. All entries have
+/// their turn, in no order that a cache likes.
 pub fn by_size() {
     for entries in SIZES {
         let mut table = Table::connected(entries);

@@ -20,7 +20,8 @@ impl Dice {
     }
 }
 
-/// One of the inputs, with one to eight things about it changed: bytes, pieces that mean something, parts of itself and of others.
+/// One of the inputs, with one to eight things about it changed: bytes, pieces that mean something,
+/// parts of itself and of others.
 pub fn mutated(inputs: &[Vec<u8>], words: &[&str], number: u64) -> Vec<u8> {
     let mut dice = Dice::new(number);
     let mut bytes = inputs[dice.roll(inputs.len())].clone();

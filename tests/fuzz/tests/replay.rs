@@ -1,6 +1,8 @@
-//! The corpus, and inputs made of it at random: nothing that is read breaks what reads it (I-28, SECURITY row 15).
+//! The corpus, and inputs made of it at random: nothing that is read breaks what reads it (I-28,
+//! SECURITY row 15).
 //!
-//! `TRUNKLINE_SEED` is the number of the first random input: a failure names its own, and with that one alone is it found again.
+//! `TRUNKLINE_SEED` is the number of the first random input: a failure names its own, and with that
+//! one alone is it found again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

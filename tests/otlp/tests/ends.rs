@@ -1,4 +1,5 @@
-//! What is left of an exporter after its end: nothing. In a process of its own, whose threads and descriptors are counted.
+//! What is left of an exporter after its end: nothing. In a process of its own, whose threads and
+//! descriptors are counted.
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -92,7 +93,8 @@ fn nothing_is_left_of_an_exporter() {
 
 /// Runs that in a child, which is ended when it waits; it has to be fine there.
 fn fork(child: impl FnOnce() -> bool) {
-    // SAFETY: the child only calls the library, which touches no lock there, and ends without running destructors.
+    // SAFETY: the child only calls the library, which touches no lock there, and ends without
+    // running destructors.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         // SAFETY: the signal ends it.

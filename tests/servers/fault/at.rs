@@ -218,7 +218,8 @@ impl Trouble {
     }
 }
 
-/// How many messages come before an answer: what they and the answers to them are written in is more than a pipe holds.
+/// How many messages come before an answer: what they and the answers to them are written in is
+/// more than a pipe holds.
 const MANY: u64 = 2_000;
 
 const CHUNK_BYTES: usize = 16 << 10;

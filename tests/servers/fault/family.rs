@@ -1,4 +1,5 @@
-//! The processes of the family: helpers that leave, hide, hold on or multiply, and how the leader ends.
+//! The processes of the family: helpers that leave, hide, hold on or multiply, and how the leader
+//! ends.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -20,7 +21,8 @@ pub enum Companion {
     Double,
     /// In a session of its own, with the server's pipes.
     Pipes,
-    /// Deaf to SIGTERM, and makes orphans that are deaf too, in sessions of their own, one after the other.
+    /// Deaf to SIGTERM, and makes orphans that are deaf too, in sessions of their own, one after
+    /// the other.
     Respawn,
 }
 
@@ -74,7 +76,8 @@ pub fn hold(flags: &Flags) -> ! {
     wait_for_a_signal();
 }
 
-/// Waits until a signal ends this process, but not for ever: a test that failed must not fill its machine.
+/// Waits until a signal ends this process, but not for ever: a test that failed must not fill its
+/// machine.
 pub fn wait_for_a_signal() -> ! {
     // SAFETY: these two have no preconditions; the default of SIGALRM ends the process.
     unsafe {
@@ -87,7 +90,8 @@ pub fn wait_for_a_signal() -> ! {
 
 /// Lets go of standard output alone: what reads it sees an end.
 pub fn shut_output() {
-    // SAFETY: nothing here owns the standard streams, and writing to a closed one is an error that is ignored.
+    // SAFETY: nothing here owns the standard streams, and writing to a closed one is an error that
+    // is ignored.
     unsafe { libc::close(1) };
 }
 

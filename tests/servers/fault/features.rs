@@ -1,4 +1,5 @@
-//! What a server has beside tools: prompts, resources, completions, levels of its log, and streams of changes.
+//! What a server has beside tools: prompts, resources, completions, levels of its log, and streams
+//! of changes.
 
 use serde_json::{Value, json};
 

@@ -38,7 +38,8 @@ pub struct Flags {
     pub sends: String,
     pub then: String,
     pub to: To,
-    /// Is the standard input and output of whoever listens at this address, and no server of its own.
+    /// Is the standard input and output of whoever listens at this address, and no server of its
+    /// own.
     pub relay: Option<String>,
     /// Internal: this process is a helper that was executed anew.
     pub hold: bool,

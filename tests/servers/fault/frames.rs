@@ -288,7 +288,8 @@ const DEPTH: usize = 200_000;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// A line of the flood: few enough lines that a host which listens to all of them is not the measure.
+/// A line of the flood: few enough lines that a host which listens to all of them is not the
+/// measure.
 const LINE_BYTES: usize = 16 << 10;
 
 /// 16 MiB of result on one line.

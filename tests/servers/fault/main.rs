@@ -1,7 +1,8 @@
 //! `trunkline-faultserver`: an MCP server that behaves, by flag, as servers must not.
 //!
-//! What a client has to make of each behaviour stands in `behaviours.json`, `lines.json`, `requests.json` and `remotes.json` beside this file. Over
-//! stdio the process has one thread, so that its helpers are plain forks of it.
+//! What a client has to make of each behaviour stands in `behaviours.json`, `lines.json`,
+//! `requests.json` and `remotes.json` beside this file. Over stdio the process has one thread, so
+//! that its helpers are plain forks of it.
 
 mod at;
 mod family;

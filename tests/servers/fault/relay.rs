@@ -1,4 +1,5 @@
-//! A server that is somebody else: what comes in goes to an address, and what comes from there goes out.
+//! A server that is somebody else: what comes in goes to an address, and what comes from there goes
+//! out.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Between two parts of an answer that comes bit by bit: a wait for a time-out must see many of them.
+/// Between two parts of an answer that comes bit by bit: a wait for a time-out must see many of
+/// them.
 const DRIP: Duration = Duration::from_millis(10);
 
 /// More than whoever comes says first.
@@ -47,9 +48,11 @@ pub enum To {
     First,
     /// To whoever comes: what is asked there is not read.
     Comers,
-    /// To what comes by a socket that was idle for longer, which a hint says. To all else it is a small server.
+    /// To what comes by a socket that was idle for longer, which a hint says. To all else it is a
+    /// small server.
     Idle(Duration),
-    /// To requests of this method, of the protocol or of HTTP, or to the first of them alone. To all else it is a small server.
+    /// To requests of this method, of the protocol or of HTTP, or to the first of them alone. To
+    /// all else it is a small server.
     Method { name: String, first_alone: bool },
 }
 
@@ -148,7 +151,8 @@ impl Answer {
     }
 }
 
-/// Answers so until the input ends, and prints its address. Whoever follows a redirect finds a server there, and is found out.
+/// Answers so until the input ends, and prints its address. Whoever follows a redirect finds a
+/// server there, and is found out.
 pub fn listen(scheme: Scheme, sends: &str, then: &str, to: To) {
     let good = Answer { bytes: Vec::new(), then: Then::Close };
     let other = Rogue::start(To::Calls, good);

@@ -1,4 +1,5 @@
-//! Requests of the server to its client: sampling, elicitation, roots, or whatever a test wants sent.
+//! Requests of the server to its client: sampling, elicitation, roots, or whatever a test wants
+//! sent.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -48,9 +49,10 @@ impl Asks {
     }
 }
 
-/// `ask`: sends the request `method` with `params` and answers with what the client says to it; with `take_back_ms` the
-/// request is cancelled after that time. With `after` the call is answered first, and `last_answer` has the client's. What is
-/// `related` comes on the call's own response, over HTTP.
+/// `ask`: sends the request `method` with `params` and answers with what the client says to it;
+/// with `take_back_ms` the request is cancelled after that time. With `after` the call is answered
+/// first, and `last_answer` has the client's. What is `related` comes on the call's own response,
+/// over HTTP.
 pub fn ask(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let (server, call_id) = (turn.server, call.id.to_vec());
@@ -82,8 +84,9 @@ pub fn ask(turn: &mut Turn, call: &Call) {
     });
 }
 
-/// `need`: asks for `requests` in `rounds` rounds, with the JSON text `state` and the number of the round as its state; then
-/// answers with the id, the responses and the state that the last round had.
+/// `need`: asks for `requests` in `rounds` rounds, with the JSON text `state` and the number of the
+/// round as its state; then answers with the id, the responses and the state that the last round
+/// had.
 pub fn need(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let text =
@@ -106,7 +109,8 @@ pub fn need(turn: &mut Turn, call: &Call) {
     turn.batch.result(call.id, result.as_bytes());
 }
 
-/// `last_answer`: answers with what the client said to a request that no call waited for, once it is there.
+/// `last_answer`: answers with what the client said to a request that no call waited for, once it
+/// is there.
 pub fn last_answer(turn: &mut Turn, call: &Call) {
     let (server, id) = (turn.server, call.id.to_vec());
     on_thread(server, call.id, move |turn, cancel| {
@@ -119,7 +123,8 @@ pub fn last_answer(turn: &mut Turn, call: &Call) {
     });
 }
 
-/// `client`: answers with what the client said of itself: by the handshake, or in the modern era by this call.
+/// `client`: answers with what the client said of itself: by the handshake, or in the modern era by
+/// this call.
 pub fn client(turn: &mut Turn, call: &Call) {
     let said = lock(&turn.server.client).clone();
     let said = if said.is_empty() { call.meta.unwrap_or_default() } else { &said };

@@ -10,7 +10,8 @@ use crate::request::Call;
 use crate::serve::{Turn, on_thread};
 use crate::slow::{Waited, lock};
 
-/// `change_list`: adds, changes, defines and removes items of one list, then notifies, then answers.
+/// `change_list`: adds, changes, defines and removes items of one list, then notifies, then
+/// answers.
 pub fn change_list(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let kind = match arguments.text("list").unwrap_or("tools") {
@@ -41,8 +42,8 @@ pub fn change_list(turn: &mut Turn, call: &Call) {
     turn.batch.text(call.id, "changed");
 }
 
-/// `storm`: for each notification adds one version of the tool `version` and announces it, so many a second, then
-/// answers with the last version.
+/// `storm`: for each notification adds one version of the tool `version` and announces it, so many
+/// a second, then answers with the last version.
 pub fn storm(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let count = arguments.number("notifications").unwrap_or(1000);
@@ -79,8 +80,8 @@ pub fn touch_resource(turn: &mut Turn, call: &Call) {
     turn.batch.text(call.id, if told { "announced" } else { "not subscribed" });
 }
 
-/// `log`: sends a log message, in the modern era to whoever asks for its level, then answers. What is `related` comes on the call's own
-/// response, over HTTP.
+/// `log`: sends a log message, in the modern era to whoever asks for its level, then answers. What
+/// is `related` comes on the call's own response, over HTTP.
 pub fn log(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let level = arguments.text("level").unwrap_or("info");

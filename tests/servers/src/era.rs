@@ -1,5 +1,5 @@
-//! The two eras: what the modern one asks of each request, and how a server of the legacy one takes a question before the
-//! handshake.
+//! The two eras: what the modern one asks of each request, and how a server of the legacy one takes
+//! a question before the handshake.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -76,7 +76,8 @@ impl Opened {
     }
 }
 
-/// Whether a request is to be answered as usual; otherwise it has been dealt with. `method` has its quotes.
+/// Whether a request is to be answered as usual; otherwise it has been dealt with. `method` has its
+/// quotes.
 pub fn admits(turn: &mut Turn, id: &[u8], method: &[u8], params: &[u8]) -> bool {
     if method == b"\"initialize\"" {
         return admits_handshake(turn, id);
@@ -104,8 +105,8 @@ pub fn admits(turn: &mut Turn, id: &[u8], method: &[u8], params: &[u8]) -> bool 
     false
 }
 
-/// Whether whoever sent a request with this `_meta` wants log messages of that level: in the modern era each request says it, in the
-/// legacy era one request for all.
+/// Whether whoever sent a request with this `_meta` wants log messages of that level: in the modern
+/// era each request says it, in the legacy era one request for all.
 pub fn is_heard(server: &Server, meta: Option<&[u8]>, level: &str) -> bool {
     const LEVELS: [&str; 8] =
         ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];

@@ -16,7 +16,8 @@ pub enum Session {
     Own,
 }
 
-/// Appends `<pid> server` (or `wrapper`) to the start log and says how many servers have started by now.
+/// Appends `<pid> server` (or `wrapper`) to the start log and says how many servers have started by
+/// now.
 pub fn log_start(flags: &Flags) -> usize {
     let role = if flags.wrapped { "wrapper" } else { "server" };
     append_to_log(flags, std::process::id(), role);

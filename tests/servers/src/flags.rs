@@ -18,7 +18,8 @@ pub struct Flags {
     pub reply_delay: Duration,
     /// Items a page of each list; 0 is everything on one page.
     pub page_size: usize,
-    /// The first so many times that a later page of its tools is asked for, another tool comes before that is answered.
+    /// The first so many times that a later page of its tools is asked for, another tool comes
+    /// before that is answered.
     pub page_changes: usize,
     pub start_log: Option<PathBuf>,
     /// Where the name of every message seen goes, but for calls.
@@ -26,7 +27,8 @@ pub struct Flags {
     /// Where the moment of each answered list of tools goes, in nanoseconds of the monotonic clock.
     pub list_log: Option<PathBuf>,
     pub exit_at_start: Option<i32>,
-    /// Exits with 1 at the first N starts that the start log knows, or at the Nth to the Mth, after the delay of `initialize`.
+    /// Exits with 1 at the first N starts that the start log knows, or at the Nth to the Mth, after
+    /// the delay of `initialize`.
     pub fail_starts: Option<RangeInclusive<usize>>,
     /// Answers nothing at those of its starts.
     pub silent_starts: Option<RangeInclusive<usize>>,
@@ -66,8 +68,8 @@ pub struct Flags {
     pub early: Early,
     /// The revisions of the modern era, with commas between them.
     pub revisions: Option<String>,
-    /// What becomes of streams of changes: refuse, mute, once, nothing, tools, or late: acknowledged
-    /// once the tools were listed, and changed since.
+    /// What becomes of streams of changes: refuse, mute, once, nothing, tools, or late:
+    /// acknowledged once the tools were listed, and changed since.
     pub listen: Option<String>,
     /// How long lists are fresh, in milliseconds, and for whom.
     pub ttl_ms: Option<u32>,
@@ -88,7 +90,8 @@ pub struct Flags {
     pub ws: Option<u16>,
     /// What it does over HTTP that it should not; `http/faults.rs` has the words.
     pub http_faults: Option<String>,
-    /// It wants a token of its own authorization server, whose ways are this JSON; `http/authority.rs` has the members.
+    /// It wants a token of its own authorization server, whose ways are this JSON;
+    /// `http/authority.rs` has the members.
     pub http_auth: Option<String>,
     /// Where each HTTP request goes, a line of JSON each.
     pub http_log: Option<PathBuf>,

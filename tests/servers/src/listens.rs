@@ -1,4 +1,5 @@
-//! Who is told of changes: in the legacy era whoever shook hands, in the modern one the streams that were asked for.
+//! Who is told of changes: in the legacy era whoever shook hands, in the modern one the streams
+//! that were asked for.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,7 +101,8 @@ pub fn listen(turn: &mut Turn, id: &[u8], params: &[u8]) {
     open(turn, listen);
 }
 
-/// The tools were listed: adds the tool `unheard`, of which no stream tells, and then acknowledges what is acknowledged late.
+/// The tools were listed: adds the tool `unheard`, of which no stream tells, and then acknowledges
+/// what is acknowledged late.
 pub fn tools_were_listed(turn: &mut Turn) {
     let late = std::mem::take(&mut *lock(&turn.server.listens.late));
     for listen in late {
@@ -146,7 +148,8 @@ impl Listens {
     }
 }
 
-/// `listens`: answers with what the open streams are about, each with its parts in order, semicolons between them.
+/// `listens`: answers with what the open streams are about, each with its parts in order,
+/// semicolons between them.
 pub fn listens(turn: &mut Turn, call: &Call) {
     let about = |listen: &Listen| {
         let uris = listen.filter["resourceSubscriptions"].as_array();

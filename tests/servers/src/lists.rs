@@ -155,7 +155,8 @@ impl Lists {
         self.items_mut(kind).retain(|item| item.key != key);
     }
 
-    /// Puts a tool `between_N` at the head, which whoever asks for a later page has passed; whether there was one to come.
+    /// Puts a tool `between_N` at the head, which whoever asks for a later page has passed; whether
+    /// there was one to come.
     pub fn change_between_pages(&mut self) -> bool {
         let (so_far, all) = self.page_changes;
         if so_far == all {

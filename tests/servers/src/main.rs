@@ -1,8 +1,9 @@
 //! `trunkline-testserver`: the MCP server that the tests, the demo and the benchmark run.
 //!
-//! It speaks either era over stdio, Streamable HTTP, HTTP+SSE or a websocket, with plain blocking threads: one thread reads requests and
-//! answers the quick ones in batches, and every slow call has a thread of its own. Flags make it
-//! misbehave in the ways that real servers do; `--help` lists them.
+//! It speaks either era over stdio, Streamable HTTP, HTTP+SSE or a websocket, with plain blocking
+//! threads: one thread reads requests and answers the quick ones in batches, and every slow call
+//! has a thread of its own. Flags make it misbehave in the ways that real servers do; `--help`
+//! lists them.
 
 mod asks;
 mod changes;

@@ -35,8 +35,9 @@ pub fn run(turn: &mut Turn, call: &Call) {
     }
 }
 
-/// A generated or added tool answers with its own name; asked for the `pid`, with that of the server before it. One whose schema allows nothing
-/// but its properties answers with the arguments that it was given, and refuses others.
+/// A generated or added tool answers with its own name; asked for the `pid`, with that of the
+/// server before it. One whose schema allows nothing but its properties answers with the arguments
+/// that it was given, and refuses others.
 fn run_generated(turn: &mut Turn, call: &Call, name: &[u8]) {
     let name = String::from_utf8_lossy(name).into_owned();
     if let Some(schema) = lock(&turn.server.lists).closed_schema(&name) {

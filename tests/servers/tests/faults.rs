@@ -1,4 +1,5 @@
-//! The behaviour cases of servers that misbehave are made from the outcomes that stand beside the fault server.
+//! The behaviour cases of servers that misbehave are made from the outcomes that stand beside the
+//! fault server.
 //!
 //! `UPDATE_CASES=1 cargo test -p trunkline-testserver --test faults` writes them anew.
 
@@ -35,7 +36,8 @@ fn the_behaviour_cases_of_processes_that_stay_are_current() {
     check("10-processes.json", closed.map(closed_at_the_end));
 }
 
-/// SPEC 4.6, 5.10, 5.12: and each address at which no server is, and each call that is answered badly.
+/// SPEC 4.6, 5.10, 5.12: and each address at which no server is, and each call that is answered
+/// badly.
 #[test]
 fn the_behaviour_cases_of_bad_remotes_are_current() {
     let (addresses, calls) = (rows(REMOTES, "addresses"), rows(REMOTES, "calls"));
@@ -71,8 +73,8 @@ fn check(file: &str, cases: impl Iterator<Item = String>) {
     assert!(current == cases, "{} is stale: see the head of this test", file.display());
 }
 
-/// One case: two sessions on one connection, the bad frame in answer to the one, a call of the other under way, and a
-/// server that has nothing to do with it.
+/// One case: two sessions on one connection, the bad frame in answer to the one, a call of the
+/// other under way, and a server that has nothing to do with it.
 fn spoiled(row: &Value) -> String {
     let name = match row["frame"].as_str() {
         Some(frame) => format!("bad frame{}", in_words(row, frame)),
@@ -120,8 +122,8 @@ fn answer_flags(row: &Value) -> Value {
     flags.into()
 }
 
-/// One case: a server that has more than tools, and what becomes of one of its answers; it goes on with its work, or comes back, and a server
-/// that has nothing to do with it goes on too.
+/// One case: a server that has more than tools, and what becomes of one of its answers; it goes on
+/// with its work, or comes back, and a server that has nothing to do with it goes on too.
 fn badly_asked(row: &Value) -> String {
     let place = row["at"].as_str().unwrap().split_once('=').unwrap().0;
     let mut steps: Vec<Value> = vec![
@@ -161,8 +163,8 @@ fn badly_asked(row: &Value) -> String {
     )
 }
 
-/// The steps that ask for this, the last of which gets the answer or shows what came of it. The first stream of changes is about the lists, the
-/// second about a resource.
+/// The steps that ask for this, the last of which gets the answer or shows what came of it. The
+/// first stream of changes is about the lists, the second about a resource.
 fn asked(place: &str) -> Vec<Value> {
     let reference = json!({ "type": "ref/prompt", "name": "greet" });
     let completed = json!({ "ref": reference, "argument": { "name": "who", "value": "h" } });
@@ -218,7 +220,8 @@ fn established(row: &Value) -> Vec<Value> {
     steps
 }
 
-/// One case: the address is reached in each way, all at the same time, and `status` says of each what came of it.
+/// One case: the address is reached in each way, all at the same time, and `status` says of each
+/// what came of it.
 fn bad_address(row: &Value) -> String {
     let (mut remotes, mut servers) = (Map::new(), Map::new());
     let (mut steps, mut ends) = (vec![json!({ "open": "a" })], Vec::new());
@@ -252,7 +255,8 @@ fn bad_address(row: &Value) -> String {
     written(&name, &bounded(row), json!({ "remotes": remotes, "servers": servers }), &steps)
 }
 
-/// One case: a server that answers its calls badly, twice in each era, and is connected as before. The eras' calls wait together.
+/// One case: a server that answers its calls badly, twice in each era, and is connected as before.
+/// The eras' calls wait together.
 fn badly_called(row: &Value) -> String {
     let remotes = json!({ "at": remote(row, json!(["--listen", "http", "--to", "calls"])) });
     let (mut servers, mut counted) = (Map::new(), Map::new());

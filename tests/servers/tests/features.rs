@@ -1,4 +1,5 @@
-//! The behaviour cases of what every transport must carry are made here, from each feature and each transport.
+//! The behaviour cases of what every transport must carry are made here, from each feature and each
+//! transport.
 //!
 //! `UPDATE_CASES=1 cargo test -p trunkline-testserver --test features` writes them anew.
 
@@ -6,7 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// A way to the reference server: its words in the name of a case, the flag that makes it listen, and how it is configured.
+/// A way to the reference server: its words in the name of a case, the flag that makes it listen,
+/// and how it is configured.
 const WAYS: [(&str, &str, &str); 8] = [
     ("stdio", "", "stdio"),
     ("Streamable HTTP", "--http", "http"),
@@ -18,7 +20,8 @@ const WAYS: [(&str, &str, &str); 8] = [
     ("what the host provides in the modern era", "", "host"),
 ];
 
-/// SPEC 5.1, 5.5, 5.9, 7.1, 7.7, 15.1: each feature has its case on each transport, in all languages.
+/// SPEC 5.1, 5.5, 5.9, 7.1, 7.7, 15.1: each feature has its case on each transport, in all
+/// languages.
 #[test]
 fn the_behaviour_cases_of_features_are_current() {
     let cases = WAYS.iter().flat_map(|way| FEATURES.iter().map(|feature| case(*way, *feature)));
@@ -31,7 +34,8 @@ fn the_behaviour_cases_of_features_are_current() {
     assert!(current == cases, "{} is stale: see the head of this test", file.display());
 }
 
-/// What a feature is called, the rows of the specification that it is of, and what is done with the lease `l` of the session `a`.
+/// What a feature is called, the rows of the specification that it is of, and what is done with the
+/// lease `l` of the session `a`.
 type Feature = (&'static str, &'static [&'static str], fn(Era) -> Vec<Value>);
 
 /// What is done differently in each.

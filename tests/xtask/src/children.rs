@@ -1,4 +1,5 @@
-//! Child processes: each in a group of its own, which ends at its hang bound and never outlives us. Threads may run some at the same time.
+//! Child processes: each in a group of its own, which ends at its hang bound and never outlives us.
+//! Threads may run some at the same time.
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -43,10 +44,11 @@ pub fn run(command: &mut Command, log: &File, bound: Duration) -> std::io::Resul
     Ok(if left { Ended::LeavingProcesses } else { ended })
 }
 
-/// What this thread starts from here on has of the processors what others leave: on Linux a thread has a niceness of its own, which what it
-/// starts takes over.
+/// What this thread starts from here on has of the processors what others leave: on Linux a thread
+/// has a niceness of its own, which what it starts takes over.
 pub fn let_others_go_first() {
-    // SAFETY: it changes a number of the calling thread's. Where that is refused, nothing goes first.
+    // SAFETY: it changes a number of the calling thread's. Where that is refused, nothing goes
+    // first.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, LAST) };
 }
 

@@ -1,8 +1,9 @@
 //! `cargo xtask fuzz`: the targets of `tests/fuzz` for longer than a submission takes.
 //!
-//! With a nightly compiler and cargo-fuzz libFuzzer looks for inputs, guided by which code they reach. What it finds is put into the build
-//! folder; `--keep` takes over into the corpus what reaches more. How long a target was searched adds up from run to run
-//! (`docs/fuzz.json`). Without them the inputs of the tests are made, only more of them.
+//! With a nightly compiler and cargo-fuzz libFuzzer looks for inputs, guided by which code they
+//! reach. What it finds is put into the build folder; `--keep` takes over into the corpus what
+//! reaches more. How long a target was searched adds up from run to run (`docs/fuzz.json`). Without
+//! them the inputs of the tests are made, only more of them.
 
 mod searched;
 
@@ -111,7 +112,8 @@ fn search(machine: &Machine, run: &mut Run, wish: &Wish) -> Result<(), Stop> {
     }
 }
 
-/// Row 15 of the scoreboard: the inputs of the tests and, in its long form, how long libFuzzer searched.
+/// Row 15 of the scoreboard: the inputs of the tests and, in its long form, how long libFuzzer
+/// searched.
 pub fn replayed(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     let mut cargo = machine.cargo(&["test", "-p", "trunkline-fuzz", "--test", "replay"]);
@@ -122,7 +124,8 @@ pub fn replayed(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     if machine.reach == Reach::Full { note_searched(machine, run) } else { Ok(()) }
 }
 
-/// Writes down how many targets were searched for as long as they are to be, and prints which were not.
+/// Writes down how many targets were searched for as long as they are to be, and prints which were
+/// not.
 pub fn note_searched(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let (mut enough, targets) = (0, all(machine)?);
     let seconds = searched::seconds(machine)?;
@@ -280,7 +283,8 @@ fn breaking(observed: &Observed) -> Breaking<'_> {
     }
 }
 
-/// A short search, or one that read little of the corpus, may reach fewer edges than one before: that is said, and is no failure.
+/// A short search, or one that read little of the corpus, may reach fewer edges than one before:
+/// that is said, and is no failure.
 fn in_words(came: &Came, before: Option<&Reached>) -> String {
     let Came::Nothing(Searched { processor, inputs, edges, counters }) = came else {
         return "BROKEN".to_owned();
@@ -306,8 +310,9 @@ const SECONDS: u64 = 60;
 /// Longer inputs say nothing new, and take their time.
 const INPUT_BYTES_MAX: usize = 4 << 10;
 
-/// What is a hang and what is too much memory; what is left at the end is the runtime of the process. Without the names of
-/// functions no other program is started for them, which would outlive the search on a busy machine.
+/// What is a hang and what is too much memory; what is left at the end is the runtime of the
+/// process. Without the names of functions no other program is started for them, which would
+/// outlive the search on a busy machine.
 const BOUNDS: [&str; 5] = [
     "-timeout=20",
     "-rss_limit_mb=2048",

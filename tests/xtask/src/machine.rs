@@ -82,14 +82,16 @@ impl Machine {
         command
     }
 
-    /// Builds a package with the features that the suite `core` has built everything with that it stands on.
+    /// Builds a package with the features that the suite `core` has built everything with that it
+    /// stands on.
     pub fn cargo_build(&self, package: &str) -> Command {
         let mut cargo = self.cargo(&["build", "-p", package]);
         cargo.args(WITH_FEATURES);
         cargo
     }
 
-    /// A cargo command with a build folder of its own, so that it waits for no other and none waits for it.
+    /// A cargo command with a build folder of its own, so that it waits for no other and none waits
+    /// for it.
     pub fn cargo_beside(&self, args: &[&str]) -> Command {
         let mut cargo = self.cargo(args);
         cargo.env("CARGO_TARGET_DIR", self.target.join("beside"));
@@ -138,7 +140,8 @@ impl Machine {
         if whole.exists() { Ok(whole) } else { Err(missing()) }
     }
 
-    /// Makes a virtual environment with these packages, unless it is there already; says its folder.
+    /// Makes a virtual environment with these packages, unless it is there already; says its
+    /// folder.
     pub fn python_environment(
         &self,
         run: &mut Run,
@@ -180,7 +183,8 @@ impl Machine {
     }
 }
 
-/// The command line is what brings features to the packages that others stand on: named beside one, it leaves nothing to be built twice.
+/// The command line is what brings features to the packages that others stand on: named beside one,
+/// it leaves nothing to be built twice.
 pub const WITH_FEATURES: [&str; 2] = ["-p", "trunkline-cli"];
 
 /// Writes a small file of our own.

@@ -1,4 +1,5 @@
-//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`, `reap`, `docs`, `scoreboard`, `advisories` and `dist`.
+//! `cargo xtask`: the project's commands `demo`, `test`, `plant`, `fuzz`, `conformance`, `bench`,
+//! `reap`, `docs`, `scoreboard`, `advisories` and `dist`.
 
 mod advisories;
 mod bench;

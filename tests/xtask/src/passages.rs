@@ -6,7 +6,8 @@ const LINES_AFTER: usize = 24;
 /// Lines that are shown in all.
 const LINES_MAX: usize = 160;
 
-/// What tells of a failure: the line's beginning, as node, pytest, cargo and the C programs write it.
+/// What tells of a failure: the line's beginning, as node, pytest, cargo and the C programs write
+/// it.
 const BEGINNINGS: [&str; 6] = ["not ok ", "FAILED ", "ERROR ", "E   ", "---- ", "error"];
 
 /// The same, anywhere in the line.
@@ -33,8 +34,9 @@ pub fn failed(log: &str) -> String {
     shown.join("\n")
 }
 
-/// The tests that a log says have failed: those that cargo's runner lists before its closing line; of the other runners, their line. What only
-/// a program tells, or make of its goal, is told likewise, so that one that was killed amid its tests is none that nobody heard of.
+/// The tests that a log says have failed: those that cargo's runner lists before its closing line;
+/// of the other runners, their line. What only a program tells, or make of its goal, is told
+/// likewise, so that one that was killed amid its tests is none that nobody heard of.
 pub fn tests(log: &str) -> Vec<String> {
     let mut programs: Vec<&str> = log.split("\ntest result: FAILED").collect();
     programs.pop();

@@ -102,7 +102,8 @@ impl Run {
         Ok(Observed { succeeded, ended: end_in_words(&ended), text })
     }
 
-    /// Writes down that a promise was put to the test so many times, as tests do by `core/tests/rig/score.rs`.
+    /// Writes down that a promise was put to the test so many times, as tests do by
+    /// `core/tests/rig/score.rs`.
     pub fn note_score(&mut self, row: &str, times: u64) {
         *self.scores.entry(row.to_owned()).or_default() += times;
     }
@@ -218,7 +219,8 @@ fn passed_in(line: &str) -> Option<u64> {
     number.parse().ok().filter(|_| is_closing || words.iter().any(|word| word.ends_with('s')))
 }
 
-/// How far the simulator went, and from which seed on, where it says so. The test's name may stand before it.
+/// How far the simulator went, and from which seed on, where it says so. The test's name may stand
+/// before it.
 fn said_by_simulator(line: &str) -> Option<&str> {
     let said = line.rsplit(" ... ").next()?.trim();
     (said.contains(" steps in ") && said.contains(" from seed ")).then_some(said)

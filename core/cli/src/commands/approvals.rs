@@ -116,7 +116,8 @@ fn decide(
     })
 }
 
-/// A rejection by another host that was not known when a person was asked is in force, whatever they answered.
+/// A rejection by another host that was not known when a person was asked is in force, whatever
+/// they answered.
 fn check_unrejected(opened: &Opened, server: &str) -> Result<(), Failure> {
     if approval_state(&opened.pool.status()["servers"][server]) != Some("rejected") {
         return Ok(());
@@ -139,7 +140,8 @@ fn named(opened: &Opened, server: &str, hash: &str, verdict: Verdict) -> Result<
     Ok(hash.to_owned())
 }
 
-/// The hash of what a person was shown and said yes to; those that were approved, the newest first, where that is to be taken back.
+/// The hash of what a person was shown and said yes to; those that were approved, the newest first,
+/// where that is to be taken back.
 fn confirmed(
     opened: &Opened,
     server: &str,
@@ -150,7 +152,8 @@ fn confirmed(
     let of_server = |row: &&Value| row["server"] == server;
     let rows = |name: &str| report[name].as_array().into_iter().flatten();
     let request = rows("requests").find(of_server);
-    // What was approved can be rejected as it is; what was rejected is shown again before it is approved, once it is forgotten.
+    // What was approved can be rejected as it is; what was rejected is shown again before it is
+    // approved, once it is forgotten.
     let decided = match (request, verdict) {
         (None, Verdict::Reject) => Some(rows("decisions").rev().filter(of_server)),
         _ => None,
@@ -161,7 +164,8 @@ fn confirmed(
     let Some(hash) = hashes.first() else {
         return Err(unknown(opened, server));
     };
-    // A program that reads JSON has the request of `approve --json`; a person who is asked sees it here.
+    // A program that reads JSON has the request of `approve --json`; a person who is asked sees it
+    // here.
     if let Some(request) = request.filter(|_| terminal.asks || !common.json) {
         described(request).iter().for_each(|line| terminal.note(line));
     }
@@ -179,7 +183,8 @@ fn confirmed(
     }
 }
 
-/// What was decided of the entry that somebody has to approve: the highest of those that wait, else the one in force.
+/// What was decided of the entry that somebody has to approve: the highest of those that wait, else
+/// the one in force.
 fn approval_state(known: &Value) -> Option<&str> {
     let waiting = known["waiting"].get(0);
     waiting.unwrap_or(known)["approval_state"].as_str()
@@ -220,7 +225,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs a command line for a person who answers so, in a workspace with one server; what they are shown, and the exit.
+    /// Runs a command line for a person who answers so, in a workspace with one server; what they
+    /// are shown, and the exit.
     fn asked(workspace: &std::path::Path, command: &[&str], answer: &str) -> (String, u8) {
         asked_by(workspace, command, &mut answer.as_bytes())
     }

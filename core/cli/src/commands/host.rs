@@ -1,4 +1,5 @@
-//! `status --host`: what a running host says of its pool, in the file that it named by the option `status_file`.
+//! `status --host`: what a running host says of its pool, in the file that it named by the option
+//! `status_file`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -22,7 +23,8 @@ pub(super) struct Host {
 /// Reads the file.
 ///
 /// # Errors
-/// `NotFound` without a file, `Failed` where nobody has written it for long, `Settings` for what no host wrote.
+/// `NotFound` without a file, `Failed` where nobody has written it for long, `Settings` for what no
+/// host wrote.
 pub(super) fn read(path: &Path) -> Result<Host, Failure> {
     let named = path.display();
     let no_host = || {
@@ -61,5 +63,6 @@ pub(super) fn read(path: &Path) -> Result<Host, Failure> {
     Ok(Host { status: whole["status"].clone(), said })
 }
 
-/// A host that has not written for so many of its periods is taken to be gone; one that swaps, or waits for its disk, is not.
+/// A host that has not written for so many of its periods is taken to be gone; one that swaps, or
+/// waits for its disk, is not.
 const PERIODS_MAX: u32 = 10;

@@ -60,7 +60,8 @@ pub(super) fn run(
     })
 }
 
-/// The same of the pool of a running host. Nothing is opened here, so that a signal ends it at once.
+/// The same of the pool of a running host. Nothing is opened here, so that a signal ends it at
+/// once.
 fn of_host(
     file: &Path,
     names: &[String],
@@ -137,7 +138,8 @@ fn view(status: &Value, watched: bool, common: &Common, terminal: &mut Terminal<
 /// Moves to the upper left corner, and clears what is below.
 const CLEAR: &str = "\x1b[H\x1b[J";
 
-/// Whether all is well with the servers that are named, or with all. A name that is no server's is told.
+/// Whether all is well with the servers that are named, or with all. A name that is no server's is
+/// told.
 fn judged(status: &Value, names: &[String], terminal: &mut Terminal<'_>) -> Exit {
     let servers = &status["servers"];
     let unknown: Vec<&String> = names.iter().filter(|name| servers[*name].is_null()).collect();

@@ -56,8 +56,8 @@ pub(super) fn run(
     })
 }
 
-/// A session whose servers have started or failed, those that are not there, and the error of a time that was over before all had. One
-/// server that is named has to be there.
+/// A session whose servers have started or failed, those that are not there, and the error of a
+/// time that was over before all had. One server that is named has to be there.
 fn listed(
     opened: &Opened,
     server: Option<&str>,

@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 
 use crate::failure::Failure;
 
-/// The JSON object that these words mean: an object, or `NAME=TEXT` and `NAME:=JSON`. What `NAME=TEXT` is depends on the schema of the
-/// tool: where that wants a text, or says nothing, it is one.
+/// The JSON object that these words mean: an object, or `NAME=TEXT` and `NAME:=JSON`. What
+/// `NAME=TEXT` is depends on the schema of the tool: where that wants a text, or says nothing, it
+/// is one.
 pub(super) fn arguments(words: &[String], schema: &Value) -> Result<String, Failure> {
     if let [object] = words
         && object.trim_start().starts_with('{')

@@ -1,5 +1,5 @@
-//! The keys of the live view. A thread of its own waits for them: what has begun like a key is read until the key is there, however long
-//! that takes.
+//! The keys of the live view. A thread of its own waits for them: what has begun like a key is read
+//! until the key is there, however long that takes.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;

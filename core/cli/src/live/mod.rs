@@ -1,8 +1,10 @@
-//! The live view of `status --watch`: a whole terminal, redrawn with each status, with keys for a person.
+//! The live view of `status --watch`: a whole terminal, redrawn with each status, with keys for a
+//! person.
 //!
-//! What is drawn is a function of a status and a [`View`] (`draw.rs`), and what a key does one of a view (`view.rs`). `screen.rs` is the
-//! terminal itself, and gives it back as it was; `keys.rs` waits for keys. Of signals the library of the terminal listens to that of its
-//! size, beside whoever else does, for as long as the process lives.
+//! What is drawn is a function of a status and a [`View`] (`draw.rs`), and what a key does one of a
+//! view (`view.rs`). `screen.rs` is the terminal itself, and gives it back as it was; `keys.rs`
+//! waits for keys. Of signals the library of the terminal listens to that of its size, beside
+//! whoever else does, for as long as the process lives.
 
 mod draw;
 mod keys;
@@ -31,7 +33,8 @@ pub(crate) struct Pace {
     pub views: u64,
 }
 
-/// Shows each look on the whole terminal until a person has enough, all views were shown, or a signal came; the last status.
+/// Shows each look on the whole terminal until a person has enough, all views were shown, or a
+/// signal came; the last status.
 ///
 /// # Errors
 /// That of a look; a signal, or the keys that stand for one; a terminal that cannot be drawn on.

@@ -1,4 +1,5 @@
-//! The terminal while the live view has it: raw, on its other screen, without a cursor. Whatever ends the view gives it back.
+//! The terminal while the live view has it: raw, on its other screen, without a cursor. Whatever
+//! ends the view gives it back.
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, Write};
@@ -36,7 +37,8 @@ impl<'a> Screen<'a> {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, output));
         let terminal = Terminal::new(backend)?;
         let mut screen = Screen { terminal, is_given_back, _raw: raw, _panics: panics };
-        // Not `Terminal::clear`, which asks the terminal where the cursor is and waits for the answer.
+        // Not `Terminal::clear`, which asks the terminal where the cursor is and waits for the
+        // answer.
         execute!(screen.terminal.backend_mut(), EnterAlternateScreen, Clear(ClearType::All))?;
         Ok(screen)
     }
@@ -54,8 +56,8 @@ impl Drop for Screen<'_> {
     }
 }
 
-/// What is written to. A terminal that is gone when it is given back is no failure: what has drawn on it would tell of one on the very
-/// terminal.
+/// What is written to. A terminal that is gone when it is given back is no failure: what has drawn
+/// on it would tell of one on the very terminal.
 struct Output<'a> {
     out: &'a mut dyn Write,
     is_given_back: Rc<Cell<bool>>,

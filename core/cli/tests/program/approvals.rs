@@ -94,7 +94,8 @@ fn where_a_sign_in_leads_is_shown() {
     }
 }
 
-/// SPEC 12.10: a runner of packages works in a folder of the user's, and what the workspace has of its arguments is named.
+/// SPEC 12.10: a runner of packages works in a folder of the user's, and what the workspace has of
+/// its arguments is named.
 #[cfg(unix)]
 #[test]
 fn a_package_runner_works_outside_of_the_workspace() {
@@ -131,7 +132,8 @@ fn a_package_runner_works_outside_of_the_workspace() {
     }
 }
 
-/// SPEC 12.11: a project that takes over a name takes nothing away, and a person sees whose name it is.
+/// SPEC 12.11: a project that takes over a name takes nothing away, and a person sees whose name it
+/// is.
 #[test]
 fn a_name_of_the_users_stays_in_force_until_the_other_is_approved() {
     let home = Home::new();

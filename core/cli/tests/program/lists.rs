@@ -10,7 +10,8 @@ use crate::rig::{Home, Ran};
 /// What a terminal acts on, or shows otherwise than it is.
 const HIDDEN: [char; 4] = ['\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}'];
 
-/// Settings of three products, one of which is of the project, with an entry that is wrong and a file that is.
+/// Settings of three products, one of which is of the project, with an entry that is wrong and a
+/// file that is.
 fn mixed() -> Home {
     let home = Home::new();
     home.settings(
@@ -269,7 +270,8 @@ fn no_secret_and_no_escape_code_is_shown() {
     home.has_no_process();
 }
 
-/// A file that cannot be read is told whatever is asked, and everything on the stream for errors is JSON where that is asked for.
+/// A file that cannot be read is told whatever is asked, and everything on the stream for errors is
+/// JSON where that is asked for.
 #[test]
 fn a_file_that_cannot_be_read_is_told_by_every_command() {
     let home = mixed();
@@ -304,7 +306,8 @@ fn tools_are_shown_in_every_shape() {
     }
 }
 
-/// SPEC 18.9: what a repository links to the name of its settings neither grows in memory nor holds a command up.
+/// SPEC 18.9: what a repository links to the name of its settings neither grows in memory nor holds
+/// a command up.
 #[test]
 fn what_is_no_file_with_settings_is_told_in_words() {
     let home = Home::new();

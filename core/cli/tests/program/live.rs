@@ -124,7 +124,8 @@ fn a_key_that_interrupts_and_a_signal_give_the_terminal_back() {
     ended(screen, &home, 143);
 }
 
-/// As where a program that runs the command and the terminal send one each. It is stopped meanwhile, so that neither is alone.
+/// As where a program that runs the command and the terminal send one each. It is stopped
+/// meanwhile, so that neither is alone.
 #[test]
 fn two_signals_at_once_give_the_terminal_back() {
     let home = home();
@@ -172,7 +173,8 @@ fn a_terminal_that_can_do_nothing_gets_the_views_one_after_the_other() {
     assert!(screen.text().contains("servers 0"), "{}", screen.text());
 }
 
-/// This test is both: who looks at the terminal, and, started by itself there, the program that panics.
+/// This test is both: who looks at the terminal, and, started by itself there, the program that
+/// panics.
 #[test]
 fn a_panic_gives_the_terminal_back_and_is_told_behind_it() {
     if std::env::args().any(|argument| argument == "--nocapture")

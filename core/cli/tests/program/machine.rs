@@ -1,4 +1,5 @@
-//! What `doctor` says of the machine: proxies, certificates, runners, folders, variables, and the user's shell.
+//! What `doctor` says of the machine: proxies, certificates, runners, folders, variables, and the
+//! user's shell.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -255,7 +256,8 @@ fn a_shell_that_does_not_answer_is_told_and_left_behind_by_nothing() {
     }
 }
 
-/// What is wrong with an entry is told once, with what its own error says, and a name of several files with each.
+/// What is wrong with an entry is told once, with what its own error says, and a name of several
+/// files with each.
 #[test]
 fn an_entry_is_told_once_and_a_name_of_two_files_with_both() {
     let home = Home::new();

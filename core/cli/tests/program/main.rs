@@ -1,4 +1,5 @@
-//! The program `trunkline`, as people and scripts use it: from an empty home, with real settings files and real servers.
+//! The program `trunkline`, as people and scripts use it: from an empty home, with real settings
+//! files and real servers.
 
 mod approvals;
 mod calls;

@@ -88,7 +88,8 @@ impl Home {
         log.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
     }
 
-    /// Looks once whether any of them runs, or of what they started: a run has ended all of it when it is over.
+    /// Looks once whether any of them runs, or of what they started: a run has ended all of it when
+    /// it is over.
     pub fn has_no_process(&self) {
         if !Path::new("/proc/self").exists() {
             return;
@@ -98,7 +99,8 @@ impl Home {
         assert!(left.is_empty(), "{left:?} of {log:?}");
     }
 
-    /// Whether that is running which a line of the log is about: its number may have passed to another process.
+    /// Whether that is running which a line of the log is about: its number may have passed to
+    /// another process.
     fn runs(&self, line: &str) -> bool {
         let (pid, role) = line.split_once(' ').unwrap();
         let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -110,8 +112,8 @@ impl Home {
         arguments.split(|byte| *byte == 0).any(|argument| argument == own)
     }
 
-    /// Compares with what is written down in `golden`, where the home and the reference server have names of their own.
-    /// `UPDATE_GOLDEN` writes it down.
+    /// Compares with what is written down in `golden`, where the home and the reference server have
+    /// names of their own. `UPDATE_GOLDEN` writes it down.
     pub fn is_as_written(&self, name: &str, text: &str) {
         let text = text.replace(testserver().to_str().unwrap(), "SERVER");
         let text = text.replace(self.path("").to_str().unwrap(), "HOME/");

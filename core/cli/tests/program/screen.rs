@@ -26,7 +26,8 @@ pub struct Screen<'a> {
 }
 
 impl<'a> Screen<'a> {
-    /// Starts what the line says. How the terminal was before and behind it is written down, and so is the process.
+    /// Starts what the line says. How the terminal was before and behind it is written down, and so
+    /// is the process.
     pub fn start(home: &'a Home, line: &str) -> Screen<'a> {
         let line = format!(
             "stty rows 30 cols 110; tty > ../tty; stty -g > ../before; \
@@ -103,7 +104,8 @@ impl<'a> Screen<'a> {
         (1..=last).map(|row| self.row(row) + "\n").collect()
     }
 
-    /// Waits for the end of the program. Its exit, and whether the terminal is as it was before: its modes, the screen and the cursor.
+    /// Waits for the end of the program. Its exit, and whether the terminal is as it was before:
+    /// its modes, the screen and the cursor.
     pub fn end(&mut self) -> (Option<i32>, bool) {
         let begun = Instant::now();
         while let Ok(bytes) = self.bytes.recv_timeout(HANG) {

@@ -51,7 +51,8 @@ fn an_error_is_json_where_json_is_asked_for() {
     assert_eq!((ran.exit, &*ran.stdout), (8, ""));
 }
 
-/// Everything on the stream for errors is one JSON object then, what was typed wrong and what was to be decided included.
+/// Everything on the stream for errors is one JSON object then, what was typed wrong and what was
+/// to be decided included.
 #[test]
 fn a_program_reads_every_error() {
     let home = Home::new();

@@ -8,7 +8,8 @@ const SHOWN_MAX: usize = 600;
 /// Characters before the first difference that it shows.
 const LEAD: usize = 60;
 
-/// What to show of two texts, so that a difference is seen wherever it begins. Text that is left out is marked with `…`.
+/// What to show of two texts, so that a difference is seen wherever it begins. Text that is left
+/// out is marked with `…`.
 pub(super) fn excerpts(
     old: Option<String>,
     new: Option<String>,

@@ -9,11 +9,12 @@ use crate::approvals::{Standing, ToolDigests};
 use crate::catalog::{Catalog, Item};
 use crate::options::OnToolChange;
 
-/// Names that are remembered of one configuration: twice the longest list. A name beyond them cannot be told from
-/// a changed one, so that nothing is gained by pushing others out of memory.
+/// Names that are remembered of one configuration: twice the longest list. A name beyond them
+/// cannot be told from a changed one, so that nothing is gained by pushing others out of memory.
 pub(super) const NAMES_MAX: usize = 20_000;
 
-/// Bytes of definitions that are kept of one configuration, to show what changed. Beyond them only digests are.
+/// Bytes of definitions that are kept of one configuration, to show what changed. Beyond them only
+/// digests are.
 pub(super) const DEFINITION_BYTES_MAX: usize = 4 << 20;
 
 /// What is known of one configuration.
@@ -98,7 +99,8 @@ impl KnownDefinitions {
         }
     }
 
-    /// The definition is the accepted one of its name. Its text is of use only where something can be held back.
+    /// The definition is the accepted one of its name. Its text is of use only where something can
+    /// be held back.
     pub(super) fn remember(&mut self, item: &Item, policy: OnToolChange) {
         let before = self.tools.get(&item.name).and_then(|before| before.text.as_ref());
         self.kept_bytes -= before.map_or(0, |text| text.len());

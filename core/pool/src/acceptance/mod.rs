@@ -1,14 +1,16 @@
 //! Which definitions of tools are accepted: the one place that knows (SPEC 7.6, S-41).
 //!
-//! The first definition of a tool that a configuration lists is accepted unseen. From then on a name belongs to
-//! its definition, whether the server lists it all the time, takes it back and brings it again, or is connected anew. What becomes of
-//! another definition is the policy's choice: under [`OnToolChange::Notify`] it takes the place of the old one,
-//! under [`OnToolChange::Quarantine`] it is held back until the host accepts it, or the server returns to the
-//! accepted one.
+//! The first definition of a tool that a configuration lists is accepted unseen. From then on a
+//! name belongs to its definition, whether the server lists it all the time, takes it back and
+//! brings it again, or is connected anew. What becomes of another definition is the policy's
+//! choice: under [`OnToolChange::Notify`] it takes the place of the old one, under
+//! [`OnToolChange::Quarantine`] it is held back until the host accepts it, or the server returns to
+//! the accepted one.
 //!
-//! What was accepted before this pool saw it is [`Recalled`]: by its digests, which stay with an approval, and by what sessions are shown
-//! of a server that does not run. What is held back is remembered with the configuration, for as long as that is, so that it can be
-//! shown and accepted while nothing of the server is connected.
+//! What was accepted before this pool saw it is [`Recalled`]: by its digests, which stay with an
+//! approval, and by what sessions are shown of a server that does not run. What is held back is
+//! remembered with the configuration, for as long as that is, so that it can be shown and accepted
+//! while nothing of the server is connected.
 
 mod excerpt;
 mod known;
@@ -31,8 +33,9 @@ use crate::id_map::IdMap;
 use crate::ids::{Configuration, ServerId};
 use crate::options::OnToolChange;
 
-/// Configurations that are remembered: as many as there may be processes by default. Of more, the one whose lists were read longest ago
-/// is forgotten, among those that no entry has. Where every one has an entry, nothing is remembered of a newcomer.
+/// Configurations that are remembered: as many as there may be processes by default. Of more, the
+/// one whose lists were read longest ago is forgotten, among those that no entry has. Where every
+/// one has an entry, nothing is remembered of a newcomer.
 const CONFIGURATIONS_MAX: usize = 1_024;
 
 /// The accepted definitions of every configuration.
@@ -41,7 +44,8 @@ pub struct Accepted {
     configurations: IdMap<Configuration, KnownDefinitions>,
     /// The same by server.
     by_server: BTreeSet<Configuration>,
-    /// How many entries each configuration has: what is held back of them must not be forgotten to be.
+    /// How many entries each configuration has: what is held back of them must not be forgotten to
+    /// be.
     entries: BTreeMap<Configuration, u32>,
     /// The known ones that no entry has, by when their lists were judged last.
     unused: BTreeSet<(u64, Configuration)>,
@@ -78,7 +82,8 @@ pub enum Remembered {
 pub struct NoRoom;
 
 impl Accepted {
-    /// Divides new lists into what may be used and what is held back, and accepts what is seen for the first time.
+    /// Divides new lists into what may be used and what is held back, and accepts what is seen for
+    /// the first time.
     pub fn judge(&mut self, configuration: Configuration, listed: Arc<Catalog>) -> Judged {
         let policy = configuration.on_tool_change;
         let Ok(known) = self.known(configuration) else {
@@ -109,8 +114,8 @@ impl Accepted {
         Judged { usable: held.taken_out_of(listed), held, renewed, learned }
     }
 
-    /// What of lists may be used that nobody lists now: without what would be held back, and with nothing accepted that is seen for the
-    /// first time.
+    /// What of lists may be used that nobody lists now: without what would be held back, and with
+    /// nothing accepted that is seen for the first time.
     pub fn usable(&self, configuration: Configuration, listed: Arc<Catalog>) -> Arc<Catalog> {
         if configuration.on_tool_change == OnToolChange::Notify {
             return listed;
@@ -138,8 +143,8 @@ impl Accepted {
         held.taken_out_of(listed)
     }
 
-    /// What was accepted before this pool saw it. What the pool itself knows of a name goes first, unless it knows that by another
-    /// approval. Where nothing is held back, nothing is recalled.
+    /// What was accepted before this pool saw it. What the pool itself knows of a name goes first,
+    /// unless it knows that by another approval. Where nothing is held back, nothing is recalled.
     pub fn recall(&mut self, configuration: Configuration, recalled: &Recalled) {
         if configuration.on_tool_change == OnToolChange::Quarantine
             && let Ok(known) = self.known(configuration)
@@ -171,7 +176,8 @@ impl Accepted {
         tools.map(|(name, definition)| (name.clone(), definition.digest)).collect()
     }
 
-    /// What is held back of a server, whether or not it is connected: of the configuration whose lists were judged last.
+    /// What is held back of a server, whether or not it is connected: of the configuration whose
+    /// lists were judged last.
     pub fn held_of(&self, server: ServerId) -> QuarantinedTools {
         let known = self.of(server).map(|(_, known)| known);
         known.max_by_key(|known| known.judged).map(|known| known.held.clone()).unwrap_or_default()
@@ -273,7 +279,8 @@ impl Accepted {
 }
 
 impl Judged {
-    /// Lists of a configuration of which nothing can be remembered: none of its tools can be told from a changed one.
+    /// Lists of a configuration of which nothing can be remembered: none of its tools can be told
+    /// from a changed one.
     fn unremembered(listed: Arc<Catalog>, policy: OnToolChange) -> Judged {
         let held = match policy {
             OnToolChange::Notify => QuarantinedTools::default(),

@@ -15,7 +15,8 @@ use crate::text::hex;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QuarantinedTools(Arc<[HeldTool]>);
 
-/// A tool that is neither listed nor called until its definition is accepted. `Debug` prints no definition.
+/// A tool that is neither listed nor called until its definition is accepted. `Debug` prints no
+/// definition.
 #[derive(Clone)]
 pub struct HeldTool {
     /// The tool as the server lists it now.
@@ -91,15 +92,18 @@ impl HeldTool {
         HeldTool { item, accepted, difference: Arc::default() }
     }
 
-    /// What is different about it: `{"from": digest?, "to": digest, "fields": {name: {"from": text?, "to": text?}}?}`.
+    /// What is different about it:
+    /// `{"from": digest?, "to": digest, "fields": {name: {"from": text?, "to": text?}}?}`.
     ///
-    /// The digests are hex. Texts are the server's, escaped, and cut to an excerpt that begins shortly before the first difference; a
-    /// member that is not there has none. `fields` is missing when the accepted definition was not kept.
+    /// The digests are hex. Texts are the server's, escaped, and cut to an excerpt that begins
+    /// shortly before the first difference; a member that is not there has none. `fields` is
+    /// missing when the accepted definition was not kept.
     pub fn difference(&self) -> &Value {
         self.difference_without(&|json| json.to_owned())
     }
 
-    /// The same, made of definitions as `hide` leaves them, where nobody made it before. What it takes out is in no copy of it.
+    /// The same, made of definitions as `hide` leaves them, where nobody made it before. What it
+    /// takes out is in no copy of it.
     pub fn difference_without(&self, hide: &dyn Fn(&str) -> String) -> &Value {
         self.difference.get_or_init(|| {
             let mut difference = Map::new();
@@ -117,7 +121,8 @@ impl HeldTool {
     }
 }
 
-/// The members that differ among those that a model sees; nothing when a text cannot be read, which none is that was listed.
+/// The members that differ among those that a model sees; nothing when a text cannot be read, which
+/// none is that was listed.
 fn fields(old: &str, new: &str) -> Option<Map<String, Value>> {
     let (old, new) = (canonical(old).ok()?, canonical(new).ok()?);
     let (old, new) = (members(&old).ok()?, members(&new).ok()?);

@@ -74,7 +74,8 @@ fn another_definition_is_held_back_until_it_is_accepted() {
     assert_eq!(names(&judged), (vec![], vec!["a"], vec![]));
 }
 
-/// SPEC 7.6: a name that returns with another digest is a change; one that returns to the accepted one is none.
+/// SPEC 7.6: a name that returns with another digest is a change; one that returns to the accepted
+/// one is none.
 #[test]
 fn a_name_is_remembered_while_it_is_not_listed() {
     for (policy, expected) in
@@ -110,7 +111,8 @@ fn configurations_are_apart_and_the_oldest_is_forgotten() {
     assert_eq!(names(&judged), (vec!["a"], vec![], vec![]));
 }
 
-/// SPEC 7.6, S-41: what is held back of an entry stays so, however many configurations come; without room a newcomer's tools are.
+/// SPEC 7.6, S-41: what is held back of an entry stays so, however many configurations come;
+/// without room a newcomer's tools are.
 #[test]
 fn a_configuration_that_an_entry_has_is_not_forgotten() {
     let mut accepted = Accepted::default();
@@ -130,7 +132,8 @@ fn a_configuration_that_an_entry_has_is_not_forgotten() {
     assert_eq!(names(&newcomer), (vec!["a"], vec![], vec![]));
     let oldest = accepted.judge(configuration(0), changed.clone());
     assert_eq!(names(&oldest).1, ["a"]);
-    // A configuration is forgotten when the last of its entries is gone, and then only for the room.
+    // A configuration is forgotten when the last of its entries is gone, and then only for the
+    // room.
     accepted.enter(configuration(7));
     accepted.leave(configuration(7));
     let newcomer = accepted.judge(configuration(count), changed.clone());
@@ -290,7 +293,8 @@ fn approved(serial: u64, tools: &Catalog) -> Recalled {
     Recalled::Approved { by: approval(serial), tools: Arc::new(tools) }
 }
 
-/// SPEC 7.6: digests that stayed with an approval hold back what changed since; without a text, there is a difference without texts.
+/// SPEC 7.6: digests that stayed with an approval hold back what changed since; without a text,
+/// there is a difference without texts.
 #[test]
 fn what_an_approval_accepted_before_is_known() {
     let mut accepted = Accepted::default();
@@ -309,7 +313,8 @@ fn what_an_approval_accepted_before_is_known() {
     assert!(!judged.learned);
 }
 
-/// SPEC 7.6, 12.4: what an approval accepted goes with it; what this pool accepted by the same one stays.
+/// SPEC 7.6, 12.4: what an approval accepted goes with it; what this pool accepted by the same one
+/// stays.
 #[test]
 fn another_approval_accepts_anew() {
     let mut accepted = Accepted::default();
@@ -324,7 +329,8 @@ fn another_approval_accepts_anew() {
     assert_eq!(names(&judged), (vec!["a", "b"], vec![], vec![]));
 }
 
-/// SPEC 7.6, 14.2, S-41: what sessions were shown of a server that did not run is what its live lists are held against.
+/// SPEC 7.6, 14.2, S-41: what sessions were shown of a server that did not run is what its live
+/// lists are held against.
 #[test]
 fn lists_that_were_shown_are_accepted() {
     let mut accepted = Accepted::default();
@@ -354,7 +360,8 @@ fn what_is_only_told_of_is_accepted_for_nobody_else() {
     assert_eq!(names(&judged).1, ["a"]);
 }
 
-/// SPEC 7.6: what is held back is remembered with the configuration, until it is accepted or another list is judged.
+/// SPEC 7.6: what is held back is remembered with the configuration, until it is accepted or
+/// another list is judged.
 #[test]
 fn what_is_held_back_is_remembered() {
     let mut accepted = Accepted::default();

@@ -1,4 +1,5 @@
-//! The decisions that were taken (SPEC 12.1, 12.3, 12.4, 12.7), and their text, written in one way and read in one way (SPEC 12.6, S-12, S-15).
+//! The decisions that were taken (SPEC 12.1, 12.3, 12.4, 12.7), and their text, written in one way
+//! and read in one way (SPEC 12.6, S-12, S-15).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,11 +29,13 @@ pub enum Unreadable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decided {
-    /// What is in force: the rejection of somebody else, where an approval met one that it knew nothing of.
+    /// What is in force: the rejection of somebody else, where an approval met one that it knew
+    /// nothing of.
     pub standing: Standing,
     /// Approvals that were dropped to make room, the oldest ones; their servers are pending.
     pub dropped: usize,
-    /// Servers whose accepted tools were dropped to make room before that; those that they list next are accepted.
+    /// Servers whose accepted tools were dropped to make room before that; those that they list
+    /// next are accepted.
     pub unkept: usize,
 }
 
@@ -74,8 +77,8 @@ impl Book {
         own.any(|record| record.standing.decision == Decision::Approved)
     }
 
-    /// What was decided last about a name, if that was this configuration but for whether it is switched off and for the program, which only
-    /// the file system tells. It lets nothing run.
+    /// What was decided last about a name, if that was this configuration but for whether it is
+    /// switched off and for the program, which only the file system tells. It lets nothing run.
     pub fn decided_unseen(
         &self,
         root: &ProjectRoot,
@@ -94,8 +97,8 @@ impl Book {
         self.records.iter().filter(move |record| record.root == *root)
     }
 
-    /// Takes a decision. `seen` is what stood when whoever decides was asked: an approval takes the place of a rejection only of theirs
-    /// to see, and a rejection that of anything.
+    /// Takes a decision. `seen` is what stood when whoever decides was asked: an approval takes the
+    /// place of a rejection only of theirs to see, and a rejection that of anything.
     ///
     /// # Errors
     /// `store` when there is no room though every approval were dropped; then nothing is changed.
@@ -186,7 +189,8 @@ impl Book {
         json!({ "v": version, "serial": self.serial, "decisions": records }).to_string()
     }
 
-    /// Reads a text. What could be understood in two ways is damaged, and so is what nothing here would write.
+    /// Reads a text. What could be understood in two ways is damaged, and so is what nothing here
+    /// would write.
     ///
     /// # Errors
     /// Why it is no book.
@@ -210,7 +214,8 @@ impl Book {
         book.filter(is_its).ok_or(Unreadable::Damaged)
     }
 
-    /// The length of its text; of one that fits however its texts are escaped, a bound of it, which costs less.
+    /// The length of its text; of one that fits however its texts are escaped, a bound of it, which
+    /// costs less.
     pub(super) fn length_at_most(&self) -> usize {
         let bounds = self.records.iter().map(form::length_at_most);
         let bound = bounds.sum::<usize>() + form::FRAME_BYTES_MAX;

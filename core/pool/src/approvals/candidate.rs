@@ -28,8 +28,9 @@ pub struct Candidate<'a> {
     replaced: Option<&'a Replaced>,
 }
 
-/// What would run, as far as that can be looked up without doing anything: environment and folder variables are in place, what only an
-/// admitted server asks for (`${input:…}`, secrets, commands) stands as it is written.
+/// What would run, as far as that can be looked up without doing anything: environment and folder
+/// variables are in place, what only an admitted server asks for (`${input:…}`, secrets, commands)
+/// stands as it is written.
 #[derive(Clone, PartialEq, Eq)]
 pub enum CandidateLaunch {
     /// A child process.
@@ -42,7 +43,8 @@ pub enum CandidateLaunch {
         args: Vec<String>,
         /// Its working directory.
         cwd: Option<String>,
-        /// The places of its relative arguments that name something of the workspace. They are no part of what is decided.
+        /// The places of its relative arguments that name something of the workspace. They are no
+        /// part of what is decided.
         in_workspace: Vec<usize>,
     },
     /// A remote server.
@@ -67,8 +69,9 @@ pub struct Identity {
 }
 
 impl CandidateLaunch {
-    /// What a configuration would run: one that was looked up, or whose texts are literal. `program` is the file that its command is.
-    /// Nothing of a server that the host provides: nobody is asked about those.
+    /// What a configuration would run: one that was looked up, or whose texts are literal.
+    /// `program` is the file that its command is. Nothing of a server that the host provides:
+    /// nobody is asked about those.
     pub fn of(spec: &ServerSpec, program: Option<String>) -> Option<CandidateLaunch> {
         match &spec.transport {
             Transport::Stdio(stdio) => Some(CandidateLaunch::Process {
@@ -117,7 +120,8 @@ impl<'a> Candidate<'a> {
         Candidate { spec, template: None, shown, secret_files: &[], replaced: None }
     }
 
-    /// The same candidate with the files outside of the project that it takes values from. They are part of what is approved.
+    /// The same candidate with the files outside of the project that it takes values from. They are
+    /// part of what is approved.
     #[must_use]
     pub fn with_secret_files(self, secret_files: &'a [String]) -> Candidate<'a> {
         Candidate { secret_files, ..self }
@@ -127,7 +131,8 @@ impl<'a> Candidate<'a> {
         self.secret_files
     }
 
-    /// The same whose program is another than was looked at, if it is: a decision is about what it is now.
+    /// The same whose program is another than was looked at, if it is: a decision is about what it
+    /// is now.
     pub fn replaced(self, replaced: Option<&'a Replaced>) -> Candidate<'a> {
         Candidate { replaced, ..self }
     }
@@ -197,7 +202,8 @@ impl<'a> Candidate<'a> {
             // What is there in the workspace is no part of the configuration.
             CandidateLaunch::Process { command, program, args, cwd, in_workspace: _ } => {
                 fields.insert("program", json!(program));
-                // The written form stays, since a variable's value may look like another variable (S-07).
+                // The written form stays, since a variable's value may look like another variable
+                // (S-07).
                 for (name, value) in
                     [("command", json!(command)), ("args", json!(args)), ("cwd", json!(cwd))]
                 {
@@ -207,7 +213,8 @@ impl<'a> Candidate<'a> {
             CandidateLaunch::Remote { url, socket_path, oauth } => {
                 join(&mut fields, "url", json!(url));
                 join(&mut fields, "socket_path", json!(socket_path));
-                // Left out where they are as they are written, so that what was decided without them stays.
+                // Left out where they are as they are written, so that what was decided without
+                // them stays.
                 if *oauth != addresses(&spec.oauth) {
                     fields.insert("oauth_addresses", json!(oauth));
                 }
@@ -222,7 +229,8 @@ fn join(fields: &mut BTreeMap<&'static str, Value>, name: &'static str, shown: V
     fields.insert(name, json!([written, shown]));
 }
 
-/// Taken apart without `..`, so that a new field has to be thought of (S-01). All of it counts but the description.
+/// Taken apart without `..`, so that a new field has to be thought of (S-01). All of it counts but
+/// the description.
 fn spec_fields(spec: &ServerSpec) -> Vec<(&'static str, Value)> {
     let ServerSpec {
         transport,

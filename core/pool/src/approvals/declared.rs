@@ -8,8 +8,8 @@ use super::line::escaped_text;
 use crate::expand::{Commands, needs};
 use crate::settings::{Input, InputKind, Secrecy, Template};
 
-/// What the host is told of the inputs that a configuration takes. It is a part of the configuration: whoever answers goes by it, and
-/// a host may run the command that it names.
+/// What the host is told of the inputs that a configuration takes. It is a part of the
+/// configuration: whoever answers goes by it, and a host may run the command that it names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Declared(BTreeMap<String, Value>);
 
@@ -74,7 +74,8 @@ impl DeclaredInput {
     }
 }
 
-/// Taken apart without `..`, so that a new field has to be thought of (S-01). Where it stands does not count.
+/// Taken apart without `..`, so that a new field has to be thought of (S-01). Where it stands does
+/// not count.
 fn fields(input: &Input) -> Value {
     let Input { id: _, place: _, kind, description, default, secrecy } = input;
     let (word, of_kind) = match kind {

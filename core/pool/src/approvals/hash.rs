@@ -14,8 +14,8 @@ const FORM: &str = "v1";
 
 /// The hash of everything that a server's configuration does: SHA-256, compared whole (SPEC 12.2).
 ///
-/// Its text is `v1:` and 64 hex digits, in the file and in all languages. It tells nothing of a secret that a variable stands for, and
-/// changes with one that is written out.
+/// Its text is `v1:` and 64 hex digits, in the file and in all languages. It tells nothing of a
+/// secret that a variable stands for, and changes with one that is written out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ApprovalHash([u8; 32]);
 
@@ -46,7 +46,8 @@ impl fmt::Debug for ApprovalHash {
 /// The digest of a value, whatever the order of its members.
 pub(super) fn digest(value: &Value) -> [u8; 32] {
     let text = value.to_string();
-    // Without a canonical form, which only one that is too deep has, its plain text still tells every difference.
+    // Without a canonical form, which only one that is too deep has, its plain text still tells
+    // every difference.
     let text = canonical(&text).unwrap_or(text);
     Sha256::digest(text.as_bytes()).into()
 }

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-/// The arguments as one line of printable ASCII, nothing cut: two different lists never give the same line.
+/// The arguments as one line of printable ASCII, nothing cut: two different lists never give the
+/// same line.
 ///
-/// An argument of letters, digits and plain signs stands as it is; another one stands between quotes.
+/// An argument of letters, digits and plain signs stands as it is; another one stands between
+/// quotes.
 pub fn escaped_line<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
     let mut out = String::new();
     for (index, argument) in arguments.into_iter().enumerate() {
@@ -22,8 +24,8 @@ pub fn escaped_line<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String 
     out
 }
 
-/// A text as printable ASCII: what is not, a backslash and a quote are escaped. Letters of other scripts are too, since some look like
-/// letters of this one.
+/// A text as printable ASCII: what is not, a backslash and a quote are escaped. Letters of other
+/// scripts are too, since some look like letters of this one.
 pub fn escaped_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_escaped(&mut out, text);

@@ -1,7 +1,8 @@
-//! Approvals: which configurations of servers a person let run, and what they are shown before they decide (SPEC 12).
+//! Approvals: which configurations of servers a person let run, and what they are shown before they
+//! decide (SPEC 12).
 //!
-//! A [`Candidate`] is a configuration that wants to run. Its [`Identity`] is what a decision is about, its [`Request`] what is shown.
-//! The [`Book`] holds the decisions:
+//! A [`Candidate`] is a configuration that wants to run. Its [`Identity`] is what a decision is
+//! about, its [`Request`] what is shown. The [`Book`] holds the decisions:
 //!
 //! ```text
 //!             decide(approved)                      decide(rejected)
@@ -11,10 +12,13 @@
 //!   rejected ---- decide(approved), by who saw this very rejection ---> approved
 //! ```
 //!
-//! 1. A decision is of one project root, one name and one whole hash; another hash is pending, and each hash keeps its decision.
-//! 2. A rejection is only overruled by who saw it: an approval by who did not is concurrent with it, and changes nothing.
+//! 1. A decision is of one project root, one name and one whole hash; another hash is pending, and
+//!    each hash keeps its decision.
+//! 2. A rejection is only overruled by who saw it: an approval by who did not is concurrent with
+//!    it, and changes nothing.
 //! 3. What makes room goes oldest first, and is never a rejection.
-//! 4. The tools that are accepted by an approval go with it, and make room before any decision does.
+//! 4. The tools that are accepted by an approval go with it, and make room before any decision
+//!    does.
 //! 5. A text that is not wholly understood is no book.
 
 mod book;

@@ -7,7 +7,8 @@ use unicode_security::MixedScript as _;
 
 include!(concat!(env!("OUT_DIR"), "/looks.rs"));
 
-/// Whether a name may be read as another: letters of several scripts in one, or all of them like letters of ASCII.
+/// Whether a name may be read as another: letters of several scripts in one, or all of them like
+/// letters of ASCII.
 pub fn is_deceptive(name: &str) -> bool {
     !name.is_ascii() && (!name.is_single_script() || skeleton(name).all(|sign| sign.is_ascii()))
 }

@@ -72,7 +72,8 @@ pub struct Taken {
     pub fields: Vec<String>,
 }
 
-/// What would run, in an exact and in an escaped form, with nothing of the values of environment and headers. `Debug` prints no argument.
+/// What would run, in an exact and in an escaped form, with nothing of the values of environment
+/// and headers. `Debug` prints no argument.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
@@ -96,7 +97,8 @@ pub struct Request {
     pub env_file: Option<String>,
     /// Names of its headers, escaped.
     pub headers: Vec<String>,
-    /// What it takes of the host by its name; values go where no command line shows them, once it is admitted.
+    /// What it takes of the host by its name; values go where no command line shows them, once it
+    /// is admitted.
     pub takes: Vec<Taken>,
     /// Where its sign-in leads to, and what it asks for there.
     pub oauth: Option<SignIn>,

@@ -1,4 +1,5 @@
-//! What a person should look at twice (S-09). A mark too many costs a look; no mark says that something is safe.
+//! What a person should look at twice (S-09). A mark too many costs a look; no mark says that
+//! something is safe.
 
 use std::borrow::Cow;
 
@@ -182,7 +183,8 @@ pub(super) fn of_name(
     hidden.into_iter().chain(like)
 }
 
-/// Whether a server is a package that a runner fetches, wherever it works: nothing in that folder is a part of it.
+/// Whether a server is a package that a runner fetches, wherever it works: nothing in that folder
+/// is a part of it.
 pub fn is_package_runner(stdio: &StdioSpec) -> bool {
     let argv = std::iter::once(&stdio.command).chain(&stdio.args);
     words::runs_package(&argv.map(String::as_str).collect::<Vec<_>>())
@@ -197,9 +199,10 @@ fn of_environment(stdio: &StdioSpec) -> impl Iterator<Item = Risk> {
     marked.chain(wide.map(|pattern| Risk::new(RiskKind::InheritsEnvironment, pattern)))
 }
 
-/// What the arguments may make any program start, wherever it stands in the command line: shells and interpreters, each flag after one of
-/// them that carries code, what the table has of programs, and variables that decide what is loaded. Programs take whole command lines in
-/// one argument as well, so that the words of one count like arguments.
+/// What the arguments may make any program start, wherever it stands in the command line: shells
+/// and interpreters, each flag after one of them that carries code, what the table has of programs,
+/// and variables that decide what is loaded. Programs take whole command lines in one argument as
+/// well, so that the words of one count like arguments.
 fn of_arguments(argv: &[&str], program: Option<&str>, root: &ProjectRoot) -> Vec<Risk> {
     let mut found = LineFindings {
         root,
@@ -288,8 +291,9 @@ fn unpinned(argv: &[&str]) -> Vec<Risk> {
     marks
 }
 
-/// The packages that a runner fetches: those that flags name, and each word before such a flag that may be one. What follows the first
-/// word that is no value is the program's own, but for a flag that some runners look for everywhere.
+/// The packages that a runner fetches: those that flags name, and each word before such a flag that
+/// may be one. What follows the first word that is no value is the program's own, but for a flag
+/// that some runners look for everywhere.
 fn fetched<'a>(argv: &[&'a str]) -> Vec<(usize, &'a str)> {
     let (mut packages, mut is_named, mut is_over) = (Vec::new(), false, false);
     let Some((program, arguments)) = argv.split_first() else { return packages };

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-/// A project's folder with all links resolved. Whoever reads decisions and whoever writes them has it of one function (SPEC 12.1).
+/// A project's folder with all links resolved. Whoever reads decisions and whoever writes them has
+/// it of one function (SPEC 12.1).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectRoot(String);
 
 impl ProjectRoot {
-    /// The root of this path, which must be absolute with every link resolved: nothing is looked up here.
+    /// The root of this path, which must be absolute with every link resolved: nothing is looked up
+    /// here.
     pub fn of_canonical(path: impl Into<String>) -> ProjectRoot {
         ProjectRoot(path.into())
     }

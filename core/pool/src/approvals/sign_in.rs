@@ -39,8 +39,8 @@ pub struct Address {
 }
 
 impl SignIn {
-    /// The sign-in of a server at that address; nothing where nothing is said of one. Of `looked_up` are the addresses whose variables
-    /// are in place.
+    /// The sign-in of a server at that address; nothing where nothing is said of one. Of
+    /// `looked_up` are the addresses whose variables are in place.
     pub(super) fn of(
         oauth: &Map<String, Value>,
         looked_up: &BTreeMap<String, String>,

@@ -1,7 +1,8 @@
 //! Which definitions of tools are accepted by an approval, for as long as it stands (SPEC 7.6).
 //!
-//! They stay with the decision: another configuration has none of them, and what is forgotten or decided anew leaves none. They are less
-//! than decisions: where there is no room for both, the digests of the oldest decisions go.
+//! They stay with the decision: another configuration has none of them, and what is forgotten or
+//! decided anew leaves none. They are less than decisions: where there is no room for both, the
+//! digests of the oldest decisions go.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use super::hash::ApprovalHash;
 use super::record::{Decision, Standing, ToolDigests};
 use super::root::ProjectRoot;
 
-/// What the digests of one decision take at most as text, in bytes: those of about 1,500 tools, and an eighth of the file.
+/// What the digests of one decision take at most as text, in bytes: those of about 1,500 tools, and
+/// an eighth of the file.
 pub(super) const TOOLS_BYTES_MAX: usize = 128 << 10;
 
 /// What did not fit.
@@ -25,7 +27,8 @@ pub struct Unkept {
 }
 
 impl Book {
-    /// The approval of a configuration, and what is accepted by it; nothing of one that is not approved.
+    /// The approval of a configuration, and what is accepted by it; nothing of one that is not
+    /// approved.
     pub fn accepted_tools(
         &self,
         root: &ProjectRoot,
@@ -37,8 +40,8 @@ impl Book {
         is_approved.then(|| (record.standing, record.tools.clone()))
     }
 
-    /// Keeps what is accepted by that approval, if it still stands. What another host has kept of a name stays, unless the host accepted
-    /// another definition since: those names are `accepted`.
+    /// Keeps what is accepted by that approval, if it still stands. What another host has kept of a
+    /// name stays, unless the host accepted another definition since: those names are `accepted`.
     pub fn keep_tools(
         &mut self,
         (root, server, hash): (&ProjectRoot, &str, ApprovalHash),
@@ -80,7 +83,8 @@ impl Book {
         unkept
     }
 
-    /// Drops the digests of the oldest decisions, but for that one, until the book fits into its file or has no others; of how many.
+    /// Drops the digests of the oldest decisions, but for that one, until the book fits into its
+    /// file or has no others; of how many.
     pub(super) fn drop_tools_for_room(&mut self, but: Option<usize>) -> usize {
         let mut dropped = 0;
         while self.length_at_most() > Book::BYTES_MAX {

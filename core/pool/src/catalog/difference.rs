@@ -22,7 +22,8 @@ impl CatalogDifference {
         }
     }
 
-    /// The same, with those of the tools that came whose definition is another than they once had as changed, too.
+    /// The same, with those of the tools that came whose definition is another than they once had
+    /// as changed, too.
     pub fn with_renewed(mut self, renewed: &[Arc<str>]) -> CatalogDifference {
         let added = &self.tools.added;
         let came_back = renewed.iter().filter(|name| added.binary_search(name).is_ok()).cloned();
@@ -67,8 +68,8 @@ impl NameChanges {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 
-    /// From the first of two sorted lists to the second, by a walk side by side; `same` says whether an item of one name is
-    /// still what it was.
+    /// From the first of two sorted lists to the second, by a walk side by side; `same` says
+    /// whether an item of one name is still what it was.
     pub(crate) fn of(
         (before, after): (Vec<&Item>, Vec<&Item>),
         same: impl Fn(&Item, &Item) -> bool,

@@ -20,7 +20,8 @@ const DEFINITION_BYTES_MAX: usize = 1 << 20;
 /// The longest name that a report shows, in characters.
 const SHOWN_NAME_MAX: usize = 80;
 
-/// The members that a model sees, and so the digest covers (SPEC 7.6), in the order in which they are hashed.
+/// The members that a model sees, and so the digest covers (SPEC 7.6), in the order in which they
+/// are hashed.
 fn seen_members(list: ListKind) -> &'static [&'static str] {
     match list {
         ListKind::Tools => {
@@ -51,8 +52,8 @@ impl Item {
         seen_members(ListKind::Tools).iter().copied()
     }
 
-    /// Reads one definition. An item without a usable name or input schema is left out. A member of a wrong type stays in the definition,
-    /// and each typed reader drops it (SPEC 18.2).
+    /// Reads one definition. An item without a usable name or input schema is left out. A member of
+    /// a wrong type stays in the definition, and each typed reader drops it (SPEC 18.2).
     pub(super) fn parse(list: ListKind, written: &str) -> Result<Item, SkippedItem> {
         // A host is handed whole characters alone (SPEC 18.3).
         let definition = &*whole_characters(written);
@@ -132,8 +133,8 @@ fn check_arguments(members: &[(String, &RawValue)]) -> Result<(), &'static str> 
     }
 }
 
-/// SHA-256 over the members that a model sees, which are in canonical form. A member that is null counts as absent; one of a wrong type is
-/// covered too, since a host is handed it.
+/// SHA-256 over the members that a model sees, which are in canonical form. A member that is null
+/// counts as absent; one of a wrong type is covered too, since a host is handed it.
 fn digest(list: ListKind, members: &[(String, &RawValue)]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(list.member());

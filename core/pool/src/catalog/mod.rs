@@ -29,9 +29,9 @@ pub enum ListKind {
     ResourceTemplates,
 }
 
-/// One listed thing: its name (a resource's is its URI, a template's its URI template), its definition as the
-/// server sent it, byte for byte, and a digest over what a model sees of it (SPEC 7.6). `Debug` prints no definition: it may say back a
-/// secret that the server has.
+/// One listed thing: its name (a resource's is its URI, a template's its URI template), its
+/// definition as the server sent it, byte for byte, and a digest over what a model sees of it (SPEC
+/// 7.6). `Debug` prints no definition: it may say back a secret that the server has.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Item {
     /// The server's own name for it.
@@ -85,7 +85,8 @@ pub struct Catalog {
     pub skipped: Vec<SkippedItem>,
     /// How many more were left out.
     pub unreported: usize,
-    /// The lists that could not be had (SPEC 4.4): what is in them here is what was listed before, or nothing.
+    /// The lists that could not be had (SPEC 4.4): what is in them here is what was listed before,
+    /// or nothing.
     pub unlisted: Vec<Unlisted>,
     /// The names of tools that run only as tasks: they are listed, and nobody here can call them.
     pub tasks: BTreeSet<Arc<str>>,
@@ -121,7 +122,8 @@ impl fmt::Debug for Catalog {
 pub struct PageEnd {
     /// The cursor of the next page, if there is one.
     pub next: Option<String>,
-    /// How long the server holds the page for fresh (`ttlMs`), where it says so; what is less than nothing is nothing.
+    /// How long the server holds the page for fresh (`ttlMs`), where it says so; what is less than
+    /// nothing is nothing.
     pub fresh_for: Option<Duration>,
     /// Who may be shown it (`cacheScope`).
     pub scope: CacheScope,

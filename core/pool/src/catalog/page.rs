@@ -11,7 +11,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::lenient::{ValueKind, lenient};
 use crate::text::escaped;
 
-/// The most items of one list; what comes after is left out and reported. Far more than a model can be shown.
+/// The most items of one list; what comes after is left out and reported. Far more than a model can
+/// be shown.
 const ITEMS_MAX: usize = 10_000;
 
 /// The most reports of one catalog: as many as a list has items. What is beyond is counted.
@@ -23,7 +24,8 @@ impl Catalog {
     /// The definitions are kept as they are written, byte for byte.
     ///
     /// # Errors
-    /// `protocol` when the result has no array of the list's name. A malformed item is skipped, not an error.
+    /// `protocol` when the result has no array of the list's name. A malformed item is skipped, not
+    /// an error.
     pub fn add_page(&mut self, list: ListKind, result: &str) -> Result<PageEnd> {
         self.add_pages([list], result)
     }
@@ -67,7 +69,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Sorts the lists by name, and of two items with one name keeps the first. Call it after the last page.
+    /// Sorts the lists by name, and of two items with one name keeps the first. Call it after the
+    /// last page.
     ///
     /// A second item is reported.
     pub fn finish(&mut self) {

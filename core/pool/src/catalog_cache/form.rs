@@ -1,7 +1,8 @@
 //! The text of a kept catalog: one file of the catalog cache.
 //!
-//! `{"v":1,"digest":"…","kept":{…}}`, where `digest` covers the key and `kept` byte for byte. `kept` is read as one page of each list, by
-//! the rules for what a server sends: what is in a file is no more to be believed than that.
+//! `{"v":1,"digest":"…","kept":{…}}`, where `digest` covers the key and `kept` byte for byte.
+//! `kept` is read as one page of each list, by the rules for what a server sends: what is in a file
+//! is no more to be believed than that.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,8 @@ pub const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The most bytes of a text, which is the most that is read of any file (S-12).
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// The longest version of a server that is written down, in characters. It is the server's own word.
+/// The longest version of a server that is written down, in characters. It is the server's own
+/// word.
 const SERVER_VERSION_MAX: usize = 128;
 
 /// What a server says of a listing, beside the lists.
@@ -50,8 +52,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What was listed at that time, in milliseconds since 1970. None of what is not kept: an empty catalog, one that is `private`, and one
-    /// that is not fresh even when it comes.
+    /// What was listed at that time, in milliseconds since 1970. None of what is not kept: an empty
+    /// catalog, one that is `private`, and one that is not fresh even when it comes.
     pub fn of(catalog: &Arc<Catalog>, listing: &ListingTerms, listed_at_ms: u64) -> Option<Kept> {
         let ListingTerms { scope, fresh_for, server_version } = listing;
         let fresh_for = fresh_for.map(|time| time.min(KEPT_FOR));
@@ -74,8 +76,9 @@ impl Kept {
         (text.len() <= TEXT_BYTES_MAX).then_some(text)
     }
 
-    /// Reads a text that was written for this key. None of what is damaged, of another key, of another version, empty, `private`, out of
-    /// date, or not as it is written here in any other way.
+    /// Reads a text that was written for this key. None of what is damaged, of another key, of
+    /// another version, empty, `private`, out of date, or not as it is written here in any other
+    /// way.
     pub fn parse(key: &CacheKey, text: &[u8], now_ms: u64) -> Option<Kept> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -115,15 +118,17 @@ impl Kept {
         kept.counts_at(now_ms).then_some(kept)
     }
 
-    /// Whether it still counts at that time; never before it was listed, since then one of the two times is wrong.
+    /// Whether it still counts at that time; never before it was listed, since then one of the two
+    /// times is wrong.
     fn counts_at(&self, now_ms: u64) -> bool {
         let limit = self.fresh_for.unwrap_or(KEPT_FOR).min(KEPT_FOR);
         let age = now_ms.checked_sub(self.listed_at_ms).map(Duration::from_millis);
         age.is_some_and(|age| age < limit)
     }
 
-    /// Whether this one, which was listed later, is to take the place of what is kept: it is another, or the older one counts for only
-    /// half of its time any more. Whatever a server lists again and again is not written again and again.
+    /// Whether this one, which was listed later, is to take the place of what is kept: it is
+    /// another, or the older one counts for only half of its time any more. Whatever a server lists
+    /// again and again is not written again and again.
     pub fn is_worth_writing_over(&self, older: &Kept) -> bool {
         let Some(age) = self.listed_at_ms.checked_sub(older.listed_at_ms) else {
             // Another process listed later.
@@ -166,7 +171,8 @@ fn has_same_lists(one: &Catalog, other: &Catalog) -> bool {
         && ListKind::ALL.iter().all(|list| one.list(*list) == other.list(*list))
 }
 
-/// What tells that nothing of a text is other than it was written, and that it was written for this key.
+/// What tells that nothing of a text is other than it was written, and that it was written for this
+/// key.
 pub(super) fn digest(key: &CacheKey, kept: &str) -> [u8; 32] {
     Sha256::new().chain_update(key.bytes()).chain_update(kept).finalize().into()
 }

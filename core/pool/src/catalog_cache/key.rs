@@ -9,10 +9,11 @@ use crate::config::ServerSpec;
 use crate::settings::Template;
 use crate::text::{escaped, hex};
 
-/// The hash of a configuration as it is written, before its variables are expanded: what a variable stands for is no part of it, so
-/// that a secret that was rotated leaves it as it is.
+/// The hash of a configuration as it is written, before its variables are expanded: what a variable
+/// stands for is no part of it, so that a secret that was rotated leaves it as it is.
 ///
-/// Equal for whatever is equal but for the fields that say nothing of the connection. `Debug` prints nothing of it.
+/// Equal for whatever is equal but for the fields that say nothing of the connection. `Debug`
+/// prints nothing of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WrittenHash([u8; 32]);
 
@@ -58,8 +59,8 @@ pub struct Asker<'a> {
     pub capabilities: &'a [&'a str],
 }
 
-/// What a kept catalog is found by (SPEC 14.2): the server's name, the hash of its configuration as it is written, and on whose behalf it
-/// listed.
+/// What a kept catalog is found by (SPEC 14.2): the server's name, the hash of its configuration as
+/// it is written, and on whose behalf it listed.
 ///
 /// It holds no value of the configuration. `Debug` prints the name alone.
 #[derive(Clone, PartialEq, Eq, Hash)]

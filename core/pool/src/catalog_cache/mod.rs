@@ -1,9 +1,11 @@
-//! Kept catalogs: what servers listed, remembered for the time in which they are not connected (SPEC 14.2).
+//! Kept catalogs: what servers listed, remembered for the time in which they are not connected
+//! (SPEC 14.2).
 //!
-//! 1. A catalog is found by a [`CacheKey`] alone. What a variable stands for is no part of it, nor can anybody read it back from one.
+//! 1. A catalog is found by a [`CacheKey`] alone. What a variable stands for is no part of it, nor
+//!    can anybody read it back from one.
 //! 2. An empty catalog is not kept, and a `private` one not beyond its process.
-//! 3. What counts is the very text that was written for its key, for 30 days at the most and no longer than the server says. Whatever
-//!    else has its place is none.
+//! 3. What counts is the very text that was written for its key, for 30 days at the most and no
+//!    longer than the server says. Whatever else has its place is none.
 
 mod form;
 mod key;

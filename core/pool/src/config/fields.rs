@@ -1,4 +1,5 @@
-//! The members of one server's configuration, taken out one by one; what is left at the end is unknown.
+//! The members of one server's configuration, taken out one by one; what is left at the end is
+//! unknown.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -87,7 +88,8 @@ impl<'a> Fields<'a> {
         is_false && self.left.shift_remove(spelling).is_some()
     }
 
-    /// An error for members that are missing, with the member that somebody probably meant as one of them.
+    /// An error for members that are missing, with the member that somebody probably meant as one
+    /// of them.
     pub(super) fn missing(&self, names: &[&str], message: &str) -> Error {
         let error = self.error(names[0], message);
         let meant = |left: &String| nearest(left, names.iter().copied()).is_some();
@@ -191,8 +193,9 @@ pub(super) fn invalid(server: &str, path: &str, message: &str) -> Error {
     Error::new(ErrorCode::InvalidConfig, message).with_server(server).with_detail("path", path)
 }
 
-/// The registry's fields of a server, by every way to write one. Made once: a settings file asks some hundred times per server.
-/// The name that somebody probably meant by a member that no rule knows.
+/// The registry's fields of a server, by every way to write one. Made once: a settings file asks
+/// some hundred times per server. The name that somebody probably meant by a member that no rule
+/// knows.
 pub(super) fn nearest_known(name: &str) -> Option<&'static str> {
     let known = &LazyLock::force(&KNOWN).fields;
     nearest(name, known.iter().flat_map(|field| &field.spellings).map(String::as_str))

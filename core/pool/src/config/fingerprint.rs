@@ -9,9 +9,11 @@ use super::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport, 
 use crate::json::canonical;
 use crate::text::{digest_from_hex, escaped, hex};
 
-/// The identity of a transport configuration: SHA-256, compared whole with `==`. `Debug` prints nothing of it.
+/// The identity of a transport configuration: SHA-256, compared whole with `==`. `Debug` prints
+/// nothing of it.
 ///
-/// It never leaves the process: a fingerprint that changes tells an observer when a secret was rotated (SPEC 1.8).
+/// It never leaves the process: a fingerprint that changes tells an observer when a secret was
+/// rotated (SPEC 1.8).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint([u8; 32]);
 
@@ -19,8 +21,8 @@ impl Fingerprint {
     /// None comes before it.
     pub(crate) const LEAST: Fingerprint = Fingerprint([0; 32]);
 
-    /// What may be written beside credentials to know their configuration again: another text for each salt, which tells nobody
-    /// whether two are of one configuration.
+    /// What may be written beside credentials to know their configuration again: another text for
+    /// each salt, which tells nobody whether two are of one configuration.
     pub fn salted(&self, salt: &str) -> String {
         hex(&Sha256::new().chain_update(salt).chain_update(self.0).finalize())
     }
@@ -34,7 +36,8 @@ impl Fingerprint {
         &self.0
     }
 
-    /// The first 16 hex digits, for a person at a debugger. Two different configurations can share them.
+    /// The first 16 hex digits, for a person at a debugger. Two different configurations can share
+    /// them.
     pub fn printed(&self) -> String {
         hex(&self.0[..8])
     }
@@ -78,10 +81,12 @@ impl fmt::Debug for PoolKey {
 impl ServerSpec {
     /// The fingerprint, for an authorization context and the client capabilities that are offered.
     ///
-    /// Equal content gives an equal fingerprint whatever the order it was written in; one byte of anything that
-    /// defines the connection gives another. The order of `capabilities` does not count.
+    /// Equal content gives an equal fingerprint whatever the order it was written in; one byte of
+    /// anything that defines the connection gives another. The order of `capabilities` does not
+    /// count.
     pub fn fingerprint(&self, authorization_context: &str, capabilities: &[&str]) -> Fingerprint {
-        // Taken apart without `..`, so that a new field has to be put on one side or the other (SPEC 1.6).
+        // Taken apart without `..`, so that a new field has to be put on one side or the other
+        // (SPEC 1.6).
         let ServerSpec {
             transport,
             call_timeout,
@@ -112,15 +117,16 @@ impl ServerSpec {
             "authorization_context": authorization_context,
             "capabilities": capabilities,
         });
-        // One that is found out is no part of the identity, and the form of most servers stays what it was.
+        // One that is found out is no part of the identity, and the form of most servers stays what
+        // it was.
         if let Some(era) = era {
             identity["era"] = era.as_str().into();
         }
         if !value_files.is_empty() {
             identity["value_files"] = value_files.iter().map(ValueOfFiles::hashed).collect();
         }
-        // A value that this crate serialised has no double members and is not deep, since what is parsed is neither;
-        // should it ever be, its plain text still tells every difference.
+        // A value that this crate serialised has no double members and is not deep, since what is
+        // parsed is neither; should it ever be, its plain text still tells every difference.
         let text = identity.to_string();
         let text = canonical(&text).unwrap_or(text);
         Fingerprint(Sha256::digest(text.as_bytes()).into())

@@ -29,11 +29,14 @@ use crate::options::{ServerReconnect, Start};
 pub struct ServerSpec {
     /// How it is reached.
     pub transport: Transport,
-    /// Total time of a call, when the server's configuration sets one. More than a year counts as a year.
+    /// Total time of a call, when the server's configuration sets one. More than a year counts as a
+    /// year.
     pub call_timeout: Option<Duration>,
-    /// Time of a call without progress, when the server's configuration sets one. More than a year counts as a year.
+    /// Time of a call without progress, when the server's configuration sets one. More than a year
+    /// counts as a year.
     pub call_idle_timeout: Option<Duration>,
-    /// Time of connect and list together, when the server's configuration sets one: at most 300 s, which a longer one counts as. Not hashed.
+    /// Time of connect and list together, when the server's configuration sets one: at most 300 s,
+    /// which a longer one counts as. Not hashed.
     pub connect_timeout: Option<Duration>,
     /// How its lost connection comes back, as far as the server's configuration says. Not hashed.
     pub reconnect: Option<ServerReconnect>,
@@ -45,7 +48,8 @@ pub struct ServerSpec {
     pub era: Option<Era>,
     /// The tools and prompts that sessions see by the server's own configuration. Not hashed.
     pub filter: crate::catalog::Filter,
-    /// The trust mark of its tools. Not hashed; where it comes from a project's own file it counts for nothing.
+    /// The trust mark of its tools. Not hashed; where it comes from a project's own file it counts
+    /// for nothing.
     pub trust: bool,
     /// Patterns of its tools that are marked always-load. Not hashed.
     pub always_load: Vec<String>,
@@ -53,11 +57,13 @@ pub struct ServerSpec {
     pub description: Option<String>,
     /// Whether its configuration switches it off. Not hashed.
     pub disabled: bool,
-    /// OAuth and service-account fields, normalised (SPEC 1.3): names in snake_case, lists sorted. Hashed.
+    /// OAuth and service-account fields, normalised (SPEC 1.3): names in snake_case, lists sorted.
+    /// Hashed.
     pub oauth: Map<String, Value>,
     /// Members that no rule knows; kept and reported. Not hashed.
     pub unknown: Map<String, Value>,
-    /// Values of `env`, `headers` and the client's secret that are what files say when a connection begins; no text has them. Hashed.
+    /// Values of `env`, `headers` and the client's secret that are what files say when a connection
+    /// begins; no text has them. Hashed.
     pub value_files: Vec<ValueOfFiles>,
 }
 
@@ -76,7 +82,8 @@ pub enum Transport {
 /// A server that the host itself provides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostSpec {
-    /// Which one of the process it is: two that are provided never share a connection, whatever their names.
+    /// Which one of the process it is: two that are provided never share a connection, whatever
+    /// their names.
     pub provided: u64,
 }
 
@@ -106,7 +113,8 @@ pub struct RemoteSpec {
     pub url: String,
     /// Header names lower-cased, and values.
     pub headers: BTreeMap<String, String>,
-    /// The Unix socket over which it is reached, whatever host `url` names: an absolute path, or `@` and a name of Linux.
+    /// The Unix socket over which it is reached, whatever host `url` names: an absolute path, or
+    /// `@` and a name of Linux.
     pub socket_path: Option<String>,
 }
 
@@ -153,7 +161,8 @@ impl Era {
 }
 
 impl ServerSpec {
-    /// The configuration of a server that the host provides. No text has it: it is given to a session.
+    /// The configuration of a server that the host provides. No text has it: it is given to a
+    /// session.
     pub fn of_host(provided: u64) -> ServerSpec {
         ServerSpec {
             transport: Transport::Host(HostSpec { provided }),
@@ -181,7 +190,8 @@ impl ServerSpec {
         names.into_iter().map(|name| (name.as_str(), fields::nearest_known(name)))
     }
 
-    /// The word for its transport in `status` and options: `stdio`, `http`, `sse`, `websocket`, `host`.
+    /// The word for its transport in `status` and options: `stdio`, `http`, `sse`, `websocket`,
+    /// `host`.
     ///
     /// A bare `url` is `http` until its server turns out to speak HTTP+SSE.
     pub fn transport_name(&self) -> &'static str {
@@ -196,10 +206,12 @@ impl ServerSpec {
         }
     }
 
-    /// Whether sessions share its connection, where those of these transports are shared (SPEC 2.1).
+    /// Whether sessions share its connection, where those of these transports are shared (SPEC
+    /// 2.1).
     ///
-    /// One that the host provides never is. What the server's configuration says goes before its transport. Where nothing is shared it counts for nothing:
-    /// the switch of the whole pool beats everything else (SPEC 2.4).
+    /// One that the host provides never is. What the server's configuration says goes before its
+    /// transport. Where nothing is shared it counts for nothing: the switch of the whole pool beats
+    /// everything else (SPEC 2.4).
     pub fn share(&self, shared_transports: &[String]) -> Share {
         let is_host = matches!(self.transport, Transport::Host(_));
         if shared_transports.is_empty() || is_host {

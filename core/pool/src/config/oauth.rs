@@ -6,11 +6,12 @@ use super::fields::Fields;
 use crate::error::Result;
 use crate::json::joined;
 
-/// Takes every OAuth field of a server's configuration. Absent, null, `false`, `{}` and `{"enabled": false}` are one value:
-/// the empty map.
+/// Takes every OAuth field of a server's configuration. Absent, null, `false`, `{}` and
+/// `{"enabled": false}` are one value: the empty map.
 pub(super) fn take(fields: &mut Fields<'_>) -> Result<Map<String, Value>> {
     let mut out = Map::new();
-    // A bearer token or the word `oauth` may stand in `auth` too; only an object holds OAuth fields.
+    // A bearer token or the word `oauth` may stand in `auth` too; only an object holds OAuth
+    // fields.
     for spelling in ["oauth", "auth"] {
         let Some(members) = fields.take_object(spelling) else {
             if spelling == "oauth" && fields.has(spelling) && !fields.take_false(spelling) {

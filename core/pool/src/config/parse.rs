@@ -16,10 +16,12 @@ use crate::text::{escaped, is_hidden};
 impl ServerSpec {
     /// Parses the JSON of one server. `name` is for the errors.
     ///
-    /// Members that no rule knows are kept in [`unknown`](ServerSpec::unknown). A time is in milliseconds.
+    /// Members that no rule knows are kept in [`unknown`](ServerSpec::unknown). A time is in
+    /// milliseconds.
     ///
     /// # Errors
-    /// `invalid_config` with `detail.path`. It never shows a value, since any of them may be a secret.
+    /// `invalid_config` with `detail.path`. It never shows a value, since any of them may be a
+    /// secret.
     pub fn from_value(name: &str, value: &Value) -> Result<ServerSpec> {
         let spec = ServerSpec::with_some_address(name, value)?;
         if let Transport::Remote(remote) = &spec.transport {
@@ -30,7 +32,8 @@ impl ServerSpec {
         Ok(spec)
     }
 
-    /// The same where something may stand for a part of the address, which is looked at as a whole once it is known.
+    /// The same where something may stand for a part of the address, which is looked at as a whole
+    /// once it is known.
     pub(crate) fn with_some_address(name: &str, value: &Value) -> Result<ServerSpec> {
         check_name(name)?;
         let mut fields = Fields::new(name, value)?;
@@ -288,7 +291,8 @@ fn socket_path(fields: &mut Fields<'_>) -> Result<Option<String>> {
     Err(fields.error("socket_path", fault))
 }
 
-/// A name that holds what goes between a name and a value, cut there: somebody put both into the one, and the value may be a secret.
+/// A name that holds what goes between a name and a value, cut there: somebody put both into the
+/// one, and the value may be a secret.
 fn without_value(name: &str, between: &[char]) -> String {
     match name.split_once(between) {
         Some((name, _)) => format!("{name}\u{2026}"),

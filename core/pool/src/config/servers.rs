@@ -15,10 +15,11 @@ const TEXT_BYTES_MAX: usize = 16 << 20;
 /// The member that holds the servers, unless they stand in the outermost object.
 const CONTAINER: &str = "mcpServers";
 
-/// Parses a map of servers: `{"name": {…}}`, with or without a `mcpServers` around it. A bad entry spoils itself alone.
+/// Parses a map of servers: `{"name": {…}}`, with or without a `mcpServers` around it. A bad entry
+/// spoils itself alone.
 ///
-/// A byte order mark at the start is dropped. Within an entry, a member that is there twice, nesting deeper than 64
-/// and a number out of range are errors of that entry (S-15).
+/// A byte order mark at the start is dropped. Within an entry, a member that is there twice,
+/// nesting deeper than 64 and a number out of range are errors of that entry (S-15).
 ///
 /// # Errors
 /// `invalid_config` when the text is no JSON object, with `detail.line` and `detail.column`.
@@ -43,14 +44,16 @@ pub fn parse_servers(text: &str) -> Result<BTreeMap<String, Result<ServerSpec>>>
 }
 
 impl ServerSpec {
-    /// Reads the JSON text of one server, as [`from_value`](Self::from_value) reads its value. `name` is for the errors.
+    /// Reads the JSON text of one server, as [`from_value`](Self::from_value) reads its value.
+    /// `name` is for the errors.
     ///
-    /// A byte order mark at the start is dropped. A member that is there twice, nesting deeper than 64 and a number out of range are
-    /// errors (S-15), and every member is itself, whatever its name means to a reader of JSON.
+    /// A byte order mark at the start is dropped. A member that is there twice, nesting deeper than
+    /// 64 and a number out of range are errors (S-15), and every member is itself, whatever its
+    /// name means to a reader of JSON.
     ///
     /// # Errors
-    /// `invalid_config` with `detail.path`, and with `detail.line` and `detail.column` where it is no JSON. It never shows a value, since
-    /// any of them may be a secret.
+    /// `invalid_config` with `detail.path`, and with `detail.line` and `detail.column` where it is
+    /// no JSON. It never shows a value, since any of them may be a secret.
     pub fn from_json(name: &str, text: &str) -> Result<ServerSpec> {
         check_name(name)?;
         let (value, defects) = read(text).map_err(|error| error.with_server(name))?;
@@ -99,7 +102,8 @@ fn is_miswritten(name: &str) -> bool {
     name != CONTAINER && name.eq_ignore_ascii_case(CONTAINER)
 }
 
-/// Which server a defect spoils, and how it is told. A defect of the container itself spoils everything.
+/// Which server a defect spoils, and how it is told. A defect of the container itself spoils
+/// everything.
 fn attribute(defect: &Defect, prefix: usize) -> Result<(Option<String>, Error)> {
     let sentence = |path: &str| format!("`{path}` {}", defect.kind.sentence());
     if defect.path.len() <= prefix {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{ServerSpec, Transport};
 use crate::json::joined;
 
-/// A value of `env`, `headers` or the client's secret, some pieces of which are what files say. Until a connection begins, the
-/// configuration has each as it is written.
+/// A value of `env`, `headers` or the client's secret, some pieces of which are what files say.
+/// Until a connection begins, the configuration has each as it is written.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValueOfFiles {
@@ -49,7 +49,8 @@ impl ValueOfFiles {
     /// The value with what the files say in its place.
     ///
     /// # Errors
-    /// The first of `read`, which is given the path of each, and the folder that it must not lead out of.
+    /// The first of `read`, which is given the path of each, and the folder that it must not lead
+    /// out of.
     pub fn joined<E>(
         &self,
         mut read: impl FnMut(&str, Option<&Path>) -> Result<String, E>,
@@ -103,7 +104,8 @@ impl std::fmt::Debug for ValueOfFiles {
 }
 
 impl ServerSpec {
-    /// Puts a value in the place of a field that [`value_files`](Self::value_files) name. Other fields are left alone.
+    /// Puts a value in the place of a field that [`value_files`](Self::value_files) name. Other
+    /// fields are left alone.
     pub fn put_value(&mut self, field: &str, value: &str) {
         let (within, values) = match &mut self.transport {
             Transport::Stdio(stdio) => ("env", &mut stdio.env),

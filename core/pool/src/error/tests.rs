@@ -62,7 +62,8 @@ fn a_bare_error_has_nothing_else() {
     assert_eq!(error.to_json(), expected);
 }
 
-/// SPEC 5.6, 18.12: what may have run is not to be repeated; that it did not run makes nothing else better.
+/// SPEC 5.6, 18.12: what may have run is not to be repeated; that it did not run makes nothing else
+/// better.
 #[test]
 fn an_outcome_never_makes_an_error_better_than_its_code() {
     let unavailable = Error::new(ErrorCode::Unavailable, "reconnecting");
@@ -92,7 +93,8 @@ fn a_server_is_shown_escaped() {
     assert_eq!(error.server(), Some("a\u{1b}[2J"));
 }
 
-/// SPEC 5.12, 11.6: the hint of an error is the most exact that is known: its own, the remedy of its reason or its limit, its code's advice.
+/// SPEC 5.12, 11.6: the hint of an error is the most exact that is known: its own, the remedy of
+/// its reason or its limit, its code's advice.
 #[test]
 fn every_error_says_what_to_do() {
     for code in ErrorCode::ALL {

@@ -17,9 +17,10 @@ pub struct DotenvFault {
 
 /// Reads the variables of a file; the last of two of one name counts.
 ///
-/// A line is `NAME=value`, with white space around either and `export` before it, if anybody likes; an empty one and one that
-/// begins with `#` say nothing. A value in single quotes is itself; in double ones `\n`, `\r`, `\t`, `\"`, `\$` and `\\` are escapes; both
-/// may go on over several lines. Without quotes a value ends with its line, or before white space and a `#`. Variables in
+/// A line is `NAME=value`, with white space around either and `export` before it, if anybody likes;
+/// an empty one and one that begins with `#` say nothing. A value in single quotes is itself; in
+/// double ones `\n`, `\r`, `\t`, `\"`, `\$` and `\\` are escapes; both may go on over several
+/// lines. Without quotes a value ends with its line, or before white space and a `#`. Variables in
 /// values are not expanded.
 ///
 /// # Errors

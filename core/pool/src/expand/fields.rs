@@ -55,8 +55,8 @@ pub(crate) fn holds_variables(spelling: &str) -> bool {
     role(spelling).is_some()
 }
 
-/// A configuration with each text that may hold variables as `change` makes it, given its path and role. Numbers and all else
-/// stay what they are.
+/// A configuration with each text that may hold variables as `change` makes it, given its path and
+/// role. Numbers and all else stay what they are.
 pub(super) fn rewritten(
     configuration: &Map<String, Value>,
     change: &mut dyn FnMut(&str, TextRole, &str) -> Result<String>,
@@ -79,7 +79,8 @@ pub(super) fn rewritten(
     Ok(out)
 }
 
-/// The role of the texts in a member of `oauth`: where a sign-in leads to is shown before anybody approves it.
+/// The role of the texts in a member of `oauth`: where a sign-in leads to is shown before anybody
+/// approves it.
 fn role_in_oauth(name: &str) -> TextRole {
     match name {
         name if is_address(name) => TextRole::Target,

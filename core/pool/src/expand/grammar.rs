@@ -1,4 +1,5 @@
-//! How variables are written, read once from left to right. Nothing that a variable becomes is read again.
+//! How variables are written, read once from left to right. Nothing that a variable becomes is read
+//! again.
 
 use std::path::{MAIN_SEPARATOR_STR, is_separator};
 
@@ -53,8 +54,8 @@ pub(super) enum VariableFault<'a> {
     Unknown(&'a str),
 }
 
-/// The pieces of a path, in order. A `~` that is all of it or stands before a separator is the home folder, as in a shell; nobody else's
-/// home folder is known here.
+/// The pieces of a path, in order. A `~` that is all of it or stands before a separator is the home
+/// folder, as in a shell; nobody else's home folder is known here.
 pub(super) fn parts_of_path(path: &str) -> Result<Vec<Part<'_>>, VariableFault<'_>> {
     match path.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with(is_separator) => {

@@ -1,9 +1,10 @@
 //! Variables in what a settings file says of a server (SPEC 10.5, S-07).
 //!
-//! A text is read once, from left to right, and what a variable becomes is taken as it is: it is not read again, not split
-//! and not quoted. There are two steps. [`look_up`] comes before a server is admitted: it puts the environment and folders
-//! in place where they say what would run, and asks nobody. [`expand`] comes after: it takes the host's [`Answers`] to what
-//! [`needs`] lists and makes the server.
+//! A text is read once, from left to right, and what a variable becomes is taken as it is: it is
+//! not read again, not split and not quoted. There are two steps. [`look_up`] comes before a server
+//! is admitted: it puts the environment and folders in place where they say what would run, and
+//! asks nobody. [`expand`] comes after: it takes the host's [`Answers`] to what [`needs`] lists and
+//! makes the server.
 //!
 //! ```
 //! use trunkline_pool::expand::{Answers, Commands, Variables, expand};
@@ -31,10 +32,12 @@
 //! ```
 //!
 //! What holds:
-//! 1. A text without `$` is unchanged, but for a command that is asked for, and for the home folder at the start of a path.
+//! 1. A text without `$` is unchanged, but for a command that is asked for, and for the home folder
+//!    at the start of a path.
 //! 2. No value of a variable, answer or default is read for variables.
 //! 3. A configuration that `look_up` takes has no malformed variable in any field, admitted or not.
-//! 4. Where `look_up` takes a configuration, its program and where that is found wait for no answer.
+//! 4. Where `look_up` takes a configuration, its program and where that is found wait for no
+//!    answer.
 
 mod dotenv;
 mod fields;
@@ -65,7 +68,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::joined;
 use crate::settings::Template;
 
-/// What a host knows without being asked. The same questions must have the same answers as long as one server is expanded.
+/// What a host knows without being asked. The same questions must have the same answers as long as
+/// one server is expanded.
 pub trait VariableLookup {
     /// A variable of the host's own environment; `None` where it is not set or is no Unicode.
     fn env(&self, name: &str) -> Option<String>;
@@ -78,8 +82,8 @@ pub trait VariableLookup {
 /// Whether what programs print may be a value: `${cmd:…}`, and values that begin with `!`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commands {
-    /// It may not: `${cmd:…}` is an error, and `!` is a character like any other. For sources of a project or workspace there
-    /// is nothing else.
+    /// It may not: `${cmd:…}` is an error, and `!` is a character like any other. For sources of a
+    /// project or workspace there is nothing else.
     Refused,
     /// The host chose that programs are run for it.
     Asked,
@@ -96,7 +100,8 @@ pub struct Answers {
     pub refused_secrets: BTreeSet<String>,
     /// By the command.
     pub commands: BTreeMap<CommandLine, String>,
-    /// What the file of [`env_file`] sets; the environment that the entry itself sets goes before it.
+    /// What the file of [`env_file`] sets; the environment that the entry itself sets goes before
+    /// it.
     pub env_file: BTreeMap<String, String>,
 }
 
@@ -116,11 +121,12 @@ impl fmt::Debug for Answers {
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LookedUp {
-    /// The server: its command, arguments, folder and addresses with the environment and folders in place, and with what
-    /// has to be asked for as it is written; all else as it is written. It must not be connected to.
+    /// The server: its command, arguments, folder and addresses with the environment and folders in
+    /// place, and with what has to be asked for as it is written; all else as it is written. It
+    /// must not be connected to.
     pub spec: ServerSpec,
-    /// What the entry itself sets as `PATH`, under any spelling of its letters: the program is looked for there.
-    /// `None` takes the variable away.
+    /// What the entry itself sets as `PATH`, under any spelling of its letters: the program is
+    /// looked for there. `None` takes the variable away.
     pub own_path: BTreeMap<String, Option<String>>,
     /// Whether the working directory has to be asked for, so that it is not known yet.
     pub folder_waits: bool,
@@ -137,9 +143,10 @@ impl fmt::Debug for LookedUp {
 /// What would run, for the approval: nothing is asked, run, opened or written.
 ///
 /// # Errors
-/// `undefined_variable` for a variable of the command, arguments, folder, addresses or `PATH`, with `detail.variable`;
-/// `invalid_config` for a malformed variable anywhere, for a program that would have to be asked for, and for what is no server
-/// with its variables in place. Both in the terms of the file, with `detail.source`, `path`, `line` and `column`.
+/// `undefined_variable` for a variable of the command, arguments, folder, addresses or `PATH`, with
+/// `detail.variable`; `invalid_config` for a malformed variable anywhere, for a program that would
+/// have to be asked for, and for what is no server with its variables in place. Both in the terms
+/// of the file, with `detail.source`, `path`, `line` and `column`.
 pub fn look_up(
     template: &Template,
     variables: &dyn VariableLookup,
@@ -182,7 +189,8 @@ fn begins_at_folder(command: &str) -> bool {
     command.contains(std::path::is_separator) && !std::path::Path::new(command).is_absolute()
 }
 
-/// The path of the file whose variables join the environment, if there is one. It may begin at the workspace.
+/// The path of the file whose variables join the environment, if there is one. It may begin at the
+/// workspace.
 ///
 /// # Errors
 /// As those of [`expand`].
@@ -197,12 +205,14 @@ pub fn env_file(
     texts.expanded(ENV_FILE, TextRole::Path, file).map(Some)
 }
 
-/// The server, with every variable in place but what files say: that is put there when a connection begins.
+/// The server, with every variable in place but what files say: that is put there when a connection
+/// begins.
 ///
 /// # Errors
-/// `undefined_variable` that names what is neither set nor answered, with `detail.variable`; `invalid_config` for a malformed
-/// variable, for texts of more than 16 MiB, and for what is no server with its variables in place. Both in the terms of the
-/// file, with `detail.source`, `path`, `line` and `column`.
+/// `undefined_variable` that names what is neither set nor answered, with `detail.variable`;
+/// `invalid_config` for a malformed variable, for texts of more than 16 MiB, and for what is no
+/// server with its variables in place. Both in the terms of the file, with `detail.source`, `path`,
+/// `line` and `column`.
 pub fn expand(
     template: &Template,
     variables: &dyn VariableLookup,

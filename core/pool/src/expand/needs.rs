@@ -14,7 +14,8 @@ use crate::settings::Template;
 pub struct Needs {
     /// The ids of `${input:id}`.
     pub inputs: BTreeSet<String>,
-    /// The names of secrets that the host keeps. One that it does not have, and did not refuse, is taken from the environment.
+    /// The names of secrets that the host keeps. One that it does not have, and did not refuse, is
+    /// taken from the environment.
     pub secrets: BTreeSet<String>,
     /// The programs whose output is a value.
     pub commands: BTreeSet<CommandLine>,
@@ -59,8 +60,9 @@ impl TakenKind {
     }
 }
 
-/// What a configuration takes of the host by its name, and the paths of the fields that it goes into, such as `env.TOKEN`. Commands
-/// are not among it, since no configuration that somebody decides about may run one.
+/// What a configuration takes of the host by its name, and the paths of the fields that it goes
+/// into, such as `env.TOKEN`. Commands are not among it, since no configuration that somebody
+/// decides about may run one.
 pub fn takes(template: &Template) -> BTreeMap<(TakenKind, String), BTreeSet<String>> {
     let mut out = BTreeMap::<_, BTreeSet<String>>::new();
     each(template, Commands::Refused, &mut |path, means| {
@@ -83,7 +85,8 @@ pub fn takes(template: &Template) -> BTreeMap<(TakenKind, String), BTreeSet<Stri
     out
 }
 
-/// The paths of the files whose texts are values, each once; they may begin at the workspace. Nothing is opened.
+/// The paths of the files whose texts are values, each once; they may begin at the workspace.
+/// Nothing is opened.
 ///
 /// # Errors
 /// `undefined_variable` for one below a home folder that nobody knows.

@@ -73,13 +73,15 @@ impl<'a> Texts<'a> {
         self.joined(path, parts)
     }
 
-    /// A text with what its variables become; before admission, what has to be asked for stays as it is written.
+    /// A text with what its variables become; before admission, what has to be asked for stays as
+    /// it is written.
     pub(super) fn expanded(&mut self, path: &str, role: TextRole, text: &str) -> Result<String> {
         let parts = self.parts(path, role, text)?;
         self.joined(path, parts)
     }
 
-    /// A text that may be what files say: with what its other variables become, and its pieces where there are files.
+    /// A text that may be what files say: with what its other variables become, and its pieces
+    /// where there are files.
     pub(super) fn secret(
         &mut self,
         path: &str,
@@ -251,7 +253,8 @@ fn homeless(template: &Template, path: &str, file: &str) -> Error {
     error.with_detail("variable", HOME).with_hint(HINT_HOME)
 }
 
-/// The path of a file that a value of that field is taken from; a `~` at its start is the home folder.
+/// The path of a file that a value of that field is taken from; a `~` at its start is the home
+/// folder.
 pub(super) fn path_of_file(
     template: &Template,
     variables: &dyn VariableLookup,
@@ -306,7 +309,8 @@ fn is_asked(means: &Means<'_>) -> bool {
     }
 }
 
-/// How an error names what a piece stands for: with nothing of what may be a value. The arguments of a command are nobody's to see.
+/// How an error names what a piece stands for: with nothing of what may be a value. The arguments
+/// of a command are nobody's to see.
 fn name_of(means: &Means<'_>) -> String {
     match means {
         Means::Text(_) => String::new(),

@@ -27,8 +27,8 @@ impl fmt::Debug for CommandLine {
     }
 }
 
-/// Splits a text at its white space, as far as no quotes or backslashes hold it together. There is nothing else that a shell
-/// would see: no variables, no patterns, no operators.
+/// Splits a text at its white space, as far as no quotes or backslashes hold it together. There is
+/// nothing else that a shell would see: no variables, no patterns, no operators.
 ///
 /// # Errors
 /// The rest of a sentence that begins with the path of the text.
@@ -63,14 +63,15 @@ pub(super) fn split(text: &str) -> Result<CommandLine, &'static str> {
     }
 }
 
-/// Whether a shell would take it for the value of a variable: it may be a secret, and is no program.
+/// Whether a shell would take it for the value of a variable: it may be a secret, and is no
+/// program.
 fn is_assignment(word: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     word.split_once('=').is_some_and(|(name, _)| name.chars().all(is_part))
 }
 
-/// What stands between two quotes: in single ones every character is itself, in double ones a backslash escapes what a
-/// shell would act on.
+/// What stands between two quotes: in single ones every character is itself, in double ones a
+/// backslash escapes what a shell would act on.
 fn quoted(
     quote: char,
     characters: &mut std::str::Chars<'_>,

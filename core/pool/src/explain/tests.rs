@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::view::ByWhom;
 
-/// SPEC 11.6: every reason has a word of its own, which leads back to it, a sentence and a remedy, and they stand in their order.
+/// SPEC 11.6: every reason has a word of its own, which leads back to it, a sentence and a remedy,
+/// and they stand in their order.
 #[test]
 fn every_reason_has_a_word_a_sentence_and_a_remedy() {
     let words: BTreeSet<_> = TABLE.iter().map(|row| row.1).collect();
@@ -89,7 +90,8 @@ fn an_explanation_has_a_reason_a_place_and_a_remedy() {
     assert_eq!(nobodys.message(), "no server has a name that the tool could belong to");
 }
 
-/// SPEC 18.11: filters that do nothing stand beside the reason, and the first of them in the sentence.
+/// SPEC 18.11: filters that do nothing stand beside the reason, and the first of them in the
+/// sentence.
 #[test]
 fn an_explanation_says_which_filters_do_nothing() {
     let pattern = |pattern: &str| {
@@ -120,7 +122,8 @@ fn an_explanation_says_which_filters_do_nothing() {
     assert_eq!(told.as_array().unwrap().len(), 4);
 }
 
-/// SPEC 11.6: what the host's own list holds back no decision lets in, and there is no request to show.
+/// SPEC 11.6: what the host's own list holds back no decision lets in, and there is no request to
+/// show.
 #[test]
 fn the_list_of_the_host_is_the_remedy_of_what_it_holds_back() {
     let by = |list| {

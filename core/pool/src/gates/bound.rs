@@ -4,7 +4,8 @@ use super::patterns::Patterns;
 
 /// The servers that may run for as long as the pool lives, as it was started (SPEC 11.2, S-06).
 ///
-/// It is made once, and nothing changes it: lists that come at run time admit what both they and the bound admit.
+/// It is made once, and nothing changes it: lists that come at run time admit what both they and
+/// the bound admit.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchBound(Option<Patterns>);
 

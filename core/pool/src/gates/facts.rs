@@ -20,7 +20,8 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// A server of which the lists alone decide: it is there and valid, and needs neither trust nor approval.
+    /// A server of which the lists alone decide: it is there and valid, and needs neither trust nor
+    /// approval.
     pub const fn of_name(name: &'a str) -> Facts<'a> {
         Facts {
             name,
@@ -32,7 +33,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The same, of which it is known besides that it may not run for that reason. What is on a list the lists say.
+    /// The same, of which it is known besides that it may not run for that reason. What is on a
+    /// list the lists say.
     pub const fn shut_by(self, reason: GateReason) -> Facts<'a> {
         match reason {
             GateReason::Removed => Facts { presence: ServerPresence::Removed, ..self },

@@ -34,7 +34,8 @@ impl Gate {
     }
 }
 
-/// Why the gates refuse a server: the reasons of SPEC 11.6 that are known before it is started, in its order.
+/// Why the gates refuse a server: the reasons of SPEC 11.6 that are known before it is started, in
+/// its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum GateReason {

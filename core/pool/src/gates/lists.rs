@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::GateReason;
 use crate::pattern::matches_any;
 
-/// The lists of one source, or of the host: patterns of server names, in which `*` stands for any run of characters and `?` for one.
+/// The lists of one source, or of the host: patterns of server names, in which `*` stands for any
+/// run of characters and `?` for one.
 ///
 /// They are sets: neither order nor repetition tells two apart (SPEC 13.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,8 +52,9 @@ impl GateLists {
     }
 }
 
-/// What the lists of the host and of all sources say together (SPEC 11.1): each list of those that may run narrows, each of
-/// those that may not, or that wait, adds. So no source takes back what another keeps out.
+/// What the lists of the host and of all sources say together (SPEC 11.1): each list of those that
+/// may run narrows, each of those that may not, or that wait, adds. So no source takes back what
+/// another keeps out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JoinedLists {
     /// Every list that there is of those that may run. A server has to be on all of them.

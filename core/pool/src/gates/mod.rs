@@ -1,4 +1,5 @@
-//! The gates: which servers may run at all (SPEC 11). They are decided from what is given alone; nothing is asked or done here.
+//! The gates: which servers may run at all (SPEC 11). They are decided from what is given alone;
+//! nothing is asked or done here.
 
 mod bound;
 mod facts;
@@ -50,7 +51,8 @@ impl Gates {
 
     /// Whether a server may run, with the first reason of SPEC 11.6 that applies when it may not.
     ///
-    /// The one place where that is decided. The reducer is told of it, and asks again before every connection.
+    /// The one place where that is decided. The reducer is told of it, and asks again before every
+    /// connection.
     pub fn decide(&self, facts: &Facts<'_>) -> Gate {
         let is_on = |list: &Patterns| list.describe(facts.name);
         let reason = if facts.presence == ServerPresence::Removed {

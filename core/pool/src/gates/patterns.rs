@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::pattern::matches_any;
 
-/// The patterns of one list: most are plain names, which are looked up instead of matched one by one.
+/// The patterns of one list: most are plain names, which are looked up instead of matched one by
+/// one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Patterns {
     plain: BTreeSet<String>,

@@ -1,6 +1,8 @@
-//! By which decision a server runs, and how often its gates were shut: what tells one that was let in again from one that was never out.
+//! By which decision a server runs, and how often its gates were shut: what tells one that was let
+//! in again from one that was never out.
 
-/// The number of what admits a configuration of a source: two that are equal stand for one decision.
+/// The number of what admits a configuration of a source: two that are equal stand for one
+/// decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WarrantId(pub usize);
 

@@ -6,7 +6,8 @@ use super::*;
 use crate::error::ErrorCode;
 use crate::pattern::matches_any;
 
-/// Every kind of list, for a server of the name `files`: absent, none, its name, a pattern of it, another name.
+/// Every kind of list, for a server of the name `files`: absent, none, its name, a pattern of it,
+/// another name.
 const LISTS: [Option<&[&str]>; 5] = [
     None,
     Some(&[]),
@@ -62,8 +63,8 @@ fn every_fact() -> Vec<Facts<'static>> {
     all
 }
 
-/// SPEC 11.1, 11.2, 11.6, 13.3: every list against every other and against all that can be known of a server, each with the first
-/// reason that applies, in the order of SPEC 11.6.
+/// SPEC 11.1, 11.2, 11.6, 13.3: every list against every other and against all that can be known of
+/// a server, each with the first reason that applies, in the order of SPEC 11.6.
 #[test]
 fn the_first_reason_that_applies_is_given() {
     let facts = every_fact();
@@ -111,7 +112,8 @@ const REASONS: [GateReason; 8] = [
     GateReason::PendingApproval,
 ];
 
-/// SPEC 11.6: what is known of a server that may not run is why it may not; of what is on a list the lists alone decide.
+/// SPEC 11.6: what is known of a server that may not run is why it may not; of what is on a list
+/// the lists alone decide.
 #[test]
 fn what_is_known_of_a_server_shuts_its_gate_for_that_reason() {
     let gates = Gates::default();
@@ -136,7 +138,8 @@ fn a_shut_gate_refuses_with_its_reason() {
     }
 }
 
-/// SPEC 11.1: the list that keeps a server out is named, for the reason that is the list's and no other.
+/// SPEC 11.1: the list that keeps a server out is named, for the reason that is the list's and no
+/// other.
 #[test]
 fn the_list_that_keeps_a_server_out_is_named() {
     for (list, allowed) in (0..5).flat_map(|list| (0..5).map(move |allowed| (list, allowed))) {
@@ -156,13 +159,15 @@ fn the_list_that_keeps_a_server_out_is_named() {
     }
 }
 
-/// SPEC 11.6: the order in which the reasons are declared is the one in which they apply, so that of two the first is the lesser.
+/// SPEC 11.6: the order in which the reasons are declared is the one in which they apply, so that
+/// of two the first is the lesser.
 #[test]
 fn reasons_are_in_order() {
     assert!(REASONS.is_sorted());
 }
 
-/// SPEC 11.1: of two sources, each list of the excluded adds, and each of the allowed narrows, in either order.
+/// SPEC 11.1: of two sources, each list of the excluded adds, and each of the allowed narrows, in
+/// either order.
 #[test]
 fn several_lists_exclude_together_and_allow_in_common() {
     for (one, other) in (0..5).flat_map(|one| (0..5).map(move |other| (one, other))) {
@@ -196,7 +201,8 @@ fn several_lists_exclude_together_and_allow_in_common() {
     assert_eq!(gates.decide(&facts), Gate::Shut(GateReason::PendingApproval));
 }
 
-/// SPEC 13.3: as sets, of several sources too; an absent list of the allowed and an empty one are different.
+/// SPEC 13.3: as sets, of several sources too; an absent list of the allowed and an empty one are
+/// different.
 #[test]
 fn equal_lists_are_no_change() {
     let mut gates = Gates::new(LaunchBound::default(), lists(Some(&["a", "b"]), &["c", "c"], &[]));
@@ -213,7 +219,8 @@ fn equal_lists_are_no_change() {
     assert!(gates.replace(JoinedLists::from_iter([other(), one(), lists(Some(&["b"]), &[], &[])])));
 }
 
-/// S-06: what is in force is what the bound and every list admit, after 10,000 changes of up to three sources in any order.
+/// S-06: what is in force is what the bound and every list admit, after 10,000 changes of up to
+/// three sources in any order.
 #[test]
 fn no_order_of_changes_widens_the_bound() {
     let patterns = ["*", "a*", "ab", "?b", "b*", "abc", "c", "**", "?"];

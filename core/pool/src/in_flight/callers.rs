@@ -1,4 +1,5 @@
-//! Whose calls a server may be working on: what it asks of a host goes to that session alone (SPEC 15.1).
+//! Whose calls a server may be working on: what it asks of a host goes to that session alone (SPEC
+//! 15.1).
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -12,7 +13,8 @@ pub enum Callers {
     Nobody,
     /// One session has.
     One(SessionId),
-    /// More than one, or one beside a call that another gave up and that the server may still work on.
+    /// More than one, or one beside a call that another gave up and that the server may still work
+    /// on.
     Several,
 }
 
@@ -40,8 +42,9 @@ impl Callers {
     }
 }
 
-/// How long a server may still work on a call that was cancelled or timed out here: one that heeds a cancellation stops at
-/// once, and one that does not has its answer mostly by then, which ends the doubt too.
+/// How long a server may still work on a call that was cancelled or timed out here: one that heeds
+/// a cancellation stops at once, and one that does not has its answer mostly by then, which ends
+/// the doubt too.
 const DOUBT: Duration = Duration::from_secs(30);
 
 /// Calls in doubt at one time; of more the oldest are forgotten.

@@ -1,12 +1,14 @@
-//! The two deadlines of a request, which stand still while a person is asked on its behalf (SPEC 5.4).
+//! The two deadlines of a request, which stand still while a person is asked on its behalf (SPEC
+//! 5.4).
 
 use std::time::{Duration, Instant};
 
-/// How long one call may wait for handlers of the host in all; beyond that its own time goes on. A server that asks again and
-/// again would otherwise keep a call for ever.
+/// How long one call may wait for handlers of the host in all; beyond that its own time goes on. A
+/// server that asks again and again would otherwise keep a call for ever.
 const HELD_MAX: Duration = Duration::from_secs(3600);
 
-/// The time of a call that may have several attempts: since when it counts, and for how long it stood still in those that are over.
+/// The time of a call that may have several attempts: since when it counts, and for how long it
+/// stood still in those that are over.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
     at: Instant,
@@ -68,8 +70,8 @@ impl Begun {
 }
 
 impl Clock {
-    /// A clock whose time in all is that of `begun`, by default of a call that begins now, and whose time without progress counts
-    /// from now.
+    /// A clock whose time in all is that of `begun`, by default of a call that begins now, and
+    /// whose time without progress counts from now.
     pub fn new(total: Duration, idle: Duration, begun: Option<Begun>, now: Instant) -> Clock {
         let begun = begun.unwrap_or(Begun::new(now));
         Clock {
@@ -112,7 +114,8 @@ impl Clock {
         }
     }
 
-    /// Stands still, until as many have let it go on as have held it, or for the rest of the hour that all its stands together may take.
+    /// Stands still, until as many have let it go on as have held it, or for the rest of the hour
+    /// that all its stands together may take.
     pub fn hold(&mut self, now: Instant) {
         if let Some(held) = &mut self.held {
             held.by += 1;
@@ -200,7 +203,8 @@ mod tests {
         assert_eq!(clock.missed(start + 3 * HELD_MAX), Some(Missed::Total));
     }
 
-    /// SPEC 5.4, 5.7: nor does it count against the attempts that come after, and its bound is one for them all.
+    /// SPEC 5.4, 5.7: nor does it count against the attempts that come after, and its bound is one
+    /// for them all.
     #[test]
     fn an_attempt_goes_on_with_the_time_that_no_person_took_before() {
         let start = Instant::now();

@@ -1,4 +1,5 @@
-//! The requests of one connection that wait for an answer: who takes each out, when it gives up, and on whose behalf it is.
+//! The requests of one connection that wait for an answer: who takes each out, when it gives up,
+//! and on whose behalf it is.
 //!
 //! Invariants:
 //! 1. A request leaves the table exactly once, and whoever took it out answers it (I-17).
@@ -6,7 +7,8 @@
 //! 3. The timer looks no later than the earliest deadline, so one timer serves all.
 //! 4. A call that was given up without an answer is in doubt from that same moment on (SPEC 15.1).
 //!
-//! What else belongs to a request, such as whom to tell of its end, is its payload `P`: the rules here do not look at it.
+//! What else belongs to a request, such as whom to tell of its end, is its payload `P`: the rules
+//! here do not look at it.
 
 mod callers;
 mod clock;
@@ -75,7 +77,8 @@ pub enum Turn<P, T> {
     },
 }
 
-/// A call whose clock stands still: the id that its caller knows it by, which later rounds do not change.
+/// A call whose clock stands still: the id that its caller knows it by, which later rounds do not
+/// change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldCall(u64);
 
@@ -139,7 +142,8 @@ impl<P> Flight<P> {
         Flight { purpose, caller, clock, payload, rounds: 0, first: None }
     }
 
-    /// Whether an earlier round of it was sent, and answered: what becomes of this one, the call may have had its effect.
+    /// Whether an earlier round of it was sent, and answered: what becomes of this one, the call
+    /// may have had its effect.
     pub fn was_sent(&self) -> bool {
         self.rounds > 0
     }
@@ -160,7 +164,8 @@ impl<P> FlightTable<P> {
         }
     }
 
-    /// Takes a request in, under an id that was never used here. It must be in the table before its first byte is written.
+    /// Takes a request in, under an id that was never used here. It must be in the table before its
+    /// first byte is written.
     pub fn register(&mut self, id: u64, flight: Flight<P>) -> Result<TimerWake, Refused<P>> {
         if self.ended {
             return Err(Refused::Ended(flight.payload));
@@ -202,7 +207,8 @@ impl<P> FlightTable<P> {
         Some(flight)
     }
 
-    /// Takes a request out whose answer did not come: the server may still work on it, and that is in doubt from now on.
+    /// Takes a request out whose answer did not come: the server may still work on it, and that is
+    /// in doubt from now on.
     pub fn give_up(&mut self, id: u64, now: Instant) -> Option<Flight<P>> {
         let flight = self.take(id)?;
         if let Some(session) = flight.caller {
@@ -222,8 +228,9 @@ impl<P> FlightTable<P> {
         self.abandoned.forget(id);
     }
 
-    /// Gives a call the id of its next round, with its clock held, when `with` finds in the payload and in the number of earlier
-    /// rounds that it may have one. It never leaves the table in between.
+    /// Gives a call the id of its next round, with its clock held, when `with` finds in the payload
+    /// and in the number of earlier rounds that it may have one. It never leaves the table in
+    /// between.
     pub fn turn<T>(
         &mut self,
         id: u64,
@@ -244,7 +251,8 @@ impl<P> FlightTable<P> {
         Turn::Next { with, caller, held: HeldCall(first) }
     }
 
-    /// Takes out what is overdue, and says when to look again; `None` in the second place: the table has ended.
+    /// Takes out what is overdue, and says when to look again; `None` in the second place: the
+    /// table has ended.
     pub fn expire(&mut self, now: Instant) -> (Vec<Overdue<P>>, Option<Next>) {
         let missed = |(id, flight): (&u64, &Flight<P>)| Some((*id, flight.clock.missed(now)?));
         let overdue: Vec<_> = self.flights.iter().filter_map(missed).collect();
@@ -309,7 +317,8 @@ impl<P> FlightTable<P> {
         its_own.map(hold).collect()
     }
 
-    /// Lets clocks go on that were stopped, once for each time, and shows the payloads of those that are still in flight.
+    /// Lets clocks go on that were stopped, once for each time, and shows the payloads of those
+    /// that are still in flight.
     pub fn go_on(
         &mut self,
         held: &[HeldCall],
@@ -378,7 +387,8 @@ mod tests {
         assert!(!table.has_call_before(1, &HashSet::new()));
     }
 
-    /// SPEC 15.1, S-45: a server that is asked for nothing else may still say something of what was given up.
+    /// SPEC 15.1, S-45: a server that is asked for nothing else may still say something of what was
+    /// given up.
     #[test]
     fn a_log_message_can_be_about_calls_that_were_given_up() {
         let (mut table, now) = (FlightTable::new(9), Instant::now());
@@ -419,7 +429,8 @@ mod tests {
         assert_eq!((table.end().len(), table.awaited()), (1, 0));
     }
 
-    /// SPEC 5.4: a server that answers the next round before it was sent does not stop the clock for good.
+    /// SPEC 5.4: a server that answers the next round before it was sent does not stop the clock
+    /// for good.
     #[test]
     fn a_call_that_turned_twice_goes_on_when_both_have_let_it() {
         let (mut table, now) = (FlightTable::new(9), Instant::now());

@@ -113,7 +113,8 @@ impl Retry {
     }
 }
 
-/// What stands between backticks in the message of an error, where a language spells options in its own way.
+/// What stands between backticks in the message of an error, where a language spells options in its
+/// own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
     /// Options, as the registry spells them. The words of others have other quotes there.
@@ -135,8 +136,8 @@ impl Names {
     }
 }
 
-/// Writes the table once: the rows, and an exhaustive mapping from code to row, so that a new code without a row
-/// does not build.
+/// Writes the table once: the rows, and an exhaustive mapping from code to row, so that a new code
+/// without a row does not build.
 macro_rules! errors {
     ($($code:ident $name:literal $node:literal $retry:ident $names:ident $class:literal $(($base:literal))? $doc:literal
         => $advice:literal;)*) => {
@@ -282,8 +283,9 @@ impl ErrorCode {
         self.row().names
     }
 
-    /// Whether the same operation may succeed later without a change by the user. `call_interrupted` is repeatable
-    /// only when its outcome is `not_sent`, which the error itself knows.
+    /// Whether the same operation may succeed later without a change by the user.
+    /// `call_interrupted` is repeatable only when its outcome is `not_sent`, which the error itself
+    /// knows.
     pub fn is_retryable(self) -> bool {
         self.row().retry == Retry::Later
     }

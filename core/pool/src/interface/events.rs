@@ -63,7 +63,8 @@ pub enum EnvelopeScope {
     Pool,
     /// One session.
     Session,
-    /// The pool, told to every session: summing over sessions counts it as often as there are sessions (SPEC 9.5).
+    /// The pool, told to every session: summing over sessions counts it as often as there are
+    /// sessions (SPEC 9.5).
     Workspace,
     /// The subscriber itself.
     Subscriber,

@@ -2,7 +2,8 @@
 //!
 //! Rust, C, Python and Node share it.
 //!
-//! It only grows: numbers and names are never reused. The header, the stubs and the docs are checked against it.
+//! It only grows: numbers and names are never reused. The header, the stubs and the docs are
+//! checked against it.
 
 mod client_rows;
 mod errors;
@@ -33,8 +34,9 @@ const VERSION: u32 = 1;
 ///
 /// The options are in it by scope.
 ///
-/// The fields of servers have `spellings` instead of names by language: their configuration is the same everywhere.
-/// Bindings translate their keyword arguments with it, and check their stubs against it.
+/// The fields of servers have `spellings` instead of names by language: their configuration is the
+/// same everywhere. Bindings translate their keyword arguments with it, and check their stubs
+/// against it.
 pub fn to_json() -> Value {
     let scopes = SCOPES.iter().map(|scope| {
         let rows = options(*scope).iter().map(|row| match scope {
@@ -72,9 +74,11 @@ pub fn options(scope: Scope) -> &'static [OptionRow] {
     }
 }
 
-/// How the options of a scope are called, and what of their values a binding has to translate: `[{name, python, node, …}]`.
+/// How the options of a scope are called, and what of their values a binding has to translate:
+/// `[{name, python, node, …}]`.
 ///
-/// A binding reads it when its host first uses the scope; the whole takes it several times as long as making a pool.
+/// A binding reads it when its host first uses the scope; the whole takes it several times as long
+/// as making a pool.
 pub fn names_to_json(scope: Scope) -> Value {
     options(scope).iter().map(OptionRow::names_to_json).collect()
 }

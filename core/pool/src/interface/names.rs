@@ -1,4 +1,5 @@
-//! How one snake_case name is spelled in each language; mechanical, so that nobody has to remember it.
+//! How one snake_case name is spelled in each language; mechanical, so that nobody has to remember
+//! it.
 
 /// The name in Python: the same without `_ms`, since durations there are float seconds.
 pub fn python_name(name: &str) -> &str {

@@ -79,11 +79,13 @@ impl Scope {
 pub struct OptionRow {
     /// The name in C and in JSON; Python's and Node's follow from it.
     pub name: &'static str,
-    /// Other spellings that are understood; only servers have some, since their configuration is written for others.
+    /// Other spellings that are understood; only servers have some, since their configuration is
+    /// written for others.
     pub aliases: &'static [&'static str],
     /// What a value looks like.
     pub kind: OptionKind,
-    /// The default as JSON text, or in words where it depends on something; empty when there is none.
+    /// The default as JSON text, or in words where it depends on something; empty when there is
+    /// none.
     pub default: &'static str,
     /// What it means.
     pub doc: &'static str,
@@ -223,8 +225,8 @@ impl OptionRow {
         node_name(self.name)
     }
 
-    /// Every way to write a field of a server, whose configuration is the same text in every language: its name, the
-    /// name in camelCase, and what others call it.
+    /// Every way to write a field of a server, whose configuration is the same text in every
+    /// language: its name, the name in camelCase, and what others call it.
     pub fn spellings(&self) -> Vec<String> {
         let camel = self.node_name();
         let mut all = vec![self.name.to_owned()];

@@ -2,7 +2,8 @@
 
 use super::words::limit;
 
-/// The advice about each limit, by its word; what a host may choose is named as an option. A test says that none is missing.
+/// The advice about each limit, by its word; what a host may choose is named as an option. A test
+/// says that none is missing.
 const OF_LIMITS: &[(&str, &str)] = &[
     (
         limit::FRAME_BYTES,

@@ -4,8 +4,9 @@ use super::{OptionKind, OptionRow, SCOPES, Scope, options};
 
 /// The text, such as a hint, with the options that it names in backticks as `spell` spells them.
 ///
-/// Of `include.my_server` the first part alone is an option. What is none stays as it is, since a host or a server may be called so; and the
-/// fields of servers do, whose configuration is the same text in every language.
+/// Of `include.my_server` the first part alone is an option. What is none stays as it is, since a
+/// host or a server may be called so; and the fields of servers do, whose configuration is the same
+/// text in every language.
 pub fn spelled(text: &str, spell: impl Fn(&str) -> String) -> String {
     let parts = text.split('`').enumerate().map(|(place, part)| match place % 2 {
         0 => part.to_owned(),
@@ -14,7 +15,8 @@ pub fn spelled(text: &str, spell: impl Fn(&str) -> String) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// The path of an option, as in `detail.path`, as `spell` spells it: the same of one name that [`spelled`] does of those in a text.
+/// The path of an option, as in `detail.path`, as `spell` spells it: the same of one name that
+/// [`spelled`] does of those in a text.
 pub fn spelled_path(path: &str, spell: impl Fn(&str) -> String) -> String {
     let named = |rows: &'static [OptionRow], name: &str| rows.iter().find(|row| row.name == name);
     let mut parts = path.split('.');

@@ -57,8 +57,8 @@ fn an_interrupted_call_is_retryable_by_its_outcome() {
     assert!(!error.with_outcome(Outcome::Unknown).is_retryable());
 }
 
-/// SPEC 5.6, 9.4: arguments go back to the caller and appear in no text of the error, nor does a control character
-/// of a server's name act.
+/// SPEC 5.6, 9.4: arguments go back to the caller and appear in no text of the error, nor does a
+/// control character of a server's name act.
 #[test]
 fn arguments_are_never_printed() {
     let error = Error::new(ErrorCode::CallInterrupted, "the connection was lost")
@@ -76,7 +76,8 @@ fn arguments_are_never_printed() {
     }
 }
 
-/// SPEC 16.6: bits and types are unique, each kind finds its own row, and the mask of all fits 64 bits.
+/// SPEC 16.6: bits and types are unique, each kind finds its own row, and the mask of all fits 64
+/// bits.
 #[test]
 fn events_have_one_bit_and_one_type_each() {
     let mut mask = 0_u64;
@@ -103,7 +104,8 @@ fn each_row(rows: &'static [OptionRow], visit: &mut impl FnMut(&'static OptionRo
     }
 }
 
-/// SPEC 16.5: names are snake_case, unique within their object, and end in `_ms` exactly when they are durations.
+/// SPEC 16.5: names are snake_case, unique within their object, and end in `_ms` exactly when they
+/// are durations.
 #[test]
 fn option_names_follow_the_rules() {
     for scope in SCOPES {
@@ -171,7 +173,8 @@ fn the_registry_as_json_is_whole() {
     assert_eq!(limits["members"][4]["node"], "frameBytes");
 }
 
-/// SPEC 16.5: a row as JSON says all that a binding needs to translate it: ranges, units, names, spellings.
+/// SPEC 16.5: a row as JSON says all that a binding needs to translate it: ranges, units, names,
+/// spellings.
 #[test]
 fn rows_as_json_say_everything() {
     let json = to_json();
@@ -237,7 +240,8 @@ fn stated_defaults(rows: &'static [OptionRow]) -> serde_json::Map<String, serde_
     out
 }
 
-/// SPEC 4.2, 9.6, 16.5: ranges, in the units of the registry: the ends are in, what is beyond them is not.
+/// SPEC 4.2, 9.6, 16.5: ranges, in the units of the registry: the ends are in, what is beyond them
+/// is not.
 #[test]
 fn ranges_are_these() {
     let second = 1_000_u64;

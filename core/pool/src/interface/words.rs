@@ -1,7 +1,8 @@
-//! The words that members of events and errors can be: what is said here, and nowhere else, is what hosts may match on.
+//! The words that members of events and errors can be: what is said here, and nowhere else, is what
+//! hosts may match on.
 //!
-//! Code names a word by its constant. So a new one is in this table, and in the pages that are made from it, before it can be said;
-//! a test looks that nobody writes one out.
+//! Code names a word by its constant. So a new one is in this table, and in the pages that are made
+//! from it, before it can be said; a test looks that nobody writes one out.
 
 use super::errors::ErrorCode;
 use super::events::EventKind;

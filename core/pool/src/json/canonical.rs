@@ -1,4 +1,5 @@
-//! One text for one meaning: members sorted, no white space, strings escaped in one way, numbers as written.
+//! One text for one meaning: members sorted, no white space, strings escaped in one way, numbers as
+//! written.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -111,7 +112,8 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Steps over the bracket or comma before the next item, or over the closing bracket when there is none.
+    /// Steps over the bracket or comma before the next item, or over the closing bracket when there
+    /// is none.
     fn step_to_item(&mut self, close: u8) -> bool {
         if self.peek() == Some(close) {
             self.step();
@@ -207,8 +209,9 @@ mod tests {
         assert_ne!(canonical("{}"), canonical("[]"));
     }
 
-    /// SPEC 1.7, 7.6: 5,000 generated values, written with and without white space and with their members in another
-    /// order: one form, which is JSON for the same value, and is its own canonical form.
+    /// SPEC 1.7, 7.6: 5,000 generated values, written with and without white space and with their
+    /// members in another order: one form, which is JSON for the same value, and is its own
+    /// canonical form.
     #[test]
     fn generated_values_have_one_form() {
         let mut random = Random::new(31);
@@ -269,7 +272,8 @@ mod tests {
         }
     }
 
-    /// S-14, S-15: reserved names stay; double members, depth and half characters have no canonical form.
+    /// S-14, S-15: reserved names stay; double members, depth and half characters have no canonical
+    /// form.
     #[test]
     fn what_can_be_read_in_two_ways_has_none() {
         assert_eq!(canonical(r#"{"__proto__":{"a":1}}"#).unwrap(), r#"{"__proto__":{"a":1}}"#);

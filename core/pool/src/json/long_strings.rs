@@ -1,7 +1,9 @@
-//! Splits a JSON text into its long strings and a short rest, so that the decoder of Python or Node reads the rest alone.
+//! Splits a JSON text into its long strings and a short rest, so that the decoder of Python or Node
+//! reads the rest alone.
 //!
-//! The result of a tool is mostly one long string with a few members around it. A decoder reads each byte of that string and copies it
-//! twice. This module searches for the end of the string, and the binding makes one string of it.
+//! The result of a tool is mostly one long string with a few members around it. A decoder reads
+//! each byte of that string and copies it twice. This module searches for the end of the string,
+//! and the binding makes one string of it.
 
 use std::borrow::Cow;
 
@@ -13,7 +15,8 @@ const TEXT_BYTES: usize = 16 << 10;
 /// From here on a string is long.
 const LONG_BYTES: usize = 4 << 10;
 
-/// Of a text at most this part may be left, or it is not worth it: so much is looked at in vain at most.
+/// Of a text at most this part may be left, or it is not worth it: so much is looked at in vain at
+/// most.
 const LEFT_SHARE: usize = 8;
 
 /// The longest name that leads to a string which is taken out.
@@ -28,7 +31,8 @@ const DEPTH_MAX: usize = 64;
 /// A JSON text without its long strings.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Apart<'a> {
-    /// What stands around them, in order, one more than there are strings. Together, it is the text with empty strings in their places.
+    /// What stands around them, in order, one more than there are strings. Together, it is the text
+    /// with empty strings in their places.
     pub around: Vec<&'a str>,
     /// The strings themselves, decoded.
     pub strings: Vec<Cow<'a, str>>,
@@ -47,8 +51,9 @@ impl Apart<'_> {
     }
 }
 
-/// Takes the long strings out of the text of a JSON value. `None` where there are none, where much else is in it, or where a string
-/// would not come back from its place or be written as it was: `JSON.stringify` gives each string as the text has it.
+/// Takes the long strings out of the text of a JSON value. `None` where there are none, where much
+/// else is in it, or where a string would not come back from its place or be written as it was:
+/// `JSON.stringify` gives each string as the text has it.
 pub fn apart(text: &str) -> Option<Apart<'_>> {
     if text.len() < TEXT_BYTES {
         return None;
@@ -146,7 +151,8 @@ impl<'a> LongStringReader<'a> {
         Some(to + 1)
     }
 
-    /// `None` for a name that may be that of a member which has a long string: only one of them can be found again.
+    /// `None` for a name that may be that of a member which has a long string: only one of them can
+    /// be found again.
     fn name(&mut self, inside: &'a str, has_escapes: bool) -> Option<()> {
         let Some(OpenContainer::Object { name, carriers }) = self.open.last_mut() else {
             return None;
@@ -221,7 +227,8 @@ fn decoded(inside: &str, has_escapes: bool) -> Option<Cow<'_, str>> {
     String::from_utf8(string).ok().map(Cow::Owned)
 }
 
-/// The character of an escape as `JSON.stringify` writes it, and the length of what is behind the backslash.
+/// The character of an escape as `JSON.stringify` writes it, and the length of what is behind the
+/// backslash.
 fn escaped(behind: &[u8]) -> Option<(u8, usize)> {
     const BACKSPACE: u8 = 8;
     const FORM_FEED: u8 = 12;

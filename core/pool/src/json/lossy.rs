@@ -1,6 +1,8 @@
-//! JSON of others of which a part may be no use: half a surrogate pair in a text, a number that fits nowhere.
+//! JSON of others of which a part may be no use: half a surrogate pair in a text, a number that
+//! fits nowhere.
 //!
-//! serde_json refuses the whole of it. Here what can be read is read, where that is better than nothing.
+//! serde_json refuses the whole of it. Here what can be read is read, where that is better than
+//! nothing.
 
 use std::fmt;
 
@@ -10,8 +12,8 @@ use serde_json::{Map, Value};
 use super::{lossy_members, plain};
 use crate::lenient::whole_characters;
 
-/// The members of an object, each as far as it can be read by itself: what is no Unicode in a text is replaced, and anything else that
-/// cannot be read is left out. No object has none.
+/// The members of an object, each as far as it can be read by itself: what is no Unicode in a text
+/// is replaced, and anything else that cannot be read is left out. No object has none.
 pub fn readable_members(text: &str) -> Map<String, Value> {
     let text = whole_characters(text);
     let members = lossy_members(&text).unwrap_or_default();

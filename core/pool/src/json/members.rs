@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use super::lossy::Lossy;
 
-/// The members of an object, in the order of the text; their values as written. A name may be there twice.
+/// The members of an object, in the order of the text; their values as written. A name may be there
+/// twice.
 ///
 /// # Errors
 /// Those of serde_json: no JSON, no object, or a name that is no Unicode.

@@ -1,7 +1,8 @@
 //! JSON texts of others as values.
 //!
-//! serde_json's own `Value` takes an object with the member `$serde_json::private::RawValue` for the JSON in that member, as it passes
-//! raw texts to itself. What others write is never meant so: read by it, a server could hide a definition, or lose an event.
+//! serde_json's own `Value` takes an object with the member `$serde_json::private::RawValue` for
+//! the JSON in that member, as it passes raw texts to itself. What others write is never meant so:
+//! read by it, a server could hide a definition, or lose an event.
 
 use std::fmt;
 

@@ -38,7 +38,8 @@ impl DefectKind {
     }
 }
 
-/// Reads the whole text. Of two members with one name the first stays; what is too deep becomes null.
+/// Reads the whole text. Of two members with one name the first stays; what is too deep becomes
+/// null.
 pub(crate) fn parse(text: &str) -> Result<(Value, Vec<Defect>), serde_json::Error> {
     let mut reader = StrictReader { path: Vec::new(), defects: Vec::new() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -184,7 +185,8 @@ mod tests {
         assert_eq!(defects(&objects(65)).len(), 1);
     }
 
-    /// S-15: numbers that change when they are read are found; those that do not fit at all are no JSON here.
+    /// S-15: numbers that change when they are read are found; those that do not fit at all are no
+    /// JSON here.
     #[test]
     fn numbers_out_of_range_are_found() {
         assert_eq!(defects("[18446744073709551615, -9223372036854775808, 1.5e3]"), []);

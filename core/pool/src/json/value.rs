@@ -1,14 +1,16 @@
-//! Whether a text is one JSON value: the answer of serde_json at a lower price, for what is only passed on.
+//! Whether a text is one JSON value: the answer of serde_json at a lower price, for what is only
+//! passed on.
 //!
-//! Short texts are read byte by byte: what is left to read is handed from step to step, and what is open is two numbers, so that all of
-//! it stays in registers. Long ones are read in blocks.
+//! Short texts are read byte by byte: what is left to read is handed from step to step, and what is
+//! open is two numbers, so that all of it stays in registers. Long ones are read in blocks.
 
 mod blocks;
 mod kinds;
 
 use serde::de::IgnoredAny;
 
-/// The deepest nesting that is followed here; of deeper texts serde_json is asked, which needs no stack for it.
+/// The deepest nesting that is followed here; of deeper texts serde_json is asked, which needs no
+/// stack for it.
 const DEPTH_MAX: u32 = 64;
 
 /// From here on a text is looked at in blocks, which pay off for longer ones.
@@ -193,7 +195,8 @@ fn pass_plain(mut rest: &[u8]) -> &[u8] {
     &rest[plain..]
 }
 
-/// Passes blocks of plain bytes, without a branch for each byte: several are looked at with one instruction.
+/// Passes blocks of plain bytes, without a branch for each byte: several are looked at with one
+/// instruction.
 fn pass_blocks<const BYTES: usize>(mut rest: &[u8]) -> &[u8] {
     let has_special =
         |block: &[u8; BYTES]| block.iter().fold(false, |any, byte| any | is_special(*byte));
@@ -258,7 +261,8 @@ fn word<'a>(rest: &'a [u8], word: &[u8]) -> Rest<'a> {
 /// A one in each of eight bytes.
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// Which bytes a string cannot hold as they are: the highest bit of each, as far as the first; behind that it may be wrong.
+/// Which bytes a string cannot hold as they are: the highest bit of each, as far as the first;
+/// behind that it may be wrong.
 fn specials(block: [u8; 8]) -> u64 {
     let block = u64::from_le_bytes(block);
     let below = |block: u64, bound: u8| block.wrapping_sub(ONES * u64::from(bound)) & !block;

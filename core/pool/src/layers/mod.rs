@@ -1,15 +1,18 @@
-//! The layers of configuration: several sources, each a map of servers, and for each name the one that counts (SPEC 10.1, 10.2).
+//! The layers of configuration: several sources, each a map of servers, and for each name the one
+//! that counts (SPEC 10.1, 10.2).
 //!
 //! ```text
 //! extension < user < project < workspace < managed < session < launch < runtime
 //! ```
 //!
-//! 1. The entry of the highest scope counts, whole: nothing is mixed. Within a scope the source that was declared last counts, and of
-//!    extensions the first.
-//! 2. An entry that is wrong counts as well: what it is above does not show through, unless it is one that somebody has to approve. Which
-//!    of those count is decided by who knows the decisions, of [`Layers::stacks`].
+//! 1. The entry of the highest scope counts, whole: nothing is mixed. Within a scope the source
+//!    that was declared last counts, and of extensions the first.
+//! 2. An entry that is wrong counts as well: what it is above does not show through, unless it is
+//!    one that somebody has to approve. Which of those count is decided by who knows the decisions,
+//!    of [`Layers::stacks`].
 //! 3. A source that is replaced keeps its place; one that is removed and comes again is the newest.
-//! 4. What is equal by meaning stays the same [`Defined`], by address, so that whoever compares has little to do (SPEC 13.3).
+//! 4. What is equal by meaning stays the same [`Defined`], by address, so that whoever compares has
+//!    little to do (SPEC 13.3).
 //! 5. Nothing is expanded, admitted or granted here, and there is no IO.
 
 mod contents;
@@ -70,8 +73,8 @@ pub struct Winner {
 }
 
 impl Layers {
-    /// Replaces a source whole, or declares it; what it had, if it was there. Entries of equal meaning at the same place stay the
-    /// same [`Defined`].
+    /// Replaces a source whole, or declares it; what it had, if it was there. Entries of equal
+    /// meaning at the same place stay the same [`Defined`].
     pub fn put(&mut self, name: SourceName, mut contents: Contents) -> Option<Arc<Contents>> {
         match self.sources.get_mut(&name) {
             Some(layer) => {
@@ -92,7 +95,8 @@ impl Layers {
         self.sources.remove(name).map(|layer| layer.contents)
     }
 
-    /// Replaces one server of a source, or with nothing takes it out; whether it was there. All else of the source stays as it is.
+    /// Replaces one server of a source, or with nothing takes it out; whether it was there. All
+    /// else of the source stays as it is.
     pub fn set(&mut self, name: &SourceName, server: &str, entry: Option<SourceEntry>) -> bool {
         if !self.sources.contains_key(name) && entry.is_some() {
             self.put(name.clone(), Contents::default());
@@ -113,8 +117,8 @@ impl Layers {
         was_there
     }
 
-    /// Switches a source, or with a name without a part of its own every source of the scope, those that come later included;
-    /// whether that is a change.
+    /// Switches a source, or with a name without a part of its own every source of the scope, those
+    /// that come later included; whether that is a change.
     pub fn switch(&mut self, name: &SourceName, to: Switch) -> bool {
         match to {
             Switch::Off => self.off.insert(name.clone()),
@@ -137,7 +141,8 @@ impl Layers {
         self.sources.keys()
     }
 
-    /// For each name the entry that counts where all of them may. It costs as much as there are entries.
+    /// For each name the entry that counts where all of them may. It costs as much as there are
+    /// entries.
     pub fn resolve(&self) -> BTreeMap<Box<str>, Winner> {
         let highest = self
             .stacks()

@@ -19,10 +19,11 @@ impl From<FileScope> for Scope {
     }
 }
 
-/// The name of a source: its scope, and where there can be several of one scope, what tells it from those.
+/// The name of a source: its scope, and where there can be several of one scope, what tells it from
+/// those.
 ///
-/// As text `user`, `extension:foo`, or for a file `project:/srv/app/.mcp.json`. Without a part of its own it also stands for every
-/// source of the scope, where sources are switched.
+/// As text `user`, `extension:foo`, or for a file `project:/srv/app/.mcp.json`. Without a part of
+/// its own it also stands for every source of the scope, where sources are switched.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceName {
     scope: Scope,

@@ -91,7 +91,8 @@ fn of_one_scope_the_later_counts_and_of_extensions_the_first() {
     }
 }
 
-/// SPEC 10.2: replacing a source replaces it whole, so that removal works; the others are as they were.
+/// SPEC 10.2: replacing a source replaces it whole, so that removal works; the others are as they
+/// were.
 #[test]
 fn a_source_is_replaced_whole_and_alone() {
     let mut layers = Layers::default();
@@ -111,7 +112,8 @@ fn a_source_is_replaced_whole_and_alone() {
     assert!(layers.remove(&name("user")).is_none());
 }
 
-/// SPEC 10.2: any source can be switched off, and every source of a scope, those that come later included.
+/// SPEC 10.2: any source can be switched off, and every source of a scope, those that come later
+/// included.
 #[test]
 fn a_source_that_is_off_counts_for_nothing_until_it_is_on() {
     let mut layers = Layers::default();
@@ -139,7 +141,8 @@ fn a_wrong_entry_hides_what_is_below_it() {
     assert_eq!(winner(&layers), said("invalid", "workspace"));
 }
 
-/// SPEC 13.3: what means the same is the very same entry after a replacement, and what does not is another.
+/// SPEC 13.3: what means the same is the very same entry after a replacement, and what does not is
+/// another.
 #[test]
 fn entries_of_equal_meaning_stay_the_same() {
     let same = [
@@ -240,8 +243,8 @@ fn what_each_source_says_can_be_looked_at() {
     assert!(layers.contents(&name("project")).is_none());
 }
 
-/// SPEC 10.1, 11.2: a server is what the host gave, or what a file has; either may be switched off by its own configuration, and what is wrong
-/// is kept for its error.
+/// SPEC 10.1, 11.2: a server is what the host gave, or what a file has; either may be switched off
+/// by its own configuration, and what is wrong is kept for its error.
 #[test]
 fn a_server_is_a_value_or_a_template_or_wrong() {
     let spec = |disabled: bool| {
@@ -334,7 +337,8 @@ fn one_server_of_a_source_is_set_alone() {
     assert!(!layers.resolve().contains_key("a"));
 }
 
-/// SPEC 12.11: all entries of a name are there, the highest first, so that one that may not run hides nothing.
+/// SPEC 12.11: all entries of a name are there, the highest first, so that one that may not run
+/// hides nothing.
 #[test]
 fn the_entries_of_a_name_lie_over_each_other() {
     let mut layers = Layers::default();

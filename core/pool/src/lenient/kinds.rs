@@ -1,4 +1,5 @@
-//! What belongs where, in the texts that readers with types are fed with. One line more understands one member more.
+//! What belongs where, in the texts that readers with types are fed with. One line more understands
+//! one member more.
 
 use super::ValueKind::{
     self, Any, Bool, ByName, Credential, Exact, Flag, Hint, List, Map, Number, Object, Schema,
@@ -96,7 +97,8 @@ pub static PROGRESS: ValueKind = Map(&[
 pub static NOTIFICATION: ValueKind =
     Map(&[("_meta", &Map(&[])), ("notifications", &Object), ("requestId", &Any), ("uri", &Words)]);
 
-/// The metadata of a protected resource (RFC 9728), or of an authorization server (RFC 8414): what they say tells which.
+/// The metadata of a protected resource (RFC 9728), or of an authorization server (RFC 8414): what
+/// they say tells which.
 pub static METADATA: ValueKind = Map(&[
     ("resource", &Exact),
     ("authorization_server", &Exact),

@@ -1,10 +1,13 @@
 //! One lenient pass over what others send, before anything with types reads it (SPEC 18.2).
 //!
-//! 1. Where a type is expected, a member that is `null` is left out, and an empty array where a map belongs is an empty map; at every depth.
+//! 1. Where a type is expected, a member that is `null` is left out, and an empty array where a map
+//!    belongs is an empty map; at every depth.
 //! 2. A number may be written as a text, a text as a number, and a yes or no as a text.
 //! 3. Half a surrogate pair in a text is U+FFFD (SPEC 18.3).
-//! 4. What still does not fit its type is left out, where it is a member or an item. Inside of a schema what does not fit stays.
-//! 5. [`ValueKind::Any`] is not looked into: content, arguments, foreign `_meta`, `const`, `enum`, `default` and `examples` of a schema.
+//! 4. What still does not fit its type is left out, where it is a member or an item. Inside of a
+//!    schema what does not fit stays.
+//! 5. [`ValueKind::Any`] is not looked into: content, arguments, foreign `_meta`, `const`, `enum`,
+//!    `default` and `examples` of a schema.
 //!
 //! What comes out feeds readers with types alone. What a host is handed are the server's bytes.
 
@@ -32,7 +35,8 @@ pub enum ValueKind {
     Text,
     /// A text, and nothing else.
     Words,
-    /// A text that is compared or sent as it is, and nothing else: with half a surrogate pair it does not fit.
+    /// A text that is compared or sent as it is, and nothing else: with half a surrogate pair it
+    /// does not fit.
     Exact,
     /// The same, which may be written as a number.
     Credential,
@@ -46,7 +50,8 @@ pub enum ValueKind {
     Object,
     /// An object with these members. Others pass, unless they are `null`.
     Map(&'static [(&'static str, &'static ValueKind)]),
-    /// The same, where `false` says that it is not there, and anything that is no object that it is.
+    /// The same, where `false` says that it is not there, and anything that is no object that it
+    /// is.
     Flag(&'static [(&'static str, &'static ValueKind)]),
     /// An object with a value of this kind under each name.
     ByName(&'static ValueKind),
@@ -58,7 +63,8 @@ pub enum ValueKind {
     Schema,
 }
 
-/// The text as a reader of this kind wants it: the very text where nothing is odd in it, and where it is no JSON.
+/// The text as a reader of this kind wants it: the very text where nothing is odd in it, and where
+/// it is no JSON.
 pub fn lenient<'a>(text: &'a str, kind: &ValueKind) -> Cow<'a, str> {
     if !is_value(text) {
         return Cow::Borrowed(text);
@@ -67,7 +73,8 @@ pub fn lenient<'a>(text: &'a str, kind: &ValueKind) -> Cow<'a, str> {
     if read == text { Cow::Borrowed(text) } else { Cow::Owned(read) }
 }
 
-/// Where in a text what does not fit its type was left out, each place as a JSON pointer: not what is inside of arrays.
+/// Where in a text what does not fit its type was left out, each place as a JSON pointer: not what
+/// is inside of arrays.
 pub fn unfit(text: &str, kind: &ValueKind) -> Vec<String> {
     let mut found = Vec::new();
     if let (Ok(before), Ok(after)) = (plain(text), plain(&lenient(text, kind))) {

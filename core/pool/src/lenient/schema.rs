@@ -30,7 +30,8 @@ pub(crate) enum Takes {
     Bool,
 }
 
-/// Each keyword of which it is known. `const`, `enum`, `default` and `examples` hold values, which nobody looks into.
+/// Each keyword of which it is known. `const`, `enum`, `default` and `examples` hold values, which
+/// nobody looks into.
 const TABLE: [(&str, Takes); 51] = [
     ("type", Takes::Type),
     ("properties", Takes::SchemasByName),
@@ -96,7 +97,8 @@ const VALUES: [&str; 5] = ["const", "enum", "default", "examples", "example"];
 static SCHEMAS_BY_NAME: ValueKind = ValueKind::ByName(&ValueKind::Schema);
 static ANY_BY_NAME: ValueKind = ValueKind::ByName(&ValueKind::Any);
 
-/// What belongs under a member of a schema; `None` for what is no more than a value that is not `null`.
+/// What belongs under a member of a schema; `None` for what is no more than a value that is not
+/// `null`.
 pub(super) fn member(name: &str) -> Option<&'static ValueKind> {
     match takes(name) {
         Some(Takes::SchemasByName | Takes::SchemasOrNamesByName) => Some(&SCHEMAS_BY_NAME),

@@ -247,7 +247,8 @@ fn a_property_that_is_called_like_a_keyword_is_one() {
     assert_eq!(lenient(text, &ValueKind::Schema), expected);
 }
 
-/// SPEC 18.2: what does not fit is told by its place; what is `null`, or fits when it is read, is not.
+/// SPEC 18.2: what does not fit is told by its place; what is `null`, or fits when it is read, is
+/// not.
 #[test]
 fn what_does_not_fit_is_told() {
     let unfit = |text| unfit(text, &TOOL);
@@ -317,7 +318,8 @@ fn a_number_is_a_finite_one_and_may_be_a_text() {
     }
 }
 
-/// Whatever comes: the result is JSON where the text was, it is its own result, and nothing that is not odd is lost.
+/// Whatever comes: the result is JSON where the text was, it is its own result, and nothing that is
+/// not odd is lost.
 #[test]
 fn generated_texts_are_read_once_and_for_all() {
     const PIECES: &[&str] = &[

@@ -1,4 +1,5 @@
-//! The pass itself: one walk over a text that is known to be JSON, in time that grows with its length alone.
+//! The pass itself: one walk over a text that is known to be JSON, in time that grows with its
+//! length alone.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -42,7 +43,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Writes the value that comes next; `false`, and nothing is to be kept of it, where it is absent or does not fit.
+    /// Writes the value that comes next; `false`, and nothing is to be kept of it, where it is
+    /// absent or does not fit.
     fn value(&mut self, place: ValuePlace<'_>, depth: usize) -> bool {
         if depth > DEPTH_MAX || matches!(place.kind, ValueKind::Any) {
             let value = self.skip();

@@ -1,4 +1,5 @@
-//! What a server may ask and tell: a message without `jsonrpc` is one where its method is one of these (SPEC 18.1).
+//! What a server may ask and tell: a message without `jsonrpc` is one where its method is one of
+//! these (SPEC 18.1).
 
 /// The methods of all revisions.
 const METHODS: &[&str] = &[

@@ -1,15 +1,20 @@
 //! Whether a text that a server sent is a message of JSON-RPC, and which (SPEC 18.1, 5.10).
 //!
-//! One test for every transport: a line of a pipe, the body of an answer, an event of a stream, a message of a websocket.
+//! One test for every transport: a line of a pipe, the body of an answer, an event of a stream, a
+//! message of a websocket.
 //!
-//! 1. A message is an object with `jsonrpc` and a `method`, or with an `id` and a `result` or an `error` that is an object. Without
-//!    `jsonrpc` a `method` counts that is in the table of methods, and a `result` that is an object: loggers write `id` and `result` too.
-//!    An `id` that is `null` counts as one beside `jsonrpc` and an `error`: the server could not read ours.
+//! 1. A message is an object with `jsonrpc` and a `method`, or with an `id` and a `result` or an
+//!    `error` that is an object. Without `jsonrpc` a `method` counts that is in the table of
+//!    methods, and a `result` that is an object: loggers write `id` and `result` too. An `id` that
+//!    is `null` counts as one beside `jsonrpc` and an `error`: the server could not read ours.
 //! 2. Bytes before the first `{` of a text that holds a message are dropped.
-//! 3. What cannot be read, or is no message, but has `jsonrpc` and the `id` of a reply, is a broken reply.
-//! 4. Everything else is noise. A text that cannot be read and has `jsonrpc` is broken even without an id: somebody waits for it.
+//! 3. What cannot be read, or is no message, but has `jsonrpc` and the `id` of a reply, is a broken
+//!    reply.
+//! 4. Everything else is noise. A text that cannot be read and has `jsonrpc` is broken even without
+//!    an id: somebody waits for it.
 //!
-//! Members that are `null` count as absent. What is inside of `result`, `params` and `error` stays text.
+//! Members that are `null` count as absent. What is inside of `result`, `params` and `error` stays
+//! text.
 
 mod methods;
 mod outer;
@@ -29,7 +34,8 @@ use crate::json::is_value;
 pub enum Heard<'a> {
     /// A message.
     Message(Message<'a>),
-    /// A reply that cannot be used, to the request of this id. Without one it is not known what was meant.
+    /// A reply that cannot be used, to the request of this id. Without one it is not known what was
+    /// meant.
     Broken {
         /// The request.
         id: Option<u64>,
@@ -48,7 +54,8 @@ pub enum Message<'a> {
         /// The text of the member.
         result: &'a str,
     },
-    /// A reply with an error; without an id where it is `null`, since the server could not read ours.
+    /// A reply with an error; without an id where it is `null`, since the server could not read
+    /// ours.
     Error {
         /// The request.
         id: Option<u64>,
@@ -95,7 +102,8 @@ pub fn heard_in_general(text: &[u8]) -> Heard<'_> {
     }
 }
 
-/// What a text is of which only the beginning is there, since it is too long. It is noise only where its first name says so.
+/// What a text is of which only the beginning is there, since it is too long. It is noise only
+/// where its first name says so.
 pub fn heard_of(beginning: &[u8]) -> Heard<'_> {
     let beginning = beginning.trim_ascii_start();
     let outer = outer::members(beginning);
@@ -248,7 +256,8 @@ fn common_reply(frame: &[u8]) -> Option<Message<'_>> {
     is_value(result).then_some(Message::Result { id, result })
 }
 
-/// The number that a text begins with, and what is behind it; `None` when it is long or begins with a zero, too.
+/// The number that a text begins with, and what is behind it; `None` when it is long or begins with
+/// a zero, too.
 fn leading_number(text: &[u8]) -> Option<(u64, &[u8])> {
     // So many digits are no more than fit.
     const DIGITS_MAX: usize = 19;

@@ -53,7 +53,8 @@ fn string_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The id behind a colon, when the whole of it is one of ours: what only begins as one is another's, or cut.
+/// The id behind a colon, when the whole of it is one of ours: what only begins as one is
+/// another's, or cut.
 fn id_after(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     let quoted = text.strip_prefix(b"\"");

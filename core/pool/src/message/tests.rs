@@ -64,7 +64,8 @@ const TEXTS: &[(&str, &[&str])] = &[
             r#"{"jsonrpc":"2.0"}"#,
             r#"{"jsonrpc":"2.0","result":{}}"#,
             r#"{"jsonrpc":"2.0","error":7}"#,
-            // Without an id it answers nothing; `null` is one, which says that ours could not be read.
+            // Without an id it answers nothing; `null` is one, which says that ours could not be
+            // read.
             r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}"#,
             r#"{"jsonrpc":"2.0","result":null,"error":{"code":1}}"#,
             r#"{"jsonrpc":"2.0","method":7}"#,

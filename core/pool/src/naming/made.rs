@@ -7,7 +7,8 @@ use super::EXPOSED_NAME_MAX;
 pub(super) const PREFIX: &str = "mcp__";
 pub(super) const JOINT: &str = "__";
 
-/// Characters of the hash, five bits each. Sixty bits: nobody finds a tool whose name takes another's place.
+/// Characters of the hash, five bits each. Sixty bits: nobody finds a tool whose name takes
+/// another's place.
 const HASH_CHARS: usize = 12;
 
 /// Thirty-two letters and digits, without those that look like one another.
@@ -37,7 +38,8 @@ pub(super) fn is_bare(tool: &str) -> bool {
 pub(super) fn hashed(prefix: &str, server: &str, tool: &str, round: u32) -> String {
     let (mut server_part, mut tool_part) = (clean_server(prefix, server), clean(tool));
     let half = half(prefix);
-    // Clean names are ASCII, so any length is a boundary. Each part may have half, and what the other leaves.
+    // Clean names are ASCII, so any length is a boundary. Each part may have half, and what the
+    // other leaves.
     tool_part.truncate(half.max((2 * half).saturating_sub(server_part.len())));
     server_part.truncate(2 * half - tool_part.len());
     format!("{prefix}{server_part}{JOINT}{tool_part}{JOINT}{}", hash(server, tool, round))
@@ -48,7 +50,8 @@ fn half(prefix: &str) -> usize {
     (EXPOSED_NAME_MAX - prefix.len() - 2 * JOINT.len() - HASH_CHARS) / 2
 }
 
-/// Whether a name, without its prefix, begins with a server's part that was cut: it has all the room that there is then.
+/// Whether a name, without its prefix, begins with a server's part that was cut: it has all the
+/// room that there is then.
 pub(super) fn begins_with_cut(prefix: &str, rest: &str, clean: &str) -> bool {
     let half = half(prefix);
     let begins = |cut: usize| {
@@ -58,7 +61,8 @@ pub(super) fn begins_with_cut(prefix: &str, rest: &str, clean: &str) -> bool {
     rest.len() == 2 * (half + JOINT.len()) + HASH_CHARS && (half..clean.len()).any(begins)
 }
 
-/// A server's part of a hashed name, before it is cut. Where nothing stands before it, it begins as a name must.
+/// A server's part of a hashed name, before it is cut. Where nothing stands before it, it begins as
+/// a name must.
 pub(super) fn clean_server(prefix: &str, server: &str) -> String {
     let clean = clean(server);
     let needs_lead = prefix.is_empty() && !clean.is_empty() && !begins_well(&clean);

@@ -110,7 +110,8 @@ fn names_that_a_plain_join_confuses_differ() {
     assert_eq!(names.len(), pairs.len());
 }
 
-/// SPEC 14.3, S-42: nobody can take a hashed name by writing it out as a plain one, however the parts are cut.
+/// SPEC 14.3, S-42: nobody can take a hashed name by writing it out as a plain one, however the
+/// parts are cut.
 #[test]
 fn a_hashed_name_cannot_be_spelled_out() {
     let long = "s".repeat(80);
@@ -135,7 +136,8 @@ fn a_hashed_name_cannot_be_spelled_out() {
     }
 }
 
-/// SPEC 14.3, S-42: injective over every pair of short words of the letters that matter, and well-formed.
+/// SPEC 14.3, S-42: injective over every pair of short words of the letters that matter, and
+/// well-formed.
 #[test]
 fn every_short_pair_has_its_own_name() {
     let mut words = vec![String::new()];
@@ -195,7 +197,8 @@ fn reserved_names_are_never_taken() {
     assert_eq!(beside(&reserved).of_pair("a", "c"), "mcp__a__c");
 }
 
-/// SPEC 14.3, 6.6: names are resolved through the map, in a stable order, and what is elsewhere does not move them.
+/// SPEC 14.3, 6.6: names are resolved through the map, in a stable order, and what is elsewhere
+/// does not move them.
 #[test]
 fn the_map_resolves_every_tool() {
     let mut tools =
@@ -218,7 +221,8 @@ fn the_map_resolves_every_tool() {
     assert!(NameMap::default().is_empty() && !map.is_empty());
 }
 
-/// SPEC 14.3: a tool that found its name taken is told. Nobody can make two hashes meet, so the map is written out.
+/// SPEC 14.3: a tool that found its name taken is told. Nobody can make two hashes meet, so the map
+/// is written out.
 #[test]
 fn tools_that_were_left_out_are_told() {
     let left_out = vec![tool("a", "x")];
@@ -255,7 +259,8 @@ fn an_unknown_name_is_explained_by_the_server_whose_part_was_cut() {
     }
 }
 
-/// SPEC 11.6: an unknown name is explained by the server that it would belong to, the longest that fits.
+/// SPEC 11.6: an unknown name is explained by the server that it would belong to, the longest that
+/// fits.
 #[test]
 fn an_unknown_name_is_explained_by_the_longest_server() {
     let servers = ["a", "a__b", "a.b", "github", ""];

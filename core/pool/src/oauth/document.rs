@@ -1,4 +1,5 @@
-//! Documents that are published: the metadata of a resource and of an authorization server (RFC 9728, RFC 8414).
+//! Documents that are published: the metadata of a resource and of an authorization server (RFC
+//! 9728, RFC 8414).
 
 use serde_json::{Map, Value};
 
@@ -17,7 +18,8 @@ pub enum Way {
 
 /// A document with the types that are meant, member by member; nothing where it is no object.
 ///
-/// Texts stay as they were written, byte for byte: issuers and resources are compared, and endpoints are judged by others.
+/// Texts stay as they were written, byte for byte: issuers and resources are compared, and
+/// endpoints are judged by others.
 pub fn document(body: &[u8], way: Way) -> Option<Map<String, Value>> {
     // An empty list says nothing: a server that supported nothing at all would publish nothing.
     let mut members = members(body, &kinds::METADATA, &[])?;

@@ -1,6 +1,7 @@
 //! Hosts that somebody else resolves, judged by their names alone.
 
-/// Names that stand for this machine or its network, and all below them (RFC 6761, RFC 6762, RFC 8375, ICANN's `.internal`).
+/// Names that stand for this machine or its network, and all below them (RFC 6761, RFC 6762, RFC
+/// 8375, ICANN's `.internal`).
 const NEAR: &[&str] =
     &["localhost", "localdomain", "local", "internal", "home.arpa", "intranet", "lan"];
 
@@ -12,10 +13,12 @@ const OF_CLOUDS: &[&str] = &[
     "metadata.tencentyun.com",
 ];
 
-/// Whether a name can be that of somebody on the internet. A proxy resolves it, so that nobody here sees what it leads to: a name of one
-/// label, one that stands for this machine or network, and one of a cloud's own are none, with a final dot too.
+/// Whether a name can be that of somebody on the internet. A proxy resolves it, so that nobody here
+/// sees what it leads to: a name of one label, one that stands for this machine or network, and one
+/// of a cloud's own are none, with a final dot too.
 ///
-/// Addresses are no names: whoever asks has parsed the host, by which every form of an address is one.
+/// Addresses are no names: whoever asks has parsed the host, by which every form of an address is
+/// one.
 pub fn is_public_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     let is_at_or_below = |known: &&str| {

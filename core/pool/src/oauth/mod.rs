@@ -5,10 +5,13 @@
 //!                                          \--> Refusal: in the server's own words, or by name
 //! ```
 //!
-//! 1. A member that is null, empty or of a type that cannot be meant counts as absent, and costs nothing else.
-//! 2. What decides whom a credential is for stays exact: issuers, kinds of tokens, redirects, resources, hosts.
+//! 1. A member that is null, empty or of a type that cannot be meant counts as absent, and costs
+//!    nothing else.
+//! 2. What decides whom a credential is for stays exact: issuers, kinds of tokens, redirects,
+//!    resources, hosts.
 //! 3. Nothing is invented: a member that comes out was in the answer, or is what was asked for.
-//! 4. No secret is in an [`AnswerRefusal`], and whatever of another's words is in one is for the caller to bound and escape.
+//! 4. No secret is in an [`AnswerRefusal`], and whatever of another's words is in one is for the
+//!    caller to bound and escape.
 
 mod document;
 mod host;
@@ -30,7 +33,8 @@ pub use token::{Challenge, Issued, issued};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerRefusal {
-    /// The server refuses, whatever the status of HTTP: its own code, and its own words if it has some.
+    /// The server refuses, whatever the status of HTTP: its own code, and its own words if it has
+    /// some.
     Said {
         /// The code, such as `invalid_grant`.
         code: String,

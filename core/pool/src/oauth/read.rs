@@ -7,7 +7,8 @@ use super::AnswerRefusal;
 use crate::json::{is_value, readable_members};
 use crate::lenient::{ValueKind, kinds, lenient};
 
-/// The members of a body, each of its kind: those of a JSON object, or of a form where one of them has this name. None of anything else.
+/// The members of a body, each of its kind: those of a JSON object, or of a form where one of them
+/// has this name. None of anything else.
 ///
 /// A blank text and an empty list say nothing.
 pub(super) fn members(
@@ -76,10 +77,12 @@ pub(super) fn whole(members: &Map<String, Value>, name: &str) -> Option<u64> {
     number.map(|number| number.min(NUMBER_MAX))
 }
 
-/// Seconds of more than a hundred thousand years mean for ever, and are added to others without harm.
+/// Seconds of more than a hundred thousand years mean for ever, and are added to others without
+/// harm.
 const NUMBER_MAX: u64 = 1 << 42;
 
-/// The text that a member of a free form stands for: itself, or a whole number. Nothing for an empty one.
+/// The text that a member of a free form stands for: itself, or a whole number. Nothing for an
+/// empty one.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
@@ -88,7 +91,8 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// The refusal that an answer states, of whatever status it is: a code, or an object that holds one.
+/// The refusal that an answer states, of whatever status it is: a code, or an object that holds
+/// one.
 pub fn said(body: &[u8]) -> Option<AnswerRefusal> {
     refusal_in(&members(body, &kinds::TOKEN, &["error"])?)
 }

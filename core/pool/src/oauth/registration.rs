@@ -18,7 +18,8 @@ pub enum Authentication {
     Post,
 }
 
-/// A client as it was registered. Where the answer differs from what was asked for, the answer is what counts.
+/// A client as it was registered. Where the answer differs from what was asked for, the answer is
+/// what counts.
 #[derive(Clone, PartialEq)]
 pub struct Registered {
     /// The client's id.
@@ -64,8 +65,8 @@ impl Authentication {
 /// Reads the answer to a registration for that redirect.
 ///
 /// # Errors
-/// What the server says instead, whatever the status of HTTP; another redirect than was asked for; a way to authenticate that is not
-/// understood; that there is no client.
+/// What the server says instead, whatever the status of HTTP; another redirect than was asked for;
+/// a way to authenticate that is not understood; that there is no client.
 pub fn registered(body: &[u8], asked: &str) -> Result<Registered, AnswerRefusal> {
     let members = members(body, &kinds::REGISTRATION, &[]);
     let mut members = members.ok_or(AnswerRefusal::Lacks("client_id"))?;
@@ -92,7 +93,8 @@ pub fn registered(body: &[u8], asked: &str) -> Result<Registered, AnswerRefusal>
     Ok(Registered { id, secret, authentication, expires_at, members })
 }
 
-/// What was registered, where that is said, holds what was asked for. It is compared byte for byte, as the server will do.
+/// What was registered, where that is said, holds what was asked for. It is compared byte for byte,
+/// as the server will do.
 fn check_redirects(registered: &[&str], asked: &str) -> Result<(), AnswerRefusal> {
     if registered.is_empty() || registered.contains(&asked) {
         return Ok(());

@@ -2,8 +2,9 @@
 
 use url::Url;
 
-/// Whether a document that calls its resource so may be that of an entry: by the entry's address, that with or without one final slash,
-/// or a parent path of the same origin. A query or a fragment names something else, and so does every other place.
+/// Whether a document that calls its resource so may be that of an entry: by the entry's address,
+/// that with or without one final slash, or a parent path of the same origin. A query or a fragment
+/// names something else, and so does every other place.
 pub fn is_resource_of(entry: &Url, written: &str) -> bool {
     // What a parser would silently drop is not what was meant.
     if written.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {

@@ -1,4 +1,5 @@
-//! Answers of authorization servers as tables: what is odd and understood, and what is wrong and refused at the least cost.
+//! Answers of authorization servers as tables: what is odd and understood, and what is wrong and
+//! refused at the least cost.
 
 mod hosts;
 mod odd;

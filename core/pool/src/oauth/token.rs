@@ -18,19 +18,22 @@ pub enum Challenge {
 /// What was issued.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Issued {
-    /// The members, of which those that count have the type that RFC 6749 5.1 gives them, and `token_type` is `bearer`.
+    /// The members, of which those that count have the type that RFC 6749 5.1 gives them, and
+    /// `token_type` is `bearer`.
     pub members: Map<String, Value>,
     /// What the token was called where it was not `bearer`: some other word, or nothing.
     pub called: Option<String>,
 }
 
-/// Kinds of tokens that are not sent as a bearer token is, as IANA or a draft has registered them. They are refused by name.
+/// Kinds of tokens that are not sent as a bearer token is, as IANA or a draft has registered them.
+/// They are refused by name.
 const OTHER_KINDS: &[&str] = &["dpop", "mac", "n_a", "pop"];
 
 /// Reads the answer to a request for a token, written as JSON or as a form.
 ///
 /// # Errors
-/// What the server says instead, whatever the status of HTTP; a kind of token that is not understood; that there is none.
+/// What the server says instead, whatever the status of HTTP; a kind of token that is not
+/// understood; that there is none.
 pub fn issued(body: &[u8], challenge: Challenge) -> Result<Issued, AnswerRefusal> {
     let no_token = AnswerRefusal::Lacks("access_token");
     let members = members(body, &kinds::TOKEN, &["access_token", "error"]);

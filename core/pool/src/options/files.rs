@@ -14,8 +14,8 @@ use crate::settings::Format;
 pub struct LoadOptions {
     /// Whether it is read again when it changes on disk, comes or goes; it is not by default.
     pub watch: bool,
-    /// The scope of the source, where that is not the one that its place implies. A file inside of the workspace may only be of `project`,
-    /// `workspace` or `launch`.
+    /// The scope of the source, where that is not the one that its place implies. A file inside of
+    /// the workspace may only be of `project`, `workspace` or `launch`.
     pub source: Option<Scope>,
     /// By whose rules it is read, where that is not what its name and content imply.
     pub format: Option<Format>,

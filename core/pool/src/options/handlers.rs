@@ -1,5 +1,5 @@
-//! The handlers of a host: what answers the requests that servers make, and what servers are offered because of them
-//! (SPEC 15.1).
+//! The handlers of a host: what answers the requests that servers make, and what servers are
+//! offered because of them (SPEC 15.1).
 
 use std::fmt;
 use std::pin::Pin;
@@ -20,7 +20,8 @@ pub enum HandlerKind {
     Elicitation = 2,
     /// `elicitation/create` of an address that the user is to visit.
     ElicitationUrl = 3,
-    /// What a remote server is to be let in with. The library asks, not the server, so that nothing is offered because of it.
+    /// What a remote server is to be let in with. The library asks, not the server, so that nothing
+    /// is offered because of it.
     Credentials = 4,
     /// The value of an input that settings declare. The library asks.
     Inputs = 5,
@@ -65,7 +66,8 @@ impl HandlerKind {
         }
     }
 
-    /// Whether a server's connection asks; otherwise the library does, for the sake of a configuration.
+    /// Whether a server's connection asks; otherwise the library does, for the sake of a
+    /// configuration.
     fn is_of_connection(self) -> bool {
         HandlerKind::OFFERED.contains(&self)
     }
@@ -76,8 +78,8 @@ impl HandlerKind {
     }
 }
 
-/// A request of a server, as a handler gets it; or what the library asks for the sake of a configuration: credentials, inputs, secrets
-/// and what becomes of an entry.
+/// A request of a server, as a handler gets it; or what the library asks for the sake of a
+/// configuration: credentials, inputs, secrets and what becomes of an entry.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServerRequest {
@@ -93,8 +95,8 @@ pub struct ServerRequest {
     pub session: Arc<str>,
     /// The protocol's method; `credentials` for these.
     pub method: Arc<str>,
-    /// The text of its params, as received: a JSON object of the server's, to be shown to people with care. For credentials
-    /// `{url, reason, scopes, challenge}`, as `docs/auth.md` says.
+    /// The text of its params, as received: a JSON object of the server's, to be shown to people
+    /// with care. For credentials `{url, reason, scopes, challenge}`, as `docs/auth.md` says.
     pub params: Arc<str>,
 }
 
@@ -120,8 +122,9 @@ impl ServerRequest {
 }
 
 impl ServerRequest {
-    /// The request as the text of one JSON object: `{kind, server, entry_index, generation, session, method, params}`. What a
-    /// request for credentials has not is null.
+    /// The request as the text of one JSON object:
+    /// `{kind, server, entry_index, generation, session, method, params}`. What a request for
+    /// credentials has not is null.
     pub fn to_json(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let ServerRequest { kind, server, entry_index, generation, session, method, params } = self;
@@ -181,8 +184,9 @@ impl Refusal {
         Refusal { code, message: message.into(), unfit: None }
     }
 
-    /// Of credentials that cannot be used, for whoever hands them over in the form of another language: which part of them is wrong, in
-    /// the words of that, and why. It is the host who is told.
+    /// Of credentials that cannot be used, for whoever hands them over in the form of another
+    /// language: which part of them is wrong, in the words of that, and why. It is the host who is
+    /// told.
     pub fn of_unfit(path: impl Into<Box<str>>, why: impl Into<String>) -> Refusal {
         let unfit = Some(path.into());
         Refusal { code: Refusal::INVALID_PARAMS, message: why.into(), unfit }
@@ -205,10 +209,12 @@ type Handler = Arc<dyn Fn(ServerRequest) -> Handling + Send + Sync>;
 
 /// The handlers of a pool or of a session, by what they answer.
 ///
-/// A handler runs on a thread of the library and must not block it; what takes long belongs into its future. The future is
-/// dropped when nobody waits for the answer any more: the server took the request back, the call that it belongs to ended, the
-/// session closed, the connection was lost, or the time for handlers (`handler_timeout`) passed. However it ends, it is dropped on a
-/// thread of its own, which may be after what it was for. A panic is a refusal, and one of that drop is logged.
+/// A handler runs on a thread of the library and must not block it; what takes long belongs into
+/// its future. The future is dropped when nobody waits for the answer any more: the server took the
+/// request back, the call that it belongs to ended, the session closed, the connection was lost, or
+/// the time for handlers (`handler_timeout`) passed. However it ends, it is dropped on a thread of
+/// its own, which may be after what it was for. A panic is a refusal, and one of that drop is
+/// logged.
 #[derive(Clone, Default)]
 pub struct Handlers {
     answering: [Option<Handler>; HandlerKind::ALL.len()],
@@ -235,8 +241,8 @@ impl Handlers {
         self
     }
 
-    /// With a receiver of the log messages of the servers: it gets the JSON text of each `log` event of the session, in order, on
-    /// a thread of the library, and must not block.
+    /// With a receiver of the log messages of the servers: it gets the JSON text of each `log`
+    /// event of the session, in order, on a thread of the library, and must not block.
     pub fn with_logging(mut self, receive: impl Fn(&str) + Send + Sync + 'static) -> Handlers {
         self.logging = Some(ProgressReceiver::new(receive));
         self
@@ -275,7 +281,8 @@ impl Handlers {
         self.answering[kind as usize].is_some()
     }
 
-    /// Begins to answer a request; `None` without a handler for it. A panic of the handler's is the caller's to contain.
+    /// Begins to answer a request; `None` without a handler for it. A panic of the handler's is the
+    /// caller's to contain.
     pub fn answer(&self, request: ServerRequest) -> Option<Handling> {
         let of = |kind: HandlerKind| self.answering[kind as usize].as_ref();
         let handler = match request.kind {
@@ -310,7 +317,8 @@ impl fmt::Debug for Handlers {
     }
 }
 
-/// The capabilities that a server is offered because handlers exist. It is part of a connection's identity (SPEC 1.2).
+/// The capabilities that a server is offered because handlers exist. It is part of a connection's
+/// identity (SPEC 1.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Offered(u8);
 
@@ -370,7 +378,8 @@ mod tests {
         assert!(tools.offered().number() < Offered::COUNT);
     }
 
-    /// SPEC 15.3: nothing is offered because of credentials, and the request for them names what there is.
+    /// SPEC 15.3: nothing is offered because of credentials, and the request for them names what
+    /// there is.
     #[test]
     fn credentials_are_asked_for_and_never_offered() {
         let handlers = Handlers::new().with(HandlerKind::Credentials, says("{}"));

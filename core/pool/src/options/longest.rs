@@ -1,12 +1,13 @@
-//! The longest times of options, for those that a host of Rust writes itself: in JSON a longer one is refused, here it counts as the
-//! longest.
+//! The longest times of options, for those that a host of Rust writes itself: in JSON a longer one
+//! is refused, here it counts as the longest.
 
 use std::time::Duration;
 
 use super::{PoolOptions, Reconnect};
 use crate::interface::{OptionKind, RETRY_DELAY_MS_MAX, Scope, options};
 
-/// These options with no time that is longer than its option takes in JSON, so that what is made of two of them is still a time of a clock.
+/// These options with no time that is longer than its option takes in JSON, so that what is made of
+/// two of them is still a time of a clock.
 pub fn within_bounds(mut options: PoolOptions) -> PoolOptions {
     let Reconnect { local_delays, remote_delays, breaker_window, healthy_after, revive, .. } =
         &mut options.reconnect;

@@ -41,7 +41,8 @@ pub use parse::roots_from_json;
 
 /// Options of a pool.
 ///
-/// A time has at most what its option takes in JSON (docs/reference/options.md): a longer one, `Duration::MAX` too, counts as that.
+/// A time has at most what its option takes in JSON (docs/reference/options.md): a longer one,
+/// `Duration::MAX` too, counts as that.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PoolOptions {
@@ -97,8 +98,9 @@ pub struct PoolOptions {
     pub excluded: Vec<String>,
     /// Patterns of the servers that may run, whatever gates are set later; `None` bounds nothing.
     pub launch_allowed: Option<Vec<String>>,
-    /// What becomes of a tool whose definition changed, whichever server has it. `None` is [`OnToolChange::Quarantine`] for servers that need
-    /// approval, and [`OnToolChange::Notify`] for the others.
+    /// What becomes of a tool whose definition changed, whichever server has it. `None` is
+    /// [`OnToolChange::Quarantine`] for servers that need approval, and [`OnToolChange::Notify`]
+    /// for the others.
     pub on_tool_change: Option<OnToolChange>,
     /// Who the host is, as servers are told; the library itself by default.
     pub client_info: Option<ClientInfo>,
@@ -108,11 +110,14 @@ pub struct PoolOptions {
     pub trusted: bool,
     /// The scopes whose servers may start in a workspace that is not trusted.
     pub untrusted_sources: Vec<Scope>,
-    /// Where what servers listed last is kept for the next process; in the platform's cache folder by default.
+    /// Where what servers listed last is kept for the next process; in the platform's cache folder
+    /// by default.
     pub cache: CatalogCache,
-    /// Where decisions about servers are kept: `memory`, or the whole path of a file; in the platform's state folder by default.
+    /// Where decisions about servers are kept: `memory`, or the whole path of a file; in the
+    /// platform's state folder by default.
     pub approvals: Option<String>,
-    /// Whether commands in the values of settings run; those of the project and the workspace never do.
+    /// Whether commands in the values of settings run; those of the project and the workspace never
+    /// do.
     pub commands: bool,
     /// The file that sign-ins are kept in, as a whole path; the memory alone by default.
     pub tokens: Option<String>,
@@ -122,8 +127,8 @@ pub struct PoolOptions {
     pub handlers: Handlers,
 }
 
-/// The most bytes of a [`status_file`](PoolOptions::status_file), for who writes it and who reads it: some hundred servers with all that
-/// is kept of their stderr, or thousands without.
+/// The most bytes of a [`status_file`](PoolOptions::status_file), for who writes it and who reads
+/// it: some hundred servers with all that is kept of their stderr, or thousands without.
 pub const STATUS_FILE_BYTES_MAX: usize = 16 << 20;
 
 /// What becomes of a tool whose definition changed (SPEC 7.6).
@@ -210,7 +215,8 @@ pub struct SessionOptions {
     pub filters: BTreeMap<String, Filter>,
     /// The trust mark per server name, on the session's own copy of the server's tools (SPEC 6.2).
     pub trust: BTreeMap<String, bool>,
-    /// Patterns per server name of the tools that are marked always-load, on the session's own copy.
+    /// Patterns per server name of the tools that are marked always-load, on the session's own
+    /// copy.
     pub always_load: BTreeMap<String, Vec<String>>,
     /// Which of the pool's configurations it goes by: the newest.
     pub follow: Follow,
@@ -218,7 +224,8 @@ pub struct SessionOptions {
     pub keep_for: Duration,
     /// Folders of its own that servers are told of, where the connection is its own (SPEC 15.2).
     pub roots: Vec<String>,
-    /// How grave log messages of its servers have to be to be heard; as each server has it by default.
+    /// How grave log messages of its servers have to be to be heard; as each server has it by
+    /// default.
     pub log_level: Option<LogLevel>,
     /// What answers the servers that it calls; the pool's where one is missing.
     pub handlers: Handlers,
@@ -255,7 +262,8 @@ pub enum Follow {
     /// The newest: it follows every change.
     #[default]
     Newest,
-    /// The one that there was when it was opened. The gates and the session's own servers are as of any other.
+    /// The one that there was when it was opened. The gates and the session's own servers are as of
+    /// any other.
     Opened,
 }
 
@@ -289,20 +297,23 @@ pub struct CallOptions {
     pub idle_timeout: Option<Duration>,
     /// Whether progress is asked for and delivered as `progress` events.
     pub progress: Progress,
-    /// `_meta` of the request: the text of a JSON object. A `progressToken` in it does not go out: the library has its own.
+    /// `_meta` of the request: the text of a JSON object. A `progressToken` in it does not go out:
+    /// the library has its own.
     pub meta: Option<String>,
     /// What is sent again after a loss.
     pub retry: Retry,
     /// Whether the call waits while the server is reconnecting, at most for its time in all.
     pub wait: bool,
-    /// The shape that a model was given the tool in: arguments that have other names there go to the server under its own. Of calls of
-    /// tools; others take no notice.
+    /// The shape that a model was given the tool in: arguments that have other names there go to
+    /// the server under its own. Of calls of tools; others take no notice.
     pub shape: Option<Shape>,
-    /// Whether a tool that the server does not list is asked of the server all the same: never one that the session is kept from (SPEC 5.2).
-    /// Of calls of tools by the server's own names; others take no notice.
+    /// Whether a tool that the server does not list is asked of the server all the same: never one
+    /// that the session is kept from (SPEC 5.2). Of calls of tools by the server's own names;
+    /// others take no notice.
     pub unlisted: bool,
-    /// Whether the thread that starts the call reads its answer itself: right after, by `Operation::read_here`. Of the functions that
-    /// start a call without a future; the others take no notice. Who forgets to read waits for milliseconds more.
+    /// Whether the thread that starts the call reads its answer itself: right after, by
+    /// `Operation::read_here`. Of the functions that start a call without a future; the others take
+    /// no notice. Who forgets to read waits for milliseconds more.
     pub reads_here: bool,
 }
 
@@ -314,7 +325,8 @@ pub enum Retry {
     Never,
     /// What was provably never sent.
     NotSent,
-    /// Also a call of a tool that is declared read-only or idempotent, by a session that trusts the server.
+    /// Also a call of a tool that is declared read-only or idempotent, by a session that trusts the
+    /// server.
     Safe,
 }
 
@@ -322,13 +334,15 @@ pub enum Retry {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct AcquireOptions {
-    /// How long this acquire waits; the connect's own time by default. Its end is `timeout` and gives the hold up. One that no
-    /// clock reaches has no end.
+    /// How long this acquire waits; the connect's own time by default. Its end is `timeout` and
+    /// gives the hold up. One that no clock reaches has no end.
     pub timeout: Option<Duration>,
-    /// The scope that a configuration given with it counts as: `session` by default; that of `project` or `workspace` needs the
-    /// approval and the trust that a file of it would need (SPEC 11.3).
+    /// The scope that a configuration given with it counts as: `session` by default; that of
+    /// `project` or `workspace` needs the approval and the trust that a file of it would need (SPEC
+    /// 11.3).
     pub origin: Option<Scope>,
-    /// How grave log messages of this server have to be to be heard by the session; as the session has it by default.
+    /// How grave log messages of this server have to be to be heard by the session; as the session
+    /// has it by default.
     pub log_level: Option<LogLevel>,
 }
 
@@ -348,7 +362,8 @@ pub struct SignInOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatusOptions {
-    /// Whether memory and processor time of the servers' processes are looked up, for which the table of all processes is read.
+    /// Whether memory and processor time of the servers' processes are looked up, for which the
+    /// table of all processes is read.
     pub processes: bool,
 }
 

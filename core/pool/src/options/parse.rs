@@ -125,8 +125,8 @@ impl GateLists {
     }
 }
 
-/// The time without progress must fit into the time in all (SPEC 4.2): one that is given is refused when it does
-/// not, the default is cut.
+/// The time without progress must fit into the time in all (SPEC 4.2): one that is given is refused
+/// when it does not, the default is cut.
 fn nested(given: &Given, name: &str, default: Duration, total: Duration) -> Result<Duration> {
     match given.duration(name) {
         Some(idle) if idle > total => Err(too_long(name)),
@@ -141,7 +141,8 @@ fn too_long(name: &str) -> crate::Error {
     wrong(name, &message)
 }
 
-/// A limit without a mode warns; a mode that needs a limit is refused without one, since it would keep nothing.
+/// A limit without a mode warns; a mode that needs a limit is refused without one, since it would
+/// keep nothing.
 fn budget(given: &Given) -> Result<Option<Budget>> {
     let mode = match given.text("mode").as_deref() {
         Some("off") => BudgetMode::Off,
@@ -299,8 +300,8 @@ impl CallOptions {
         options.with_times(given.duration("timeout_ms"), given.duration("idle_timeout_ms"))
     }
 
-    /// These options with a time in all and a time without progress; the rules are those of the options' JSON form, and the
-    /// second must fit into the first when both are given (SPEC 4.2).
+    /// These options with a time in all and a time without progress; the rules are those of the
+    /// options' JSON form, and the second must fit into the first when both are given (SPEC 4.2).
     ///
     /// # Errors
     /// `invalid_argument` with `detail.path`.

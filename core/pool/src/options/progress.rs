@@ -19,8 +19,8 @@ pub enum Progress {
 pub struct ProgressReceiver(Arc<dyn Fn(&str) + Send + Sync>);
 
 impl ProgressReceiver {
-    /// `receive` gets the JSON text of each `progress` event of the call, in the order of the wire and before the call's
-    /// end. It runs on a thread of the library and must not block.
+    /// `receive` gets the JSON text of each `progress` event of the call, in the order of the wire
+    /// and before the call's end. It runs on a thread of the library and must not block.
     pub fn new(receive: impl Fn(&str) + Send + Sync + 'static) -> ProgressReceiver {
         ProgressReceiver(Arc::new(receive))
     }

@@ -20,11 +20,13 @@ pub struct Reconnect {
     pub breaker_window: Duration,
     /// Health that forgives earlier attempts: 30 s.
     pub healthy_after: Duration,
-    /// Waits before each quiet attempt of what was given up and is still wanted, of which the last repeats: 1, 2, 4, 5 minutes.
+    /// Waits before each quiet attempt of what was given up and is still wanted, of which the last
+    /// repeats: 1, 2, 4, 5 minutes.
     pub revive: Vec<Duration>,
 }
 
-/// What a server's configuration says of how its lost connection comes back; the rest is the pool's.
+/// What a server's configuration says of how its lost connection comes back; the rest is the
+/// pool's.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerReconnect {

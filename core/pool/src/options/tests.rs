@@ -38,8 +38,8 @@ fn scopes() -> impl Iterator<Item = Scope> {
     SCOPES.iter().copied().filter(|scope| *scope != Scope::Server)
 }
 
-/// SPEC 16.5: no text and no members mean the defaults.
-/// SPEC 8.1: by default the first attempt is made at once, and what was given up is tried again for ever.
+/// SPEC 16.5: no text and no members mean the defaults. SPEC 8.1: by default the first attempt is
+/// made at once, and what was given up is tried again for ever.
 #[test]
 fn a_lost_server_is_tried_at_once_and_never_given_up_for_good() {
     let Reconnect { local_delays, remote_delays, revive, .. } = Reconnect::default();
@@ -244,7 +244,8 @@ fn options_of_operations_are_read() {
     assert_eq!(acquire.timeout, Some(Duration::from_millis(1)));
 }
 
-/// SPEC 16.5: an unknown option is named, with the one that was probably meant, however it was spelled.
+/// SPEC 16.5: an unknown option is named, with the one that was probably meant, however it was
+/// spelled.
 #[test]
 fn an_unknown_option_is_named_with_the_nearest() {
     let near = |text: &str| refused(PoolOptions::from_json(text));
@@ -379,7 +380,8 @@ fn value_for(kind: &OptionKind, random: &mut Random, right: bool) -> Value {
     }
 }
 
-/// Some options with right values. With `spoil`, one of them gets a wrong one, and its path is left there.
+/// Some options with right values. With `spoil`, one of them gets a wrong one, and its path is left
+/// there.
 fn object(
     rows: &[OptionRow],
     random: &mut Random,
@@ -410,7 +412,8 @@ fn object(
     Value::Object(out)
 }
 
-/// SPEC 16.5: 20,000 generated objects; right ones are taken, and of one wrong value the error names the place.
+/// SPEC 16.5: 20,000 generated objects; right ones are taken, and of one wrong value the error
+/// names the place.
 #[test]
 fn generated_options_are_taken_or_refused_by_path() {
     let mut random = Random::new(7);

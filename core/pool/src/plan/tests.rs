@@ -90,7 +90,8 @@ fn each_difference_has_its_list() {
     assert_eq!(plan.begins(), ["added", "new key", "own"]);
 }
 
-/// SPEC 13.3, 6.3: of the configuration, what a session sees is compared as it is written, and a description is not.
+/// SPEC 13.3, 6.3: of the configuration, what a session sees is compared as it is written, and a
+/// description is not.
 #[test]
 fn only_what_a_session_sees_is_reviewed() {
     let bare = written(json!({"command": "c"}));
@@ -109,7 +110,8 @@ fn only_what_a_session_sees_is_reviewed() {
     }
 }
 
-/// SPEC 6.2, 6.3: what a session's options state of that server is part of what it sees, and nothing else of them.
+/// SPEC 6.2, 6.3: what a session's options state of that server is part of what it sees, and
+/// nothing else of them.
 #[test]
 fn options_of_the_session_review_the_servers_that_they_name() {
     let bare = written(json!({"command": "c", "trust": true}));
@@ -128,8 +130,8 @@ fn options_of_the_session_review_the_servers_that_they_name() {
     }
 }
 
-/// SPEC 11.5, 12, 14.2: what a gate has ended, what runs by another decision, and what is to run otherwise is wanted anew,
-/// however little of its configuration has changed.
+/// SPEC 11.5, 12, 14.2: what a gate has ended, what runs by another decision, and what is to run
+/// otherwise is wanted anew, however little of its configuration has changed.
 #[test]
 fn what_was_asked_for_in_another_way_is_replaced() {
     let bare = command(1);
@@ -143,8 +145,8 @@ fn what_was_asked_for_in_another_way_is_replaced() {
     assert_eq!(between(&bare, &Written { lazy: true, ..bare.clone() }), "replaced");
 }
 
-/// SPEC 13.1, 13.2, I-11: 5,000 generated pairs: every name is in exactly one list, applying the plan gives the
-/// desired state, and planning again finds nothing to do.
+/// SPEC 13.1, 13.2, I-11: 5,000 generated pairs: every name is in exactly one list, applying the
+/// plan gives the desired state, and planning again finds nothing to do.
 #[test]
 fn plans_are_complete_and_idempotent() {
     let mut random = Random::new(23);

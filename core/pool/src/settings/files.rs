@@ -86,8 +86,8 @@ pub enum Root {
     Home,
     /// `$XDG_CONFIG_HOME`, or `.config` in the home.
     Config,
-    /// Where programs keep what they know: `$XDG_CONFIG_HOME` or `.config` on Linux, `Library/Application Support` on macOS,
-    /// `%APPDATA%` on Windows.
+    /// Where programs keep what they know: `$XDG_CONFIG_HOME` or `.config` on Linux,
+    /// `Library/Application Support` on macOS, `%APPDATA%` on Windows.
     Application,
     /// None: the path is the whole of it.
     Absolute,

@@ -1,4 +1,5 @@
-//! The products whose settings files are read, as a table: where their servers stand and what each field means.
+//! The products whose settings files are read, as a table: where their servers stand and what each
+//! field means.
 
 use super::syntax::Syntax;
 
@@ -6,7 +7,8 @@ use super::syntax::Syntax;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// The form that the pool itself takes, and whatever `mcpServers` map no product can be told from.
+    /// The form that the pool itself takes, and whatever `mcpServers` map no product can be told
+    /// from.
     Trunkline,
     /// Claude Code.
     ClaudeCode,
@@ -87,15 +89,19 @@ pub struct FormatRow {
     pub syntax: Syntax,
     /// Where its servers stand; the first that is there counts.
     pub containers: &'static [Container],
-    /// The fields that mean something else here than in the pool's own configuration, or that it does not have.
+    /// The fields that mean something else here than in the pool's own configuration, or that it
+    /// does not have.
     pub fields: &'static [FieldRow],
     /// Members of the outermost object that are its own, beside the containers.
     pub root: &'static [&'static str],
-    /// Whether its files hold settings of other kinds, so that an unknown member of the outermost object is no news.
+    /// Whether its files hold settings of other kinds, so that an unknown member of the outermost
+    /// object is no news.
     pub holds_more: bool,
-    /// Members of an entry that no other product writes, by which a `mcpServers` map of an unknown file is told.
+    /// Members of an entry that no other product writes, by which a `mcpServers` map of an unknown
+    /// file is told.
     pub marks: &'static [&'static str],
-    /// Words of `type` for what is part of the product itself and no server that anybody else could connect to.
+    /// Words of `type` for what is part of the product itself and no server that anybody else could
+    /// connect to.
     pub own_types: &'static [&'static str],
     /// What its values write instead of `${…}`.
     pub variables: Variables,
@@ -172,7 +178,8 @@ pub enum Meaning {
     Inherited,
     /// Names of variables whose values the host keeps as secrets.
     SecretNames,
-    /// An address, or `unix://` and the path of a socket, behind which the path of the address may follow as a fragment.
+    /// An address, or `unix://` and the path of a socket, behind which the path of the address may
+    /// follow as a fragment.
     SocketAddress,
     /// `true` is all tools and `false` none; else patterns of them.
     AlwaysLoad,
@@ -188,7 +195,8 @@ pub enum Meaning {
     ToolsUnlessEmpty,
     /// Lets tools run unasked: noted, and never granted by the file.
     Approval,
-    /// Says tool by tool, in `approval_mode`, which run unasked: noted, and never granted by the file.
+    /// Says tool by tool, in `approval_mode`, which run unasked: noted, and never granted by the
+    /// file.
     ToolModes,
     /// `true` keeps the server out until somebody has looked at it.
     Quarantine,
@@ -216,7 +224,8 @@ pub enum Unit {
 pub(super) const APPROVALS: &[&str] = &["trust", "autoApprove", "alwaysAllow"];
 
 impl FormatRow {
-    /// What becomes of the field of exactly that name, if it is not as in the pool's own configuration.
+    /// What becomes of the field of exactly that name, if it is not as in the pool's own
+    /// configuration.
     pub(super) fn meaning(&self, name: &str) -> Option<Meaning> {
         let row = self.fields.iter().find(|row| row.name == name).map(|row| row.meaning);
         row.or_else(|| APPROVALS.contains(&name).then_some(Meaning::Approval))

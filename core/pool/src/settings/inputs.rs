@@ -7,8 +7,8 @@ use super::syntax::{Content, Flaw, SyntaxNode};
 /// The most inputs of one file; what follows is left out.
 const INPUTS_MAX: usize = 1_000;
 
-/// Reads `inputs`. One that cannot be read is left out and told: a server that names it finds it undefined. To have `inputs` twice
-/// spoils the file.
+/// Reads `inputs`. One that cannot be read is left out and told: a server that names it finds it
+/// undefined. To have `inputs` twice spoils the file.
 pub(super) fn read(
     root: &SyntaxNode,
     inputs: &mut Vec<Input>,

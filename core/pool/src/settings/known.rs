@@ -104,7 +104,8 @@ const TELLING_NAMES: &[(&str, Format)] = &[
     ("mcporter.jsonc", Format::Mcporter),
 ];
 
-/// The files that products would read for a user and a workspace, whether they are there or not, in the order of the table.
+/// The files that products would read for a user and a workspace, whether they are there or not, in
+/// the order of the table.
 pub fn known_files(platform: Platform, folders: &Folders) -> Vec<KnownFile> {
     let rows = KNOWN_FILES.iter().filter(|row| row.platforms.contains(&platform));
     rows.filter_map(|row| {

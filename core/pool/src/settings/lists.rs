@@ -6,8 +6,8 @@ use super::source::Lists;
 use super::syntax::{Content, Flaw, SyntaxNode};
 use crate::json::joined;
 
-/// Reads the lists that stand in an object of the file. What cannot be read as a list spoils the file: a gate that is
-/// misread must not stand open.
+/// Reads the lists that stand in an object of the file. What cannot be read as a list spoils the
+/// file: a gate that is misread must not stand open.
 pub(super) fn read(
     format: Format,
     node: &SyntaxNode,

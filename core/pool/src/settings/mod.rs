@@ -1,9 +1,10 @@
 //! Settings files as products write them, read into what the pool can work with (SPEC 10.3).
 //!
-//! [`read`] takes the text of a file and its name and gives a [`Source`]: its servers, each as a [`Template`] in the
-//! pool's own terms with its variables unexpanded, or with an error that names the line, the column and the field; what the
-//! file says of which servers are let in and of what may run unasked; the inputs that it declares; and what was kept without
-//! effect. Nothing here expands a variable, looks up a program, grants anything or does IO: what comes out is for the
+//! [`read`] takes the text of a file and its name and gives a [`Source`]: its servers, each as a
+//! [`Template`] in the pool's own terms with its variables unexpanded, or with an error that names
+//! the line, the column and the field; what the file says of which servers are let in and of what
+//! may run unasked; the inputs that it declares; and what was kept without effect. Nothing here
+//! expands a variable, looks up a program, grants anything or does IO: what comes out is for the
 //! layers, the gates and the expansion to judge, in that order.
 //!
 //! ```
@@ -16,8 +17,8 @@
 //! # Ok::<(), trunkline_pool::Error>(())
 //! ```
 //!
-//! What a product writes is data: [`Format::row`] says where its servers stand and what each field means, and
-//! [`KNOWN_FILES`] where its files are. `docs/configuration.md` shows both tables.
+//! What a product writes is data: [`Format::row`] says where its servers stand and what each field
+//! means, and [`KNOWN_FILES`] where its files are. `docs/configuration.md` shows both tables.
 
 mod entry;
 mod files;

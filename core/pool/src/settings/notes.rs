@@ -1,4 +1,5 @@
-//! What a settings file says that configures nothing: what may run unasked, and what was kept without effect.
+//! What a settings file says that configures nothing: what may run unasked, and what was kept
+//! without effect.
 
 use super::position::Place;
 
@@ -51,7 +52,8 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// As far as is known, the product has no such member. It is kept, unless the pool's own form makes something of its name.
+    /// As far as is known, the product has no such member. It is kept, unless the pool's own form
+    /// makes something of its name.
     Unknown,
     /// The product has it, and it has no effect here. It is kept, as one that is unknown.
     NoEffect,
@@ -61,8 +63,8 @@ pub enum FindingKind {
     Quarantined,
     /// It cannot be read and is left out.
     Unreadable,
-    /// A path in it holds a control character, such as the tab that a `\\t` in the file is: a backslash that was meant as one has to be
-    /// doubled there.
+    /// A path in it holds a control character, such as the tab that a `\\t` in the file is: a
+    /// backslash that was meant as one has to be doubled there.
     ControlCharacter,
 }
 

@@ -8,8 +8,8 @@ use super::syntax::{SyntaxNode, leads_to};
 use crate::error::{Error, ErrorCode};
 use crate::text::escaped;
 
-/// Paths of one message that are retold, which is more than any names: one that holds a text of the file could have any
-/// number of backquotes.
+/// Paths of one message that are retold, which is more than any names: one that holds a text of the
+/// file could have any number of backquotes.
 const PATHS_TOLD_MAX: usize = 8;
 
 /// What an entry was read from: all that decides what it is read as.

@@ -8,7 +8,8 @@ use crate::error::Result;
 /// What stands for the path of a socket.
 const SOME_PATH: &str = "/variable";
 
-/// Parses a configuration, its variables standing for something that fits. The texts that it gives are those of the file.
+/// Parses a configuration, its variables standing for something that fits. The texts that it gives
+/// are those of the file.
 pub(super) fn parse(server: &str, configuration: &Map<String, Value>) -> Result<ServerSpec> {
     let mut masked = configuration.clone();
     let mut addresses = Vec::new();

@@ -19,8 +19,8 @@ impl Place {
     }
 }
 
-/// Where a part of a text stands now that stood elsewhere: as many lines further on, and where it shares its first line with what was
-/// put before it, as many characters.
+/// Where a part of a text stands now that stood elsewhere: as many lines further on, and where it
+/// shares its first line with what was put before it, as many characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shift {
     from: Place,
@@ -37,7 +37,8 @@ impl Shift {
         self.from == self.to
     }
 
-    /// Where a place of the part is. What an alias brings may stand before the part, so that the difference may be less than nothing.
+    /// Where a place of the part is. What an alias brings may stand before the part, so that the
+    /// difference may be less than nothing.
     pub(super) fn of(self, place: Place) -> Place {
         let Shift { from, to } = self;
         let moved = |at: usize, from: usize, to: usize| at.wrapping_sub(from).wrapping_add(to);
@@ -52,11 +53,13 @@ impl Shift {
 /// Finds the place of an offset without counting the lines anew each time.
 pub(super) struct Lines<'a> {
     text: &'a str,
-    /// Offsets in ascending order, each with its place: the beginning of each line, and stations in long lines.
+    /// Offsets in ascending order, each with its place: the beginning of each line, and stations in
+    /// long lines.
     stations: Vec<(usize, Place)>,
 }
 
-/// Bytes between two stations of one line: what is counted for one place, whatever the line's length.
+/// Bytes between two stations of one line: what is counted for one place, whatever the line's
+/// length.
 const STATION_BYTES: usize = 128;
 
 impl<'a> Lines<'a> {
@@ -82,7 +85,8 @@ impl<'a> Lines<'a> {
         Lines { text, stations }
     }
 
-    /// The place of a byte offset; one inside a character is that of the character, one past the end that of the end.
+    /// The place of a byte offset; one inside a character is that of the character, one past the
+    /// end that of the end.
     pub(super) fn place(&self, offset: usize) -> Place {
         let offset = offset.min(self.text.len());
         let after = self.stations.partition_point(|(station, _)| *station <= offset);

@@ -25,7 +25,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The workspace folder, for files that hold servers by project.
     pub workspace: Option<String>,
-    /// The folder of the project that the file belongs to, where that is not the workspace: its programs start there.
+    /// The folder of the project that the file belongs to, where that is not the workspace: its
+    /// programs start there.
     pub project: Option<String>,
 }
 
@@ -37,20 +38,20 @@ const SERVERS_MAX: usize = 10_000;
 
 /// Reads a settings file, given its text and its name.
 ///
-/// The name says the syntax, and together with the content whose file it is. Nothing is expanded, looked up or granted.
-/// A byte order mark at the start is dropped.
+/// The name says the syntax, and together with the content whose file it is. Nothing is expanded,
+/// looked up or granted. A byte order mark at the start is dropped.
 ///
 /// # Errors
-/// `invalid_config` when the file as a whole cannot be read, with `detail.source`, `path`, `line` and `column`. A bad entry
-/// is not such an error: it is in [`Server::template`].
+/// `invalid_config` when the file as a whole cannot be read, with `detail.source`, `path`, `line`
+/// and `column`. A bad entry is not such an error: it is in [`Server::template`].
 pub fn read(text: &str, file: &str, options: &ReadOptions) -> Result<Source> {
     read_again(text, file, options, &|_| None)
 }
 
 /// [`read`] of a file that may have been read before: it comes to the same, whatever was read then.
 ///
-/// `before` gives what was read for a server of that name. An entry that is written the same is not read anew, so that what a file with
-/// many servers costs is as much as changed.
+/// `before` gives what was read for a server of that name. An entry that is written the same is not
+/// read anew, so that what a file with many servers costs is as much as changed.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -146,7 +147,8 @@ impl SettingsReader<'_> {
         Ok(())
     }
 
-    /// Whether a value is the entry of a server, by the names on the way to it: what is damaged there costs that server alone.
+    /// Whether a value is the entry of a server, by the names on the way to it: what is damaged
+    /// there costs that server alone.
     fn is_entry(&self, way: &[&str], container: Option<Container>) -> bool {
         let is_of = |container: &Container, way: &[&str]| match container {
             Container::Map(names) | Container::List(names) => {
@@ -165,7 +167,8 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// The servers of one project in a file of the user. They stand above the user's own of the same name.
+    /// The servers of one project in a file of the user. They stand above the user's own of the
+    /// same name.
     fn project(&mut self, project: &SyntaxNode) -> Result<()> {
         let others = std::mem::take(&mut self.source.servers);
         if let Some(container) = self.container(project)? {
@@ -195,8 +198,8 @@ impl SettingsReader<'_> {
         self.error(flaw.place, &flaw.path, &format!("`{}` {}", flaw.path, flaw.sentence))
     }
 
-    /// The first of the format's containers that is there. One that is no container spoils the file, and so does one whose name
-    /// is there twice or miswritten.
+    /// The first of the format's containers that is there. One that is no container spoils the
+    /// file, and so does one whose name is there twice or miswritten.
     fn container(&self, root: &SyntaxNode) -> Result<Option<Container>> {
         let mut misfit = None;
         for container in self.format.row().containers {

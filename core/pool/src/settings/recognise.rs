@@ -5,7 +5,8 @@ use super::syntax::{Syntax, SyntaxNode};
 
 /// The format of a file whose name says nothing.
 ///
-/// A container that one product alone has settles it; a `mcpServers` map is told by fields that only one product writes.
+/// A container that one product alone has settles it; a `mcpServers` map is told by fields that
+/// only one product writes.
 pub(super) fn recognised(root: &SyntaxNode, syntax: Syntax) -> Format {
     let map = |name: &str| root.get(name).filter(|node| node.members().is_some());
     if map("mcp_servers").is_some() {

@@ -19,13 +19,16 @@ pub struct Source {
     pub syntax: Syntax,
     /// Its servers, in the order of the file. A bad entry spoils itself alone.
     pub servers: Vec<Server>,
-    /// Entries that are part of the product itself, such as its built-in extensions: nobody else could connect to them.
+    /// Entries that are part of the product itself, such as its built-in extensions: nobody else
+    /// could connect to them.
     pub skipped: Vec<Skipped>,
-    /// The inputs that it declares; a host is asked for them once a server that names one is admitted.
+    /// The inputs that it declares; a host is asked for them once a server that names one is
+    /// admitted.
     pub inputs: Vec<Input>,
     /// Which servers it lets in.
     pub lists: Lists,
-    /// What it says of tools or servers that may run unasked. Recorded for the host to see; it grants nothing.
+    /// What it says of tools or servers that may run unasked. Recorded for the host to see; it
+    /// grants nothing.
     pub approvals: Vec<Approval>,
     /// What was kept without effect or read other than it is written, [`FINDINGS_MAX`] at most.
     pub findings: Vec<Finding>,
@@ -42,7 +45,8 @@ pub struct Server {
     pub name: String,
     /// Where its entry begins.
     pub place: Place,
-    /// What it is, or what is wrong with it: `invalid_config` with `detail.source`, `path`, `line` and `column`.
+    /// What it is, or what is wrong with it: `invalid_config` with `detail.source`, `path`, `line`
+    /// and `column`.
     pub template: Result<Template>,
 }
 

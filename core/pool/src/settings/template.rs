@@ -13,9 +13,11 @@ use super::position::Place;
 use crate::config::ServerSpec;
 use crate::error::{Error, ErrorCode, Result};
 
-/// A server as a file describes it: in the pool's own terms, with its variables as they are written.
+/// A server as a file describes it: in the pool's own terms, with its variables as they are
+/// written.
 ///
-/// Two templates are equal when they mean the same, wherever and however they are written. `Debug` prints no value.
+/// Two templates are equal when they mean the same, wherever and however they are written. `Debug`
+/// prints no value.
 #[derive(Clone)]
 pub struct Template {
     meaning: Arc<TemplateMeaning>,
@@ -57,7 +59,8 @@ impl Template {
         Ok(Template { meaning, told: Arc::new(Told { provenance, notes, origin }) })
     }
 
-    /// What that entry would be read as, where it is written as the one that this was read from, wherever it stands now.
+    /// What that entry would be read as, where it is written as the one that this was read from,
+    /// wherever it stands now.
     pub(super) fn again(&self, entry: &WrittenEntry<'_>) -> Option<Template> {
         let shift = self.told.origin.moved_to(entry)?;
         if shift.is_none() {
@@ -88,7 +91,8 @@ impl Template {
         &self.meaning.spec
     }
 
-    /// The file of variables that join the environment, below what the entry itself sets; not read yet.
+    /// The file of variables that join the environment, below what the entry itself sets; not read
+    /// yet.
     pub fn env_file(&self) -> Option<&str> {
         self.meaning.env_file.as_deref()
     }
@@ -98,7 +102,8 @@ impl Template {
         self.meaning.reads_files
     }
 
-    /// This, in which texts may be what files say where they may in another: it is what became of that one.
+    /// This, in which texts may be what files say where they may in another: it is what became of
+    /// that one.
     #[must_use]
     pub fn made_of(self, other: &Template) -> Template {
         let Template { meaning, told } = self;
@@ -112,10 +117,11 @@ impl Template {
         Template { meaning: Arc::new(meaning), told }
     }
 
-    /// What it does. Where it stands and how it is written is apart: taken apart without `..`, so that a new field has to be put on
-    /// one side or the other.
+    /// What it does. Where it stands and how it is written is apart: taken apart without `..`, so
+    /// that a new field has to be put on one side or the other.
     pub(crate) fn behaviour(&self) -> (&ServerSpec, Option<&str>) {
-        // The specification is all of the configuration, parsed; where files are read, their paths are in it.
+        // The specification is all of the configuration, parsed; where files are read, their paths
+        // are in it.
         let Template { meaning, told: _ } = self;
         let TemplateMeaning { configuration: _, spec, env_file, reads_files: _ } = &**meaning;
         (spec, env_file.as_deref())
@@ -129,17 +135,20 @@ impl Template {
     /// The server from this template's configuration with its variables expanded.
     ///
     /// # Errors
-    /// `invalid_config` in the terms of the file, with `detail.source`, `path`, `line` and `column`.
+    /// `invalid_config` in the terms of the file, with `detail.source`, `path`, `line` and
+    /// `column`.
     pub fn spec_of(&self, expanded: &Map<String, Value>) -> Result<ServerSpec> {
         let parsed =
             ServerSpec::from_value(&self.told.origin.server, &Value::Object(expanded.clone()));
         parsed.map_err(|error| self.told.origin.retold(&error))
     }
 
-    /// The server from this template's configuration with only some of its variables expanded; it must not be connected to.
+    /// The server from this template's configuration with only some of its variables expanded; it
+    /// must not be connected to.
     ///
     /// # Errors
-    /// As those of [`spec_of`](Template::spec_of), as far as the variables that are left let it be told.
+    /// As those of [`spec_of`](Template::spec_of), as far as the variables that are left let it be
+    /// told.
     pub(crate) fn looked_up(&self, looked_up: &Map<String, Value>) -> Result<ServerSpec> {
         let parsed = placeholders::parse(&self.told.origin.server, looked_up);
         parsed.map_err(|error| self.told.origin.retold(&error))

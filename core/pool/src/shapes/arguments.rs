@@ -1,7 +1,7 @@
 //! Names of arguments that a target refuses: others in their place, and the way back.
 //!
-//! 1. A name in place of another depends on that other alone, but for a clash of hashes: it stays the same when the schema
-//!    changes, and never comes to mean another argument.
+//! 1. A name in place of another depends on that other alone, but for a clash of hashes: it stays
+//!    the same when the schema changes, and never comes to mean another argument.
 //! 2. Only the names at the top are looked at by any target: those within arguments stay.
 
 use std::borrow::Cow;
@@ -43,11 +43,12 @@ impl ArgumentNames {
         self.0.iter().map(|(shaped, own)| (&**shaped, &**own))
     }
 
-    /// Arguments as the server names them, of the text of an object. Values stay byte for byte; a name that is the server's own, or nobody's,
-    /// stays too.
+    /// Arguments as the server names them, of the text of an object. Values stay byte for byte; a
+    /// name that is the server's own, or nobody's, stays too.
     ///
     /// # Errors
-    /// `invalid_argument` with the path `arguments` when one argument is there under both of its names.
+    /// `invalid_argument` with the path `arguments` when one argument is there under both of its
+    /// names.
     pub fn back<'a>(&self, arguments: &'a str) -> Result<Cow<'a, str>> {
         if self.0.is_empty() {
             return Ok(Cow::Borrowed(arguments));
@@ -71,7 +72,8 @@ impl ArgumentNames {
     }
 }
 
-/// Whether one of these arguments has a name as they are given in place of others. Nearly none has, which spares a call the look at the schema.
+/// Whether one of these arguments has a name as they are given in place of others. Nearly none has,
+/// which spares a call the look at the schema.
 pub(super) fn may_be_renamed(arguments: &str) -> bool {
     let ends_with_hash = |name: &str| {
         let end = name.as_bytes().rsplit(|byte| *byte == b'_').next().unwrap_or_default();
@@ -82,7 +84,8 @@ pub(super) fn may_be_renamed(arguments: &str) -> bool {
     members(arguments).is_ok_and(|given| given.iter().any(|(name, _)| ends_with_hash(name)))
 }
 
-/// Gives the arguments whose names Anthropic refuses others. Each says by its title what it is called, unless it has one.
+/// Gives the arguments whose names Anthropic refuses others. Each says by its title what it is
+/// called, unless it has one.
 pub(super) fn renamed(
     schema: &mut Map<String, Value>,
     left_out: &mut Vec<LeftOut>,
@@ -166,7 +169,8 @@ fn rename_mentions(schema: &mut Map<String, Value>, by_own: &BTreeMap<String, St
     }
 }
 
-/// What says something of a renamed argument in another way says it of nothing any more, and may refuse the new name.
+/// What says something of a renamed argument in another way says it of nothing any more, and may
+/// refuse the new name.
 fn leave_out_what_mentions(
     schema: &mut Map<String, Value>,
     by_own: &BTreeMap<String, String>,

@@ -21,7 +21,8 @@ pub(super) fn inner(schema: &Map<String, Value>) -> impl Iterator<Item = &Value>
     })
 }
 
-/// The same, to be changed: `each` gets the way to a schema, which is a JSON pointer, and the schema.
+/// The same, to be changed: `each` gets the way to a schema, which is a JSON pointer, and the
+/// schema.
 pub(super) fn each_inner(
     schema: &mut Map<String, Value>,
     path: &str,

@@ -1,9 +1,11 @@
-//! Schemas without what fits no keyword: what the lenient pass (SPEC 18.2) leaves in them, since it would be missed without a word.
+//! Schemas without what fits no keyword: what the lenient pass (SPEC 18.2) leaves in them, since it
+//! would be missed without a word.
 //!
 //! Only schemas are looked at: what `const`, `enum`, `default` and `examples` hold stays as it is.
 //!
-//! [`crate::lenient`] is another pass: it feeds readers, keeps in a schema what it does not understand, and leaves out a parameter whose
-//! schema is null. Here that one keeps its name, and what fits nothing is taken out and told.
+//! [`crate::lenient`] is another pass: it feeds readers, keeps in a schema what it does not
+//! understand, and leaves out a parameter whose schema is null. Here that one keeps its name, and
+//! what fits nothing is taken out and told.
 
 use serde_json::{Map, Value, json};
 
@@ -13,8 +15,8 @@ use super::keywords::{Takes, below, each_inner, takes};
 /// The types that there are.
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/// Puts a schema right that went through the pass, at every depth. What fits nothing is taken out, which makes the schema wider, and
-/// written down.
+/// Puts a schema right that went through the pass, at every depth. What fits nothing is taken out,
+/// which makes the schema wider, and written down.
 pub(super) fn put_right(
     schema: &mut Map<String, Value>,
     path: &str,
@@ -47,7 +49,8 @@ pub(super) fn put_right(
     changed
 }
 
-/// What stands where a schema belongs. Beside names of parameters it stays, as one that takes anything, so that the name does.
+/// What stands where a schema belongs. Beside names of parameters it stays, as one that takes
+/// anything, so that the name does.
 fn as_schema(path: &str, value: &mut Value, left_out: &mut Vec<LeftOut>) -> bool {
     match value {
         Value::Object(_) | Value::Bool(_) => return false,

@@ -9,10 +9,13 @@
 //! | `gemini` | `{name, description, parametersJsonSchema}` |
 //! | `any` | its definition, under its exposed name, with a schema that each of these APIs takes |
 //!
-//! 1. A schema stays as the server wrote it, byte for byte, but for what the lenient pass reads otherwise (SPEC 18.2) and what the target
-//!    refuses: one refused tool would fail the whole request of a host, and so all its other tools.
-//! 2. What is taken out makes the schema wider, never narrower: the server checks the arguments itself.
-//! 3. An argument whose name the target refuses has another one there, and [`ArgumentNames::back`] is the way back.
+//! 1. A schema stays as the server wrote it, byte for byte, but for what the lenient pass reads
+//!    otherwise (SPEC 18.2) and what the target refuses: one refused tool would fail the whole
+//!    request of a host, and so all its other tools.
+//! 2. What is taken out makes the schema wider, never narrower: the server checks the arguments
+//!    itself.
+//! 3. An argument whose name the target refuses has another one there, and [`ArgumentNames::back`]
+//!    is the way back.
 //! 4. A reference that led somewhere leads there in what is made of it.
 //! 5. What cannot be expressed is left out, and [`Shape::fit`] says so.
 
@@ -51,7 +54,8 @@ pub enum Shape {
     Anthropic,
     /// As Gemini's function declarations.
     Gemini,
-    /// As each of these APIs takes their schemas, for who does not know which it will be; otherwise as the protocol lists them.
+    /// As each of these APIs takes their schemas, for who does not know which it will be; otherwise
+    /// as the protocol lists them.
     Any,
 }
 
@@ -138,7 +142,8 @@ impl Shape {
         })
     }
 
-    /// One tool in this shape, as JSON text: its exposed name, and its definition, which a catalog accepted.
+    /// One tool in this shape, as JSON text: its exposed name, and its definition, which a catalog
+    /// accepted.
     pub fn tool(self, name: &str, definition: &str) -> String {
         let read = self.read(definition);
         let Ok(members) = members(&read) else {
@@ -162,7 +167,8 @@ impl Shape {
         self.declared(name, description, &fitted)
     }
 
-    /// A definition as this shape is made of it: through the lenient pass, but for the protocol's own.
+    /// A definition as this shape is made of it: through the lenient pass, but for the protocol's
+    /// own.
     fn read(self, definition: &str) -> Cow<'_, str> {
         match self {
             Shape::Mcp => Cow::Borrowed(definition),
@@ -178,7 +184,8 @@ impl Shape {
         Fit { names: fitted.names, left_out: fitted.left_out }
     }
 
-    /// Arguments as a model that was given the tool in this shape names them, as the server names them: those of its definition.
+    /// Arguments as a model that was given the tool in this shape names them, as the server names
+    /// them: those of its definition.
     ///
     /// # Errors
     /// Those of [`ArgumentNames::back`].

@@ -1,8 +1,11 @@
-//! References within a schema: each that leads somewhere before a schema is fitted leads there afterwards.
+//! References within a schema: each that leads somewhere before a schema is fitted leads there
+//! afterwards.
 //!
-//! 1. A reference to the whole document (`#`), to a place in it (`#/$defs/A`, percent-encoded or not) or to an anchor (`#node`) counts, and so
-//!    do those that begin with the document's own `$id`.
-//! 2. What a reference leads to, and was taken out or renamed, is put beside the definitions under a name of its own.
+//! 1. A reference to the whole document (`#`), to a place in it (`#/$defs/A`, percent-encoded or
+//!    not) or to an anchor (`#node`) counts, and so do those that begin with the document's own
+//!    `$id`.
+//! 2. What a reference leads to, and was taken out or renamed, is put beside the definitions under
+//!    a name of its own.
 //! 3. A part of the schema with an `$id` of its own is a document of its own: its references stay.
 
 use std::collections::{HashMap, VecDeque};
@@ -12,8 +15,8 @@ use serde_json::{Map, Value, json};
 use super::LeftOut;
 use super::keywords::{below, each_inner, inner};
 
-/// How many parts are put beside the definitions for one tool. References beyond that are taken out, which bounds what a hostile schema
-/// can grow to.
+/// How many parts are put beside the definitions for one tool. References beyond that are taken
+/// out, which bounds what a hostile schema can grow to.
 const MOVED_MAX: usize = 64;
 
 /// The keywords that refer.
@@ -85,7 +88,8 @@ impl<'a> Targets<'a> {
     }
 }
 
-/// Takes out the references that lead nowhere: a request with one of them is refused, with all its tools.
+/// Takes out the references that lead nowhere: a request with one of them is refused, with all its
+/// tools.
 pub(super) fn without_dangling(
     schema: &mut Map<String, Value>,
     left_out: &mut Vec<LeftOut>,
@@ -142,8 +146,8 @@ fn each_reference(
     });
 }
 
-/// Lets what led somewhere in `whole` lead there in `schema`, which was made of it. `is_other` says that the schema as a whole takes other
-/// arguments than it did.
+/// Lets what led somewhere in `whole` lead there in `schema`, which was made of it. `is_other` says
+/// that the schema as a whole takes other arguments than it did.
 pub(super) fn kept(
     schema: &mut Map<String, Value>,
     whole: &Value,

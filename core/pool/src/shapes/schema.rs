@@ -34,7 +34,8 @@ pub(super) struct Fitted {
 
 /// Fits a schema that went through the lenient pass.
 ///
-/// One that serde_json cannot read becomes that of any object: a host's own reader would fail on it too, and on all other tools with it.
+/// One that serde_json cannot read becomes that of any object: a host's own reader would fail on it
+/// too, and on all other tools with it.
 pub(super) fn fitted(shape: Shape, written: &str) -> Fitted {
     if shape == Shape::Mcp {
         return Fitted { text: written.to_owned(), ..Fitted::default() };
@@ -100,8 +101,8 @@ fn as_object(schema: &mut Map<String, Value>) -> bool {
     !is_one || !has_properties
 }
 
-/// Writes each schema that is `true` or `false` as an object. What compatible servers read has no place for another; they know both
-/// where it is said what may stand beside the rest.
+/// Writes each schema that is `true` or `false` as an object. What compatible servers read has no
+/// place for another; they know both where it is said what may stand beside the rest.
 fn without_booleans(schema: &mut Map<String, Value>) -> bool {
     let mut changed = false;
     each_inner(schema, "", &mut |path, inner| match inner {

@@ -1,4 +1,5 @@
-//! The top of a schema as an object whose arguments can be seen there, wherever the schema says what they are.
+//! The top of a schema as an object whose arguments can be seen there, wherever the schema says
+//! what they are.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -7,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::LeftOut;
 use super::references::{REFERRING, Targets};
 
-/// In how many ways branches may say what a property is. In more than that they say nothing, which bounds the work on a hostile
-/// schema.
+/// In how many ways branches may say what a property is. In more than that they say nothing, which
+/// bounds the work on a hostile schema.
 const WAYS_MAX: usize = 16;
 
 /// Branches of a schema.
@@ -29,8 +30,9 @@ pub(super) enum Branches {
     Go,
 }
 
-/// Puts what a reference and branches at the top say of arguments beside the schema's own, which go first: what several say in
-/// several ways, as one of these. What each way through them requires is required.
+/// Puts what a reference and branches at the top say of arguments beside the schema's own, which go
+/// first: what several say in several ways, as one of these. What each way through them requires is
+/// required.
 pub(super) fn surface(
     schema: &mut Map<String, Value>,
     branches: Branches,

@@ -96,7 +96,8 @@ impl PoolState {
     /// Begins an attempt as soon as nothing of the last one is left and there is a process slot for
     /// it.
     ///
-    /// The caller has seen that there is no [obstacle](Self::obstacle), or the entry has its place still.
+    /// The caller has seen that there is no [obstacle](Self::obstacle), or the entry has its place
+    /// still.
     pub(super) fn attempt(&mut self, id: EntryId, why: Why, out: &mut Vec<Effect>) {
         self.raise_generation(id);
         let Some(entry) = self.entries.get(id) else {

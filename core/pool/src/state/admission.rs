@@ -1,12 +1,14 @@
 //! What may begin: the gates, the budget and the limits, asked in one place (SPEC 4.1, 11.5).
 //!
-//! Two questions are asked. [`obstacle`](PoolState::obstacle) is asked before something that does not run takes a place,
-//! so that whoever asked gets a typed answer. [`admit`](PoolState::admit) is asked at the very moment of a `Connect`,
-//! whatever led there (a first connect, a retry, a restart, a fresh attempt, a wait that is over), and its answer is the
-//! only thing that a `Connect` can be made of.
+//! Two questions are asked. [`obstacle`](PoolState::obstacle) is asked before something that does
+//! not run takes a place, so that whoever asked gets a typed answer. [`admit`](PoolState::admit) is
+//! asked at the very moment of a `Connect`, whatever led there (a first connect, a retry, a
+//! restart, a fresh attempt, a wait that is over), and its answer is the only thing that a
+//! `Connect` can be made of.
 //!
-//! A name has a gate, and so has a key: a name is shut by lists, a key because of the configuration that it stands for. Both
-//! have to be open. A gate that is set to what it was changes nothing, and what no gate was set for is open.
+//! A name has a gate, and so has a key: a name is shut by lists, a key because of the configuration
+//! that it stands for. Both have to be open. A gate that is set to what it was changes nothing, and
+//! what no gate was set for is open.
 
 use super::PoolState;
 use super::ask::Ask;
@@ -78,7 +80,8 @@ impl PoolState {
         self.shut_keys.get(key).map_or(Gate::Open, |why| Gate::Shut(*why))
     }
 
-    /// What keeps a new entry of a server, or with `entry` one that has failed, from its next attempt.
+    /// What keeps a new entry of a server, or with `entry` one that has failed, from its next
+    /// attempt.
     pub(super) fn obstacle(
         &self,
         (server, key): (ServerId, KeyId),
@@ -105,7 +108,8 @@ impl PoolState {
         }
     }
 
-    /// What keeps an acquire or a wish from what it asks for. What there is already, or is refused for other reasons, has no obstacle.
+    /// What keeps an acquire or a wish from what it asks for. What there is already, or is refused
+    /// for other reasons, has no obstacle.
     pub(super) fn obstacle_of_ask(&self, ask: &Ask) -> Option<Obstacle> {
         let entry = self.keys.get(&ask.key).and_then(|id| self.entries.get(*id));
         let Some(entry) = entry else {

@@ -28,7 +28,8 @@ pub struct Ask {
     pub family: Family,
     /// Whether the connection is the pool's or the session's own.
     pub share: Share,
-    /// How a lost connection comes back, where that is not the pool's way. The newest ask of a key decides.
+    /// How a lost connection comes back, where that is not the pool's way. The newest ask of a key
+    /// decides.
     pub reconnect: Option<Arc<Reconnect>>,
 }
 
@@ -49,5 +50,6 @@ pub(super) struct End {
     pub(super) how: CloseMode,
 }
 
-/// There is nothing to be patient for: the calls had the drain delay to finish, or nobody may make one any more.
+/// There is nothing to be patient for: the calls had the drain delay to finish, or nobody may make
+/// one any more.
 pub(super) const NOW: CloseMode = CloseMode::Now;

@@ -1,7 +1,9 @@
-//! Servers that want credentials: they are tried once with each that there are (SPEC 3.2, 8.4, 15.3).
+//! Servers that want credentials: they are tried once with each that there are (SPEC 3.2, 8.4,
+//! 15.3).
 //!
-//! The reducer knows nothing of credentials but that an entry has others than before. An entry that lacks them stays, so that
-//! nobody who asks again causes another attempt; while nobody holds it, for the idle cap at most.
+//! The reducer knows nothing of credentials but that an entry has others than before. An entry that
+//! lacks them stays, so that nobody who asks again causes another attempt; while nobody holds it,
+//! for the idle cap at most.
 
 use super::ask::{End, NOW};
 use super::effects::reason;
@@ -13,8 +15,9 @@ use crate::error::Error;
 use crate::ids::{EntryId, ServerId};
 
 impl PoolState {
-    /// There are others now for these entries: whoever holds one that lacked them gets it back by one attempt, as soon as there is
-    /// room for it; what has none is refused until then. What stands is listed again, since lists may depend on who asks.
+    /// There are others now for these entries: whoever holds one that lacked them gets it back by
+    /// one attempt, as soon as there is room for it; what has none is refused until then. What
+    /// stands is listed again, since lists may depend on who asks.
     pub(super) fn credentials_changed(&mut self, entries: &[EntryId], out: &mut Vec<Effect>) {
         if self.closing.is_some() {
             return;
@@ -46,8 +49,8 @@ impl PoolState {
         }
     }
 
-    /// Makes the attempts that are owed to those who hold something, as far as there is room. There are as many as there were sign-ins
-    /// without room.
+    /// Makes the attempts that are owed to those who hold something, as far as there is room. There
+    /// are as many as there were sign-ins without room.
     pub(super) fn fill_owed(&mut self, out: &mut Vec<Effect>) {
         while let Some(id) = self.next_owed() {
             self.attempt(id, Why::Fresh, out);
@@ -62,7 +65,8 @@ impl PoolState {
         self.owed.iter().copied().find(has_room)
     }
 
-    /// An attempt ended for lack of credentials, and nothing of it is left. With others that came meanwhile it is made again.
+    /// An attempt ended for lack of credentials, and nothing of it is left. With others that came
+    /// meanwhile it is made again.
     pub(super) fn lacked_credentials(
         &mut self,
         id: EntryId,
@@ -81,7 +85,8 @@ impl PoolState {
         }
     }
 
-    /// Leaves an entry waiting for credentials. `first` is what the holders are told before anything that follows from it.
+    /// Leaves an entry waiting for credentials. `first` is what the holders are told before
+    /// anything that follows from it.
     pub(super) fn unauthorize(
         &mut self,
         id: EntryId,
@@ -108,7 +113,8 @@ impl PoolState {
         out.push(Effect::Notify { audience: Audience::Pool, notice });
     }
 
-    /// The last holder of an entry without credentials is gone: it stays for a while, so that whoever asks next is answered.
+    /// The last holder of an entry without credentials is gone: it stays for a while, so that
+    /// whoever asks next is answered.
     pub(super) fn keep_unauthorized(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let cap = self.options.idle_cap;
         if cap.is_zero() {
@@ -118,7 +124,8 @@ impl PoolState {
         self.place(id, Phase::Unauthorized { until: Some(self.now.after(cap)) }, wire);
     }
 
-    /// An entry of the name that nobody holds and that lacks credentials: it never keeps another from its place.
+    /// An entry of the name that nobody holds and that lacks credentials: it never keeps another
+    /// from its place.
     pub(super) fn may_make_way(&self, server: ServerId) -> Option<EntryId> {
         let entries = self.names.get(server)?.entries.values().copied();
         let idles = |id: &EntryId| {

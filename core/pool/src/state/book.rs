@@ -122,7 +122,8 @@ impl PoolState {
         }
     }
 
-    /// Begins the attempt that a connecting entry wants: the one place where a `Connect` is made (S-04).
+    /// Begins the attempt that a connecting entry wants: the one place where a `Connect` is made
+    /// (S-04).
     pub(super) fn open_wire(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some((server, key)) = self.entries.get(id).map(|entry| (entry.server, entry.key))
         else {

@@ -1,9 +1,10 @@
 //! The budget: how many servers run, counted by name (SPEC 9.5).
 //!
-//! A name has a *place* in the budget while any entry of it is spawning, active, draining, reconnecting or dying. It is
-//! *live* when something of it runs that has been connected, or that is dying; otherwise it only has its place
-//! *reserved*: it is connecting, or waits for its next attempt. It is *leaving* when all that has a place is dying or
-//! over, so that the place comes back for certain unless somebody asks for the name again.
+//! A name has a *place* in the budget while any entry of it is spawning, active, draining,
+//! reconnecting or dying. It is *live* when something of it runs that has been connected, or that
+//! is dying; otherwise it only has its place *reserved*: it is connecting, or waits for its next
+//! attempt. It is *leaving* when all that has a place is dying or over, so that the place comes
+//! back for certain unless somebody asks for the name again.
 //!
 //! Everything here is derived from the entries; `invariants` counts again.
 
@@ -117,7 +118,8 @@ impl PoolState {
         refusals.push_back(BudgetRefusal { server, reason, at });
     }
 
-    /// Warns once when most of the budget is taken, and is ready to warn again when little of it is.
+    /// Warns once when most of the budget is taken, and is ready to warn again when little of it
+    /// is.
     pub(super) fn warn_of_budget(&mut self, out: &mut Vec<Effect>) {
         let Some(budget) = self.options.budget.filter(|budget| budget.mode != BudgetMode::Off)
         else {

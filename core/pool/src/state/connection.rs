@@ -149,7 +149,8 @@ impl PoolState {
         }
     }
 
-    /// An attempt that nobody wanted ended before it had begun. Whoever asked for it meanwhile gets another.
+    /// An attempt that nobody wanted ended before it had begun. Whoever asked for it meanwhile gets
+    /// another.
     fn unbegun(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
@@ -228,7 +229,8 @@ impl PoolState {
         let catalog = std::mem::take(&mut entry.catalog);
         entry.held = QuarantinedTools::default();
         let mut told = Vec::new();
-        // Whoever loses what it holds loses it to the end of the pool, or to a gate, and then lives on without its tools.
+        // Whoever loses what it holds loses it to the end of the pool, or to a gate, and then lives
+        // on without its tools.
         let to_gate = self.closing.is_none();
         if connected {
             let reason = if to_gate { LossReason::Gate } else { LossReason::Shutdown };

@@ -71,7 +71,8 @@ pub(super) enum Phase {
     Backoff { until: Moment },
     /// Given up until somebody asks, or until that moment, when it is tried quietly.
     Failed { until: Option<Moment> },
-    /// It wants other credentials than it was tried with. While nobody holds it, it ends at that moment.
+    /// It wants other credentials than it was tried with. While nobody holds it, it ends at that
+    /// moment.
     Unauthorized { until: Option<Moment> },
     /// Over. The record stays while something of it lives outside.
     Ended { reason: &'static str },
@@ -180,7 +181,8 @@ impl BudgetPlace {
     }
 }
 
-/// The credentials of an entry: how often there were others, and those that the last attempt began with.
+/// The credentials of an entry: how often there were others, and those that the last attempt began
+/// with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Credentials {
     newest: u64,

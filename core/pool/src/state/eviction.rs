@@ -8,7 +8,8 @@ use crate::gates::{Gate, GateReason};
 use crate::ids::{EntryId, KeyId, ServerId, Ticket};
 
 impl PoolState {
-    /// Sets gates of names and of keys. What is no longer admitted ends at once, and nobody waits for it any more.
+    /// Sets gates of names and of keys. What is no longer admitted ends at once, and nobody waits
+    /// for it any more.
     pub(super) fn set_gates(
         &mut self,
         names: Vec<(ServerId, Gate)>,
@@ -38,7 +39,8 @@ impl PoolState {
         self.refuse_shut_wishes(out);
     }
 
-    /// Nobody keeps these keys any more: their gates go with them, and their numbers may stand for others.
+    /// Nobody keeps these keys any more: their gates go with them, and their numbers may stand for
+    /// others.
     pub(super) fn forget_keys(&mut self, keys: &[KeyId]) {
         for &key in keys {
             debug_assert!(

@@ -23,8 +23,8 @@ fn asked_wait(error: &Error) -> Duration {
     error.retry_after().unwrap_or_default().min(ASKED_WAIT_MAX)
 }
 
-/// Whether what failed so may be well later without anybody's doing (SPEC 8.1): what a person has to mend is tried again when that person
-/// has done something.
+/// Whether what failed so may be well later without anybody's doing (SPEC 8.1): what a person has
+/// to mend is tried again when that person has done something.
 fn may_pass(error: &Error) -> bool {
     !matches!(
         error.code(),
@@ -138,8 +138,8 @@ impl PoolState {
         }
     }
 
-    /// Gives up on an entry until somebody asks, or a quiet attempt is due. One that nobody holds, and that no wish waits for, ends
-    /// instead: nothing is stored but the error.
+    /// Gives up on an entry until somebody asks, or a quiet attempt is due. One that nobody holds,
+    /// and that no wish waits for, ends instead: nothing is stored but the error.
     pub(super) fn fail(
         &mut self,
         id: EntryId,
@@ -164,7 +164,8 @@ impl PoolState {
         self.give_up(id, Phase::Failed { until }, (error, why), first, out);
     }
 
-    /// A quiet attempt is due: it is made where there is room for it, and else when the next one is.
+    /// A quiet attempt is due: it is made where there is room for it, and else when the next one
+    /// is.
     pub(super) fn revive(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
@@ -195,7 +196,8 @@ impl PoolState {
         self.announce(id, reason::CONNECT_FAILED, out);
     }
 
-    /// When a quiet attempt of an entry that has failed so is due; never, for what time does not mend.
+    /// When a quiet attempt of an entry that has failed so is due; never, for what time does not
+    /// mend.
     fn next_revival(&mut self, id: EntryId, error: &Error) -> Option<Moment> {
         let entry = self.entries.get_mut(id)?;
         let own = entry.reconnect.clone();
@@ -213,7 +215,8 @@ impl PoolState {
         !policy.revive.is_empty() && entry.error.as_ref().is_some_and(may_pass)
     }
 
-    /// Answers who waits for an entry that has failed. The wishes among them hear of it, and wait on for the next attempt.
+    /// Answers who waits for an entry that has failed. The wishes among them hear of it, and wait
+    /// on for the next attempt.
     fn refuse_or_postpone(&mut self, id: EntryId, error: &Error, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;

@@ -65,7 +65,8 @@ impl Health {
         self.tries = 0;
     }
 
-    /// Whether a session that was lost may be made anew at once: the server lives. Once only (SPEC 8.4).
+    /// Whether a session that was lost may be made anew at once: the server lives. Once only (SPEC
+    /// 8.4).
     pub(super) fn may_return_at_once(&mut self) -> bool {
         !std::mem::replace(&mut self.at_once, true)
     }

@@ -38,14 +38,15 @@
 //!    for one is outnumbered by entries that are over and still hold one, so that every wait ends.
 //! 7. The deadlines, the places of who waits and the counts equal those derived from the records.
 //! 8. While the pool drains no entry is anything but over.
-//! 9. Names with a place in the budget are at most its limit, where that is kept, and equal those that the entries claim.
-//!    Nobody waits for room while there is some.
+//! 9. Names with a place in the budget are at most its limit, where that is kept, and equal those
+//!    that the entries claim. Nobody waits for room while there is some.
 //! 10. No entry whose name or key is shut is anything but over, and nobody waits for one.
 //! 11. What is of an old configuration is restarted only while somebody holds or awaits it.
-//! 12. A first attempt without a wire waits for what it replaces or for a process slot, and what it replaces is hurried; nothing else
-//!     waits for that, and nobody waits for nothing.
+//! 12. A first attempt without a wire waits for what it replaces or for a process slot, and what it
+//!     replaces is hurried; nothing else waits for that, and nobody waits for nothing.
 //! 13. An attempt that nobody awaits was told to end if it has not begun.
-//! 14. What is held and lacks credentials while there are some that it was not tried with is noted, and nothing else; there is no room for it.
+//! 14. What is held and lacks credentials while there are some that it was not tried with is noted,
+//!     and nothing else; there is no room for it.
 
 mod acquire;
 mod admission;

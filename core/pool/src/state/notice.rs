@@ -49,7 +49,8 @@ pub enum Notice {
         before: Arc<Catalog>,
         /// The lists now.
         after: Arc<Catalog>,
-        /// The names that came, went and changed. A tool that comes back with another definition than it had has come and changed.
+        /// The names that came, went and changed. A tool that comes back with another definition
+        /// than it had has come and changed.
         difference: Arc<CatalogDifference>,
     },
     /// Tools are held back, because their definition is not the accepted one.

@@ -50,21 +50,22 @@ pub enum PoolInput {
     },
     /// A session wants a hold on the entry of a key. Answered by `Grant` or `Refuse`.
     Acquire(Ask),
-    /// What sessions want without insisting, all of one pass. Each is answered like an acquire; but one that the budget
-    /// or a limit has no room for is deferred, and begins when there is.
+    /// What sessions want without insisting, all of one pass. Each is answered like an acquire; but
+    /// one that the budget or a limit has no room for is deferred, and begins when there is.
     Want {
         /// The wishes, in the order in which they are to be served.
         asks: Vec<Ask>,
     },
-    /// Gates of some names and of some keys. Those of the others stay. What is no longer admitted by both of its gates ends.
+    /// Gates of some names and of some keys. Those of the others stay. What is no longer admitted
+    /// by both of its gates ends.
     SetGates {
         /// By name: what the lists say.
         names: Vec<(ServerId, Gate)>,
         /// By key: what is decided of a configuration.
         keys: Vec<(KeyId, Gate)>,
     },
-    /// Nobody keeps these keys any more: nothing waits for them, and nothing of them is left. Their gates are forgotten, and
-    /// their numbers may stand for others.
+    /// Nobody keeps these keys any more: nothing waits for them, and nothing of them is left. Their
+    /// gates are forgotten, and their numbers may stand for others.
     ForgetKeys {
         /// The keys.
         keys: Vec<KeyId>,
@@ -89,8 +90,8 @@ pub enum PoolInput {
         /// The entry index, or all of the name.
         index: Option<u32>,
     },
-    /// The pool's configuration changed. What of it is old is restarted for those only who hold or await it: any other restart
-    /// ends with `superseded`, under way or asked for later.
+    /// The pool's configuration changed. What of it is old is restarted for those only who hold or
+    /// await it: any other restart ends with `superseded`, under way or asked for later.
     Reconfigure {
         /// Entries of a configuration that was replaced, removed or switched off.
         outdated: Vec<EntryId>,
@@ -108,7 +109,8 @@ pub enum PoolInput {
         /// The digest of the definition that the host was shown.
         digest: [u8; 32],
     },
-    /// What was accepted of a server's tools before this pool saw them. Nothing follows from it, but for lists that are read later.
+    /// What was accepted of a server's tools before this pool saw them. Nothing follows from it,
+    /// but for lists that are read later.
     Recall {
         /// The configuration.
         configuration: Configuration,
@@ -126,7 +128,8 @@ pub enum PoolInput {
     },
     /// There are other credentials than before: the host signed in, or gave a token.
     CredentialsChanged {
-        /// The entries whose connections are made with them. An attempt that is begun later has the new ones anyway.
+        /// The entries whose connections are made with them. An attempt that is begun later has the
+        /// new ones anyway.
         entries: Vec<EntryId>,
     },
     /// A connection is negotiated and listed.
@@ -199,8 +202,9 @@ pub enum Effect {
         /// How much patience.
         how: CloseMode,
     },
-    /// Nobody wants an attempt any more. Answered by `Closed` with `Unbegun` if nothing of it has begun, which ends it; else by nothing,
-    /// and it goes on. There is one at most for each attempt.
+    /// Nobody wants an attempt any more. Answered by `Closed` with `Unbegun` if nothing of it has
+    /// begun, which ends it; else by nothing, and it goes on. There is one at most for each
+    /// attempt.
     Forgo {
         /// Which.
         connection: ConnectionId,
@@ -228,16 +232,16 @@ pub enum Effect {
         /// The entry that it holds.
         entry: EntryId,
     },
-    /// Tell who wished for something that there is no room for it now. The answer follows; until then the ticket is
-    /// open.
+    /// Tell who wished for something that there is no room for it now. The answer follows; until
+    /// then the ticket is open.
     Defer {
         /// The ticket.
         ticket: Ticket,
         /// What is in the way.
         error: Error,
     },
-    /// Tell who wished for something that its server failed, and is tried again unasked. The answer follows; until then the ticket
-    /// is open, and this may be told again.
+    /// Tell who wished for something that its server failed, and is tried again unasked. The answer
+    /// follows; until then the ticket is open, and this may be told again.
     Postpone {
         /// The ticket.
         ticket: Ticket,

@@ -1,8 +1,9 @@
 //! What becomes of tools whose definition changed (SPEC 7.6).
 //!
-//! What an entry publishes as its lists is what may be used. A tool that is held back is published beside them, so that it is in no view
-//! and in no call, and whoever holds the entry has been told of it. What is held back of a server without an entry is remembered with its
-//! configuration, and is accepted there.
+//! What an entry publishes as its lists is what may be used. A tool that is held back is published
+//! beside them, so that it is in no view and in no call, and whoever holds the entry has been told
+//! of it. What is held back of a server without an entry is remembered with its configuration, and
+//! is accepted there.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,8 +39,8 @@ enum AcceptanceResult {
 }
 
 impl PoolState {
-    /// Replaces what an entry lists by what the policy makes of new lists. What is newly held back, and what was listed before;
-    /// nothing when that is the same.
+    /// Replaces what an entry lists by what the policy makes of new lists. What is newly held back,
+    /// and what was listed before; nothing when that is the same.
     pub(super) fn take_lists(
         &mut self,
         id: EntryId,
@@ -61,7 +62,8 @@ impl PoolState {
         Some(News { before, newly_held, renewed })
     }
 
-    /// Tells the holders what became of the lists: first of tools that are held back, then of what came, went and changed.
+    /// Tells the holders what became of the lists: first of tools that are held back, then of what
+    /// came, went and changed.
     pub(super) fn tell_news(&self, id: EntryId, news: News, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
@@ -100,7 +102,8 @@ impl PoolState {
         self.accepted.usable(configuration, listed)
     }
 
-    /// What is held back of a server, whether or not it is connected: of the configuration whose lists were read last.
+    /// What is held back of a server, whether or not it is connected: of the configuration whose
+    /// lists were read last.
     pub fn held_of(&self, server: ServerId) -> QuarantinedTools {
         self.accepted.held_of(server)
     }
@@ -123,7 +126,8 @@ impl PoolState {
         }
     }
 
-    /// Accepts a definition at every entry of the server that lists it, and where it is remembered to be held back.
+    /// Accepts a definition at every entry of the server that lists it, and where it is remembered
+    /// to be held back.
     pub(super) fn accept_tool(&mut self, acceptance: Acceptance, out: &mut Vec<Effect>) {
         let ticket = acceptance.ticket;
         if self.closing.is_some() {

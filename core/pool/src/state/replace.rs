@@ -1,9 +1,11 @@
-//! Break before make: what is of an old configuration and of use to nobody has ended before another of its name begins
-//! (SPEC 13.1).
+//! Break before make: what is of an old configuration and of use to nobody has ended before another
+//! of its name begins (SPEC 13.1).
 //!
-//! An old entry is not taken away because it is old: it drains like any other, and whoever holds or awaits it keeps it, so that the
-//! new one comes beside it. It is the first attempt of a new entry that ends it, and that waits until nothing of it is left. What is
-//! over already is waited for as well, whatever ended it. While that attempt waits for a process slot, what is old is ended already.
+//! An old entry is not taken away because it is old: it drains like any other, and whoever holds or
+//! awaits it keeps it, so that the new one comes beside it. It is the first attempt of a new entry
+//! that ends it, and that waits until nothing of it is left. What is over already is waited for as
+//! well, whatever ended it. While that attempt waits for a process slot, what is old is ended
+//! already.
 
 use std::time::Duration;
 
@@ -15,12 +17,13 @@ use super::protocol::Effect;
 use super::terms::CloseMode;
 use crate::ids::{EntryId, Generation, ServerId};
 
-/// What the calls of a replaced connection have to finish, so that an edit is not held up by them: 5 s (SPEC 13.1, `replace_grace`).
+/// What the calls of a replaced connection have to finish, so that an edit is not held up by them:
+/// 5 s (SPEC 13.1, `replace_grace`).
 const REPLACE_GRACE: Duration = Duration::from_secs(5);
 
 impl PoolState {
-    /// Ends everything of a name that is of an old configuration and that nobody holds or awaits; what is ending already has no more
-    /// time for its calls than that.
+    /// Ends everything of a name that is of an old configuration and that nobody holds or awaits;
+    /// what is ending already has no more time for its calls than that.
     pub(super) fn end_replaced(&mut self, server: ServerId, out: &mut Vec<Effect>) {
         let Some(name) = self.names.get(server) else { return };
         let ending: Vec<EntryId> = name.replaced.iter().copied().collect();
@@ -54,8 +57,8 @@ impl PoolState {
         self.names.get(server).is_some_and(|name| !name.replaced.is_empty())
     }
 
-    /// What is over and still ending is of an old configuration, and stays so: whatever comes next waits for it, and what waits already
-    /// hurries it.
+    /// What is over and still ending is of an old configuration, and stays so: whatever comes next
+    /// waits for it, and what waits already hurries it.
     pub(super) fn note_replaced(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id).filter(|entry| entry.is_being_replaced()) else {
             return;
@@ -70,7 +73,8 @@ impl PoolState {
         }
     }
 
-    /// Whether a first attempt of a name is to begin, and waits for what it replaces, for a process slot or, as a wish, for room.
+    /// Whether a first attempt of a name is to begin, and waits for what it replaces, for a process
+    /// slot or, as a wish, for room.
     pub(super) fn is_to_be_replaced(&self, server: ServerId) -> bool {
         let Some(name) = self.names.get(server) else { return false };
         let mut entries = name.entries.values().filter_map(|id| self.entries.get(*id));

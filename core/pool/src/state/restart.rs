@@ -1,7 +1,8 @@
 //! Restart: every entry of a name, or one of them, gets a new incarnation (SPEC 9.1, 9.2).
 //!
-//! What is of an old configuration is restarted for those who hold or await it. With the last of them the restart is
-//! superseded: no process of a configuration that nobody has any more is begun, or kept.
+//! What is of an old configuration is restarted for those who hold or await it. With the last of
+//! them the restart is superseded: no process of a configuration that nobody has any more is begun,
+//! or kept.
 
 use std::time::Duration;
 
@@ -60,8 +61,9 @@ impl PoolState {
         self.report(ticket, None, out);
     }
 
-    /// Takes note of which entries are of an old configuration. What is restarted for nobody ends at once; the restart of what
-    /// is still wanted, when nobody wants it any more ([`settle`](Self::settle)).
+    /// Takes note of which entries are of an old configuration. What is restarted for nobody ends
+    /// at once; the restart of what is still wanted, when nobody wants it any more
+    /// ([`settle`](Self::settle)).
     pub(super) fn reconfigure(
         &mut self,
         outdated: &[EntryId],

@@ -142,7 +142,8 @@ impl PoolState {
         (lease, Some(session))
     }
 
-    /// Takes an entry that ends away from all its holders: the pool is draining, or a gate refuses the server.
+    /// Takes an entry that ends away from all its holders: the pool is draining, or a gate refuses
+    /// the server.
     pub(super) fn drop_holds(&mut self, id: EntryId) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;

@@ -120,8 +120,8 @@ impl PoolState {
         self.entries.get(id).map(|entry| entry.configuration())
     }
 
-    /// What is wrong with a server of which nothing is there: the limit that it waits for, else the last error of its name, also of
-    /// entries that are gone.
+    /// What is wrong with a server of which nothing is there: the limit that it waits for, else the
+    /// last error of its name, also of entries that are gone.
     pub fn last_error(&self, server: ServerId) -> Option<Error> {
         self.limit_of_wishes(server).or_else(|| self.names.get(server)?.last_error.clone())
     }

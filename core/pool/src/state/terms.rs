@@ -1,4 +1,5 @@
-//! The words of the reducer: what entries and connections are, how they end, and what is counted of them.
+//! The words of the reducer: what entries and connections are, how they end, and what is counted of
+//! them.
 
 use std::sync::Arc;
 

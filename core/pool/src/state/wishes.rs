@@ -1,5 +1,5 @@
-//! What sessions want without insisting: a wish that finds the budget or a limit used up is not refused for good. It waits, and
-//! begins when there is room (SPEC 9.5, 9.6).
+//! What sessions want without insisting: a wish that finds the budget or a limit used up is not
+//! refused for good. It waits, and begins when there is room (SPEC 9.5, 9.6).
 //!
 //! ```text
 //!   Want ──▶ room ──▶ as an acquire
@@ -8,9 +8,11 @@
 //! ```
 //!
 //! 1. Nobody waits for what could begin: room is filled within the step that makes it.
-//! 2. Names wait in the order in which they came; all wishes for a key begin together, since they need one place.
-//! 3. A name that the budget has no room for is told of as refused once for as long as it waits, and together with all others of the
-//!    same step. One that only waits for a dying name to be gone is not told of.
+//! 2. Names wait in the order in which they came; all wishes for a key begin together, since they
+//!    need one place.
+//! 3. A name that the budget has no room for is told of as refused once for as long as it waits,
+//!    and together with all others of the same step. One that only waits for a dying name to be
+//!    gone is not told of.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -83,7 +85,8 @@ impl PoolState {
         self.forget_if_nobody_waits(server);
     }
 
-    /// Ends what those who wait are to take the place of, once nobody holds it: its place may be all that they lack.
+    /// Ends what those who wait are to take the place of, once nobody holds it: its place may be
+    /// all that they lack.
     pub(super) fn end_replaced_by_wishes(&mut self, out: &mut Vec<Effect>) {
         let is_superseded = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::is_superseded);
         let has_some = |server: &ServerId| {
@@ -100,7 +103,8 @@ impl PoolState {
     /// Lets those begin who wait, as far as there is room.
     pub(super) fn fill_wishes(&mut self, out: &mut Vec<Effect>) {
         let mut first = 0;
-        // What was passed over seldom gets room by what begins: it is looked at again when no other is left.
+        // What was passed over seldom gets room by what begins: it is looked at again when no other
+        // is left.
         let next = |pool: &Self, first| {
             let again = || (first > 0).then(|| pool.next_to_begin(0)).flatten();
             pool.next_to_begin(first).or_else(again)

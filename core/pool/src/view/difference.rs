@@ -6,7 +6,8 @@ use crate::catalog::{Catalog, CatalogDifference, Item, NameChanges};
 impl<'a> CatalogView<'a> {
     /// From `before` to `after`, of which either may be nothing: a server that came or went.
     ///
-    /// A tool is changed when its definition or one of its marks is. Prompts and resources have no marks.
+    /// A tool is changed when its definition or one of its marks is. Prompts and resources have no
+    /// marks.
     pub fn difference(
         before: Option<CatalogView<'_>>,
         after: Option<CatalogView<'_>>,

@@ -1,7 +1,8 @@
 //! What a session makes of a server's catalog, without touching the connection (SPEC 6).
 //!
-//! A view is made of two parts: what the server's configuration states, and what the session's options state about the
-//! server. It is a value: two sessions have two, and another one takes its place whole.
+//! A view is made of two parts: what the server's configuration states, and what the session's
+//! options state about the server. It is a value: two sessions have two, and another one takes its
+//! place whole.
 
 mod difference;
 mod names;
@@ -40,7 +41,8 @@ pub struct View {
     pub always_load: Vec<String>,
     /// Who states those.
     pub always_load_by: ByWhom,
-    /// How the tools are exposed, where a pattern may be one of exposed names: nobody else pays for it.
+    /// How the tools are exposed, where a pattern may be one of exposed names: nobody else pays for
+    /// it.
     pub exposing: Option<Exposing>,
 }
 

@@ -44,8 +44,9 @@ fn literal(pattern: &str) -> &str {
 }
 
 impl Naming {
-    /// Whether a pattern is one of exposed names too. What tells them apart from own names has to stand before the first wildcard:
-    /// `*git*` says nothing of the server `git`, all of whose exposed names have that in them.
+    /// Whether a pattern is one of exposed names too. What tells them apart from own names has to
+    /// stand before the first wildcard: `*git*` says nothing of the server `git`, all of whose
+    /// exposed names have that in them.
     pub fn is_exposed_pattern(&self, pattern: &str) -> bool {
         self.has_marks_of_exposed(literal(pattern))
     }

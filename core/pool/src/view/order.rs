@@ -1,16 +1,19 @@
-//! The order in which a session's tools are listed (SPEC 6.6), kept so that what a host put before a model stays as it was.
+//! The order in which a session's tools are listed (SPEC 6.6), kept so that what a host put before
+//! a model stays as it was.
 //!
-//! 1. What is listed for the first time comes after all that was listed before it; what comes at one time is by exposed name.
+//! 1. What is listed for the first time comes after all that was listed before it; what comes at
+//!    one time is by exposed name.
 //! 2. What is listed again has the place that it had, whatever went and came in between.
-//! 3. So two lists of a session never disagree about the order of two tools that both hold, and a list to which only new
-//!    tools came begins with the list before.
+//! 3. So two lists of a session never disagree about the order of two tools that both hold, and a
+//!    list to which only new tools came begins with the list before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::naming::ToolName;
 
-/// How many tools that are gone have their places kept, beyond as many as are listed: a server that is switched off and on, or is
-/// a while away, finds its places again, and one that lists ever other names cannot fill the memory.
+/// How many tools that are gone have their places kept, beyond as many as are listed: a server that
+/// is switched off and on, or is a while away, finds its places again, and one that lists ever
+/// other names cannot fill the memory.
 const GONE_MAX: usize = 1000;
 
 /// The places of a session's tools.
@@ -21,7 +24,8 @@ pub struct Order {
 }
 
 impl Order {
-    /// Puts tools that are listed, all or a part of them, which come sorted by exposed name, in the session's order.
+    /// Puts tools that are listed, all or a part of them, which come sorted by exposed name, in the
+    /// session's order.
     pub fn arrange<T>(&mut self, listed: Vec<T>, tool: impl Fn(&T) -> ToolName) -> Vec<T> {
         let mut placed: Vec<(u64, T)> =
             listed.into_iter().map(|row| (self.place(tool(&row)), row)).collect();
@@ -85,7 +89,8 @@ mod tests {
         assert_eq!(arranged(&mut order, &["a/z", "b/x", "c/y"]), ["b/x", "c/y", "a/z"]);
     }
 
-    /// SPEC 6.6: whatever comes and goes, two lists agree about all that both hold, and new ones are behind the rest.
+    /// SPEC 6.6: whatever comes and goes, two lists agree about all that both hold, and new ones
+    /// are behind the rest.
     #[test]
     fn no_two_lists_disagree() {
         let mut random = Random::new(6);
@@ -109,7 +114,8 @@ mod tests {
         }
     }
 
-    /// SPEC 6.6: a part of a list that is arranged alone has the order that it has in the whole, and no other loses its place.
+    /// SPEC 6.6: a part of a list that is arranged alone has the order that it has in the whole,
+    /// and no other loses its place.
     #[test]
     fn a_part_takes_no_place_from_the_rest() {
         let mut order = Order::default();

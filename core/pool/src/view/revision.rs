@@ -1,8 +1,9 @@
 //! The numbers of a session's lists, which its events of change name too.
 //!
 //! 1. Two lists that differ have two numbers, and a later one has no smaller number.
-//! 2. A change that is told names a number that the list without it does not have, and that every list from then on has, or a
-//!    greater one. So a host that has a list of the number of an event, or a greater one, has what the event tells.
+//! 2. A change that is told names a number that the list without it does not have, and that every
+//!    list from then on has, or a greater one. So a host that has a list of the number of an event,
+//!    or a greater one, has what the event tells.
 
 /// The numbers of one list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +45,8 @@ impl Revision {
 mod tests {
     use super::*;
 
-    /// SPEC 7.4: a list that is made anew and is the same keeps its number, and another one has the next.
+    /// SPEC 7.4: a list that is made anew and is the same keeps its number, and another one has the
+    /// next.
     #[test]
     fn another_list_has_another_number() {
         let mut revision = Revision::default();
@@ -63,7 +65,8 @@ mod tests {
         assert_eq!(revision.of_change(), 3);
     }
 
-    /// SPEC 7.4: a list that had the change before it was told, or in which it was undone, has its number from then on.
+    /// SPEC 7.4: a list that had the change before it was told, or in which it was undone, has its
+    /// number from then on.
     #[test]
     fn a_list_is_never_behind_what_was_told() {
         let mut revision = Revision::default();

@@ -51,7 +51,8 @@ fn both_filters_must_admit() {
     assert!(view.admits("ab") && !view.admits("a") && !view.admits("b"));
 }
 
-/// SPEC 6.1, 6.2: filters of server and session add up, marks of the session replace those of the server.
+/// SPEC 6.1, 6.2: filters of server and session add up, marks of the session replace those of the
+/// server.
 #[test]
 fn the_sessions_word_on_marks_goes_first() {
     let spec = spec(json!({"command": "c", "exclude": ["x"], "trust": true, "always_load": ["a"]}));

@@ -1,5 +1,5 @@
-//! Patterns that describe nothing a server lists, and servers that nobody knows (SPEC 18.11): mostly slips of the hand, which
-//! would else let a tool through that somebody wanted kept away.
+//! Patterns that describe nothing a server lists, and servers that nobody knows (SPEC 18.11):
+//! mostly slips of the hand, which would else let a tool through that somebody wanted kept away.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,8 @@ pub struct UnknownServer {
 }
 
 impl View {
-    /// The patterns that match nothing of these lists. What is listed and was left out or held back counts as listed.
+    /// The patterns that match nothing of these lists. What is listed and was left out or held back
+    /// counts as listed.
     pub fn unmatched<'a>(
         &'a self,
         catalog: &'a Catalog,
@@ -216,7 +217,8 @@ mod tests {
         }
     }
 
-    /// SPEC 18.11: the same names hold for `include` and `always_load`, of the session and of the server's entry.
+    /// SPEC 18.11: the same names hold for `include` and `always_load`, of the session and of the
+    /// server's entry.
     #[test]
     fn every_filter_takes_both_names() {
         let (exposed, style) = (json!(["mcp__s__add(x)"]), NameStyle::McpServerTool);
@@ -235,7 +237,8 @@ mod tests {
         }
     }
 
-    /// SPEC 18.11: which patterns match nothing, and whose they are. What is malformed, held back or a prompt is listed.
+    /// SPEC 18.11: which patterns match nothing, and whose they are. What is malformed, held back
+    /// or a prompt is listed.
     #[test]
     fn what_matches_nothing_is_found() {
         let session = json!({

@@ -1,5 +1,6 @@
-//! Every order in which a task, waiters, event loops, a caller that does not read and a server can take their steps (invariants of
-//! `reader_role`). One step is what happens under one lock, as `core/src/transport/stdio/reader_role.rs` takes them.
+//! Every order in which a task, waiters, event loops, a caller that does not read and a server can
+//! take their steps (invariants of `reader_role`). One step is what happens under one lock, as
+//! `core/src/transport/stdio/reader_role.rs` takes them.
 
 mod loops;
 mod world;

@@ -1,4 +1,5 @@
-//! The reference pages of `docs/reference` are written from the registry and the tables of settings files, and are current.
+//! The reference pages of `docs/reference` are written from the registry and the tables of settings
+//! files, and are current.
 //!
 //! `UPDATE_REFERENCE=1 cargo test -p trunkline-pool --test reference` writes them anew.
 

@@ -72,7 +72,8 @@ fn a_failed_connect_answers_all_with_one_error_and_leaves_nothing() {
     assert_eq!(bench.row(1).index, 1);
 }
 
-/// SPEC 9.4, 11.6, I-27: what went wrong is told until the server connects again, and not once more when it is asleep.
+/// SPEC 9.4, 11.6, I-27: what went wrong is told until the server connects again, and not once more
+/// when it is asleep.
 #[test]
 fn a_server_that_connects_has_no_error_left_when_it_goes() {
     let mut bench = Bench::new();
@@ -103,7 +104,8 @@ fn a_cancelled_acquire_is_answered_once() {
     assert_eq!(bench.step(cancel(1)), []);
 }
 
-/// SPEC 3.4: nothing is started for nobody. An attempt that has not begun ends with its last wish, however that went.
+/// SPEC 3.4: nothing is started for nobody. An attempt that has not begun ends with its last wish,
+/// however that went.
 #[test]
 fn an_attempt_that_has_not_begun_goes_with_its_last_wish() {
     let ways: [(&str, PoolInput, Vec<Effect>); 2] = [
@@ -128,7 +130,8 @@ fn an_attempt_that_has_not_begun_goes_with_its_last_wish() {
     }
 }
 
-/// SPEC 3.4: who asks before the word of that is there gets an attempt of its own, and the word is asked for once.
+/// SPEC 3.4: who asks before the word of that is there gets an attempt of its own, and the word is
+/// asked for once.
 #[test]
 fn who_asks_while_an_attempt_is_dropped_gets_another() {
     let mut bench = Bench::new();

@@ -82,7 +82,8 @@ fn a_sign_in_brings_back_what_is_held() {
     );
 }
 
-/// What holds server 0, which wants credentials, while server 1 has the one place that these options leave.
+/// What holds server 0, which wants credentials, while server 1 has the one place that these
+/// options leave.
 fn without_room(options: PoolOptions) -> Bench {
     let mut bench = held_with(options);
     bench.step(disconnected_by(0, 1, unauthorized()));
@@ -117,7 +118,8 @@ fn a_sign_in_without_room_brings_back_what_is_held_once_there_is_some() {
     }
 }
 
-/// SPEC 9.4, 9.5, 15.3: of two servers that one sign-in is for, with room for one, the other is refused.
+/// SPEC 9.4, 9.5, 15.3: of two servers that one sign-in is for, with room for one, the other is
+/// refused.
 #[test]
 fn a_sign_in_for_more_than_there_is_room_for_is_a_refusal_of_the_rest() {
     for options in with_one_place() {
@@ -136,7 +138,8 @@ fn a_sign_in_for_more_than_there_is_room_for_is_a_refusal_of_the_rest() {
     }
 }
 
-/// SPEC 15.3, 9.5: who has waited longer goes first, and what nobody holds any more is not connected to.
+/// SPEC 15.3, 9.5: who has waited longer goes first, and what nobody holds any more is not
+/// connected to.
 #[test]
 fn a_sign_in_without_room_is_made_good_for_who_holds_it_after_all_wishes() {
     let [budget, _] = with_one_place();
@@ -161,7 +164,8 @@ fn a_sign_in_lists_again_what_is_connected() {
     assert_eq!(bench.step(credentials_changed(0)), [list(0, 1, 1)]);
 }
 
-/// SPEC 15.3, 1.2: the credentials of one authorization context are nothing to the connections of another.
+/// SPEC 15.3, 1.2: the credentials of one authorization context are nothing to the connections of
+/// another.
 #[test]
 fn an_entry_of_other_credentials_is_left_alone() {
     let mut bench = Bench::new();
@@ -193,7 +197,8 @@ fn credentials_that_come_during_an_attempt_are_tried_next() {
     assert_eq!(bench.step(connect_failed(0, 2, unauthorized()))[1], refuse(0, unauthorized()));
 }
 
-/// SPEC 8.4: with credentials that it was not tried with, a loss for lack of them is made good once.
+/// SPEC 8.4: with credentials that it was not tried with, a loss for lack of them is made good
+/// once.
 #[test]
 fn a_loss_after_the_credentials_changed_is_tried_at_once() {
     let mut bench = held();
@@ -206,7 +211,8 @@ fn a_loss_after_the_credentials_changed_is_tried_at_once() {
     assert_eq!((bench.row(0).state, bench.deadline()), (AuthRequired, None));
 }
 
-/// SPEC 3.7: it stays for the idle cap, so that whoever asks meanwhile is answered, and not for ever.
+/// SPEC 3.7: it stays for the idle cap, so that whoever asks meanwhile is answered, and not for
+/// ever.
 #[test]
 fn an_entry_that_nobody_holds_waits_for_credentials_as_long_as_the_idle_cap() {
     let mut bench = refused();

@@ -20,7 +20,8 @@ pub struct Bench {
     pub now: u64,
 }
 
-/// Options with round delays: drain 1 s, idle cap 5 s, reconnect after 1 and 2 s, healthy after 30 s, and no quiet attempts.
+/// Options with round delays: drain 1 s, idle cap 5 s, reconnect after 1 and 2 s, healthy after 30
+/// s, and no quiet attempts.
 pub fn options() -> PoolOptions {
     let mut options = PoolOptions::default();
     options.drain_delay = ms(1_000);

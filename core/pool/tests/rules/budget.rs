@@ -70,7 +70,8 @@ fn told(effects: Vec<Effect>) -> Vec<Effect> {
     effects.into_iter().filter(to_all).collect()
 }
 
-/// A pool under this budget, whose sessions 0 to 3 all want the servers 0 to 2, and whatever could begin connected.
+/// A pool under this budget, whose sessions 0 to 3 all want the servers 0 to 2, and whatever could
+/// begin connected.
 fn four_sessions(options: PoolOptions) -> (Bench, Vec<Effect>) {
     let mut bench = Bench::with(options);
     let mut effects = Vec::new();
@@ -186,7 +187,8 @@ fn a_name_counts_while_it_comes_back_and_not_when_it_failed() {
     assert_eq!(RestartRefusal::BudgetWouldExceed.as_str(), "budget_would_exceed");
 }
 
-/// SPEC 3.3, 9.5, I-05: a failed attempt gives back what it took, and one that took nothing gives nothing back.
+/// SPEC 3.3, 9.5, I-05: a failed attempt gives back what it took, and one that took nothing gives
+/// nothing back.
 #[test]
 fn a_failed_connect_gives_back_only_what_it_took() {
     let mut bench = held_with(enforce(2));
@@ -201,7 +203,8 @@ fn a_failed_connect_gives_back_only_what_it_took() {
     }
 }
 
-/// SPEC 9.5: a wish begins when there is room, with all who have it, and is granted as it would have been.
+/// SPEC 9.5: a wish begins when there is room, with all who have it, and is granted as it would
+/// have been.
 #[test]
 fn a_wish_that_was_refused_begins_when_there_is_room() {
     let mut bench = held_with(enforce(1));

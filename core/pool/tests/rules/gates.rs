@@ -53,7 +53,8 @@ fn a_server_that_loses_admission_is_closed() {
     assert_eq!(bench.step(closed(0, 1)), [status(0, 1, Draining, Closed, "gate")]);
 }
 
-/// SPEC 11.5, 3.2: the retry and the fresh attempt. One that waits to come back has no connection whose end would be awaited.
+/// SPEC 11.5, 3.2: the retry and the fresh attempt. One that waits to come back has no connection
+/// whose end would be awaited.
 #[test]
 fn a_server_that_is_away_does_not_come_back_without_admission() {
     let mut bench = held();

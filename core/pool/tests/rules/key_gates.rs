@@ -1,4 +1,5 @@
-//! The gates of keys: a configuration that is not admitted runs nowhere, and others of its name run on.
+//! The gates of keys: a configuration that is not admitted runs nowhere, and others of its name run
+//! on.
 
 use trunkline_pool::explain::Reason;
 use trunkline_pool::options::{Budget, BudgetMode};
@@ -26,7 +27,8 @@ fn acquire_other(ticket: u64, session: u64, key: u32) -> PoolInput {
     acquire_of(ticket, session, key, 0, Family::Local)
 }
 
-/// SPEC 11.5, 12.3, S-04: the first connect. Another configuration of the same name is another matter.
+/// SPEC 11.5, 12.3, S-04: the first connect. Another configuration of the same name is another
+/// matter.
 #[test]
 fn a_configuration_that_is_not_admitted_does_not_start() {
     let mut bench = Bench::new();
@@ -42,7 +44,8 @@ fn a_configuration_that_is_not_admitted_does_not_start() {
     assert!(bench.step(acquire(2, 0, 0)).contains(&connect(1, 1, 0)));
 }
 
-/// SPEC 11.6: of the reasons of the name and of the key, the first in the order of the list, whichever was set first.
+/// SPEC 11.6: of the reasons of the name and of the key, the first in the order of the list,
+/// whichever was set first.
 #[test]
 fn the_first_reason_of_both_gates_is_given() {
     let both = [GateReason::Untrusted, GateReason::Excluded, GateReason::PendingApproval];
@@ -68,7 +71,8 @@ fn the_first_reason_of_both_gates_is_given() {
     }
 }
 
-/// SPEC 12.3, 8.5: who holds it hears why, and that the tools are gone. Another configuration of the name stays as it is.
+/// SPEC 12.3, 8.5: who holds it hears why, and that the tools are gone. Another configuration of
+/// the name stays as it is.
 #[test]
 fn a_configuration_that_loses_admission_is_closed_and_another_runs_on() {
     let mut bench = held();
@@ -126,7 +130,8 @@ fn a_wait_for_a_process_ends_with_the_admission_of_its_configuration() {
     assert_eq!(bench.step(closed(0, 1)), [status(0, 1, Draining, Closed, "drain_delay")]);
 }
 
-/// SPEC 11.5, 9.5: of the wishes for a name that wait for room, those for the configuration that is shut are over.
+/// SPEC 11.5, 9.5: of the wishes for a name that wait for room, those for the configuration that is
+/// shut are over.
 #[test]
 fn a_wish_for_a_configuration_ends_with_its_admission() {
     let mut options = options();
@@ -144,7 +149,8 @@ fn a_wish_for_a_configuration_ends_with_its_admission() {
     assert!(effects.contains(&connect(1, 1, 2)), "{effects:?}");
 }
 
-/// S-04: the number of a key that nobody keeps stands for another configuration the next time, whose gate is its own.
+/// S-04: the number of a key that nobody keeps stands for another configuration the next time,
+/// whose gate is its own.
 #[test]
 fn the_gate_of_a_key_is_forgotten_with_it() {
     let mut bench = Bench::new();

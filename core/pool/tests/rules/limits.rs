@@ -198,8 +198,8 @@ fn an_index_is_never_used_again() {
     }
 }
 
-/// SPEC 9.6, 13.2: what a session wants waits for a process that is still in use, and begins when that is gone; meanwhile the limit is
-/// what is wrong with it.
+/// SPEC 9.6, 13.2: what a session wants waits for a process that is still in use, and begins when
+/// that is gone; meanwhile the limit is what is wrong with it.
 #[test]
 fn a_wish_waits_for_a_process() {
     let mut bench = held_with(processes(1));
@@ -220,7 +220,8 @@ fn a_wish_waits_for_a_process() {
     assert!(effects.contains(&grant(1, 1, 1)), "{effects:?}");
 }
 
-/// SPEC 9.6: as does one for which its name has too many entries. What needs no process is held up by nobody who waits for one.
+/// SPEC 9.6: as does one for which its name has too many entries. What needs no process is held up
+/// by nobody who waits for one.
 #[test]
 fn a_wish_waits_for_an_entry_of_its_name() {
     let mut options = processes(1);
@@ -236,7 +237,8 @@ fn a_wish_waits_for_an_entry_of_its_name() {
     assert!(effects.contains(&connect(2, 1, 7)), "{effects:?}");
 }
 
-/// SPEC 9.5, 9.6, 13.1: the end of what is replaced makes room for all that it can be for, in the same step.
+/// SPEC 9.5, 9.6, 13.1: the end of what is replaced makes room for all that it can be for, in the
+/// same step.
 #[test]
 fn wishes_begin_by_the_room_of_what_one_of_them_replaces() {
     let mut options = processes(1);

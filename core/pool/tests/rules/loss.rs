@@ -414,7 +414,8 @@ fn a_lost_session_is_made_anew_at_once_and_only_once() {
     assert_eq!(bench.deadline(), Some(1_010));
 }
 
-/// SPEC 8.4: bounded, and never sooner than the schedule, whose form it has: a websocket is of the family that has no jitter.
+/// SPEC 8.4: bounded, and never sooner than the schedule, whose form it has: a websocket is of the
+/// family that has no jitter.
 #[test]
 fn a_server_that_asks_for_time_gets_it() {
     for (asked, least) in [(0, 1_000), (7_000, 7_000), (u64::MAX, 300_000)] {

@@ -13,7 +13,8 @@ fn held_alone() -> Bench {
     bench
 }
 
-/// SPEC 2.2: it is of no use to others, so that only its own calls keep it, at most for the drain delay.
+/// SPEC 2.2: it is of no use to others, so that only its own calls keep it, at most for the drain
+/// delay.
 #[test]
 fn the_last_release_ends_it_as_soon_as_its_calls_have_ended() {
     let mut bench = held_alone();

@@ -32,7 +32,8 @@ fn recall(key: u32, recalled: Recalled) -> PoolInput {
     PoolInput::Recall { configuration: held_back_of(key, 0), recalled }
 }
 
-/// SPEC 7.6: what is accepted is kept when it is another than before, and only where it holds something back.
+/// SPEC 7.6: what is accepted is kept when it is another than before, and only where it holds
+/// something back.
 #[test]
 fn what_is_accepted_is_kept() {
     let mut bench = Bench::with(options());
@@ -85,7 +86,8 @@ fn what_is_held_back_is_accepted_without_an_entry() {
     assert!(bench.pool.held_of(ServerId(0)).tools().is_empty());
 }
 
-/// SPEC 7.6: one configuration of a server has no room for the definition; what was accepted at another is told all the same.
+/// SPEC 7.6: one configuration of a server has no room for the definition; what was accepted at
+/// another is told all the same.
 #[test]
 fn an_acceptance_that_fails_at_one_entry_is_told_of_the_other() {
     let mut bench = Bench::with(options());

@@ -25,8 +25,8 @@ fn any_number_of_changes_during_a_listing_causes_one_more() {
     assert_eq!(bench.step(stale(0, 1)), [list(0, 1, 3)]);
 }
 
-/// SPEC 7.2, S-24: a server that announces changes without end is listed a few times a second, and the
-/// last change is not missed.
+/// SPEC 7.2, S-24: a server that announces changes without end is listed a few times a second, and
+/// the last change is not missed.
 #[test]
 fn listings_begin_at_a_distance_from_one_another() {
     let mut bench = held();
@@ -47,7 +47,8 @@ fn listings_begin_at_a_distance_from_one_another() {
     assert_eq!(bench.deadline(), None);
 }
 
-/// SPEC 7.2, 3.11: what was to be listed goes with its connection; the next one is not made to wait.
+/// SPEC 7.2, 3.11: what was to be listed goes with its connection; the next one is not made to
+/// wait.
 #[test]
 fn a_listing_that_is_due_ends_with_its_connection() {
     let mut bench = held();

@@ -1,4 +1,5 @@
-//! What takes the place of an old configuration waits for the end of what nobody wants any more (SPEC 13.1: break before make).
+//! What takes the place of an old configuration waits for the end of what nobody wants any more
+//! (SPEC 13.1: break before make).
 
 use trunkline_pool::config::Share;
 use trunkline_pool::options::PoolOptions;
@@ -76,7 +77,8 @@ fn a_replacement_comes_beside_what_another_session_holds() {
     assert_eq!(bench.row(0).refs, 1);
 }
 
-/// SPEC 13.1: what was lost and waits for its next attempt, or failed, with its process still there.
+/// SPEC 13.1: what was lost and waits for its next attempt, or failed, with its process still
+/// there.
 #[test]
 fn a_replacement_waits_for_the_process_of_what_was_lost() {
     for delays in [vec![ms(1_000)], vec![]] {
@@ -103,7 +105,8 @@ fn a_replacement_takes_the_place_of_what_lacks_credentials() {
     assert!(bench.pool.entry(EntryId(0)).is_none());
 }
 
-/// SPEC 13.1, 9.6: with one process slot, what waits for it leaves the queue, and what has it gives it.
+/// SPEC 13.1, 9.6: with one process slot, what waits for it leaves the queue, and what has it gives
+/// it.
 #[test]
 fn a_replacement_gets_the_process_slot_of_what_it_replaces() {
     let mut options = options();
@@ -162,8 +165,8 @@ fn what_nothing_replaces_drains() {
     assert_eq!(connects(&bench.step(acquire(1, 0, 9))), [id(1, 1)]);
 }
 
-/// SPEC 13.1, 2.2: the calls of a session's own connection, which ends with its last release, have no more than that either, once something is
-/// to take its place.
+/// SPEC 13.1, 2.2: the calls of a session's own connection, which ends with its last release, have
+/// no more than that either, once something is to take its place.
 #[test]
 fn a_replacement_cuts_the_patience_with_a_sessions_own_connection_short() {
     let mut long = options();
@@ -188,7 +191,8 @@ fn a_replacement_cuts_the_patience_with_a_sessions_own_connection_short() {
     assert_eq!(connects(&bench.step(closed(0, 1))), [id(2, 1)]);
 }
 
-/// Two connections of their own, of one configuration that is then another; what nobody holds has long to drain. Rows 0 and 1.
+/// Two connections of their own, of one configuration that is then another; what nobody holds has
+/// long to drain. Rows 0 and 1.
 fn two_that_are_replaced(processes: Option<u32>) -> Bench {
     let mut long = options();
     long.drain_delay = ms(30_000);
@@ -214,7 +218,8 @@ fn of_its_own(ticket: u64, session: u64, key: u32) -> PoolInput {
     }
 }
 
-/// SPEC 13.1, 2.2: what is let go while the replacement waits for another already has five seconds from then on.
+/// SPEC 13.1, 2.2: what is let go while the replacement waits for another already has five seconds
+/// from then on.
 #[test]
 fn what_is_let_go_while_a_replacement_waits_has_no_more_time_than_that() {
     let mut bench = two_that_are_replaced(None);
@@ -240,7 +245,8 @@ fn what_is_let_go_while_a_replacement_is_queued_has_no_more_time_than_that() {
     assert_eq!(connects(&bench.step(closed(1, 1))), [id(2, 1)]);
 }
 
-/// SPEC 13.1, 9.6: a wish that waits for room ends what it is to replace as soon as that is let go, like an acquire.
+/// SPEC 13.1, 9.6: a wish that waits for room ends what it is to replace as soon as that is let go,
+/// like an acquire.
 #[test]
 fn a_wish_that_waits_for_room_ends_what_it_replaces() {
     for limited in ["processes", "entries_per_name"] {
@@ -261,8 +267,8 @@ fn a_wish_that_waits_for_room_ends_what_it_replaces() {
     }
 }
 
-/// SPEC 13.1, 9.6: also what is ending already, and while the room goes to somebody who came first; whether the wish was there before the
-/// end or came after it.
+/// SPEC 13.1, 9.6: also what is ending already, and while the room goes to somebody who came first;
+/// whether the wish was there before the end or came after it.
 #[test]
 fn a_wish_that_waits_for_room_hurries_what_is_ending() {
     for is_first in [true, false] {

@@ -1,4 +1,5 @@
-//! What failed comes back by itself while somebody wants it: quietly, in time, and never what only a person can mend.
+//! What failed comes back by itself while somebody wants it: quietly, in time, and never what only
+//! a person can mend.
 
 use trunkline_pool::state::*;
 use trunkline_pool::{Error, ErrorCode};
@@ -117,7 +118,8 @@ fn an_acquire_during_a_quiet_attempt_makes_it_a_loud_one() {
     assert!(effects.contains(&failed(0, 0, 2, exited())), "{effects:?}");
 }
 
-/// SPEC 8.1: what each error of a failed server leads to. What only a person can mend waits for that person.
+/// SPEC 8.1: what each error of a failed server leads to. What only a person can mend waits for
+/// that person.
 #[test]
 fn time_mends_some_failures_and_not_others() {
     for (code, is_tried) in [
@@ -199,7 +201,8 @@ fn health_forgives_quiet_attempts_too() {
     }
 }
 
-/// SPEC 8.1: a remote server that is to be tried at once is so within a quarter of a second, and not all at one moment.
+/// SPEC 8.1: a remote server that is to be tried at once is so within a quarter of a second, and
+/// not all at one moment.
 #[test]
 fn at_once_is_spread_for_remote_servers() {
     let mut waits = Vec::new();

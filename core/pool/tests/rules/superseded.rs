@@ -154,7 +154,8 @@ fn a_configuration_that_came_back_is_restarted() {
     assert!(effects.contains(&restarted(1, &[(0, Ok(0))])), "{effects:?}");
 }
 
-/// SPEC 9.1, 3.4: only a restart is superseded. What comes up for nobody drains, whatever it was begun for.
+/// SPEC 9.1, 3.4: only a restart is superseded. What comes up for nobody drains, whatever it was
+/// begun for.
 #[test]
 fn a_first_connect_of_a_replaced_configuration_goes_on() {
     let mut bench = Bench::new();
@@ -170,7 +171,8 @@ fn a_first_connect_of_a_replaced_configuration_goes_on() {
     assert_eq!(bench.row(0).state, Draining);
 }
 
-/// SPEC 9.1, 3.4: the same holds of an attempt of the schedule, which a restart that is refused does not replace.
+/// SPEC 9.1, 3.4: the same holds of an attempt of the schedule, which a restart that is refused
+/// does not replace.
 #[test]
 fn a_refused_restart_leaves_an_attempt_of_the_schedule_as_it_is() {
     let mut bench = held();

@@ -1,4 +1,5 @@
-//! Files that are read again: what is written the same is what it was, and stands where it stands now.
+//! Files that are read again: what is written the same is what it was, and stands where it stands
+//! now.
 
 use trunkline_pool::settings::{ReadOptions, Source, Template, read, read_again};
 use trunkline_pool::{ErrorCode, Result};

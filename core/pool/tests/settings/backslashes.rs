@@ -15,7 +15,8 @@ fn place(error: &Error) -> (&str, u64, u64) {
     (error.detail()["path"].as_str().unwrap(), number("line"), number("column"))
 }
 
-/// One bad string in an entry costs that entry, and says where: as strict JSON, as JSON with comments and in the form of JSON5.
+/// One bad string in an entry costs that entry, and says where: as strict JSON, as JSON with
+/// comments and in the form of JSON5.
 #[test]
 fn a_backslash_that_stands_for_nothing_costs_its_entry() {
     for (entry, path) in [
@@ -60,7 +61,8 @@ fn half_a_character_costs_its_entry() {
     assert!(source.servers[1].template.is_ok());
 }
 
-/// Anywhere else it is the whole file's, whose last good state then stays: a list of gates or a name could be another.
+/// Anywhere else it is the whole file's, whose last good state then stays: a list of gates or a
+/// name could be another.
 #[test]
 fn anywhere_else_it_spoils_the_file() {
     let ok = r#""ok":{"command":"ok"}"#;
@@ -105,7 +107,8 @@ fn anywhere_else_it_spoils_the_file() {
     assert!(of("/other").iter().all(|server| server.template.is_ok()));
 }
 
-/// What passes every parser: a tab, a backspace or a line break in a path is told with its field and line, and the entry works.
+/// What passes every parser: a tab, a backspace or a line break in a path is told with its field
+/// and line, and the entry works.
 #[test]
 fn a_control_character_in_a_path_is_told() {
     let text = r#"{"mcpServers":{

@@ -1,5 +1,5 @@
-//! Texts whose size or repetition would cost more than reading them. Each is so large that work in the square of its size
-//! would not end in any time that a test has.
+//! Texts whose size or repetition would cost more than reading them. Each is so large that work in
+//! the square of its size would not end in any time that a test has.
 
 use trunkline_pool::settings::{FINDINGS_MAX, Format, ReadOptions, Rule, read};
 
@@ -69,7 +69,8 @@ fn nameless_servers_are_counted() {
     assert!(judge(&list(10_001), "x.json").is_err());
 }
 
-/// S-24: fields that are rewritten, each of which is told with its place, cost their number and not its square.
+/// S-24: fields that are rewritten, each of which is told with its place, cost their number and not
+/// its square.
 #[test]
 fn many_rewritten_fields_are_read() {
     let fields = (0..MANY).map(|n| format!("\"k{n}\": \"{{env:A}}\"\n")).collect::<Vec<_>>();

@@ -31,7 +31,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/settings/files")
 }
 
-/// SPEC 10.3, 10.4, 10.7, 10.9, 11.7: what each product writes is read unchanged, with the unit and the meaning of its fields.
+/// SPEC 10.3, 10.4, 10.7, 10.9, 11.7: what each product writes is read unchanged, with the unit and
+/// the meaning of its fields.
 #[test]
 fn every_file_has_its_reading() {
     let mut stale = Vec::new();
@@ -51,7 +52,8 @@ fn every_file_has_its_reading() {
     assert!(stale.is_empty(), "read otherwise than written down: {stale:?}");
 }
 
-/// SPEC 10.3: the folder of a file names its product, and the file is known for one of that product's by its name or its content.
+/// SPEC 10.3: the folder of a file names its product, and the file is known for one of that
+/// product's by its name or its content.
 #[test]
 fn every_format_is_known_by_name_or_content() {
     let mut seen = Vec::new();

@@ -140,7 +140,8 @@ pub(crate) fn judge(text: &str, name: &str) -> trunkline_pool::Result<Source> {
     read_once
 }
 
-/// S-15, SPEC 10.7, 10.9, 16.2: whatever is done to a file, reading it gives one verdict that names the place, and no panic.
+/// S-15, SPEC 10.7, 10.9, 16.2: whatever is done to a file, reading it gives one verdict that names
+/// the place, and no panic.
 #[test]
 fn mutated_files_are_read_or_refused_in_one_way() {
     let mut refused = 0;
@@ -183,7 +184,8 @@ fn errors_show_no_values() {
     }
 }
 
-/// S-15: nesting is bounded in every syntax, at the server that has it as long as the parser gets there.
+/// S-15: nesting is bounded in every syntax, at the server that has it as long as the parser gets
+/// there.
 #[test]
 fn deep_nesting_is_refused_where_it_is() {
     let json = |depth: usize| {
@@ -217,8 +219,8 @@ fn deep_nesting_is_refused_where_it_is() {
     }
 }
 
-/// S-15, I-28: what is nested in parts, each as deep as a parser allows, is as deep as all of them together. It is refused, and needs no
-/// stack that a small thread does not have.
+/// S-15, I-28: what is nested in parts, each as deep as a parser allows, is as deep as all of them
+/// together. It is refused, and needs no stack that a small thread does not have.
 #[test]
 fn nesting_in_parts_counts_as_a_whole() {
     let nested = |inside: &str| format!("{}{inside}{}", "[".repeat(126), "]".repeat(126));

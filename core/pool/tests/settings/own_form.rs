@@ -21,7 +21,8 @@ fn the_pools_own_form_is_known_by_its_own_fields() {
     assert_eq!(template(&source).env_file(), Some(".env"));
 }
 
-/// SPEC 10.3: it means nothing in another product's file, and so not in what is written of that file in the pool's own form.
+/// SPEC 10.3: it means nothing in another product's file, and so not in what is written of that
+/// file in the pool's own form.
 #[test]
 fn a_name_of_the_pools_own_form_means_nothing_in_another_products_file() {
     for (name, value) in
@@ -36,7 +37,8 @@ fn a_name_of_the_pools_own_form_means_nothing_in_another_products_file() {
     }
 }
 
-/// SPEC 10.3, 1.3: members of `oauth` that say nothing here, as one that is misspelled, are kept and told.
+/// SPEC 10.3, 1.3: members of `oauth` that say nothing here, as one that is misspelled, are kept
+/// and told.
 #[test]
 fn members_of_oauth_without_effect_are_kept_and_told() {
     for (format, spelling) in [

@@ -18,7 +18,8 @@ fn server(format: Format, container: &str, entry: Value) -> trunkline_pool::Resu
     source.servers[0].template.clone()
 }
 
-/// SPEC 18.10: where a file belongs to another project than the workspace, its programs start there, unless the entry says where.
+/// SPEC 18.10: where a file belongs to another project than the workspace, its programs start
+/// there, unless the entry says where.
 #[test]
 fn programs_of_another_project_start_in_it() {
     for (entry, folder) in [
@@ -38,7 +39,8 @@ fn programs_of_another_project_start_in_it() {
     }
 }
 
-/// SPEC 10.3: Claude Code loads every tool of a server, or none, by one word; patterns are taken as they are.
+/// SPEC 10.3: Claude Code loads every tool of a server, or none, by one word; patterns are taken as
+/// they are.
 #[test]
 fn always_load_of_claude_code_is_a_word_for_all_tools() {
     for (word, tools) in
@@ -61,7 +63,8 @@ fn tools_of_a_portable_file_are_a_filter() {
     assert_eq!(read.unexpanded().filter.include, Some(vec!["look".to_owned()]));
 }
 
-/// SPEC 10.3: headers of a remote extension of Goose are filled from its own variables, and no other key of it is asked for.
+/// SPEC 10.3: headers of a remote extension of Goose are filled from its own variables, and no
+/// other key of it is asked for.
 #[test]
 fn headers_of_a_goose_extension_have_its_variables() {
     let entry = json!({
@@ -101,7 +104,8 @@ fn socket_addresses_of_vs_code_are_read() {
     assert_eq!(error.detail()["path"], "url");
 }
 
-/// SPEC 10.3, 11.1: a server of the file that Claude Code switched off for this project is kept out.
+/// SPEC 10.3, 11.1: a server of the file that Claude Code switched off for this project is kept
+/// out.
 #[test]
 fn servers_that_a_project_of_claude_code_switched_off_are_kept_out() {
     let text = json!({
@@ -115,7 +119,8 @@ fn servers_that_a_project_of_claude_code_switched_off_are_kept_out() {
     assert_eq!(source(Format::ClaudeCode, &text.to_string()).lists.excluded, ["a", "c"]);
 }
 
-/// SPEC 18.9: what opencode reads from a file is one here, by a path that begins at the settings file.
+/// SPEC 18.9: what opencode reads from a file is one here, by a path that begins at the settings
+/// file.
 #[test]
 fn a_file_in_a_value_of_opencode_begins_at_the_settings_file() {
     let entry =
@@ -133,7 +138,8 @@ fn variables_of_mcporter_have_a_word_before_them() {
     assert_eq!(read.configuration()["headers"], headers);
 }
 
-/// SPEC 10.3: a block of Continue's hub is part of the product, with or without a name, and no broken server.
+/// SPEC 10.3: a block of Continue's hub is part of the product, with or without a name, and no
+/// broken server.
 #[test]
 fn blocks_of_the_hub_of_continue_are_skipped() {
     let text = "mcpServers:\n- uses: owner/block\n- {name: named, uses: owner/other}\n- {name: s, command: x}\n";

@@ -90,7 +90,8 @@ fn whole_error(text: &str, file: &str) -> (String, u64, u64) {
     (path, detail(&error, "line"), detail(&error, "column"))
 }
 
-/// SPEC 10.3: the unit of a time is that of the product, to the millisecond, and where it came from is said.
+/// SPEC 10.3: the unit of a time is that of the product, to the millisecond, and where it came from
+/// is said.
 #[test]
 fn times_have_the_unit_of_their_product() {
     let mut seen = 0;
@@ -118,7 +119,8 @@ fn times_have_the_unit_of_their_product() {
     assert!(seen >= 12, "only {seen} times");
 }
 
-/// SPEC 10.3: a time whose file nobody can be told from is in milliseconds, and that is said to be assumed.
+/// SPEC 10.3: a time whose file nobody can be told from is in milliseconds, and that is said to be
+/// assumed.
 #[test]
 fn a_time_of_nobody_is_assumed_to_be_milliseconds() {
     let template = template(Format::Trunkline, &json!({ "command": "x", "timeout": 30 }));
@@ -126,7 +128,8 @@ fn a_time_of_nobody_is_assumed_to_be_milliseconds() {
     assert_eq!(template.provenance()[0].rule, Rule::AssumedMilliseconds);
 }
 
-/// SPEC 10.3: a time beyond what is allowed here is cut and told, since the file was written for another program.
+/// SPEC 10.3: a time beyond what is allowed here is cut and told, since the file was written for
+/// another program.
 #[test]
 fn times_out_of_range_are_cut() {
     let text = file_of(
@@ -142,7 +145,8 @@ fn times_out_of_range_are_cut() {
     assert_eq!(source.findings.len(), 1);
 }
 
-/// SPEC 10.3, 10.4: every spelling of a transport is the transport, in every format, and `http` is not a guess.
+/// SPEC 10.3, 10.4: every spelling of a transport is the transport, in every format, and `http` is
+/// not a guess.
 #[test]
 fn types_have_many_spellings() {
     let spellings = [
@@ -199,7 +203,8 @@ fn null_in_an_environment_is_the_products() {
     }
 }
 
-/// SPEC 11.7: S-03: a flag that lets tools run unasked is recorded in every format, and grants nothing in any.
+/// SPEC 11.7: S-03: a flag that lets tools run unasked is recorded in every format, and grants
+/// nothing in any.
 #[test]
 fn flags_of_approval_are_recorded_and_never_granted() {
     let flags = [
@@ -228,7 +233,8 @@ fn flags_of_approval_are_recorded_and_never_granted() {
     }
 }
 
-/// SPEC 10.3, 11.7: a field in an object that stands for a part of the entry means what it means beside it.
+/// SPEC 10.3, 11.7: a field in an object that stands for a part of the entry means what it means
+/// beside it.
 #[test]
 fn nested_fields_mean_what_they_mean_outside() {
     for (format, container, program) in
@@ -251,7 +257,8 @@ fn nested_fields_mean_what_they_mean_outside() {
     assert_eq!(template(Format::Zed, &program).configuration()["command"], "x");
 }
 
-/// S-15: a field that differs from a known one in its case alone is refused by name, in every format.
+/// S-15: a field that differs from a known one in its case alone is refused by name, in every
+/// format.
 #[test]
 fn fields_in_the_wrong_case_are_refused() {
     for &format in FORMATS {
@@ -277,7 +284,8 @@ fn unknown_members_are_kept_and_told() {
     }
 }
 
-/// SPEC 10.9: two fields that are one are an error that names both, also where a product has a name of its own.
+/// SPEC 10.9: two fields that are one are an error that names both, also where a product has a name
+/// of its own.
 #[test]
 fn two_spellings_of_one_field_are_refused() {
     for (format, first, second, value) in [
@@ -325,7 +333,8 @@ fn a_file_that_does_not_parse_is_one_error() {
     assert_eq!(whole_error("a: 1\n---\nb: 2", "x.yaml").1, 3);
 }
 
-/// SPEC 10.7, S-15: a container that is none, is there twice or is miswritten spoils the file, and says where.
+/// SPEC 10.7, S-15: a container that is none, is there twice or is miswritten spoils the file, and
+/// says where.
 #[test]
 fn a_bad_container_spoils_the_file() {
     assert_eq!(whole_error("{\n\"mcpServers\": 3}", "x.json"), ("mcpServers".into(), 2, 15));
@@ -368,7 +377,8 @@ fn a_byte_order_mark_counts_at_the_start_alone() {
     assert_eq!(source.servers[1].template.as_ref().unwrap_err().detail()["path"], "command");
 }
 
-/// SPEC 13.5: templates are equal by what they mean: the order, the spelling, comments and the place do not count.
+/// SPEC 13.5: templates are equal by what they mean: the order, the spelling, comments and the
+/// place do not count.
 #[test]
 fn templates_are_compared_by_meaning() {
     let read = |text: &str| {

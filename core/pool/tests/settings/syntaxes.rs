@@ -7,7 +7,8 @@ fn source(text: &str, file: &str) -> Source {
     read(text, file, &ReadOptions::default()).unwrap()
 }
 
-/// What the member `v` of a server is read as, in each syntax; an error's message where it is refused.
+/// What the member `v` of a server is read as, in each syntax; an error's message where it is
+/// refused.
 fn value(file: &str, written: &str) -> Result<Value, String> {
     let text = match file.rsplit('.').next().unwrap() {
         "toml" => format!("[mcp_servers.a]\ncommand = 'x'\nv = {written}\n"),
@@ -123,7 +124,8 @@ fn yaml_is_read_as_far_as_it_has_one_meaning() {
     assert!(read("- a\n", "x.yaml", &ReadOptions::default()).is_err());
 }
 
-/// SPEC 10.9: what YAML has without its being written stands at the end of the text at most, and not on a line that nobody has.
+/// SPEC 10.9: what YAML has without its being written stands at the end of the text at most, and
+/// not on a line that nobody has.
 #[test]
 fn what_is_not_written_in_yaml_has_a_place_within_the_text() {
     for text in ["e:\n  a:\n? # x", "e:\r\n  a:\r\n?  # x", "e:\n  a:\n? # x\n"] {
@@ -135,7 +137,8 @@ fn what_is_not_written_in_yaml_has_a_place_within_the_text() {
     }
 }
 
-/// SPEC 10.3: TOML is read as it is specified; times are texts, and what is there twice is no TOML at all.
+/// SPEC 10.3: TOML is read as it is specified; times are texts, and what is there twice is no TOML
+/// at all.
 #[test]
 fn toml_is_read() {
     all_are(

@@ -6,7 +6,8 @@ use trunkline_pool::settings::{
     Root, known_files, read,
 };
 
-/// What each product is documented to write in an entry, beside `command`, `args`, `env`, `cwd`, `url` and `headers`.
+/// What each product is documented to write in an entry, beside `command`, `args`, `env`, `cwd`,
+/// `url` and `headers`.
 const DOCUMENTED: &[(Format, &[&str])] = &[
     (Format::ClaudeCode, &["type", "headersHelper", "oauth", "alwaysLoad"]),
     (
@@ -122,7 +123,8 @@ fn rows_lead_to_fields_of_the_pool() {
     }
 }
 
-/// SPEC 10.3: what has no effect in a product's file is kept under its name, which must have none in the pool's own form.
+/// SPEC 10.3: what has no effect in a product's file is kept under its name, which must have none
+/// in the pool's own form.
 #[test]
 fn a_field_without_effect_has_no_name_of_the_pools() {
     for format in FORMATS {
@@ -135,7 +137,8 @@ fn a_field_without_effect_has_no_name_of_the_pools() {
     }
 }
 
-/// SPEC 10.3: a file in its known place is known for its product's, on each platform and however the path is written.
+/// SPEC 10.3: a file in its known place is known for its product's, on each platform and however
+/// the path is written.
 #[test]
 fn known_places_say_the_product() {
     let folders = Folders {
@@ -156,7 +159,8 @@ fn known_places_say_the_product() {
     }
 }
 
-/// SPEC 10.3: an address that two products write tells nobody's file, and the gates of a product count beside it.
+/// SPEC 10.3: an address that two products write tells nobody's file, and the gates of a product
+/// count beside it.
 #[test]
 fn an_address_of_several_products_is_no_mark() {
     let of = |fields: &str| {
@@ -173,7 +177,8 @@ fn an_address_of_several_products_is_no_mark() {
     assert_eq!(of(r#", "disabledTools": ["drop"]"#).findings, []);
 }
 
-/// SPEC 10.1: the source that a file belongs to follows from its place: `.mcp.json` alone is the project's.
+/// SPEC 10.1: the source that a file belongs to follows from its place: `.mcp.json` alone is the
+/// project's.
 #[test]
 fn the_scope_follows_from_the_place() {
     for row in KNOWN_FILES {

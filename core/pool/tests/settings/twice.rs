@@ -15,7 +15,8 @@ fn assert_spoilt(text: &str, file: &str, path: &str) {
     assert!(error.message().contains("is there twice"), "{error}");
 }
 
-/// S-15: a project that is there twice spoils the file, as a gate that only one of the two closes would stand open.
+/// S-15: a project that is there twice spoils the file, as a gate that only one of the two closes
+/// would stand open.
 #[test]
 fn a_project_that_is_there_twice_spoils_the_file() {
     let open = r#""/srv/project": {"mcpServers": {"a": {"command": "x"}}}"#;
@@ -26,13 +27,15 @@ fn a_project_that_is_there_twice_spoils_the_file() {
     let text = format!(r#"{{"projects": {{{open}, {closed}}}}}"#);
     assert_spoilt(&text, file, r#"projects["/srv/project"]"#);
 
-    // Names of folders are no words of ours: another case is another folder, and others' doubles are others' business.
+    // Names of folders are no words of ours: another case is another folder, and others' doubles
+    // are others' business.
     let others = r#""/SRV/project": {"disabledMcpjsonServers": ["b"]}, "/x": {}, "/x": {}"#;
     let text = format!(r#"{{"projects": {{{others}, {closed}}}}}"#);
     assert_eq!(read_as(&text, file).unwrap().lists.excluded, ["a"]);
 }
 
-/// S-15: inputs that are there twice spoil the file: a host would be asked other questions than the product asks.
+/// S-15: inputs that are there twice spoil the file: a host would be asked other questions than the
+/// product asks.
 #[test]
 fn inputs_that_are_there_twice_spoil_the_file() {
     let input = r#""inputs": [{"type": "promptString", "id": "i"}]"#;

@@ -13,7 +13,8 @@ use crate::chance::Chance;
 use crate::model::Model;
 use crate::world::catalog;
 
-/// The host accepts a tool that it was shown, or one that it was not; also of a server that is not connected.
+/// The host accepts a tool that it was shown, or one that it was not; also of a server that is not
+/// connected.
 pub fn draw(
     ticket: Ticket,
     pool: &PoolState,

@@ -1,7 +1,8 @@
-//! The budget and the gates, written a second time (SPEC 9.5, DESIGN 3 (4) and (10)): who has a place, who waits for one,
-//! when everybody is warned, and of which refusals they are told.
+//! The budget and the gates, written a second time (SPEC 9.5, DESIGN 3 (4) and (10)): who has a
+//! place, who waits for one, when everybody is warned, and of which refusals they are told.
 //!
-//! Places are counted from what the world has and from the states that were told, not from what the pool counts.
+//! Places are counted from what the world has and from the states that were told, not from what the
+//! pool counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,8 @@ pub struct Books {
     is_warned: bool,
 }
 
-/// Whether somebody hears this error because of these gates: what is shut now was open, so that the reason is one of theirs.
+/// Whether somebody hears this error because of these gates: what is shut now was open, so that the
+/// reason is one of theirs.
 pub fn is_reason_of(names: &[(ServerId, Gate)], keys: &[(KeyId, Gate)], error: &Error) -> bool {
     let gates = names.iter().map(|(_, gate)| gate);
     let mut gates = gates.chain(keys.iter().map(|(_, gate)| gate));
@@ -50,7 +52,8 @@ impl Books {
         self.why_not(server, key).is_none()
     }
 
-    /// Why the gates refuse a key: of its name's reason and its own, the first in the order of SPEC 11.6.
+    /// Why the gates refuse a key: of its name's reason and its own, the first in the order of SPEC
+    /// 11.6.
     pub fn why_not(&self, server: ServerId, key: KeyId) -> Option<GateReason> {
         let reason = |gate: Option<&Gate>| match gate {
             Some(Gate::Shut(why)) => Some(*why),
@@ -188,7 +191,8 @@ impl Books {
         (Usage { live: count(&live), reserved }, self.names.len() - staying.len())
     }
 
-    /// Everybody hears of each refused name once, in one event, and of the budget when it is nearly taken.
+    /// Everybody hears of each refused name once, in one event, and of the budget when it is nearly
+    /// taken.
     fn everybody_is_told(
         &mut self,
         budget: Budget,

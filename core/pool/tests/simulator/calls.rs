@@ -1,8 +1,9 @@
-//! The third simulation: the calls of one connection, with answers that come late, twice or for nobody, with cancellations,
-//! time-outs, further rounds, persons who take their time, and the loss of it all at any moment.
+//! The third simulation: the calls of one connection, with answers that come late, twice or for
+//! nobody, with cancellations, time-outs, further rounds, persons who take their time, and the loss
+//! of it all at any moment.
 //!
-//! What is held against the table is written a second time here, by other means: a call is a line in a list, and its two
-//! times are counted up by what passes instead of being moments ahead.
+//! What is held against the table is written a second time here, by other means: a call is a line
+//! in a list, and its two times are counted up by what passes instead of being moments ahead.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -21,7 +22,8 @@ const MOVES: u64 = 150;
 /// One of so many connections is lost before its last moves.
 const LOST_EARLY: u64 = 4;
 
-/// As the table has it: for how long persons may be waited for, and how long a call without an answer is in doubt.
+/// As the table has it: for how long persons may be waited for, and how long a call without an
+/// answer is in doubt.
 const HELD_MAX: Duration = Duration::from_secs(3600);
 const DOUBT: Duration = Duration::from_secs(30);
 
@@ -90,7 +92,8 @@ impl Call {
     }
 }
 
-/// One connection: the table, and what must be true of it. The payload of a request is its place in `calls`.
+/// One connection: the table, and what must be true of it. The payload of a request is its place in
+/// `calls`.
 struct Connection {
     chance: Chance,
     table: FlightTable<usize>,

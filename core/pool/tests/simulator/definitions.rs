@@ -1,5 +1,5 @@
-//! The rule of changed tools, written a second time (SPEC 7.6): which definitions are accepted, what may be used of what was listed,
-//! and what is held back.
+//! The rule of changed tools, written a second time (SPEC 7.6): which definitions are accepted,
+//! what may be used of what was listed, and what is held back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -247,7 +247,8 @@ impl Definitions {
         Ok(())
     }
 
-    /// What holders should be told: a tool that comes with another definition than it had has changed as well.
+    /// What holders should be told: a tool that comes with another definition than it had has
+    /// changed as well.
     pub fn difference(
         &self,
         entry: EntryId,

@@ -1,5 +1,5 @@
-//! The end of a pool, written a second time (SPEC 9.7): who is told to end and how urgently, when the
-//! drains are answered, and that the answer is true.
+//! The end of a pool, written a second time (SPEC 9.7): who is told to end and how urgently, when
+//! the drains are answered, and that the answer is true.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

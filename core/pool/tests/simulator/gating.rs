@@ -1,4 +1,5 @@
-//! What a run does to the gates: of names, of keys, or of both at once; and keys that nobody keeps any more.
+//! What a run does to the gates: of names, of keys, or of both at once; and keys that nobody keeps
+//! any more.
 
 use trunkline_pool::state::{Gate, GateReason, KeyId, PoolInput, PoolState};
 
@@ -33,7 +34,8 @@ fn gates(setup: &Setup, chance: &mut Chance) -> PoolInput {
     PoolInput::SetGates { names, keys }
 }
 
-/// Keys of which nothing is left and for which nobody waits. Of some their gate is the last thing that is.
+/// Keys of which nothing is left and for which nobody waits. Of some their gate is the last thing
+/// that is.
 fn forgotten(
     setup: &Setup,
     pool: &PoolState,

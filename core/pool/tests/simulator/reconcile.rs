@@ -1,8 +1,9 @@
-//! The second simulation: a configuration that is edited at random, the plan that each session makes of it, and the
-//! pool that carries it out (I-11 to I-13; SPEC 13.1-13.3).
+//! The second simulation: a configuration that is edited at random, the plan that each session
+//! makes of it, and the pool that carries it out (I-11 to I-13; SPEC 13.1-13.3).
 //!
-//! Sessions follow the newest configuration by `plan` alone, some at once and some later, while connections come up
-//! and idle ones end. What a plan should have found is worked out here from the edits and not from fingerprints.
+//! Sessions follow the newest configuration by `plan` alone, some at once and some later, while
+//! connections come up and idle ones end. What a plan should have found is worked out here from the
+//! edits and not from fingerprints.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +60,8 @@ const NAMES: u64 = 5;
 const COMMANDS: u8 = 4;
 const VIEWS: u8 = 4;
 
-/// Bursts of edits in one run; together more than the 1,000 edits that an unchanged server must outlive.
+/// Bursts of edits in one run; together more than the 1,000 edits that an unchanged server must
+/// outlive.
 const BURSTS: u64 = 60;
 
 /// Makes the edits of one seed; says how many steps the pool made.
@@ -252,7 +254,8 @@ impl Workspace {
         Err(format!("an unchanged server was touched: {row:?}, {real:?}"))
     }
 
-    /// I-13: after the last edit, one plan per session leads to what is desired, and to nothing else.
+    /// I-13: after the last edit, one plan per session leads to what is desired, and to nothing
+    /// else.
     fn converges(&mut self, chance: &mut Chance) -> Result<(), String> {
         for session in 0..self.followers.len() {
             self.follow(session, chance)?;

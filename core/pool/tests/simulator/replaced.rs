@@ -1,5 +1,5 @@
-//! Break before make, written a second time (SPEC 13.1): the first attempt of an entry begins only when nothing is left of
-//! what it replaces.
+//! Break before make, written a second time (SPEC 13.1): the first attempt of an entry begins only
+//! when nothing is left of what it replaces.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Restarts, written a second time (SPEC 9.1): what must be reported of each entry, and that the answer comes once, with the
-//! last of them.
+//! Restarts, written a second time (SPEC 9.1): what must be reported of each entry, and that the
+//! answer comes once, with the last of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,8 @@ macro_rules! check {
     };
 }
 
-/// Somebody edits the configuration: it is another for some of what lives, and for some the same again.
+/// Somebody edits the configuration: it is another for some of what lives, and for some the same
+/// again.
 pub fn edit(pool: &PoolState, chance: &mut Chance) -> PoolInput {
     let (mut outdated, mut current) = (Vec::new(), Vec::new());
     for row in pool.entries() {

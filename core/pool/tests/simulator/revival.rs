@@ -31,7 +31,8 @@ impl Revival {
         self.tried = 0;
     }
 
-    /// SPEC 8.1, 8.2: what failed, and may be well without anybody's doing, is tried once more when its time has come.
+    /// SPEC 8.1, 8.2: what failed, and may be well without anybody's doing, is tried once more when
+    /// its time has come.
     pub fn expect(
         &mut self,
         step: &Step<'_>,

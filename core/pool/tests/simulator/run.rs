@@ -288,8 +288,8 @@ impl Run {
             PoolInput::OpenSession { session } => self.old_sessions.push(*session),
             _ => {}
         }
-        // Threads read the clock before they take their turn, so that a moment can be old, and as old
-        // as a thread was asleep (I-26).
+        // Threads read the clock before they take their turn, so that a moment can be old, and as
+        // old as a thread was asleep (I-26).
         let age = if chance.percent(5) { chance.pick(&[1_000, 3_000_000, u64::MAX]) } else { 0 };
         let now = Moment(self.now.0.saturating_sub(age));
         self.observe(&Cause::Input(&input), now)

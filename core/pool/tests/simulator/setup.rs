@@ -115,8 +115,8 @@ impl Setup {
         self.hasty = 5;
     }
 
-    /// Servers that are lost again and again, held all the while, and restarted by hand: what was forgiven
-    /// and what was not shows only after several losses.
+    /// Servers that are lost again and again, held all the while, and restarted by hand: what was
+    /// forgiven and what was not shows only after several losses.
     fn fall_ill(&mut self, chance: &mut Chance) {
         self.options.drain_delay = chance.millis(&[1_000, 30_000]);
         self.options.idle_cap = chance.millis(&[300_000]);

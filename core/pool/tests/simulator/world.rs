@@ -31,8 +31,8 @@ pub struct Reality {
     announced: bool,
     /// Which lists the server has.
     pub version: u32,
-    /// The last listing failed and nothing was announced since it began, so that the pool cannot know
-    /// the newest lists.
+    /// The last listing failed and nothing was announced since it began, so that the pool cannot
+    /// know the newest lists.
     pub listing_failed: bool,
     /// What it has said and the pool has not heard.
     pub unheard: VecDeque<PoolInput>,
@@ -75,8 +75,8 @@ pub fn connection_of(input: &PoolInput) -> Option<ConnectionId> {
     }
 }
 
-/// The lists of one version: each version adds a tool, changes one, and drops one. Names and definitions come back,
-/// not always together.
+/// The lists of one version: each version adds a tool, changes one, and drops one. Names and
+/// definitions come back, not always together.
 pub fn catalog(version: u32) -> Arc<Catalog> {
     let tool = |number: u32, digest: u8| Item {
         name: format!("t{number}").into(),
@@ -298,7 +298,8 @@ impl World {
         })
     }
 
-    /// An event that was delivered before. Mostly one of an entry that there still is: of the others one sees enough.
+    /// An event that was delivered before. Mostly one of an entry that there still is: of the
+    /// others one sees enough.
     pub fn echo(&mut self, known: &[EntryId], chance: &mut Chance) -> Option<PoolInput> {
         if chance.percent(20)
             && let Some(input) = self.late_answer(known, chance)

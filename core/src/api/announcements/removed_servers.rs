@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::api::by_server::ByServer;
 
-/// So many are remembered at most, those that went last. Of one that is back after more than these the session hears as of one that is held
-/// for the first time.
+/// So many are remembered at most, those that went last. Of one that is back after more than these
+/// the session hears as of one that is held for the first time.
 pub(super) const GONE_MAX: usize = 1024;
 
 /// Most sessions have none.

@@ -63,7 +63,8 @@ fn added(told: &mut AnnouncedState) -> Vec<String> {
     added
 }
 
-/// SPEC 7.2: lists that were published are told by their notice, whatever hold came or went between.
+/// SPEC 7.2: lists that were published are told by their notice, whatever hold came or went
+/// between.
 #[test]
 fn a_hold_that_comes_or_goes_before_the_notice_of_a_change_loses_nothing_of_it() {
     let (before, after) = (catalog(&["one"]), catalog(&["one", "two"]));
@@ -96,7 +97,8 @@ fn a_server_that_is_given_up_is_told_nothing_of() {
     assert!(!told.has("s"));
 }
 
-/// SPEC 7.4: a session hears what its view admits of a change, and all that it was not told of before.
+/// SPEC 7.4: a session hears what its view admits of a change, and all that it was not told of
+/// before.
 #[test]
 fn what_is_told_of_a_change_begins_with_what_was_told_last() {
     let lists = [&["one"][..], &["one", "two"], &["four", "one", "three", "two"]].map(catalog);
@@ -122,8 +124,8 @@ fn remembered(told: &AnnouncedState) -> usize {
     told.servers.len() + told.gone.len()
 }
 
-/// SPEC 7.2: a host that has a server for each of its tasks is told of the last ones that went when they are back, and what is
-/// remembered of those before does not grow.
+/// SPEC 7.2: a host that has a server for each of its tasks is told of the last ones that went when
+/// they are back, and what is remembered of those before does not grow.
 #[test]
 fn of_servers_that_are_gone_the_last_ones_are_remembered() {
     let lists = catalog(&["one"]);

@@ -1,4 +1,5 @@
-//! The way of results to an event loop: a queue whose bell rings a descriptor, in batches of several threads.
+//! The way of results to an event loop: a queue whose bell rings a descriptor, in batches of
+//! several threads.
 
 use std::sync::Arc;
 
@@ -32,7 +33,8 @@ impl Descriptor {
     }
 }
 
-/// A loop as the packages have it: it waits, clears what woke it, and takes fewer at a time than there may be.
+/// A loop as the packages have it: it waits, clears what woke it, and takes fewer at a time than
+/// there may be.
 fn take_all(queue: &CompletionQueue<u32>, descriptor: &Descriptor, many: usize) -> Vec<u32> {
     let mut taken = Vec::new();
     while taken.len() < many {
@@ -73,7 +75,8 @@ fn a_loop_takes_every_result_once() {
     });
 }
 
-/// A loop that reads an answer by itself, and so adds to the queue that it drains right afterwards, while others add to it too.
+/// A loop that reads an answer by itself, and so adds to the queue that it drains right afterwards,
+/// while others add to it too.
 #[test]
 fn a_loop_that_adds_to_its_own_queue_misses_nothing() {
     check(|| {

@@ -1,5 +1,5 @@
-//! Wants that failed, and what ends that: other credentials, a decision that can be read, a restart, or the server, which is there for
-//! somebody after all.
+//! Wants that failed, and what ends that: other credentials, a decision that can be read, a
+//! restart, or the server, which is there for somebody after all.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ impl SessionCore {
         self.context.has(credentials, &server.into(), (it.spec(), it.authority.author()))
     }
 
-    /// A want that failed for want of these credentials is over, so that its server is asked for anew.
+    /// A want that failed for want of these credentials is over, so that its server is asked for
+    /// anew.
     pub(crate) fn want_again(&self, credentials: &Arc<Credentials>) {
         let lacked = |server: &str, want: &ServerDemand| {
             matches!(&want.state, DemandState::Failed(error) if error.code() == ErrorCode::AuthRequired)
@@ -31,7 +32,8 @@ impl SessionCore {
         self.end_failed(lacked);
     }
 
-    /// A want that failed because it could not be read what is decided of its server is over, so that it is asked for anew.
+    /// A want that failed because it could not be read what is decided of its server is over, so
+    /// that it is asked for anew.
     pub(crate) fn want_the_undecided(&self) {
         let undecided = |want: &ServerDemand| {
             matches!(&want.state, DemandState::Failed(error) if error.code() == ErrorCode::Store)
@@ -40,15 +42,15 @@ impl SessionCore {
         self.end_failed(|_, want| undecided(want));
     }
 
-    /// A server was connected to: wants of it by that connection that failed are over, so that it is asked for anew. Who waits looks again,
-    /// since what a session holds connected is ready.
+    /// A server was connected to: wants of it by that connection that failed are over, so that it
+    /// is asked for anew. Who waits looks again, since what a session holds connected is ready.
     pub(crate) fn want_what_came(sessions: &[Arc<Self>], cell: &EntryCell) {
         want_anew(sessions, &cell.server, |session, configured| session.is_by(configured, cell));
         sessions.iter().for_each(|session| session.settled.notify_waiters());
     }
 
-    /// These wants that failed are over; whether there were some. They stay in the list until the next plan, which asks for them anew: who
-    /// looks meanwhile finds what is still to come.
+    /// These wants that failed are over; whether there were some. They stay in the list until the
+    /// next plan, which asks for them anew: who looks meanwhile finds what is still to come.
     pub(super) fn end_failed(&self, which: impl Fn(&str, &ServerDemand) -> bool) -> bool {
         let (mut ended, mut tickets) = (false, Vec::new());
         for (server, want) in &mut self.wants().servers {
@@ -64,7 +66,8 @@ impl SessionCore {
         ended
     }
 
-    /// A server that failed is tried once more for whoever waits for it by name, whatever is remembered of it (SPEC 3.2, 8.1).
+    /// A server that failed is tried once more for whoever waits for it by name, whatever is
+    /// remembered of it (SPEC 3.2, 8.1).
     pub(super) async fn try_afresh(self: &Arc<Self>, name: &str, deadline: Deadline) -> Result<()> {
         let Some((origin, configured)) = self.failed_now(name) else { return Ok(()) };
         let hold = self.acquire(name, (origin, &configured), deadline).await?;
@@ -136,7 +139,8 @@ impl SessionCore {
 }
 
 impl SessionRegistry {
-    /// Starts a server in the sessions that want it and failed to get it, but for what has an entry: that is restarted.
+    /// Starts a server in the sessions that want it and failed to get it, but for what has an
+    /// entry: that is restarted.
     pub(crate) fn start_what_failed(&self, server: &str) {
         let entries = self.driver.entries().into_iter();
         let cells: Vec<_> =
@@ -149,7 +153,8 @@ impl SessionRegistry {
     }
 }
 
-/// Has those sessions ask anew for a server whose want of it failed, and is by what is one of these.
+/// Has those sessions ask anew for a server whose want of it failed, and is by what is one of
+/// these.
 fn want_anew(
     sessions: &[Arc<SessionCore>],
     server: &str,

@@ -89,7 +89,8 @@ impl SessionCore {
         }
     }
 
-    /// The same of a server that is held: how its connection is now, and not how it was when it was asked for.
+    /// The same of a server that is held: how its connection is now, and not how it was when it was
+    /// asked for.
     fn unsettled_by(&self, name: &str, held: &LeaseState) -> Result<Option<Vec<String>>> {
         let published = held.cell().load_full();
         match published.slot.state {
@@ -109,7 +110,8 @@ impl SessionCore {
         matches!(state, Some(EntryState::Spawning | EntryState::Reconnecting))
     }
 
-    /// The servers that are wanted and not settled. What the session holds connected is, whatever has come of its want.
+    /// The servers that are wanted and not settled. What the session holds connected is, whatever
+    /// has come of its want.
     pub(super) fn pending(&self, wants: &DemandSet) -> Vec<String> {
         let awaited = wants.servers.iter().filter(|(_, want)| want.is_awaited());
         let awaited: Vec<&str> = awaited.map(|(name, _)| &**name).collect();

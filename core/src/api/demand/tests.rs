@@ -12,7 +12,8 @@ use crate::{AcquireOptions, ErrorCode, Pool, ReloadOptions, ServerSpec, Session,
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
 
-/// SPEC 6.5: a server that was there while the session did without it, and before that was carried out, is asked for anew.
+/// SPEC 6.5: a server that was there while the session did without it, and before that was carried
+/// out, is asked for anew.
 #[tokio::test]
 async fn what_a_session_that_does_without_it_refused_is_wanted_when_it_is_enabled() {
     let folder = Folder::new();
@@ -71,7 +72,8 @@ fn is_listed(session: &Session) -> bool {
     session.tools().unwrap().len() == 1
 }
 
-/// SPEC 3.2, 14.1: what a session holds has not failed, and it keeps what it wants when its lease goes.
+/// SPEC 3.2, 14.1: what a session holds has not failed, and it keeps what it wants when its lease
+/// goes.
 #[tokio::test]
 async fn a_failed_want_is_over_once_the_session_holds_the_server() {
     let folder = Folder::new();
@@ -86,7 +88,8 @@ async fn a_failed_want_is_over_once_the_session_holds_the_server() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 14.1: what the session holds connected is ready, whatever its want is at: who waits is told, and who asks.
+/// SPEC 14.1: what the session holds connected is ready, whatever its want is at: who waits is
+/// told, and who asks.
 #[tokio::test]
 async fn what_a_session_holds_by_its_own_configuration_is_ready() {
     // Nothing else than what the session holds wakes who waits.
@@ -133,7 +136,8 @@ async fn what_a_session_holds_by_its_own_configuration_is_ready_when_it_is_back(
     pool.close().await.unwrap();
 }
 
-/// SPEC 3.3, 14.1: between what ends a failure and the plan that asks anew the server is still to come, for whoever looks.
+/// SPEC 3.3, 14.1: between what ends a failure and the plan that asks anew the server is still to
+/// come, for whoever looks.
 #[tokio::test]
 async fn a_want_whose_failure_is_over_is_still_to_come() {
     let folder = Folder::new();
@@ -211,7 +215,8 @@ async fn a_failed_want_is_started_by_a_restart_and_by_a_reload() {
     }
 }
 
-/// SPEC 9.6, 13.2, 11.6: what is wanted and meets a limit waits for room, says so, and comes when there is some.
+/// SPEC 9.6, 13.2, 11.6: what is wanted and meets a limit waits for room, says so, and comes when
+/// there is some.
 #[tokio::test]
 async fn a_want_that_meets_a_limit_waits_for_room() {
     let options = json!({ "limits": { "processes": 1 }, "drain_delay_ms": 0 });
@@ -234,7 +239,8 @@ async fn a_want_that_meets_a_limit_waits_for_room() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 11.6: one that cannot run is refused as an acquire refuses it, also when it is not wanted for that.
+/// SPEC 11.6: one that cannot run is refused as an acquire refuses it, also when it is not wanted
+/// for that.
 #[tokio::test]
 async fn ready_of_what_cannot_run_says_what_acquire_says() {
     let mut off = server("");

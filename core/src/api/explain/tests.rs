@@ -11,7 +11,8 @@ use crate::{CallOptions, Pool, PoolOptions, Servers, SessionOptions};
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
 
-/// SPEC 11.6, 2.2: why a session has no connection of its own is what became of its own, whatever others have.
+/// SPEC 11.6, 2.2: why a session has no connection of its own is what became of its own, whatever
+/// others have.
 #[tokio::test]
 async fn a_session_hears_of_its_own_connection() {
     let folder = Folder::new();

@@ -47,7 +47,8 @@ async fn what_a_newer_change_let_go_is_not_begun() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 13.1, 9.1: what is acquired by a configuration that has just gone is known to be old, and is restarted for nobody.
+/// SPEC 13.1, 9.1: what is acquired by a configuration that has just gone is known to be old, and
+/// is restarted for nobody.
 #[tokio::test]
 async fn what_is_begun_of_an_old_configuration_is_known_to_be_old() {
     let pool = pool_with(json!({}), server("")).await;
@@ -62,7 +63,8 @@ async fn what_is_begun_of_an_old_configuration_is_known_to_be_old() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 13.1, 2.1: what a session brought itself is not old because the pool has another of that name.
+/// SPEC 13.1, 2.1: what a session brought itself is not old because the pool has another of that
+/// name.
 #[tokio::test]
 async fn what_a_session_brought_is_not_old_for_the_pool_has_another() {
     let pool = pool_with(json!({}), server("")).await;
@@ -75,7 +77,8 @@ async fn what_a_session_brought_is_not_old_for_the_pool_has_another() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 8.5: whoever holds a lease hears that it ends with its configuration, once and before anything is released.
+/// SPEC 8.5: whoever holds a lease hears that it ends with its configuration, once and before
+/// anything is released.
 #[tokio::test]
 async fn a_holder_hears_that_the_configuration_has_changed() {
     let pool = pool_with(json!({}), server("")).await;
@@ -134,7 +137,8 @@ async fn who_holds_the_same_by_another_lease_hears_of_no_loss() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 4.2: the connect time that is configured now is that of the next attempt, whoever was the first to ask for the server.
+/// SPEC 4.2: the connect time that is configured now is that of the next attempt, whoever was the
+/// first to ask for the server.
 #[tokio::test]
 async fn a_restart_has_the_newest_connect_time() {
     let folder = Folder::new();
@@ -196,7 +200,8 @@ fn silent_from_the_second(folder: &Folder) -> impl Fn(u64) -> Value {
     move |ms| json!({ "command": "/bin/sh", "args": ["-c", script], "connect_timeout_ms": ms })
 }
 
-/// SPEC 3.1: a lease that can be used no more is closed, whatever becomes of the connection that it was on.
+/// SPEC 3.1: a lease that can be used no more is closed, whatever becomes of the connection that it
+/// was on.
 #[tokio::test]
 async fn a_lease_that_is_over_is_closed() {
     use trunkline_pool::state::EntryState::{Active, Closed};

@@ -148,7 +148,8 @@ async fn until(what: impl Fn() -> bool) {
     tokio::time::timeout(HANG, waited).await.expect("it comes");
 }
 
-/// SPEC 12.3, S-04: nothing is asked at the last moment of what is known to be refused, and nothing starts.
+/// SPEC 12.3, S-04: nothing is asked at the last moment of what is known to be refused, and nothing
+/// starts.
 #[tokio::test]
 async fn what_is_not_approved_does_not_start() {
     let rig = Rig::new().await;
@@ -163,7 +164,8 @@ async fn what_is_not_approved_does_not_start() {
     rig.pool.close().await.unwrap();
 }
 
-/// S-13, SPEC 11.5: another host rejects it between the decision and the start. It is no failure of the server.
+/// S-13, SPEC 11.5: another host rejects it between the decision and the start. It is no failure of
+/// the server.
 #[tokio::test]
 async fn a_rejection_at_the_last_moment_starts_nothing() {
     let rig = Rig::new().await;
@@ -181,7 +183,8 @@ async fn a_rejection_at_the_last_moment_starts_nothing() {
     rig.pool.close().await.unwrap();
 }
 
-/// S-13, SPEC 11.5: what was decided otherwise by the time that a refusal comes is asked about again, and starts.
+/// S-13, SPEC 11.5: what was decided otherwise by the time that a refusal comes is asked about
+/// again, and starts.
 #[tokio::test]
 async fn a_refusal_that_is_over_refuses_nothing() {
     let rig = Rig::new().await;
@@ -191,7 +194,8 @@ async fn a_refusal_that_is_over_refuses_nothing() {
     rig.pool.close().await.unwrap();
 }
 
-/// S-08, SPEC 10.5: the name of its command leads to another program than the one that was approved.
+/// S-08, SPEC 10.5: the name of its command leads to another program than the one that was
+/// approved.
 #[tokio::test]
 async fn another_program_than_the_approved_one_is_not_started() {
     let rig = Rig::new().await;
@@ -203,7 +207,8 @@ async fn another_program_than_the_approved_one_is_not_started() {
     rig.pool.close().await.unwrap();
 }
 
-/// SPEC 11.5, 8.1, S-13: a retry and a restart ask again; a refusal ends the entry instead of being tried again.
+/// SPEC 11.5, 8.1, S-13: a retry and a restart ask again; a refusal ends the entry instead of being
+/// tried again.
 #[tokio::test]
 async fn a_server_that_was_lost_does_not_come_back_rejected() {
     let rig = Rig::new().await;
@@ -225,7 +230,8 @@ async fn a_decision_ends_what_runs() {
     let rig = Rig::new().await;
     let lease = rig.acquire().await.unwrap();
     rig.decide(REJECTED);
-    // Another thread may be carrying out the end: a call that comes before it is sent, and interrupted.
+    // Another thread may be carrying out the end: a call that comes before it is sent, and
+    // interrupted.
     let mut error = lease.call_tool("hi", "{}", &CallOptions::default()).await.unwrap_err();
     if error.code() == ErrorCode::CallInterrupted {
         error = lease.call_tool("hi", "{}", &CallOptions::default()).await.unwrap_err();
@@ -235,7 +241,8 @@ async fn a_decision_ends_what_runs() {
     rig.pool.close().await.unwrap();
 }
 
-/// SPEC 12.1, 12.3: a host that gives the same configuration itself has a connection of its own, which no decision about the other ends.
+/// SPEC 12.1, 12.3: a host that gives the same configuration itself has a connection of its own,
+/// which no decision about the other ends.
 #[tokio::test]
 async fn the_hosts_own_word_admits_a_connection_of_its_own() {
     let rig = Rig::new().await;
@@ -250,7 +257,8 @@ async fn the_hosts_own_word_admits_a_connection_of_its_own() {
     rig.pool.close().await.unwrap();
 }
 
-/// SPEC 12.7, 13.1: a server of the pool's own goes with its approval and comes back with it where it is wanted.
+/// SPEC 12.7, 13.1: a server of the pool's own goes with its approval and comes back with it where
+/// it is wanted.
 #[tokio::test]
 async fn a_session_follows_what_is_decided() {
     let rig = Rig::new().await;

@@ -26,8 +26,8 @@ struct ReconcileEffects {
 }
 
 impl LeaseTable {
-    /// Brings every hold, and what is kept, in line with what the session is to have now, and tells it of what is different.
-    /// `unwanted` go, and what is kept for the wants that are `over`.
+    /// Brings every hold, and what is kept, in line with what the session is to have now, and tells
+    /// it of what is different. `unwanted` go, and what is kept for the wants that are `over`.
     pub(crate) fn review(&self, session: &Arc<SessionCore>, unwanted: &[HoldId], over: &[u64]) {
         let after = {
             let mut inner = self.inner();

@@ -2,8 +2,8 @@
 
 use super::HoldId;
 
-/// Rows by numbers that are given here and only grow. A row that goes leaves its place empty; the last place is never empty, and of
-/// more than a few at most half are.
+/// Rows by numbers that are given here and only grow. A row that goes leaves its place empty; the
+/// last place is never empty, and of more than a few at most half are.
 pub(super) struct Rows<T> {
     last: u64,
     places: Vec<(HoldId, Option<T>)>,
@@ -93,7 +93,8 @@ mod tests {
 
     use super::*;
 
-    /// Whatever comes and goes, the rows are those of an ordered map, and what is gone takes no more room than what is there.
+    /// Whatever comes and goes, the rows are those of an ordered map, and what is gone takes no
+    /// more room than what is there.
     #[test]
     fn rows_are_those_of_an_ordered_map() {
         let (mut rows, mut expected) = (Rows::default(), BTreeMap::new());

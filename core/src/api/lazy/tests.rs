@@ -13,7 +13,8 @@ use crate::{Pool, PoolOptions, Servers, SessionOptions};
 /// What waits so long hangs.
 const HANG: Duration = Duration::from_secs(90);
 
-/// SPEC 14.1: a call that needs a server before it is known that something is kept of it begins the server, and does not fail.
+/// SPEC 14.1: a call that needs a server before it is known that something is kept of it begins the
+/// server, and does not fail.
 #[tokio::test]
 async fn a_server_that_is_needed_before_something_is_found_kept_is_begun() {
     let options =
@@ -37,7 +38,8 @@ async fn a_server_that_is_needed_before_something_is_found_kept_is_begun() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 14.1, 14.2: what is kept of servers that were configured before there is a session is listed as soon as one opens.
+/// SPEC 14.1, 14.2: what is kept of servers that were configured before there is a session is
+/// listed as soon as one opens.
 #[tokio::test]
 async fn what_is_kept_is_listed_as_soon_as_a_session_opens() {
     let folder = Folder::new();

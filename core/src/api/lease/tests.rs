@@ -14,7 +14,8 @@ fn refused(result: Result<CallResult>, code: ErrorCode) {
     assert_eq!((error.code(), error.outcome()), (code, Some(Outcome::NotSent)), "{error}");
 }
 
-/// SPEC 5.12: of requests as of calls, whether the method, the arguments or the lease is the reason.
+/// SPEC 5.12: of requests as of calls, whether the method, the arguments or the lease is the
+/// reason.
 #[tokio::test]
 async fn a_request_that_is_refused_was_not_sent() {
     let pool = pool_with(json!({}), json!({ "s": server("") })).await;

@@ -7,7 +7,8 @@ use trunkline_pool::state::{Configuration, ServerId, Slot};
 
 use super::*;
 
-/// SPEC 11.6: a tool that the session leaves out is filtered, also while its definition is held back.
+/// SPEC 11.6: a tool that the session leaves out is filtered, also while its definition is held
+/// back.
 #[test]
 fn a_tool_that_is_left_out_and_held_back_is_filtered() {
     let list = |description: &str| {

@@ -5,7 +5,8 @@ use trunkline_pool::catalog::ListKind;
 
 use crate::{Pool, PoolOptions, SessionOptions};
 
-/// SPEC 7.4: a list that is asked for after a change was told has its number, also where it had the change before; no other list moves.
+/// SPEC 7.4: a list that is asked for after a change was told has its number, also where it had the
+/// change before; no other list moves.
 #[tokio::test]
 async fn lists_reach_the_number_of_a_change_that_is_told_after_them() {
     let pool = Pool::new(PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! The attempts of one call, one after another, and where the one under way can be cancelled.
 //!
-//! An attempt may end before whoever began it knows where it can be cancelled, and the next may have begun by then, through the
-//! same connection. So each has a number of its own.
+//! An attempt may end before whoever began it knows where it can be cancelled, and the next may
+//! have begun by then, through the same connection. So each has a number of its own.
 
 /// The attempt under way, if there is one.
 pub(super) struct RunningAttempt<W> {
@@ -69,7 +69,8 @@ impl<W> RunningAttempt<W> {
 mod tests {
     use super::*;
 
-    /// SPEC 5.5: the second attempt goes through the same connection as the first, which had ended before its place was known.
+    /// SPEC 5.5: the second attempt goes through the same connection as the first, which had ended
+    /// before its place was known.
     #[test]
     fn a_late_word_of_the_attempt_before_is_not_taken_for_this_one() {
         let mut under_way = RunningAttempt::none();

@@ -1,8 +1,10 @@
-//! A call that a server of the modern era refuses for its headers: what goes into them is in the definitions of its tools, and
-//! those may be others by now. The lists are read again, and the call is sent once more (PROTOCOL 1.2).
+//! A call that a server of the modern era refuses for its headers: what goes into them is in the
+//! definitions of its tools, and those may be others by now. The lists are read again, and the call
+//! is sent once more (PROTOCOL 1.2).
 //!
-//! The server did nothing yet, so that this repeats nothing, whatever the call's options say of repetitions. A call that had a
-//! round before is not sent once more: its error says that it may have had an effect.
+//! The server did nothing yet, so that this repeats nothing, whatever the call's options say of
+//! repetitions. A call that had a round before is not sent once more: its error says that it may
+//! have had an effect.
 
 use std::sync::Arc;
 
@@ -24,7 +26,8 @@ pub(super) fn is_for_headers(error: &Error) -> bool {
 }
 
 impl LastingCall {
-    /// Has the lists read again, in a task of its own, and sends the call once more; or ends it with its refusal.
+    /// Has the lists read again, in a task of its own, and sends the call once more; or ends it
+    /// with its refusal.
     pub(super) fn relist(self: &Arc<Self>, generation: Generation, refused: Error) {
         let this = self.clone();
         let deadline = self.attempts.later(self.call.timeout);
@@ -38,7 +41,8 @@ impl LastingCall {
         });
     }
 
-    /// The same connection after a listing, as long as the session sees the tool; nothing when it is gone.
+    /// The same connection after a listing, as long as the session sees the tool; nothing when it
+    /// is gone.
     async fn listed_anew(&self, generation: Generation) -> Option<Result<Connection>> {
         let cell = self.cell();
         // A tool of lists that could not be had is looked for in what there is.

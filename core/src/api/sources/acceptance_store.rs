@@ -1,7 +1,9 @@
-//! Which tools are accepted by approvals: kept with those, on a thread that may wait for the disk (SPEC 7.6).
+//! Which tools are accepted by approvals: kept with those, on a thread that may wait for the disk
+//! (SPEC 7.6).
 //!
-//! One thread of a pool at most is on the disk for it, and of what waits for one approval the newest counts, so that a disk which is away
-//! holds up nobody, and what waits is bounded by the approvals. A save that fails is told, and is in force in this pool all the same.
+//! One thread of a pool at most is on the disk for it, and of what waits for one approval the
+//! newest counts, so that a disk which is away holds up nobody, and what waits is bounded by the
+//! approvals. A save that fails is told, and is in force in this pool all the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -53,7 +55,8 @@ impl Accepted {
 }
 
 impl Config {
-    /// The approval of a configuration, and the tools that were accepted by it, as far as is known. The disk is not touched.
+    /// The approval of a configuration, and the tools that were accepted by it, as far as is known.
+    /// The disk is not touched.
     pub(super) fn accepted_by(
         &self,
         name: &str,
@@ -105,7 +108,8 @@ impl Config {
             loop {
                 let idle = self.accepted.idle.notified();
                 let mut idle = std::pin::pin!(idle);
-                // Registered before the look, so that nothing is missed between the look and the wait.
+                // Registered before the look, so that nothing is missed between the look and the
+                // wait.
                 idle.as_mut().enable();
                 if !self.accepted.unsaved().is_at_work {
                     return;

@@ -68,7 +68,8 @@ impl Config {
         };
         let (mut live, book) = self.live(server);
         if decision == Decision::Rejected {
-            // A rejection reaches what runs by an earlier approval, whether a source still has it or not.
+            // A rejection reaches what runs by an earlier approval, whether a source still has it
+            // or not.
             live.extend(self.warrants.identities(server));
         }
         if live.is_empty() {
@@ -83,7 +84,8 @@ impl Config {
         let (approvals, root) = (self.approvals.clone(), self.root.clone());
         let name = server.to_owned();
         let written = self.written(server, hash).filter(|_| decision == Decision::Rejected);
-        // The next host sees the rejected program first, and must not take it for what was approved before.
+        // The next host sees the rejected program first, and must not take it for what was approved
+        // before.
         let before = written.map(|written| {
             let seen = book.standing(&root, server, written.hash);
             (written, seen)
@@ -128,8 +130,9 @@ impl Config {
         replaced.replaced().map(|_| replaced.as_written().clone())
     }
 
-    /// How the program of a server that waits for approval is another than was looked at, if it is: of what a source has of that name, or
-    /// of the newest that a session brought, where no source names it.
+    /// How the program of a server that waits for approval is another than was looked at, if it is:
+    /// of what a source has of that name, or of the newest that a session brought, where no source
+    /// names it.
     pub(crate) fn replaced(&self, server: &str) -> Option<Replaced> {
         let desired = self.desired();
         let looks = &self.looks;
@@ -171,8 +174,8 @@ impl Config {
         }
     }
 
-    /// Decisions cannot be read: what runs goes on, nothing that needs one begins, and they are tried again until they can be read, which
-    /// makes a pass. Subscribers hear of it once.
+    /// Decisions cannot be read: what runs goes on, nothing that needs one begins, and they are
+    /// tried again until they can be read, which makes a pass. Subscribers hear of it once.
     pub(super) fn retry_decisions(self: &Arc<Self>, why: &Error) {
         let is_first = {
             let mut desired = self.desired();
@@ -185,7 +188,8 @@ impl Config {
         }
     }
 
-    /// Decisions were read again: whether that is all, since none could not be read after so many that could not.
+    /// Decisions were read again: whether that is all, since none could not be read after so many
+    /// that could not.
     async fn take_reread(self: &Arc<Self>, unread: u64) -> bool {
         let is_all = {
             let mut desired = self.desired();
@@ -222,8 +226,8 @@ impl Config {
     }
 }
 
-/// Tries decisions again until they can be read. What could not be read during the last wait is waited for once more: what came of
-/// that is known by then.
+/// Tries decisions again until they can be read. What could not be read during the last wait is
+/// waited for once more: what came of that is known by then.
 async fn reread_until_known(config: Weak<Config>) {
     let mut delay = REREAD_FIRST;
     loop {

@@ -1,5 +1,5 @@
-//! Configurations that a session brought for a source of the workspace: they need the approval and the trust that a file of it would
-//! need, so that no way leads past those (SPEC 11.3).
+//! Configurations that a session brought for a source of the workspace: they need the approval and
+//! the trust that a file of it would need, so that no way leads past those (SPEC 11.3).
 
 use std::sync::{Arc, Weak};
 
@@ -92,7 +92,8 @@ impl Config {
 }
 
 impl Config {
-    /// What was claimed, and for which scope, where it was found to be something else by now than what it runs by.
+    /// What was claimed, and for which scope, where it was found to be something else by now than
+    /// what it runs by.
     pub(crate) fn claimed_elsewhere(
         &self,
         own: &ResolvedServer,
@@ -166,7 +167,8 @@ impl Desired {
 }
 
 impl Config {
-    /// What is decided of the newest configuration of that name that a session brought, and of which source it is.
+    /// What is decided of the newest configuration of that name that a session brought, and of
+    /// which source it is.
     pub(crate) fn claimed_as(&self, name: &str) -> Option<(Gate, Arc<SourceName>)> {
         let desired = self.desired();
         let mut newest = desired.claims.iter().rev().filter(|claim| *claim.name == *name);
@@ -181,7 +183,8 @@ impl Config {
     }
 }
 
-/// Whether a server of that name would wait for a decision and for nothing else: of what the lists keep out nobody is asked.
+/// Whether a server of that name would wait for a decision and for nothing else: of what the lists
+/// keep out nobody is asked.
 fn waits(gates: &Gates, name: &str) -> bool {
     let (presence, validity) = (ServerPresence::Named, Validity::Valid);
     let (trust, switch) = (Trust::Given, ServerSwitch::On);
@@ -190,7 +193,8 @@ fn waits(gates: &Gates, name: &str) -> bool {
 }
 
 impl Claim {
-    /// Takes up what it was found to lead to, if that is the look that counts. Nothing was found where that was lost: then it is what it was.
+    /// Takes up what it was found to lead to, if that is the look that counts. Nothing was found
+    /// where that was lost: then it is what it was.
     pub(super) fn take(&mut self, number: u64, sighted: Option<&LaunchPreview>) {
         if self.at.end(number)
             && let Some(sighted) = sighted

@@ -1,4 +1,5 @@
-//! What was decided of an entry, for those who are shown it: also while something else keeps it out (SPEC 9.4, 12.1).
+//! What was decided of an entry, for those who are shown it: also while something else keeps it out
+//! (SPEC 9.4, 12.1).
 
 use trunkline_pool::approvals::{Candidate, CandidateLaunch, Decision};
 use trunkline_pool::expand;
@@ -10,7 +11,8 @@ use super::launch_preview::LaunchPreview;
 use crate::host_env::runners;
 
 impl Resolver<'_> {
-    /// By what would run, where that was looked up; else as far as nobody has to be asked for it. Nothing runs by this word.
+    /// By what would run, where that was looked up; else as far as nobody has to be asked for it.
+    /// Nothing runs by this word.
     pub(super) fn decided(&self, name: &str, known: &ResolvedEntry) -> ApprovalState {
         if !known.winner().source.scope().is_gated() {
             return ApprovalState::NotNeeded;

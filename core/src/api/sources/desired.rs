@@ -18,7 +18,8 @@ use super::questions::Answers;
 use super::telling::{EventSequencer, SourceEvent};
 use crate::Error;
 
-/// Everything that configures the pool. Each change is written down here first; a pass makes of it what runs.
+/// Everything that configures the pool. Each change is written down here first; a pass makes of it
+/// what runs.
 pub(super) struct Desired {
     pub(super) layers: Layers,
     /// What of each source has no effect, by the text that it is.
@@ -38,12 +39,13 @@ pub(super) struct Desired {
     trusted_by: u64,
     /// The gates of the last pass.
     pub(super) gates: Gates,
-    /// What the last pass found out of the entries of each name, from the highest that it looked at.
+    /// What the last pass found out of the entries of each name, from the highest that it looked
+    /// at.
     pub(super) known: BTreeMap<Box<str>, Vec<ResolvedEntry>>,
     /// What the host answered.
     pub(super) answers: Answers,
-    /// What was decided, by the last pass that could know, once something needs a decision. What runs goes on by it while decisions
-    /// cannot be read.
+    /// What was decided, by the last pass that could know, once something needs a decision. What
+    /// runs goes on by it while decisions cannot be read.
     pub(super) book: Option<Arc<Book>>,
     /// How often decisions could not be read since they are tried again; zero while they are not.
     pub(super) unread: u64,
@@ -95,7 +97,8 @@ pub(super) struct Arming {
     pub(super) is_missed: bool,
 }
 
-/// Whether a file is being read because it changed. One read of each is under way for that, however often it changes.
+/// Whether a file is being read because it changed. One read of each is under way for that, however
+/// often it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RereadState {
     No,
@@ -133,7 +136,8 @@ impl Desired {
         }
     }
 
-    /// Takes note of files that changed, for whoever reads them next: those that are no sources yet, and those that wait for trust.
+    /// Takes note of files that changed, for whoever reads them next: those that are no sources
+    /// yet, and those that wait for trust.
     pub(super) fn note_missed(&mut self, changed: &BTreeSet<PathBuf>, options: &PoolOptions) {
         for arming in &mut self.arming {
             arming.is_missed |= changed.contains(&arming.path);
@@ -208,8 +212,8 @@ impl Desired {
         self.book.is_none() && self.trusted && is_needed && self.unread == 0
     }
 
-    /// Replaces a source, or removes it. It is news when that is another meaning, or something else of it has no effect, or nobody was
-    /// told yet that it can be read again.
+    /// Replaces a source, or removes it. It is news when that is another meaning, or something else
+    /// of it has no effect, or nobody was told yet that it can be read again.
     pub(super) fn put(&mut self, source: &SourceName, said: Option<ParsedSource>) {
         let was_broken = self.broken.remove(source);
         let (is_news, findings) = match said {
@@ -239,8 +243,8 @@ impl Desired {
         self.news.push_back(SourceEvent::Broken(source.clone(), error));
     }
 
-    /// Whether servers of that scope lack the trust that they need (SPEC 11.4). Those of the workspace never start without, whatever
-    /// a list says.
+    /// Whether servers of that scope lack the trust that they need (SPEC 11.4). Those of the
+    /// workspace never start without, whatever a list says.
     pub(super) fn is_untrusted(&self, scope: Scope, options: &PoolOptions) -> bool {
         !self.trusted && (scope.is_gated() || !options.untrusted_sources.contains(&scope))
     }

@@ -19,17 +19,20 @@ pub(super) enum WorkspaceSide {
 }
 
 impl WorkspaceSide {
-    /// The place of an absolute path at this moment, whether it is there or not. Blocks for some look-ups.
+    /// The place of an absolute path at this moment, whether it is there or not. Blocks for some
+    /// look-ups.
     ///
-    /// Of a way that ends early the last folder is one in which a name was looked up: one that leads into the workspace and is missing
-    /// there is inside.
+    /// Of a way that ends early the last folder is one in which a name was looked up: one that
+    /// leads into the workspace and is missing there is inside.
     ///
-    /// What products keep in the user's own folder is the user's, whatever the workspace: see [`is_users_own`].
+    /// What products keep in the user's own folder is the user's, whatever the workspace: see
+    /// [`is_users_own`].
     pub(super) fn of(path: &Path, workspace: &Path) -> WorkspaceSide {
         WorkspaceSide::of_found(path, workspace, &std::fs::metadata(path).ok())
     }
 
-    /// The same of a file that was found or opened: its owner and mode count, and not those of another that has its name by now.
+    /// The same of a file that was found or opened: its owner and mode count, and not those of
+    /// another that has its name by now.
     pub(super) fn of_found(
         path: &Path,
         workspace: &Path,
@@ -47,7 +50,8 @@ impl WorkspaceSide {
         }
     }
 
-    /// Whether a file at that place may be a source of a scope: one of the workspace waits for approval, or was named at launch.
+    /// Whether a file at that place may be a source of a scope: one of the workspace waits for
+    /// approval, or was named at launch.
     pub(super) fn allows(self, scope: Scope) -> bool {
         self == WorkspaceSide::Outside || scope.is_gated() || scope == Scope::Launch
     }
@@ -72,11 +76,13 @@ impl WorkspaceSide {
     }
 }
 
-/// Whether a file of the workspace is one that a product keeps for the user: by its exact path in the home folder, to which no link
-/// within the workspace leads, and which the user alone may write (SPEC 18.9).
+/// Whether a file of the workspace is one that a product keeps for the user: by its exact path in
+/// the home folder, to which no link within the workspace leads, and which the user alone may write
+/// (SPEC 18.9).
 ///
-/// The home folder is that of the system's table of users: one that the environment names could be a project's. Where the workspace is
-/// the folder that the environment names, who says so also says that of the user's files.
+/// The home folder is that of the system's table of users: one that the environment names could be
+/// a project's. Where the workspace is the folder that the environment names, who says so also says
+/// that of the user's files.
 fn is_users_own(path: &Path, workspace: &Path, found: &Option<Metadata>) -> bool {
     let named = home_folder(Platform::current()).filter(|home| is_same(home, workspace));
     let by_environment = named
@@ -94,14 +100,16 @@ fn is_same(path: &Path, folder: &Path) -> bool {
     std::fs::canonicalize(path).is_ok_and(|path| path == folder)
 }
 
-/// Whether a product keeps a file for the user at that place of a home folder, by the table of products alone.
+/// Whether a product keeps a file for the user at that place of a home folder, by the table of
+/// products alone.
 fn is_kept_in(path: &Path, home: &Path) -> bool {
     let folders = folders_of_home(Platform::current(), home);
     let kept = known_files(Platform::current(), &folders);
     kept.iter().any(|file| file.scope == FileScope::User && Path::new(&file.path) == path)
 }
 
-/// Whether no link leads to a file from one place of the workspace to another; links on the way to the home folder are the system's.
+/// Whether no link leads to a file from one place of the workspace to another; links on the way to
+/// the home folder are the system's.
 fn is_reached(path: &Path, home: &Path, workspace: &Path) -> bool {
     let end = match (path.strip_prefix(home), std::fs::canonicalize(home)) {
         (Ok(rest), Ok(home)) => home.join(rest),
@@ -121,7 +129,8 @@ mod tests {
     use crate::folder::Folder;
     use crate::host_env::settings_discovery::folders;
 
-    /// SPEC 18.9: what products keep for the user is the user's where the workspace holds the home folder too, as `/` does.
+    /// SPEC 18.9: what products keep for the user is the user's where the workspace holds the home
+    /// folder too, as `/` does.
     #[test]
     fn the_users_files_are_the_users_in_a_workspace_above_them() {
         let home = home_of_user().unwrap();
@@ -133,7 +142,8 @@ mod tests {
         }
     }
 
-    /// SPEC 10.1: the files that products are known by are of the scope that they are known to have, and of no other by another's name.
+    /// SPEC 10.1: the files that products are known by are of the scope that they are known to
+    /// have, and of no other by another's name.
     #[test]
     fn a_known_file_is_of_the_scope_that_it_is_known_to_have() {
         // A folder that holds none of the user's files.
@@ -155,8 +165,9 @@ mod tests {
         assert_eq!(WorkspaceSide::of(other, &workspace).scope(other, &workspace), Scope::User);
     }
 
-    /// SPEC 18.9: in a workspace that holds the home folder, as `/` does, what a product keeps for the user at its exact place is the
-    /// user's; what is elsewhere, what a link of the workspace leads to and what others may write is not.
+    /// SPEC 18.9: in a workspace that holds the home folder, as `/` does, what a product keeps for
+    /// the user at its exact place is the user's; what is elsewhere, what a link of the workspace
+    /// leads to and what others may write is not.
     #[cfg(unix)]
     #[test]
     fn what_products_keep_in_the_home_folder_is_the_users() {
@@ -198,7 +209,8 @@ mod tests {
         assert!(!is_own(&kiro.join("mcp.json")));
         symlink(home.join("dotfiles"), home.join(".gemini")).unwrap();
         assert!(!is_own(&home.join(".gemini/settings.json")));
-        // A link of the system to the home folder is none of the workspace's, and one beyond the workspace is no link into it.
+        // A link of the system to the home folder is none of the workspace's, and one beyond the
+        // workspace is no link into it.
         let linked = folder.join("u");
         symlink(&home, &linked).unwrap();
         assert!(is_own_from(&linked, &linked.join(".cursor/mcp.json")));

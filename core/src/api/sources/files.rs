@@ -23,7 +23,8 @@ impl Config {
     /// Reads a settings file into the source that its place implies; the report.
     ///
     /// # Errors
-    /// `invalid_config` for a file that cannot be read, `invalid_argument` for a source that it cannot be.
+    /// `invalid_config` for a file that cannot be read, `invalid_argument` for a source that it
+    /// cannot be.
     pub(crate) async fn load(
         self: &Arc<Self>,
         path: &Path,

@@ -1,4 +1,5 @@
-//! What the pool tells of settings that were kept without effect, or left out (SPEC 2.1, 10.3, 11.7).
+//! What the pool tells of settings that were kept without effect, or left out (SPEC 2.1, 10.3,
+//! 11.7).
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,8 @@ pub(super) struct ParsedSource {
 }
 
 impl ParsedSource {
-    /// What a text says as a source of that scope. What the source said before saves the reading of what is written the same.
+    /// What a text says as a source of that scope. What the source said before saves the reading of
+    /// what is written the same.
     ///
     /// # Errors
     /// `invalid_config` for a text that cannot be read as a whole.
@@ -57,8 +59,8 @@ const APPROVAL: &str = "approval";
 /// The kind of an entry that is part of the product itself.
 const SKIPPED: &str = "skipped";
 
-/// The longest text of a finding, in characters: more than a name that is meant. Of a longer one the beginning is shown, since events of
-/// many changes may wait to be read.
+/// The longest text of a finding, in characters: more than a name that is meant. Of a longer one
+/// the beginning is shown, since events of many changes may wait to be read.
 const SHOWN_MAX: usize = 512;
 
 impl Findings {
@@ -83,7 +85,8 @@ impl Findings {
             what: Some(cut(&one.what)),
             ..Finding::new(SKIPPED, Some(&one.name), "", one.place)
         });
-        // What concerns approval comes first, then whole entries: of very many the rest is left out.
+        // What concerns approval comes first, then whole entries: of very many the rest is left
+        // out.
         let all = approvals.chain(granted).chain(skipped).chain(found);
         Findings(all.take(FINDINGS_MAX).collect())
     }
@@ -141,8 +144,8 @@ impl Finding {
     }
 }
 
-/// The members without effect of servers that the host itself configures: `[{kind, server, path, nearest?}]`, at most as many as are kept
-/// of a file.
+/// The members without effect of servers that the host itself configures:
+/// `[{kind, server, path, nearest?}]`, at most as many as are kept of a file.
 pub(super) fn unknown_of<'a>(
     servers: impl IntoIterator<Item = (&'a str, &'a ServerSpec)>,
 ) -> Vec<Value> {

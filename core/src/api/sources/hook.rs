@@ -1,4 +1,5 @@
-//! The host's hook for entries of settings, which drops or alters them before they are admitted (SPEC 10.8).
+//! The host's hook for entries of settings, which drops or alters them before they are admitted
+//! (SPEC 10.8).
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What would run of an entry that needs approval, looked up without doing anything (SPEC 12.2, S-02, S-08).
+//! What would run of an entry that needs approval, looked up without doing anything (SPEC 12.2,
+//! S-02, S-08).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,8 @@ pub(crate) struct LaunchPreview {
     pub(super) look: Option<StartSnapshot>,
     /// How that is another than what was looked at first, and what a decision about that was about.
     pub(super) replaced: Option<(Replaced, Identity)>,
-    /// Whether all of it can be shown as it is. What cannot must not be decided about: two such programs would look the same.
+    /// Whether all of it can be shown as it is. What cannot must not be decided about: two such
+    /// programs would look the same.
     pub(super) is_whole: bool,
 }
 
@@ -102,8 +104,8 @@ impl Config {
 }
 
 impl Looks {
-    /// What a decision is about, what the program has to be at its start, and how that is another than was looked at first. It reads the
-    /// program, the first time.
+    /// What a decision is about, what the program has to be at its start, and how that is another
+    /// than was looked at first. It reads the program, the first time.
     fn decided_about(
         &self,
         name: &str,
@@ -124,7 +126,8 @@ impl Looks {
 }
 
 impl LaunchPreview {
-    /// What would run of a template whose variables come to that. Blocks for as long as the file system does.
+    /// What would run of a template whose variables come to that. Blocks for as long as the file
+    /// system does.
     ///
     /// # Errors
     /// `invalid_config` for a program that cannot be shown.
@@ -155,7 +158,8 @@ impl LaunchPreview {
         ))
     }
 
-    /// What would run of a configuration that is taken literally. Blocks for as long as the file system does.
+    /// What would run of a configuration that is taken literally. Blocks for as long as the file
+    /// system does.
     pub(crate) fn of_spec(
         name: &str,
         spec: &ServerSpec,
@@ -260,7 +264,8 @@ fn shown(spec: &ServerSpec, file: Option<&Path>, workspace: &Path) -> (Candidate
 /// Arguments that are looked for in the workspace: more than any line has that a person reads.
 const LOOKED_AT_MAX: usize = 256;
 
-/// Whether an argument, or the value of its flag, is the relative path of something in the workspace.
+/// Whether an argument, or the value of its flag, is the relative path of something in the
+/// workspace.
 fn is_relative(argument: &str, workspace: &Path) -> bool {
     let value = match argument.split_once('=') {
         Some((flag, value)) if flag.starts_with('-') => value,

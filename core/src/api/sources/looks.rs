@@ -1,7 +1,8 @@
 //! What the programs of entries that need approval were found to be (SPEC 12.12).
 //!
-//! The first look at a configuration counts for as long as the pool lives, also while no source names it: a decision is about what was there
-//! then. Right before a start it is looked at again. What is another by then counts from there on as another thing to decide about.
+//! The first look at a configuration counts for as long as the pool lives, also while no source
+//! names it: a decision is about what was there then. Right before a start it is looked at again.
+//! What is another by then counts from there on as another thing to decide about.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -34,7 +35,8 @@ struct SnapshotRow {
 }
 
 impl Looks {
-    /// What a program has to be at its start, and how that is another than was looked at first. `look` reads files.
+    /// What a program has to be at its start, and how that is another than was looked at first.
+    /// `look` reads files.
     pub(super) fn of(
         &self,
         name: &str,

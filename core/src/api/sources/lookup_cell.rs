@@ -1,7 +1,9 @@
-//! What a pass has to know of the file system: looked up without the lock, by a thread that may wait for ever (SPEC 16.2).
+//! What a pass has to know of the file system: looked up without the lock, by a thread that may
+//! wait for ever (SPEC 16.2).
 //!
-//! A pass that lacks something leaves its server as it was and says what it lacks. Each source's part of that is looked up by a
-//! thread of its own, which ends in another pass; so a file system that is away holds up what depends on it, and whoever waits for that.
+//! A pass that lacks something leaves its server as it was and says what it lacks. Each source's
+//! part of that is looked up by a thread of its own, which ends in another pass; so a file system
+//! that is away holds up what depends on it, and whoever waits for that.
 
 #[cfg(test)]
 mod tests;
@@ -50,7 +52,8 @@ impl LookupState {
         }
     }
 
-    /// It is looked up from now on, by who gets the number; `is_mine` takes part in a look that is under way.
+    /// It is looked up from now on, by who gets the number; `is_mine` takes part in a look that is
+    /// under way.
     pub(super) fn begin(&mut self, last: &mut u64, is_mine: bool) -> Option<u64> {
         match *self {
             LookupState::Wanted => {
@@ -133,7 +136,8 @@ impl<B: PartialEq, T> LookupCell<B, T> {
     }
 }
 
-/// What a sight depends on besides the entry: what its variables come to, and where the host looks for programs.
+/// What a sight depends on besides the entry: what its variables come to, and where the host looks
+/// for programs.
 pub(super) type SightBasis = (Box<LookedUp>, Option<OsString>);
 
 /// What would run of an entry that needs approval.
@@ -223,7 +227,8 @@ impl LookupJob {
         self.of.as_ref().map(|(name, _)| &**name)
     }
 
-    /// Looks it up. It blocks for as long as the file system does. One that panics comes to an end like one that finds nothing right.
+    /// Looks it up. It blocks for as long as the file system does. One that panics comes to an end
+    /// like one that finds nothing right.
     pub(super) fn carry_out(self, config: &Arc<Config>) -> LookupResult {
         let LookupJob { number, of, need } = self;
         let name = of.map(|(name, _)| name).unwrap_or_default();

@@ -1,7 +1,9 @@
-//! What configures a pool: its sources, the trust in its workspace, and what is asked because of them (SPEC 10, 13).
+//! What configures a pool: its sources, the trust in its workspace, and what is asked because of
+//! them (SPEC 10, 13).
 //!
-//! Every change is written into [`Desired`] and ends in one pass, [`Config::change`], which makes what runs of it. `reconcile`, `set_gates`,
-//! a file that is read again and an answer of the host all take this way.
+//! Every change is written into [`Desired`] and ends in one pass, [`Config::change`], which makes
+//! what runs of it. `reconcile`, `set_gates`, a file that is read again and an answer of the host
+//! all take this way.
 
 mod acceptance_store;
 mod approving;

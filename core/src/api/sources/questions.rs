@@ -1,8 +1,9 @@
-//! What settings are asked of the host: inputs, secrets, what becomes of an entry, and what commands print.
+//! What settings are asked of the host: inputs, secrets, what becomes of an entry, and what
+//! commands print.
 //!
-//! An answer is kept as long as something names the question, so that nobody is asked twice. A pass that lacks one notes the question
-//! and goes on; the answer causes another pass. What a later pass does not need any more is not asked. No lock is held while the host
-//! answers.
+//! An answer is kept as long as something names the question, so that nobody is asked twice. A pass
+//! that lacks one notes the question and goes on; the answer causes another pass. What a later pass
+//! does not need any more is not asked. No lock is held while the host answers.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -88,7 +89,8 @@ pub(super) enum HostAnswer {
 /// The answer is not there yet.
 pub(super) struct Lack;
 
-/// Handlers and commands at work for settings at one time: each may hold a process or a thread of the host's.
+/// Handlers and commands at work for settings at one time: each may hold a process or a thread of
+/// the host's.
 const ASKED_AT_ONCE_MAX: usize = 8;
 
 /// What comes within this time is one pass.
@@ -139,7 +141,8 @@ impl Answers {
         }
     }
 
-    /// The pass is over: what it did not name is forgotten, and what it did not need is not asked. What is to be asked now.
+    /// The pass is over: what it did not name is forgotten, and what it did not need is not asked.
+    /// What is to be asked now.
     pub(super) fn end_pass(&mut self) -> Vec<Ask> {
         let pass = self.pass;
         self.asked.retain(|_, asked| match asked.state {

@@ -1,7 +1,8 @@
 //! Reading files of sources again: which read counts, and what waits for which.
 //!
-//! Each read has a number, taken before it begins, and of a file what the read with the highest number says stands. So nobody waits for a
-//! turn: a file that is away holds up its own source and whoever asked for that.
+//! Each read has a number, taken before it begins, and of a file what the read with the highest
+//! number says stands. So nobody waits for a turn: a file that is away holds up its own source and
+//! whoever asked for that.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -29,13 +30,15 @@ use crate::host_env::settings_discovery::project_of;
 use crate::platform::is_users_alone;
 use crate::{Error, ErrorCode, Result, bounded};
 
-/// What is read within this time is one change, as it was one on disk; what takes longer holds nothing up.
+/// What is read within this time is one change, as it was one on disk; what takes longer holds
+/// nothing up.
 const TOGETHER: Duration = Duration::from_millis(100);
 
 /// How often files that change meanwhile are read before trust counts.
 const ROUNDS_MAX: usize = 4;
 
-/// How long an editor, or a machine that does much else, may take between the removal of a file and another in its place.
+/// How long an editor, or a machine that does much else, may take between the removal of a file and
+/// another in its place.
 const AWAY_MAX: Duration = Duration::from_millis(300);
 
 /// What one file says, by a read of that number.
@@ -73,7 +76,8 @@ impl Config {
         desired.last_read
     }
 
-    /// Reads files that may have changed, in the background of everything. One that is being read for that already is read once more then.
+    /// Reads files that may have changed, in the background of everything. One that is being read
+    /// for that already is read once more then.
     pub(super) fn reread(self: &Arc<Self>, which: impl Fn(&File) -> bool) {
         let mut files = self.readable_files(which);
         {
@@ -97,7 +101,8 @@ impl Config {
         });
     }
 
-    /// Reads files and takes up what they say: what is read soon as one change, and what takes longer when it is there.
+    /// Reads files and takes up what they say: what is read soon as one change, and what takes
+    /// longer when it is there.
     ///
     /// # Errors
     /// `internal` when the process ends.
@@ -143,8 +148,8 @@ impl Config {
         TrustUpdate { number, trusted: trust == WorkspaceTrust::Trusted }
     }
 
-    /// Sets the trust in the workspace, unless a newer word did. Files that were not read without it are read first, so that nothing starts
-    /// that they say no more.
+    /// Sets the trust in the workspace, unless a newer word did. Files that were not read without
+    /// it are read first, so that nothing starts that they say no more.
     pub(super) async fn set_trust(self: &Arc<Self>, word: TrustUpdate) -> Result<ReconcileReport> {
         let mut unread = self.unread_files(word.trusted, |_| true);
         let mut read: Vec<SourceRead> = Vec::new();
@@ -170,7 +175,8 @@ impl Config {
         Ok(begun.apart().await)
     }
 
-    /// Some of the files that were not read because the workspace is not trusted, for whoever reads them now.
+    /// Some of the files that were not read because the workspace is not trusted, for whoever reads
+    /// them now.
     fn unread_files(
         &self,
         trusted: bool,
@@ -253,7 +259,8 @@ impl Config {
     }
 }
 
-/// What a look at a file finds. Where there is none it is looked for once more: whoever saves may have it away for that moment.
+/// What a look at a file finds. Where there is none it is looked for once more: whoever saves may
+/// have it away for that moment.
 async fn unless_away<T, L, P>(look: impl Fn() -> L, pause: impl FnOnce() -> P) -> L::Output
 where
     L: Future<Output = (u64, Result<Option<T>>)>,
@@ -305,7 +312,8 @@ pub(super) fn says(
     let options = ReadOptions {
         format: file.format,
         workspace: written(workspace),
-        // What waits for approval starts in the workspace, and a runner of packages in its own folder (SPEC 12.10).
+        // What waits for approval starts in the workspace, and a runner of packages in its own
+        // folder (SPEC 12.10).
         project: project_of(&file.path, workspace).filter(|_| !scope.is_gated()).and_then(written),
     };
     ParsedSource::read(&text, &file.shown, &options, (scope, before)).map(Some)

@@ -1,7 +1,7 @@
 //! The entries of one name, from the highest: which of them counts (SPEC 12.11).
 //!
-//! An entry that somebody has to approve hides what is below it only once it may run. Until then the one below stays in force, and both are
-//! told of.
+//! An entry that somebody has to approve hides what is below it only once it may run. Until then
+//! the one below stays in force, and both are told of.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -43,7 +43,8 @@ impl StackLookup<'_> {
             let Outcome::Known(verdict, mut known) =
                 self.sight.look(name, winner, inputs, was, self.answers)
             else {
-                // The host dropped it: what a project says is gone then, and what is below it is not.
+                // The host dropped it: what a project says is gone then, and what is below it is
+                // not.
                 if is_gated {
                     continue;
                 }
@@ -150,8 +151,8 @@ impl Stack {
 }
 
 impl Resolver<'_> {
-    /// Whether the entries below count, since this one may not run. While it is not known yet whether it may, what was approved before
-    /// keeps its place.
+    /// Whether the entries below count, since this one may not run. While it is not known yet
+    /// whether it may, what was approved before keeps its place.
     fn hides_nothing(&self, name: &str, scope: Scope, planned: &ServerPlan) -> bool {
         scope.is_gated()
             && match &planned.verdict {

@@ -1,8 +1,10 @@
-//! What subscribers of the pool hear of changes, in the order in which these were planned (SPEC 13.2, 16.6).
+//! What subscribers of the pool hear of changes, in the order in which these were planned (SPEC
+//! 13.2, 16.6).
 //!
-//! A pass takes its turn under the lock under which it is planned, and ends it once it was carried out, on whatever thread. What it has to
-//! tell is told when every turn before it is over: what is told of a name last is what was planned last. One at a time tells, without
-//! the lock; whoever comes meanwhile leaves it to them.
+//! A pass takes its turn under the lock under which it is planned, and ends it once it was carried
+//! out, on whatever thread. What it has to tell is told when every turn before it is over: what is
+//! told of a name last is what was planned last. One at a time tells, without the lock; whoever
+//! comes meanwhile leaves it to them.
 
 #[cfg(test)]
 mod tests;
@@ -68,7 +70,8 @@ impl EventSequencer {
     }
 }
 
-/// The turn of one pass. It is over with its end, whatever becomes of the pass: the turns behind it wait for it.
+/// The turn of one pass. It is over with its end, whatever becomes of the pass: the turns behind it
+/// wait for it.
 pub(super) struct EventTurn {
     config: Arc<Config>,
     number: u64,
@@ -82,7 +85,8 @@ impl EventTurn {
         EventTurn { config: config.clone(), number, news }
     }
 
-    /// The pass was carried out; what it made of servers, if that is news, is told before what became of sources.
+    /// The pass was carried out; what it made of servers, if that is news, is told before what
+    /// became of sources.
     pub(super) fn end(mut self, rows: Option<Value>) {
         if let Some(rows) = rows {
             self.news.push_front(SourceEvent::Reconciled(rows));
@@ -99,7 +103,8 @@ impl Drop for EventTurn {
 }
 
 impl Config {
-    /// Tells what is to be told; and, once that is all of every turn, what waits for approval unless that was told last (SPEC 12.5).
+    /// Tells what is to be told; and, once that is all of every turn, what waits for approval
+    /// unless that was told last (SPEC 12.5).
     fn tell_news(&self) {
         loop {
             let news = {

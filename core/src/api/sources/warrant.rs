@@ -1,4 +1,5 @@
-//! By what the server of a source runs: trust, and where it needs one its approval, asked again before each connection (SPEC 11.5).
+//! By what the server of a source runs: trust, and where it needs one its approval, asked again
+//! before each connection (SPEC 11.5).
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +31,8 @@ pub(super) struct Approved {
     config: Weak<Config>,
     name: Box<str>,
     identity: Identity,
-    /// The file that its command led to when it was shown; none where it led to none, or to one that could not be shown.
+    /// The file that its command led to when it was shown; none where it led to none, or to one
+    /// that could not be shown.
     file: Option<PathBuf>,
     /// What that and its interpreters were.
     look: Option<StartSnapshot>,
@@ -136,7 +138,8 @@ impl Approved {
         self.state().decided = gate_of(standing.map(|standing| standing.decision));
     }
 
-    /// Finds out where its command leads to now, and what follows from that. It reads folders and links.
+    /// Finds out where its command leads to now, and what follows from that. It reads folders and
+    /// links.
     fn look(&self, config: &Config) -> Gate {
         let command = self.state().command.clone();
         let driver = &config.driver;
@@ -171,8 +174,8 @@ impl Warrant for Approved {
             Ok((is_other, standing?))
         });
         let (is_other, standing) = read.inspect_err(|error| config.retry_decisions(error))?;
-        // The answer is what was found here, and what is known to shut it besides: a pass that took an older book may say meanwhile
-        // that it is open.
+        // The answer is what was found here, and what is known to shut it besides: a pass that took
+        // an older book may say meanwhile that it is open.
         let decided = gate_of(standing.map(|standing| standing.decision));
         if decided != Gate::Open {
             self.shut(&config, |state| state.decided = decided);

@@ -1,7 +1,9 @@
-//! Every warrant of a pool: one for trust, and one for each configuration of a name about which a decision is taken.
+//! Every warrant of a pool: one for trust, and one for each configuration of a name about which a
+//! decision is taken.
 //!
-//! Whoever is to run by one holds it: what the pool has of a name, what sessions brought or keep of it, and the connections. As long
-//! as anybody does, it is judged by its own hash in each pass, whether or not a source still names what it is about.
+//! Whoever is to run by one holds it: what the pool has of a name, what sessions brought or keep of
+//! it, and the connections. As long as anybody does, it is judged by its own hash in each pass,
+//! whether or not a source still names what it is about.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -53,7 +55,8 @@ impl Warrants {
         self.live().iter().for_each(|warrant| warrant.judge(root, book));
     }
 
-    /// What led to another program than the approved one may start again, if it leads there no more.
+    /// What led to another program than the approved one may start again, if it leads there no
+    /// more.
     pub(super) fn forget_where_all_lead(&self) {
         self.live().iter().for_each(|warrant| warrant.forget_where_it_leads());
     }
@@ -81,7 +84,8 @@ impl Warrants {
 }
 
 impl Config {
-    /// On whose word a server of that scope runs. `sighted` is what would run of one that needs approval.
+    /// On whose word a server of that scope runs. `sighted` is what would run of one that needs
+    /// approval.
     pub(super) fn word(
         self: &Arc<Self>,
         scope: Scope,
@@ -96,7 +100,8 @@ impl Config {
         }
     }
 
-    /// Whether servers of that scope need trust: those of the workspace do, whatever a list says (SPEC 11.4).
+    /// Whether servers of that scope need trust: those of the workspace do, whatever a list says
+    /// (SPEC 11.4).
     pub(super) fn needs_trust(&self, scope: Scope) -> bool {
         scope.is_gated() || !self.driver.options.untrusted_sources.contains(&scope)
     }

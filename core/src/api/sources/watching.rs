@@ -24,8 +24,8 @@ pub(super) struct Watching {
     watcher: Mutex<Option<Arc<Watcher>>>,
     /// Folders that were told of because they are not watched.
     polled: Mutex<Vec<Polled>>,
-    /// Held by whoever brings the watches in line, which may take as long as a file system does: the newest set is declared last, whoever
-    /// comes first.
+    /// Held by whoever brings the watches in line, which may take as long as a file system does:
+    /// the newest set is declared last, whoever comes first.
     turn: Mutex<()>,
     /// Whether somebody is to do so soon.
     is_due: AtomicBool,
@@ -159,5 +159,6 @@ impl Watching {
     }
 }
 
-/// How long the end of a pool waits for that of its watcher, which takes milliseconds where all file systems answer.
+/// How long the end of a pool waits for that of its watcher, which takes milliseconds where all
+/// file systems answer.
 const END_WAIT_MAX: Duration = Duration::from_secs(1);

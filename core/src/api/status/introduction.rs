@@ -5,7 +5,8 @@ use trunkline_pool::text::escaped;
 
 use crate::client::Introduction;
 
-/// Characters of a name or a version that are shown: more than any has, and nothing beside the rest of a status.
+/// Characters of a name or a version that are shown: more than any has, and nothing beside the rest
+/// of a status.
 const WORD_CHARACTERS_MAX: usize = 200;
 
 /// Characters of instructions that are shown.

@@ -157,13 +157,15 @@ impl Server {
         self.named.as_ref().map_or(ApprovalState::NotNeeded, |named| named.approval).as_str()
     }
 
-    /// Whether a program or a file of it that is another by now would be noticed: of a server that needs approval it is not (S-16).
+    /// Whether a program or a file of it that is another by now would be noticed: of a server that
+    /// needs approval it is not (S-16).
     fn content(&self) -> Option<&'static str> {
         let named = self.named.as_ref()?;
         named.origin.source.scope().is_gated().then_some("not_pinned")
     }
 
-    /// The transport that its connections turned out to have, where the configuration leaves it open.
+    /// The transport that its connections turned out to have, where the configuration leaves it
+    /// open.
     fn spoken(&self) -> Option<&'static str> {
         let mut newest = self.entries.iter().rev();
         newest.find_map(|(status, cell)| cell.connection(status.generation)?.transport())
@@ -178,13 +180,15 @@ impl Server {
         }
     }
 
-    /// What the host has to bring; the address to sign in at is that of the sign-in which is under way for what lacks it.
+    /// What the host has to bring; the address to sign in at is that of the sign-in which is under
+    /// way for what lacks it.
     fn auth_need(&self, parts: &Parts<'_>, name: &str, error: &Error) -> Value {
         let mut need = driver::auth_need(error);
         // Of what the error is about, as [`error`](Self::error) has it.
         let credentials = match self.entries.last() {
             Some((_, cell)) => cell.context.of(&cell.server, &cell.spec, cell.author),
-            // No session is asked: whoever holds the last handle of one closes it, which a look at the status must not do.
+            // No session is asked: whoever holds the last handle of one closes it, which a look at
+            // the status must not do.
             None => {
                 let configured = parts.config.configured(name).ok();
                 let of = |it: Arc<ResolvedServer>| {

@@ -27,12 +27,14 @@ pub(in crate::auth) struct Used {
 }
 
 impl Used {
-    /// Whether this is to be sent instead. The same token that lives on is, where nobody refused it.
+    /// Whether this is to be sent instead. The same token that lives on is, where nobody refused
+    /// it.
     pub(in crate::auth) fn yields_to(&self, token: &Token) -> bool {
         self.is_other(token) || self.lives_on_as(token)
     }
 
-    /// The token of what is kept, where it is to be sent instead. After a clock was set back what was known of it seems to live on.
+    /// The token of what is kept, where it is to be sent instead. After a clock was set back what
+    /// was known of it seems to live on.
     pub(in crate::auth) fn yields_to_kept(&self, kept: &TokenRecord) -> Option<Token> {
         let token = Token::of_kept(kept).filter(|token| !token.is_stale())?;
         let lives_on = || self.kept.as_ref() != Some(kept) && self.lives_on_as(&token);
@@ -77,7 +79,8 @@ pub(in crate::auth) enum GrantOrigin {
     Held,
     /// This one, which was not held before.
     New(Arc<Grant>),
-    /// One that is in the file, which another process or an earlier run of the host was issued it for.
+    /// One that is in the file, which another process or an earlier run of the host was issued it
+    /// for.
     Kept(Box<TokenRecord>),
 }
 
@@ -88,7 +91,8 @@ struct InFile {
     is_newest: bool,
     /// What it had when it could last be read or written.
     last: Option<TokenRecord>,
-    /// When somebody signed in for the grant, as the file tells sign-ins apart. None where nothing that is there is known to be later.
+    /// When somebody signed in for the grant, as the file tells sign-ins apart. None where nothing
+    /// that is there is known to be later.
     signed_in_ms: Option<u64>,
 }
 
@@ -232,7 +236,8 @@ impl Grant {
         })
     }
 
-    /// Whether what is in the file was issued to the same client and for the same scopes, so that it can be renewed as what is held.
+    /// Whether what is in the file was issued to the same client and for the same scopes, so that
+    /// it can be renewed as what is held.
     pub(in crate::auth) fn is_like(&self, kept: &TokenRecord) -> bool {
         let last = self.last_kept();
         last.is_some_and(|last| {
@@ -266,7 +271,8 @@ impl Grant {
         (in_file.is_newest, in_file.last) = (false, None);
     }
 
-    /// Somebody signs in for it after what the file has, whatever the clock says; None where that cannot be known.
+    /// Somebody signs in for it after what the file has, whatever the clock says; None where that
+    /// cannot be known.
     pub(in crate::auth) fn comes_after(&self, signed_in_ms: Option<u64>) {
         let after = signed_in_ms.map(|before| now_ms().max(before.saturating_add(1)));
         self.in_file().signed_in_ms = after;
@@ -295,7 +301,8 @@ impl Grant {
         self.is_of_unknown_client.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing can be had of it any more, as the authorization server said when it was asked last, if there is anything to ask it.
+    /// Whether nothing can be had of it any more, as the authorization server said when it was
+    /// asked last, if there is anything to ask it.
     pub(in crate::auth) fn is_over(&self) -> bool {
         !self.is_renewable || self.is_over.load(Ordering::Relaxed)
     }
@@ -332,7 +339,8 @@ impl Grant {
         })
     }
 
-    /// The token that it is exchanged for; else why not, and whether what it is renewed by is good for nothing.
+    /// The token that it is exchanged for; else why not, and whether what it is renewed by is good
+    /// for nothing.
     async fn exchanged(&self) -> Result<Token, (Error, bool)> {
         self.is_over.store(false, Ordering::Relaxed);
         if self.client.is_over() {
@@ -395,8 +403,8 @@ mod tests {
         }
     }
 
-    /// I-26: a clock that was set, back or forth, since a token was kept makes none live longer than it was issued for; one that seems to be
-    /// over is renewed before it is sent.
+    /// I-26: a clock that was set, back or forth, since a token was kept makes none live longer
+    /// than it was issued for; one that seems to be over is renewed before it is sent.
     #[test]
     fn a_clock_that_was_set_makes_no_token_live_longer() {
         let lives = Duration::from_secs(3600);

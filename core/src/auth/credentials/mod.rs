@@ -47,12 +47,14 @@ pub(crate) struct Credentials {
     /// What renews nothing any more.
     pub(super) spent: FinalRefusals,
     state: Mutex<CredentialState>,
-    /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between them. For a grant of the memory
-    /// one exchange (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s), the host's answer (`ANSWER_WAIT_MAX` of `host_credentials`, 30 s) and
-    /// `OWN_WAIT_MAX`: 70 s. For one that is kept the locks of the file (`RENEWAL_WAIT_MAX` and `WRITE_WAIT_MAX` of `storage`, 30 s and
-    /// 5 s), finding who issued it (`FIND_WAIT_MAX` of `token_sync`, 10 s), one exchange and the host's answer: 85 s. Where a grant that was not
-    /// kept is found to be over first, another lock and another exchange: 125 s. Who waits here waits no longer than that, since it
-    /// takes what came of the renewal that it waited for.
+    /// One renewal at a time. Each of its steps has a bound of its own, and it is never cut between
+    /// them. For a grant of the memory one exchange (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s), the
+    /// host's answer (`ANSWER_WAIT_MAX` of `host_credentials`, 30 s) and `OWN_WAIT_MAX`: 70 s. For
+    /// one that is kept the locks of the file (`RENEWAL_WAIT_MAX` and `WRITE_WAIT_MAX` of
+    /// `storage`, 30 s and 5 s), finding who issued it (`FIND_WAIT_MAX` of `token_sync`, 10 s), one
+    /// exchange and the host's answer: 85 s. Where a grant that was not kept is found to be over
+    /// first, another lock and another exchange: 125 s. Who waits here waits no longer than that,
+    /// since it takes what came of the renewal that it waited for.
     pub(super) renewing: tokio::sync::Mutex<()>,
     /// One sign-in or sign-out at a time, in the memory and in the file.
     pub(super) changing: tokio::sync::Mutex<()>,
@@ -63,7 +65,8 @@ pub(super) struct CredentialState {
     pub token: Option<Token>,
     grant: Option<Arc<Grant>>,
     whose: CredentialOwner,
-    /// The authorization server that knows the configured client; it is not introduced to another (S-33).
+    /// The authorization server that knows the configured client; it is not introduced to another
+    /// (S-33).
     issuer: Option<String>,
     pub asked: RequestedScopes,
     /// Renewals that have ended. Who waited for one takes what came of it.
@@ -72,8 +75,8 @@ pub(super) struct CredentialState {
     pub renewed: Option<Instant>,
     /// How often somebody signed out. What a renewal brings that began before is void.
     pub sign_outs: u64,
-    /// When the last sign-out was asked for, and the sign-in that was finished. A sign-in that was asked for before either is void, and
-    /// a sign-out before that sign-in.
+    /// When the last sign-out was asked for, and the sign-in that was finished. A sign-in that was
+    /// asked for before either is void, and a sign-out before that sign-in.
     signed_out: Ordinal,
     signed_in: Ordinal,
     /// Whether the file holds what somebody signed out of.
@@ -99,8 +102,8 @@ enum CredentialOwner {
 }
 
 impl CredentialState {
-    /// A token of this grant is sent from here on. What another process signed in for ends what is held for anything else, and the next
-    /// sign-in asks for no fewer scopes.
+    /// A token of this grant is sent from here on. What another process signed in for ends what is
+    /// held for anything else, and the next sign-in asks for no fewer scopes.
     pub(super) fn hold(&mut self, origin: Option<GrantOrigin>) {
         self.whose = match origin {
             None => CredentialOwner::Host,
@@ -189,7 +192,8 @@ impl Credentials {
         self.state().unrenewed.clone()
     }
 
-    /// Whether the server was left without what it wants, though the host may have it by now. Says so once.
+    /// Whether the server was left without what it wants, though the host may have it by now. Says
+    /// so once.
     pub(crate) fn take_wanting(&self) -> bool {
         std::mem::take(&mut self.state().is_wanting)
     }
@@ -321,8 +325,9 @@ impl Credentials {
     }
 }
 
-/// The address whose metadata say where to sign in, and that tokens are asked for (RFC 8707): without what may be secret in it, since it is
-/// told to others. A websocket begins as a request of HTTP.
+/// The address whose metadata say where to sign in, and that tokens are asked for (RFC 8707):
+/// without what may be secret in it, since it is told to others. A websocket begins as a request of
+/// HTTP.
 fn home_of(url: &str) -> Option<Url> {
     let mut url = Url::parse(url).ok()?;
     let scheme = match url.scheme() {

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crate::Error;
 use crate::storage::tokens::TokenRecord;
 
-/// Refusals that are remembered; of more the oldest go. A grant that is held and one that is kept may be over at one time.
+/// Refusals that are remembered; of more the oldest go. A grant that is held and one that is kept
+/// may be over at one time.
 const REMEMBERED_MAX: usize = 4;
 
 /// A client that an authorization server does not know is not shown to it again for so long. An
@@ -33,7 +34,8 @@ struct UnknownClient {
 #[derive(Clone, PartialEq)]
 pub(in crate::auth) struct Renewal {
     pub issuer: String,
-    /// When somebody signed in for it, where that is known: an authorization server may issue the same once more.
+    /// When somebody signed in for it, where that is known: an authorization server may issue the
+    /// same once more.
     pub signed_in_ms: Option<u64>,
     pub refresh_token: String,
 }

@@ -14,8 +14,9 @@ pub(crate) struct Rejection<'a> {
     pub turn: CredentialAttempt,
 }
 
-/// What one message was sent with. Of each it is asked once what else there is; twice where it was sent with nothing at first, so
-/// that a host which keeps tokens hears that the one it gave is refused.
+/// What one message was sent with. Of each it is asked once what else there is; twice where it was
+/// sent with nothing at first, so that a host which keeps tokens hears that the one it gave is
+/// refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CredentialAttempt {
     #[default]

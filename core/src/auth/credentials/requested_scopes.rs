@@ -37,8 +37,8 @@ impl RequestedScopes {
         self.refusal = None;
     }
 
-    /// There is another token for the same. It is an answer to every refusal but one that wants a token for more, unless the host
-    /// was asked for that.
+    /// There is another token for the same. It is an answer to every refusal but one that wants a
+    /// token for more, unless the host was asked for that.
     pub(in crate::auth) fn answered_by_renewal(&mut self, reason: Reason) {
         if reason == Reason::Scope || !self.challenge().wants_more() {
             self.refusal = None;
@@ -62,8 +62,8 @@ impl RequestedScopes {
         self.scopes.dedup();
     }
 
-    /// The scopes to ask for next: those of the configuration; with those that there are, when the server wants more than these.
-    /// Nothing when a person signed in for the same again and again.
+    /// The scopes to ask for next: those of the configuration; with those that there are, when the
+    /// server wants more than these. Nothing when a person signed in for the same again and again.
     pub(in crate::auth) fn next(
         &mut self,
         configured: &[String],
@@ -100,7 +100,8 @@ mod tests {
         scopes.inspect(|scopes| asked.begin(scopes)).is_some()
     }
 
-    /// SPEC 15.3: what nobody finished has contented nobody, and is asked for as often as it is wanted.
+    /// SPEC 15.3: what nobody finished has contented nobody, and is asked for as often as it is
+    /// wanted.
     #[test]
     fn sign_ins_that_nobody_finishes_do_not_count() {
         let mut asked = RequestedScopes::default();

@@ -62,8 +62,8 @@ async fn send(credentials: &Arc<Credentials>) {
     }
 }
 
-/// SPEC 15.3: an authorization server that lets a token live on issues no other. It is asked once for that, not for ever; a server that
-/// refuses the token has another reason for it.
+/// SPEC 15.3: an authorization server that lets a token live on issues no other. It is asked once
+/// for that, not for ever; a server that refuses the token has another reason for it.
 #[tokio::test]
 async fn a_token_that_lives_on_is_renewed_once() {
     let issuer = Issuer::new(token("same", 3600)).await;
@@ -93,7 +93,8 @@ async fn a_token_that_lives_on_is_renewed_for_all_who_share_the_file() {
     assert_eq!(issuer.asked(), 1);
 }
 
-/// I-26: what is in the file of a token that is about to expire is no other, though it seems to live on after a clock was set back.
+/// I-26: what is in the file of a token that is about to expire is no other, though it seems to
+/// live on after a clock was set back.
 #[tokio::test]
 async fn a_clock_that_was_set_back_lets_no_token_live_on() {
     let issuer = Issuer::new(token("other", 3600)).await;
@@ -168,7 +169,8 @@ impl Drop for Blocked {
     }
 }
 
-/// SPEC 14.2, S-47: what a sign-in lets in that could not be kept is not there for the next process, until a renewal of it is kept.
+/// SPEC 14.2, S-47: what a sign-in lets in that could not be kept is not there for the next
+/// process, until a renewal of it is kept.
 #[tokio::test]
 async fn what_is_listed_for_a_sign_in_that_was_not_kept_is_passing() {
     let issuer = Issuer::new(token("second", 3600)).await;
@@ -193,7 +195,8 @@ async fn what_is_listed_for_a_sign_in_that_was_not_kept_is_passing() {
     assert!(has_other(&credentials).await && !is_passing());
 }
 
-/// SPEC 14.2, S-47: nor is what the host gives in place of a sign-in that cannot be renewed any more.
+/// SPEC 14.2, S-47: nor is what the host gives in place of a sign-in that cannot be renewed any
+/// more.
 #[tokio::test]
 async fn what_is_listed_for_a_token_of_the_host_is_passing_after_a_sign_in_too() {
     let issuer = Issuer::new(refusal()).await;
@@ -227,7 +230,8 @@ async fn what_is_listed_for_a_client_of_the_configuration_is_not_passing() {
     assert!(!context.is_passing(&"s".into(), &spec, Author::Host));
 }
 
-/// Two processes that share a file, of which the first signed in, and renewed that without being able to keep it.
+/// Two processes that share a file, of which the first signed in, and renewed that without being
+/// able to keep it.
 async fn unkept(issuer: &Issuer, folder: &Folder) -> [Arc<Credentials>; 2] {
     let both = [(); 2].map(|()| of_pool(issuer, &Handlers::new(), Some(file(folder))));
     signed_in(&both[0], token("first", 3600)).await;
@@ -238,7 +242,8 @@ async fn unkept(issuer: &Issuer, folder: &Folder) -> [Arc<Credentials>; 2] {
     both
 }
 
-/// SPEC 13.7, 15.3: what was signed in for elsewhere takes the place of a grant that could not be kept and is over.
+/// SPEC 13.7, 15.3: what was signed in for elsewhere takes the place of a grant that could not be
+/// kept and is over.
 #[tokio::test]
 async fn a_sign_in_elsewhere_follows_a_grant_that_was_not_kept() {
     let issuer = Issuer::new(refusal()).await;
@@ -261,7 +266,8 @@ async fn a_sign_in_elsewhere_follows_a_grant_that_was_not_kept() {
     }
 }
 
-/// SPEC 15.3: an authorization server that is away, or has no time, says nothing of the grant, nor does whoever stands before it.
+/// SPEC 15.3: an authorization server that is away, or has no time, says nothing of the grant, nor
+/// does whoever stands before it.
 #[tokio::test]
 async fn a_grant_that_was_not_kept_outlives_an_outage() {
     let (issuer, folder) = (Issuer::new(Value::Null).await, Folder::new());
@@ -283,8 +289,8 @@ async fn a_grant_that_was_not_kept_outlives_an_outage() {
     assert_eq!(first.header().unwrap(), "Bearer third");
 }
 
-/// SPEC 15.3: what a sign-in was to replace does not follow it, nor what somebody signed out of, though neither could be taken out of the
-/// file.
+/// SPEC 15.3: what a sign-in was to replace does not follow it, nor what somebody signed out of,
+/// though neither could be taken out of the file.
 #[tokio::test]
 async fn what_a_sign_in_replaced_does_not_follow_it() {
     let (issuer, folder) = (Issuer::new(refusal()).await, Folder::new());
@@ -323,7 +329,8 @@ async fn what_a_sign_in_replaced_does_not_follow_it_renewed() {
     assert_eq!(first.header().unwrap(), "Bearer own");
 }
 
-/// SPEC 15.3: nor before it is kept, though the clock was set back by an hour since the other, or the file could not be read by then.
+/// SPEC 15.3: nor before it is kept, though the clock was set back by an hour since the other, or
+/// the file could not be read by then.
 #[tokio::test]
 async fn what_a_sign_in_is_about_to_replace_does_not_follow_it() {
     let issuer = Issuer::new(refusal()).await;
@@ -341,8 +348,9 @@ async fn what_a_sign_in_is_about_to_replace_does_not_follow_it() {
     }
 }
 
-/// SPEC 15.3: a refresh token that was refused for good is not sent again by later calls, in any session. After a new sign-in it is sent,
-/// even where it is the same token. An authorization server that is unreachable, or refused for another reason, is asked again.
+/// SPEC 15.3: a refresh token that was refused for good is not sent again by later calls, in any
+/// session. After a new sign-in it is sent, even where it is the same token. An authorization
+/// server that is unreachable, or refused for another reason, is asked again.
 #[tokio::test]
 async fn a_renewal_that_was_refused_is_asked_for_once() {
     const CALLS: usize = 3;

@@ -1,7 +1,8 @@
-//! The credentials of a configuration and the file of grants: what is taken from it, and what is put there.
+//! The credentials of a configuration and the file of grants: what is taken from it, and what is
+//! put there.
 //!
-//! The file goes before the memory, since another process may have renewed what is in both, but for a grant that could not be kept, until
-//! it can be, or is over.
+//! The file goes before the memory, since another process may have renewed what is in both, but for
+//! a grant that could not be kept, until it can be, or is over.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +22,16 @@ use crate::runtime::Runtime;
 use crate::storage::WRITE_WAIT_MAX;
 use crate::storage::tokens::{GrantKey, RENEWAL_WAIT_MAX, Store, TokenRecord};
 
-/// Finding the authorization server of a kept grant again. Nothing is issued in it, so nothing is lost when it is cut.
+/// Finding the authorization server of a kept grant again. Nothing is issued in it, so nothing is
+/// lost when it is cut.
 const FIND_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// What the disk may take beside what a renewal waits for: a look, a write, and bringing that to the disk.
+/// What the disk may take beside what a renewal waits for: a look, a write, and bringing that to
+/// the disk.
 const DISK_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// Who renews a grant is done by when another process waits no longer for it, from the look at the file to the end of the save.
+/// Who renews a grant is done by when another process waits no longer for it, from the look at the
+/// file to the end of the save.
 const _: () = {
     let asks = FIND_WAIT_MAX.as_secs() + EXCHANGE_WAIT_MAX.as_secs();
     let keeps = WRITE_WAIT_MAX.as_secs() + DISK_WAIT_MAX.as_secs();
@@ -35,8 +39,9 @@ const _: () = {
 };
 
 impl Credentials {
-    /// A token in place of the one that was sent: what is kept, which another process or an earlier run of the host was issued; else
-    /// what the authorization server gives in its place, which is kept. Of one grant one process asks at a time.
+    /// A token in place of the one that was sent: what is kept, which another process or an earlier
+    /// run of the host was issued; else what the authorization server gives in its place, which is
+    /// kept. Of one grant one process asks at a time.
     ///
     /// From the exchange to the end of the save it must not be cut: what was exchanged is used up.
     pub(in crate::auth) async fn renewed_in(
@@ -60,8 +65,9 @@ impl Credentials {
         self.renewed_of(store, used, kept).await
     }
 
-    /// Another token for the grant that is held, which is newer than what the file has of it. Once that is over, what the file has by
-    /// then, where somebody signed in for that later, in another process.
+    /// Another token for the grant that is held, which is newer than what the file has of it. Once
+    /// that is over, what the file has by then, where somebody signed in for that later, in another
+    /// process.
     async fn renewed_unkept(
         &self,
         store: &Arc<Store>,
@@ -80,7 +86,8 @@ impl Credentials {
         }
     }
 
-    /// The token of what is kept; else what the authorization server gives in its place, which is kept.
+    /// The token of what is kept; else what the authorization server gives in its place, which is
+    /// kept.
     async fn renewed_of(
         &self,
         store: &Arc<Store>,
@@ -107,8 +114,9 @@ impl Credentials {
         Ok(Some((GrantOrigin::New(grant), token)))
     }
 
-    /// Another token for the grant that is held, without a look at the file: it cannot be read, or has something older. What comes of it
-    /// takes the place of what the file had last, so that one failure is not for good.
+    /// Another token for the grant that is held, without a look at the file: it cannot be read, or
+    /// has something older. What comes of it takes the place of what the file had last, so that one
+    /// failure is not for good.
     async fn renewed_apart(
         &self,
         store: &Arc<Store>,
@@ -122,15 +130,17 @@ impl Credentials {
         Ok(Some((GrantOrigin::Held, token)))
     }
 
-    /// What a grant gives in place of what the file has of it, put there. That it could not be is told, and tried again next time.
+    /// What a grant gives in place of what the file has of it, put there. That it could not be is
+    /// told, and tried again next time.
     async fn exchanged(
         &self,
         store: &Arc<Store>,
         grant: &Grant,
         old: TokenRecord,
     ) -> Result<Token, Error> {
-        // What is exchanged is used up: until its successor is kept (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s, and `WRITE_WAIT_MAX` of
-        // `storage`, 5 s) the runtime stays, though the last pool may go.
+        // What is exchanged is used up: until its successor is kept (`EXCHANGE_WAIT_MAX` of
+        // `fetch`, 10 s, and `WRITE_WAIT_MAX` of `storage`, 5 s) the runtime stays, though the last
+        // pool may go.
         let _runtime = Runtime::running();
         let token = grant.renew(&self.spent).await?;
         let Some(new) = grant.to_keep(old.key.clone()).await else { return Ok(token) };
@@ -145,8 +155,9 @@ impl Credentials {
         Ok(token)
     }
 
-    /// Somebody signs in for this grant, after what the file has. Where that cannot be read, or not soon, nothing that is there later is
-    /// known to be newer: a disk that is away does not keep what was signed in for from being used.
+    /// Somebody signs in for this grant, after what the file has. Where that cannot be read, or not
+    /// soon, nothing that is there later is known to be newer: a disk that is away does not keep
+    /// what was signed in for from being used.
     pub(in crate::auth) async fn comes_after_kept(&self, grant: &Grant) {
         let Some(store) = &self.store else { return };
         let found = tokio::time::timeout(DISK_WAIT_MAX, self.found(store)).await;
@@ -203,7 +214,8 @@ impl Credentials {
         Ok(kept)
     }
 
-    /// The newest that is kept for this configuration. Nobody waits for the answer, so that a failure is a warning too.
+    /// The newest that is kept for this configuration. Nobody waits for the answer, so that a
+    /// failure is a warning too.
     ///
     /// # Errors
     /// `store`.
@@ -235,8 +247,8 @@ impl Credentials {
         })
     }
 
-    /// The grant that is held, with what another process made of it; else the one that is kept: another process may have signed in
-    /// anew, as another client or for other scopes.
+    /// The grant that is held, with what another process made of it; else the one that is kept:
+    /// another process may have signed in anew, as another client or for other scopes.
     async fn grant_of(&self, kept: &TokenRecord) -> Result<Arc<Grant>, Error> {
         self.belongs_to(&kept.key.issuer);
         if let Some(grant) = self.grant().filter(|grant| grant.is_like(kept)) {
@@ -283,7 +295,8 @@ mod tests {
         issuers::granted(credentials, &["read"], token("first")).await
     }
 
-    /// SPEC 15.3: a sign-out that is held up takes nothing that was signed in for since it was asked for.
+    /// SPEC 15.3: a sign-out that is held up takes nothing that was signed in for since it was
+    /// asked for.
     #[tokio::test]
     async fn a_sign_out_leaves_what_was_signed_in_for_since() {
         let context = Context::of_pool(&Handlers::new(), Duration::ZERO, None);
@@ -302,8 +315,8 @@ mod tests {
         assert!(credentials.header().is_none());
     }
 
-    /// SPEC 12.11: what the user signed in for is in the file for the user's own entries alone: an equal one of a project neither finds it
-    /// nor signs the user out of it.
+    /// SPEC 12.11: what the user signed in for is in the file for the user's own entries alone: an
+    /// equal one of a project neither finds it nor signs the user out of it.
     #[tokio::test]
     async fn a_projects_equal_entry_has_nothing_of_the_users_grant() {
         let folder = Folder::new();
@@ -319,7 +332,8 @@ mod tests {
         assert!(user.forget_kept().await.unwrap());
     }
 
-    /// SPEC 14.2, 15.3: what another host signed in for takes the place of what is held, and the next sign-in asks for no less of it.
+    /// SPEC 14.2, 15.3: what another host signed in for takes the place of what is held, and the
+    /// next sign-in asks for no less of it.
     #[tokio::test]
     async fn the_scopes_of_another_host_are_asked_for_again() {
         let folder = Folder::new();

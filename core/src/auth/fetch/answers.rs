@@ -40,7 +40,8 @@ impl Fetch {
         }
     }
 
-    /// Metadata. The resource that they are of is judged here, and the flow is told the server's own address for it.
+    /// Metadata. The resource that they are of is judged here, and the flow is told the server's
+    /// own address for it.
     fn document(&self, url: &Url, response: Response<Vec<u8>>) -> Response<Vec<u8>> {
         let home = self.guard.home();
         let members = oauth::document(response.body(), self.guard.way());
@@ -145,7 +146,8 @@ impl Fetch {
         }
     }
 
-    /// Remembers how it was answered. A code is somebody else's words, in which a secret may be said back.
+    /// Remembers how it was answered. A code is somebody else's words, in which a secret may be
+    /// said back.
     fn note(&self, status: StatusCode, error: Option<String>, proof: Option<Authentication>) {
         let error = error.map(|code| self.redact(&code));
         let mut answered = self.answered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

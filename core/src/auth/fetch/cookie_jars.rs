@@ -1,4 +1,5 @@
-//! Cookies of one sign-in: a jar for each origin that sets some, by the rules of a connection's own (SPEC 18.6).
+//! Cookies of one sign-in: a jar for each origin that sets some, by the rules of a connection's own
+//! (SPEC 18.6).
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +11,8 @@ use url::Origin;
 use crate::net::cookies::Jar;
 use crate::net::redact::Redactor;
 
-/// Origins that have a jar: a server and its authorization server need two. Of more nothing is kept.
+/// Origins that have a jar: a server and its authorization server need two. Of more nothing is
+/// kept.
 pub(super) const ORIGINS_MAX: usize = 4;
 
 #[derive(Default)]
@@ -41,8 +43,8 @@ impl Jars {
         self.jars[place].header(to, held.times)
     }
 
-    /// Takes what the answer to a request for `url` sets, which was `asked` for at first, unless it leads away or was led to from elsewhere;
-    /// nobody else sees it.
+    /// Takes what the answer to a request for `url` sets, which was `asked` for at first, unless it
+    /// leads away or was led to from elsewhere; nobody else sees it.
     pub(super) fn take(&self, asked: Option<&Url>, url: &Url, response: &mut Response<Vec<u8>>) {
         let stays = !response.status().is_redirection() || leads_to_origin_of(url, response);
         if stays && asked.is_none_or(|asked| asked.origin() == url.origin()) {

@@ -46,7 +46,8 @@ const BODY_BYTES_MAX: usize = 256 << 10;
 /// Redirects in a row (S-31).
 const REDIRECTS_MAX: u32 = 3;
 
-/// Requests of one sign-in: a server that names many authorization servers must not make many of them.
+/// Requests of one sign-in: a server that names many authorization servers must not make many of
+/// them.
 const REQUESTS_MAX: u32 = 32;
 
 /// What of a request's form is secret.
@@ -84,8 +85,9 @@ pub(super) struct AuthorizationAnswer {
     pub proof: Option<Authentication>,
 }
 
-/// Why an authorization server refuses what it was asked (RFC 6749 5.2, RFC 8707 2). Others have codes of their own for what may pass; of
-/// theirs these two say that what renews a token is good for nothing.
+/// Why an authorization server refuses what it was asked (RFC 6749 5.2, RFC 8707 2). Others have
+/// codes of their own for what may pass; of theirs these two say that what renews a token is good
+/// for nothing.
 const REFUSALS: [&str; 9] = [
     "invalid_request",
     "invalid_client",
@@ -102,7 +104,8 @@ const REFUSALS: [&str; 9] = [
 const SPENT: [&str; 3] = ["invalid_grant", "bad_refresh_token", "invalid_refresh_token"];
 
 impl AuthorizationAnswer {
-    /// Whether it says so in the words of an authorization server, of what was asked and not of itself. Some do with the status of success.
+    /// Whether it says so in the words of an authorization server, of what was asked and not of
+    /// itself. Some do with the status of success.
     fn is_final(&self) -> bool {
         let is_of_request = self.status.is_client_error() || self.status.is_success();
         is_of_request && self.error.as_deref().is_some_and(|why| REFUSALS.contains(&why))
@@ -233,7 +236,8 @@ impl Fetch {
         self.heard().is_bearer
     }
 
-    /// What tokens are asked for: the resource as its document has it, byte for byte; none where no document was read.
+    /// What tokens are asked for: the resource as its document has it, byte for byte; none where no
+    /// document was read.
     pub(super) fn resource(&self) -> Option<String> {
         self.heard().resource.clone()
     }
@@ -293,7 +297,8 @@ impl Fetch {
         self.requests.fetch_add(1, Ordering::Relaxed) < REQUESTS_MAX
     }
 
-    /// Sends a request, each time by a socket of its own: once more where nothing came of it that `changes_nothing` (SPEC 18.6).
+    /// Sends a request, each time by a socket of its own: once more where nothing came of it that
+    /// `changes_nothing` (SPEC 18.6).
     async fn sent(
         &self,
         (client, road): (reqwest::Client, Road),
@@ -327,8 +332,8 @@ impl Fetch {
         }
     }
 
-    /// Metadata of a resource is the resource's own: a challenge that points elsewhere says nothing, and of others what points somewhere is
-    /// what was looked at (S-31).
+    /// Metadata of a resource is the resource's own: a challenge that points elsewhere says
+    /// nothing, and of others what points somewhere is what was looked at (S-31).
     fn without_foreign_pointers(
         &self,
         url: &Url,
@@ -399,7 +404,8 @@ fn relevant(headers: &HeaderMap) -> HeaderMap {
     relevant
 }
 
-/// The secret of a client that is sent by `Basic`: as it was escaped for that (RFC 6749 2.3.1), and as it is.
+/// The secret of a client that is sent by `Basic`: as it was escaped for that (RFC 6749 2.3.1), and
+/// as it is.
 fn basic_secret(word: &str) -> Vec<String> {
     let plain = |secret: &str| {
         let parsed = url::form_urlencoded::parse(secret.as_bytes());

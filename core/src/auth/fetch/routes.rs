@@ -1,8 +1,11 @@
-//! How an address is gone to: straight, or through the proxy that the environment of the host names for it (SPEC 18.7).
+//! How an address is gone to: straight, or through the proxy that the environment of the host names
+//! for it (SPEC 18.7).
 //!
 //! 1. Straight, a name is judged by what it leads to, and what was judged is what is connected to.
-//! 2. Through a proxy nobody here sees what a name leads to, so that it is judged as a name, before anything is sent.
-//! 3. Which of the two it is, is found once for each request: what was judged in one way never goes the other.
+//! 2. Through a proxy nobody here sees what a name leads to, so that it is judged as a name, before
+//!    anything is sent.
+//! 3. Which of the two it is, is found once for each request: what was judged in one way never goes
+//!    the other.
 
 use std::sync::Arc;
 
@@ -42,7 +45,8 @@ impl Roads {
     /// The client for an address, which has passed the guard already, and the way that it takes.
     ///
     /// # Errors
-    /// `protocol` for a name that no proxy may be asked for; `connect_failed` for a proxy that cannot be used.
+    /// `protocol` for a name that no proxy may be asked for; `connect_failed` for a proxy that
+    /// cannot be used.
     pub(super) fn to(&self, url: &Url, guard: &Guard) -> Result<(reqwest::Client, Road), Error> {
         let proxy = match self.route {
             Route::Environment => proxy_of(url)?,

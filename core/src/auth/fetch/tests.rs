@@ -1,4 +1,5 @@
-//! Names that lead where nobody may be led (S-31): what is asked for a name is a stand-in, what becomes of the answer is not.
+//! Names that lead where nobody may be led (S-31): what is asked for a name is a stand-in, what
+//! becomes of the answer is not.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -98,7 +99,8 @@ fn a_public_name_that_leads_to_a_private_address_is_refused() {
     assert!(trap.accept().is_err(), "it was connected to");
 }
 
-/// S-31: a name that leads to both kinds of address is refused whole, so that the second is not tried after the first.
+/// S-31: a name that leads to both kinds of address is refused whole, so that the second is not
+/// tried after the first.
 #[test]
 fn a_name_that_leads_to_a_private_address_too_is_refused() {
     let names = Names::new(&[&["8.8.8.8", "10.0.0.1"]]);
@@ -106,8 +108,8 @@ fn a_name_that_leads_to_a_private_address_too_is_refused() {
     assert_eq!(error.unwrap_err().detail()["refused"], "address");
 }
 
-/// S-31: what was checked is what is connected to. Who changes the answer afterwards changes nothing of this exchange, and is
-/// refused in the next.
+/// S-31: what was checked is what is connected to. Who changes the answer afterwards changes
+/// nothing of this exchange, and is refused in the next.
 #[test]
 fn a_name_that_is_bound_anew_leads_nowhere_else() {
     let (port, served) = answering(1);
@@ -121,7 +123,8 @@ fn a_name_that_is_bound_anew_leads_nowhere_else() {
     assert_eq!((error.detail()["refused"].as_str(), names.asked()), (Some("address"), 2));
 }
 
-/// S-31: one exchange has ten seconds, whoever is slow: the server of names, or who answers at the address.
+/// S-31: one exchange has ten seconds, whoever is slow: the server of names, or who answers at the
+/// address.
 #[test]
 fn an_exchange_has_ten_seconds() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();

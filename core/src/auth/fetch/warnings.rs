@@ -9,7 +9,8 @@ use crate::storage::WarningHandler;
 /// Servers of which was told; of more nobody is told any more.
 const TOLD_MAX: usize = 1024;
 
-/// Where warnings go, and which were given: a token is renewed again and again, and its kind is told once.
+/// Where warnings go, and which were given: a token is renewed again and again, and its kind is
+/// told once.
 #[derive(Default)]
 pub(crate) struct Warnings {
     warn: OnceLock<WarningHandler>,

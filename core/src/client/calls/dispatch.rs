@@ -1,4 +1,5 @@
-//! What comes from a server: each frame goes where it belongs, in order; and how a loss is seen and told.
+//! What comes from a server: each frame goes where it belongs, in order; and how a loss is seen and
+//! told.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,15 +31,16 @@ use crate::{Error, Outcome, Result};
 /// How long the report of a loss waits for the exit of the process, so that it can name the status.
 const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
 
-/// How long it waits beyond that where the process is known to have ended, or to be about to: whoever is to say how may be late, on a
-/// busy machine.
+/// How long it waits beyond that where the process is known to have ended, or to be about to:
+/// whoever is to say how may be late, on a busy machine.
 const ENDING_WAIT: Duration = Duration::from_millis(1_400);
 
 /// How long the exit is waited for after the loss was reported without it.
 const LATE_EXIT_WAIT: Duration = Duration::from_secs(30);
 
-/// How long the calls in flight wait with it: whoever hears that a call was lost then mostly finds the loss reported, since the report
-/// follows the answers at once when the exit is known, and that is mostly within a millisecond. Half of what SPEC 5.6 leaves.
+/// How long the calls in flight wait with it: whoever hears that a call was lost then mostly finds
+/// the loss reported, since the report follows the answers at once when the exit is known, and that
+/// is mostly within a millisecond. Half of what SPEC 5.6 leaves.
 const ANSWER_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a loss waits for the exit of the process.
@@ -49,8 +51,8 @@ struct Waits {
     report: Duration,
 }
 
-/// A process that ended is mostly seen by its output. What else is seen says by itself why the connection is lost, or was
-/// seen with some delay already.
+/// A process that ended is mostly seen by its output. What else is seen says by itself why the
+/// connection is lost, or was seen with some delay already.
 fn waits(sighting: &DisconnectCause) -> Waits {
     let (answers, report) = match sighting {
         DisconnectCause::OutputClosed => (ANSWER_WAIT, EXIT_STATUS_WAIT - ANSWER_WAIT),
@@ -154,7 +156,8 @@ impl Inbound for Link {
 }
 
 impl Link {
-    /// Ends a connection that was lost: every call in flight first, then the report, then the process tree.
+    /// Ends a connection that was lost: every call in flight first, then the report, then the
+    /// process tree.
     pub(in crate::client) async fn lose(self: &Arc<Self>, sighting: DisconnectCause) {
         let before = self.advance(Life::Lost, |life| matches!(life, Life::Connecting | Life::Open));
         let is_first = matches!(before, Life::Connecting | Life::Open);
@@ -404,7 +407,8 @@ fn has_dropped(params: &str, read: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// SPEC 5.6: the calls are answered within 10 ms of the sight of a loss, whatever the exit of the process takes.
+    /// SPEC 5.6: the calls are answered within 10 ms of the sight of a loss, whatever the exit of
+    /// the process takes.
     #[test]
     fn calls_hardly_wait_for_the_exit_of_the_process() {
         let broken = DisconnectCause::Broken(errors::protocol(&"s".into(), "broken"));

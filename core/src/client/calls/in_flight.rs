@@ -1,5 +1,6 @@
-//! The requests of ours that wait for an answer: the table of `trunkline_pool::in_flight` behind a lock, with ids, what
-//! belongs to a request, and who is told of changes. No callback runs under the lock.
+//! The requests of ours that wait for an answer: the table of `trunkline_pool::in_flight` behind a
+//! lock, with ids, what belongs to a request, and who is told of changes. No callback runs under
+//! the lock.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
@@ -51,7 +52,8 @@ pub(in crate::client) struct InFlight {
     /// Wakes the timer: an earlier deadline, or the end.
     pub timer: Notify,
     quiet: Notify,
-    /// Whether anybody waits for quiet, which hardly anybody does: written under the lock of the table.
+    /// Whether anybody waits for quiet, which hardly anybody does: written under the lock of the
+    /// table.
     is_quiet_awaited: AtomicBool,
 }
 
@@ -119,7 +121,8 @@ impl InFlight {
         flight.inspect(note_time)
     }
 
-    /// The same, of one whose answer came, or never will: where it was given up before, it is not in doubt any more.
+    /// The same, of one whose answer came, or never will: where it was given up before, it is not
+    /// in doubt any more.
     pub(in crate::client) fn settle(&self, id: u64) -> Option<Flight> {
         let flight = self.take(id);
         if flight.is_none() {
@@ -128,7 +131,8 @@ impl InFlight {
         flight
     }
 
-    /// Takes a request out whose answer did not come: the server may still work on it, and that is in doubt from the same moment on.
+    /// Takes a request out whose answer did not come: the server may still work on it, and that is
+    /// in doubt from the same moment on.
     pub(in crate::client) fn give_up(&self, id: u64) -> Option<Flight> {
         let flight = self.take_out(|table| table.give_up(id, Instant::now()));
         flight.inspect(note_time)
@@ -139,7 +143,8 @@ impl InFlight {
         self.take_out(|table| table.give_up_call(id, Instant::now()))
     }
 
-    /// Gives a call another id for its next round, with its clock held. It never leaves the table in between.
+    /// Gives a call another id for its next round, with its clock held. It never leaves the table
+    /// in between.
     pub(in crate::client) fn turn(&self, id: u64, next: u64, rounds_max: u32) -> InputOutcome {
         let (under_way, over) = mpsc::channel(1);
         let with = |waiter: &mut Waiter, rounds| {
@@ -181,7 +186,8 @@ impl InFlight {
         true
     }
 
-    /// Takes out what is overdue, and says when to look again; `None` in the second place: the table has ended.
+    /// Takes out what is overdue, and says when to look again; `None` in the second place: the
+    /// table has ended.
     pub(in crate::client) fn expire(&self, now: Instant) -> (Vec<Overdue>, Option<Next>) {
         self.take_out(|table| table.expire(now))
     }
@@ -203,8 +209,9 @@ impl InFlight {
         }
     }
 
-    /// Whose call a question of the server can be about; when they are one session's, with the clocks of what it can be about
-    /// stopped from the same moment on. These go on with [`go_on`](Self::go_on).
+    /// Whose call a question of the server can be about; when they are one session's, with the
+    /// clocks of what it can be about stopped from the same moment on. These go on with
+    /// [`go_on`](Self::go_on).
     pub(in crate::client) fn hold_callers(
         &self,
         via: Via,

@@ -1,9 +1,11 @@
-//! What a server is still to be told: what found no room on the wire, and goes out when there is some (SPEC 5.5, 15.1, 15.2).
+//! What a server is still to be told: what found no room on the wire, and goes out when there is
+//! some (SPEC 5.5, 15.1, 15.2).
 //!
 //! Invariants:
-//! 1. One task of a connection waits for room. Two would hand the only place there is to each other, and neither would send.
-//! 2. What is owed is bounded: replies by number and bytes, a change of the roots once, each cancellation once, and of these as many as
-//!    calls may be in flight.
+//! 1. One task of a connection waits for room. Two would hand the only place there is to each
+//!    other, and neither would send.
+//! 2. What is owed is bounded: replies by number and bytes, a change of the roots once, each
+//!    cancellation once, and of these as many as calls may be in flight.
 //! 3. It ends with the connection: a wire that has ended refuses nothing for want of room.
 
 use crate::client::connection::Link;
@@ -11,7 +13,8 @@ use crate::client::state::outbox::PendingNotice;
 use crate::transport::WriteOutcome;
 
 impl Link {
-    /// Tells the server something, or once there is room, where there is none now and the wire says when. Never waits.
+    /// Tells the server something, or once there is room, where there is none now and the wire says
+    /// when. Never waits.
     pub(in crate::client) fn pay(&self, debt: PendingNotice) {
         if self.try_pay(&debt) != WriteOutcome::Full
             || self.wire.room().is_none()

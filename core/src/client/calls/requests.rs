@@ -21,7 +21,8 @@ use trunkline_pool::interface::{Retry, words};
 const FRAME_BUFFER_KEPT_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// Where a thread writes its frames: most go to the pipe at once and need no memory of their own.
+    /// Where a thread writes its frames: most go to the pipe at once and need no memory of their
+    /// own.
     static FRAME: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -80,8 +81,8 @@ impl Link {
 
     /// Sends a call again, for its next round; the error, when that is not possible.
     ///
-    /// One that has ended meanwhile is not sent; one that ends while it is written is taken back, since whoever ended it may have found
-    /// nothing to take back yet.
+    /// One that has ended meanwhile is not sent; one that ends while it is written is taken back,
+    /// since whoever ended it may have found nothing to take back yet.
     pub(in crate::client) fn put(&self, id: u64, method: &str, params: &str) -> Option<Error> {
         if !self.calls.contains(id) {
             return None;
@@ -131,7 +132,8 @@ impl Link {
         error
     }
 
-    /// Writes a request of the connection's own, which has no deadline of its own; its end goes to `answer`.
+    /// Writes a request of the connection's own, which has no deadline of its own; its end goes to
+    /// `answer`.
     pub(in crate::client) fn start_own(
         &self,
         method: &str,
@@ -215,8 +217,8 @@ impl Link {
     }
 }
 
-/// A request that is in the table and not written yet. Dropped, because of a panic, it ends it: whoever waits for it would wait for ever,
-/// and what counts it would count it for good.
+/// A request that is in the table and not written yet. Dropped, because of a panic, it ends it:
+/// whoever waits for it would wait for ever, and what counts it would count it for good.
 struct Unwritten<'a> {
     link: &'a Link,
     id: u64,
@@ -231,7 +233,8 @@ impl Drop for Unwritten<'_> {
 /// The detail of an error that ended a call which had a round before.
 pub(crate) const EARLIER_ROUNDS: &str = "earlier_rounds";
 
-/// Ends a request with an error. What was sent in an earlier round was sent, whatever became of this one (SPEC 5.6, I-17).
+/// Ends a request with an error. What was sent in an earlier round was sent, whatever became of
+/// this one (SPEC 5.6, I-17).
 pub(in crate::client) fn fail(flight: Flight, error: Error) {
     let error = match flight.was_sent() {
         true => error.with_outcome(Outcome::Unknown).with_detail(EARLIER_ROUNDS, true),
@@ -247,7 +250,8 @@ pub(in crate::client) fn complete(done: ReplyCallback, result: Result<Reply>) {
     }
 }
 
-/// Appends the frame of a request. Newlines between the members of `params` become spaces, since a newline ends a frame.
+/// Appends the frame of a request. Newlines between the members of `params` become spaces, since a
+/// newline ends a frame.
 fn write_request(
     frame: &mut Vec<u8>,
     id: u64,
@@ -285,7 +289,8 @@ fn write_number(frame: &mut Vec<u8>, mut number: u64) {
     frame.extend_from_slice(&digits[from..]);
 }
 
-/// Appends the name of a method as a JSON string; nearly all are made of characters that stand for themselves.
+/// Appends the name of a method as a JSON string; nearly all are made of characters that stand for
+/// themselves.
 fn write_method(frame: &mut Vec<u8>, method: &str) {
     if method.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_')) {
         frame.push(b'"');

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use trunkline_pool::in_flight::{Begun, Clock};
 
-/// The time of a call that may have several attempts, one after the other. Cheap to clone; all clones are of one call.
+/// The time of a call that may have several attempts, one after the other. Cheap to clone; all
+/// clones are of one call.
 #[derive(Clone)]
 pub(crate) struct Attempts(Arc<Mutex<Begun>>);
 

@@ -1,4 +1,5 @@
-//! `server/discover`: the question that a modern server answers, and the choice of a revision (SPEC 4.8).
+//! `server/discover`: the question that a modern server answers, and the choice of a revision (SPEC
+//! 4.8).
 
 use std::sync::Arc;
 
@@ -45,7 +46,8 @@ struct DiscoverMeta {
 }
 
 impl Link {
-    /// Asks the server what it speaks. A modern one is understood from then on, and what it said of itself is kept.
+    /// Asks the server what it speaks. A modern one is understood from then on, and what it said of
+    /// itself is kept.
     ///
     /// A dropped future takes the question back without a word to the server.
     ///
@@ -117,8 +119,8 @@ impl Link {
         let _ = (self.facts.set(facts), self.declared.set(lists));
     }
 
-    /// A question of the connection's own; dropped, it is forgotten here, and the server is told nothing: one that does not
-    /// know the question need not know how it is taken back.
+    /// A question of the connection's own; dropped, it is forgotten here, and the server is told
+    /// nothing: one that does not know the question need not know how it is taken back.
     async fn ask(self: &Arc<Self>, method: &str) -> Result<Reply> {
         let (answer, reply) = oneshot::channel();
         let id = self.start_own(method, "{}", answer);
@@ -162,7 +164,8 @@ fn choose(theirs: &[String]) -> Choice {
     }
 }
 
-/// The code of an error that only a modern server gives. Whoever answers with one of them is not asked for a handshake.
+/// The code of an error that only a modern server gives. Whoever answers with one of them is not
+/// asked for a handshake.
 pub(super) fn modern_code(error: &Error) -> Option<i64> {
     let code = error.detail().get("code").and_then(Value::as_i64)?;
     let is_modern = error.code() == ErrorCode::ServerError && MODERN_ERRORS.contains(&code);
@@ -176,8 +179,8 @@ fn supported(error: &Error) -> Vec<String> {
     texts.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// What can be understood of an answer, and all that can be read of it; some servers answer whatever they do not know with an empty
-/// result.
+/// What can be understood of an answer, and all that can be read of it; some servers answer
+/// whatever they do not know with an empty result.
 fn discovered(result: &str) -> serde_json::Result<(DiscoverResult, Value)> {
     let read = lenient(result, &kinds::DISCOVER);
     Ok((serde_json::from_str(&read)?, readable(&read).unwrap_or_default()))

@@ -1,7 +1,8 @@
-//! Rounds of a call: a server of the modern era asks for input, and gets the request again with the answers (SPEC 15.4).
+//! Rounds of a call: a server of the modern era asks for input, and gets the request again with the
+//! answers (SPEC 15.4).
 //!
-//! Between its rounds a call stays in flight under the id that its next request will have, so that it can be cancelled, and ends
-//! with its connection, as at any other time.
+//! Between its rounds a call stays in flight under the id that its next request will have, so that
+//! it can be cancelled, and ends with its connection, as at any other time.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -129,8 +130,8 @@ impl Link {
         }
     }
 
-    /// The answers to what is asked for, by the text of their keys; the first refusal ends it. A person may see all of it
-    /// together, and each has the whole deadline of a handler.
+    /// The answers to what is asked for, by the text of their keys; the first refusal ends it. A
+    /// person may see all of it together, and each has the whole deadline of a handler.
     async fn inputs(
         &self,
         requests: Option<&[RoundRequest]>,
@@ -185,7 +186,8 @@ impl Link {
     }
 }
 
-/// The params of the next round: those of the first, with what the server gave and asked for in the last one alone.
+/// The params of the next round: those of the first, with what the server gave and asked for in the
+/// last one alone.
 fn with_responses(
     params: &str,
     responses: Option<Vec<(String, String)>>,

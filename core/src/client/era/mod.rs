@@ -1,8 +1,8 @@
-//! The two eras of the protocol on one connection: which of them a server speaks, and what a request of the modern one
-//! carries (SPEC 4.8).
+//! The two eras of the protocol on one connection: which of them a server speaks, and what a
+//! request of the modern one carries (SPEC 4.8).
 //!
-//! A connection is modern from the moment that it has [`Metadata`]: each request of ours then stands for itself, and what
-//! only a session of the legacy era knows is neither sent nor taken.
+//! A connection is modern from the moment that it has [`Metadata`]: each request of ours then
+//! stands for itself, and what only a session of the legacy era knows is neither sent nor taken.
 
 mod discover;
 mod input_rounds;

@@ -1,6 +1,6 @@
-//! The first words to a server. One that is unknown is asked with `server/discover`; whatever it makes of that, it is
-//! connected: an error or silence stand for the legacy era, and one that the question ended or confused is begun anew
-//! with `initialize` alone (SPEC 4.8).
+//! The first words to a server. One that is unknown is asked with `server/discover`; whatever it
+//! makes of that, it is connected: an error or silence stand for the legacy era, and one that the
+//! question ended or confused is begun anew with `initialize` alone (SPEC 4.8).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,12 @@ use crate::client::connection::Link;
 use crate::client::errors;
 use crate::{Error, ErrorCode};
 
-/// How long a process may take over the question once it has read it, before it is greeted as one of the legacy era too.
-/// Nothing is lost when it answers later.
+/// How long a process may take over the question once it has read it, before it is greeted as one
+/// of the legacy era too. Nothing is lost when it answers later.
 const ANSWER_WAIT: Duration = Duration::from_secs(1);
 
-/// How often a process is looked at that has not read the question: most of them are still starting.
+/// How often a process is looked at that has not read the question: most of them are still
+/// starting.
 const READ_LOOK: Duration = Duration::from_millis(50);
 
 /// A greeting that came to nothing.
@@ -38,8 +39,9 @@ impl GreetingFailure {
 }
 
 impl Link {
-    /// Finds out what the server speaks, and keeps what it said of itself. The caller sets the deadline; at `patience` a
-    /// process that has read what it was sent, and answered nothing, counts as confused.
+    /// Finds out what the server speaks, and keeps what it said of itself. The caller sets the
+    /// deadline; at `patience` a process that has read what it was sent, and answered nothing,
+    /// counts as confused.
     ///
     /// A dropped future ends rmcp's part; the wire is not touched.
     pub(in crate::client) async fn greet(
@@ -64,8 +66,8 @@ impl Link {
         }
     }
 
-    /// How the same server is greeted anew when this connection ended under the question: a process that never read it, or a
-    /// websocket that was never open, ended for a reason of its own.
+    /// How the same server is greeted anew when this connection ended under the question: a process
+    /// that never read it, or a websocket that was never open, ended for a reason of its own.
     pub(in crate::client) fn ended_by_question(&self, opening: Opening) -> Option<Opening> {
         let asked = opening == Opening::Probe && self.facts.get().is_none();
         let is_blamed = asked && self.wire.may_have_ended_by_word();
@@ -112,7 +114,8 @@ impl Link {
                     Ok(()) => return self.choose_legacy(),
                     Err(error) => refusal = Some(error),
                 },
-                // A handshake that fails counts from now on, though the question may be answered still.
+                // A handshake that fails counts from now on, though the question may be answered
+                // still.
                 () = &mut patient, if is_patient => {
                     self.handshake.set_question(false);
                     is_patient = false;
@@ -149,9 +152,9 @@ impl Link {
         })
     }
 
-    /// A process that refuses the handshake may do so for what came before, or because it no longer is what it was; one that
-    /// speaks an unknown revision does not. A remote server has nothing before it, so that its own word counts: that of the
-    /// modern era.
+    /// A process that refuses the handshake may do so for what came before, or because it no longer
+    /// is what it was; one that speaks an unknown revision does not. A remote server has nothing
+    /// before it, so that its own word counts: that of the modern era.
     fn refused_handshake(&self, error: Error, anew: Opening) -> GreetingFailure {
         let refusal = error.cause().filter(|it| it.code() == ErrorCode::ServerError);
         let may_help = |refusal: &Error| {
@@ -178,8 +181,9 @@ impl Link {
         tokio::time::sleep(ANSWER_WAIT.min(self.options.timeout / 3)).await;
     }
 
-    /// The same of a remote server. Nothing says whether it has seen the question, which has two thirds of the time that is left; and
-    /// again, where the server asked for time, after which it is asked once more.
+    /// The same of a remote server. Nothing says whether it has seen the question, which has two
+    /// thirds of the time that is left; and again, where the server asked for time, after which it
+    /// is asked once more.
     async fn unanswered_by_remote(&self) {
         let mut asked = Instant::now();
         loop {

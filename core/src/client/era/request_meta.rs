@@ -34,7 +34,8 @@ impl Metadata {
     }
 }
 
-/// What the requests of one connection say of us; nothing where the server is spoken with as one of the legacy era.
+/// What the requests of one connection say of us; nothing where the server is spoken with as one of
+/// the legacy era.
 #[derive(Debug, Default)]
 pub(in crate::client) struct Introduced {
     /// Whether there is any: a call of the legacy era has nothing more to look at.
@@ -66,13 +67,13 @@ impl Introduced {
     }
 }
 
-/// The member of `_meta` that asks for progress. It is the library's to give: one of a caller's could be that of a call of another
-/// session.
+/// The member of `_meta` that asks for progress. It is the library's to give: one of a caller's
+/// could be that of a call of another session.
 const TOKEN: &str = "progressToken";
 
 /// Appends the params of a request with what is to be in their `_meta`, and without a token of the
-/// caller's; everything else as it was. With the params comes whether they may have a `_meta` of the
-/// caller's.
+/// caller's; everything else as it was. With the params comes whether they may have a `_meta` of
+/// the caller's.
 pub(in crate::client) fn write_params(
     frame: &mut Vec<u8>,
     (params, has_own_meta): (&str, bool),
@@ -171,7 +172,8 @@ mod tests {
         assert_eq!(written("{}", false, Some(7)), r#"{"_meta":{"progressToken":7}}"#);
     }
 
-    /// SPEC 5.9, S-45: the token of a call is the library's, or there is none: another could be that of somebody else's call.
+    /// SPEC 5.9, S-45: the token of a call is the library's, or there is none: another could be
+    /// that of somebody else's call.
     #[test]
     fn a_progress_token_of_the_caller_does_not_go_out() {
         for (params, expected) in [

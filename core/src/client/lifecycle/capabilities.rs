@@ -13,8 +13,8 @@ use crate::client::connection::Link;
 use crate::client::state::outbox::PendingNotice;
 
 impl Connection {
-    /// The roots are others: the server is told, unless its era asks for them anew each time, and its lists count as changed, since
-    /// they may follow the folders. Never blocks.
+    /// The roots are others: the server is told, unless its era asks for them anew each time, and
+    /// its lists count as changed, since they may follow the folders. Never blocks.
     pub(crate) fn roots_changed(&self) {
         if !self.0.metadata.is_modern() {
             self.0.pay(PendingNotice::RootsChanged);
@@ -24,7 +24,8 @@ impl Connection {
 }
 
 impl Link {
-    /// Roots always, since the pool answers for them; the rest where the host has a handler (SPEC 15.1, 15.2).
+    /// Roots always, since the pool answers for them; the rest where the host has a handler (SPEC
+    /// 15.1, 15.2).
     pub(in crate::client) fn capabilities(&self, era: Era) -> ClientCapabilities {
         let has = |kind| self.options.offered.has(kind);
         let mut roots = RootsCapabilities::default();

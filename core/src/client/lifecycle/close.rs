@@ -12,7 +12,8 @@ use crate::client::types::{ConnectOptions, Kill};
 use crate::transport::Graces;
 
 impl Link {
-    /// Ends it on request, and waits until nothing is left. A dropped future leaves the ending to the runtime.
+    /// Ends it on request, and waits until nothing is left. A dropped future leaves the ending to
+    /// the runtime.
     pub(in crate::client) async fn close(self: &Arc<Self>, kill: Kill) -> CloseExit {
         self.advance(Life::Closing, |_| true);
         if kill == Kill::Now {

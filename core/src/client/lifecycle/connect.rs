@@ -39,7 +39,8 @@ pub(in crate::client) async fn connect(
     let opening = options.opening;
     let mut attempt = attempt(spec, &options, &events, begun, opening, &mut given_up).await;
     if let Err(Unopened { anew: Some(anew), failed }) = attempt {
-        // Nothing is left of the first one. One that nobody wants any more is given up by the second at once.
+        // Nothing is left of the first one. One that nobody wants any more is given up by the
+        // second at once.
         tracing::debug!(target: LOG_TARGET, server = %options.server, error = %failed.error, ?anew, "connecting anew");
         attempt = self::attempt(spec, &options, &events, begun, anew, &mut given_up).await;
     }
@@ -206,7 +207,8 @@ fn unsupported(server: &Arc<str>, transport: &str) -> Unconnected {
     Unconnected { error, exit: CloseExit::Clean }
 }
 
-/// Starts the program. An attempt that is given up, or has no time left, returns when nothing of it is left.
+/// Starts the program. An attempt that is given up, or has no time left, returns when nothing of it
+/// is left.
 async fn start(
     program: &StdioSpec,
     environment: Environment,
@@ -256,7 +258,8 @@ async fn start(
     Err(Unconnected { error: refusal, exit: CloseExit::Forced })
 }
 
-/// Greeting and lists, each within what is left of the time; an end of the connection ends it with the reason.
+/// Greeting and lists, each within what is left of the time; an end of the connection ends it with
+/// the reason.
 async fn negotiate(
     link: &Arc<Link>,
     opening: Opening,
@@ -291,8 +294,8 @@ fn is_lost(link: &Link) -> bool {
     link.stands() == Life::Lost
 }
 
-/// Why a step of an attempt failed. Whatever the step saw of a loss is a consequence; the loss itself says more. A write that
-/// failed sees it first.
+/// Why a step of an attempt failed. Whatever the step saw of a loss is a consequence; the loss
+/// itself says more. A write that failed sees it first.
 async fn explained(link: &Arc<Link>, error: Error) -> Error {
     let interrupted = error.code() == ErrorCode::CallInterrupted;
     let cut = interrupted && link.wire.child().is_some();

@@ -1,7 +1,7 @@
 //! The keep-alive: a connection that says nothing is asked whether it lives (SPEC 8.3).
 //!
-//! It runs in the connection's one timer. The reader notes when it heard something, with one relaxed store; nothing else
-//! of it is on the way of a call.
+//! It runs in the connection's one timer. The reader notes when it heard something, with one
+//! relaxed store; nothing else of it is on the way of a call.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,8 @@ use crate::client::connection::{Life, Link};
 use crate::client::state::list_capabilities::ListCapabilities;
 use crate::client::types::{ConnectOptions, OutgoingRequest, RequestId};
 
-/// An answer to a ping takes a round trip, so that a server which needs longer than this does not serve.
+/// An answer to a ping takes a round trip, so that a server which needs longer than this does not
+/// serve.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Where the keep-alive of a connection stands.
@@ -96,8 +97,8 @@ impl KeepAlive {
         }
     }
 
-    /// Ends a question that was answered, and notes what is in flight where a silence may begin: no later call is its reason. Whether
-    /// the next question is its first.
+    /// Ends a question that was answered, and notes what is in flight where a silence may begin: no
+    /// later call is its reason. Whether the next question is its first.
     fn begin(&mut self, heard: Instant, next: RequestId) -> bool {
         if self.asked.is_some_and(|asked| heard > asked) {
             (self.asked, self.misses) = (None, 0);
@@ -109,8 +110,9 @@ impl KeepAlive {
         first
     }
 
-    /// Decides by the clock and by when something was heard last. `works` says whether a call that may be the reason of the
-    /// silence is still in flight; no call is the reason of more of it than `work_max`, whatever time its caller gave it.
+    /// Decides by the clock and by when something was heard last. `works` says whether a call that
+    /// may be the reason of the silence is still in flight; no call is the reason of more of it
+    /// than `work_max`, whatever time its caller gave it.
     fn look(
         &mut self,
         now: Instant,
@@ -151,7 +153,8 @@ impl KeepAlive {
 }
 
 impl Link {
-    /// Asks the server for a sign of life. Whatever it sends counts, an error too, so the answer itself is of no interest.
+    /// Asks the server for a sign of life. Whatever it sends counts, an error too, so the answer
+    /// itself is of no interest.
     fn ping(self: &Arc<Self>, timeout: Duration) {
         // The modern era has no question that is only a question; this one is the cheapest.
         let is_modern = self.metadata.is_modern();
@@ -160,8 +163,9 @@ impl Link {
         self.start(request, Box::new(drop), Purpose::Own);
     }
 
-    /// Lists again what may have changed unannounced: a server that says that its lists change and never said so of one may be one that
-    /// forgets to (SPEC 7.8), unless it holds them for fresh, or asked with them to be left alone.
+    /// Lists again what may have changed unannounced: a server that says that its lists change and
+    /// never said so of one may be one that forgets to (SPEC 7.8), unless it holds them for fresh,
+    /// or asked with them to be left alone.
     fn list_if_mute(&self) {
         let changes = self.declared.get().is_some_and(ListCapabilities::change);
         let is_heard = self.pulse.announces.load(Ordering::Relaxed)
@@ -249,8 +253,8 @@ mod tests {
         assert_eq!(looked(&mut keepalive, at(start, 159), heard, idle), KeepaliveVerdict::Dead);
     }
 
-    /// SPEC 5.4, 8.3: an answered question is over before the next one is asked, and what was called between the two may be its silence's
-    /// reason.
+    /// SPEC 5.4, 8.3: an answered question is over before the next one is asked, and what was
+    /// called between the two may be its silence's reason.
     #[test]
     fn a_call_after_an_answered_question_is_in_flight_when_the_next_silence_begins() {
         let start = Instant::now();
@@ -266,7 +270,8 @@ mod tests {
         assert_eq!(keepalive.silent_since, RequestId(9));
     }
 
-    /// SPEC 5.4, 8.3: the call that may be the reason of the silence has its time, and the misses count after it.
+    /// SPEC 5.4, 8.3: the call that may be the reason of the silence has its time, and the misses
+    /// count after it.
     #[test]
     fn a_server_that_works_is_given_up_only_after_its_call() {
         let start = Instant::now();

@@ -1,7 +1,7 @@
 //! What rmcp sees of a connection: the handshake. Nothing else reaches it.
 //!
-//! It never waits for the pipe and never owns the process, so that neither a server that stops reading nor rmcp itself
-//! can hold up a call or a close.
+//! It never waits for the pipe and never owns the process, so that neither a server that stops
+//! reading nor rmcp itself can hold up a call or a close.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -47,8 +47,9 @@ impl Link {
         host.unwrap_or_else(|| Implementation::new("trunkline", env!("CARGO_PKG_VERSION")))
     }
 
-    /// Shakes hands, and keeps what the server said of itself. The caller sets the deadline. A server that refuses the revision is asked
-    /// once more, for the newest that both know (SPEC 18.5).
+    /// Shakes hands, and keeps what the server said of itself. The caller sets the deadline. A
+    /// server that refuses the revision is asked once more, for the newest that both know (SPEC
+    /// 18.5).
     ///
     /// A dropped future ends rmcp's part; the process is not touched.
     pub(in crate::client) async fn shake_hands(&self) -> Result<()> {
@@ -89,7 +90,8 @@ impl Link {
                 .await
                 .map_err(|error| refusal(self, error))?;
         self.keep_facts(&service)?;
-        // Its part is over: what it would keep ready for more is three times what all the rest of an idle connection takes.
+        // Its part is over: what it would keep ready for more is three times what all the rest of
+        // an idle connection takes.
         self.handshake.end();
         drop(service);
         Ok(())
@@ -215,7 +217,8 @@ struct FrameTransport {
 impl Transport<RoleClient> for FrameTransport {
     type Error = Infallible;
 
-    /// Queues at most, and never waits. What a full queue refuses is lost: its server does not read.
+    /// Queues at most, and never waits. What a full queue refuses is lost: its server does not
+    /// read.
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,

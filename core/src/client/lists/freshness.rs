@@ -1,9 +1,9 @@
-//! How long lists are fresh, as a server of the modern era says of them (`ttlMs`), and when they are read again (SPEC 7.8): because they
-//! have gone stale, or because they could not be read.
+//! How long lists are fresh, as a server of the modern era says of them (`ttlMs`), and when they
+//! are read again (SPEC 7.8): because they have gone stale, or because they could not be read.
 //!
-//! A session may look at its lists at any time, and a host acts on the events of their changes; so a list that has gone stale is
-//! read again by itself, and not at the next look. The hint is no interval: lists that are the same each time are read ever
-//! more seldom.
+//! A session may look at its lists at any time, and a host acts on the events of their changes; so
+//! a list that has gone stale is read again by itself, and not at the next look. The hint is no
+//! interval: lists that are the same each time are read ever more seldom.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
@@ -15,11 +15,12 @@ use trunkline_pool::in_flight::later;
 
 use crate::Error;
 
-/// How often the wait doubles while nothing changes, or while nothing can be read: up to sixteen times.
+/// How often the wait doubles while nothing changes, or while nothing can be read: up to sixteen
+/// times.
 const DOUBLINGS_MAX: u32 = 4;
 
-/// However long a busy server asks to be left alone: one that is gone behind a gateway must be found to be, and what it lists may be
-/// another by now.
+/// However long a busy server asks to be left alone: one that is gone behind a gateway must be
+/// found to be, and what it lists may be another by now.
 pub(in crate::client) const BUSY_MAX: Duration = Duration::from_secs(300);
 
 /// The share of a wait that chance adds to it at the most, so that many hosts do not ask at once.
@@ -46,8 +47,8 @@ struct State {
 }
 
 impl Freshness {
-    /// Lists have come, with the shortest of their hints; they are not read again for that before `least` has passed, which is
-    /// never when it is zero.
+    /// Lists have come, with the shortest of their hints; they are not read again for that before
+    /// `least` has passed, which is never when it is zero.
     pub(in crate::client) fn listed(
         &self,
         catalog: &Catalog,
@@ -74,14 +75,15 @@ impl Freshness {
         state.due = hint.map(|hint| after(now, doubled(hint.max(least), state.same), chance));
     }
 
-    /// A listing failed, so that a change may not have been seen: the lists are read again after `least`, which is never when it is
-    /// zero, and ever more seldom while that fails too; and not before the server has time for it, as the error says.
+    /// A listing failed, so that a change may not have been seen: the lists are read again after
+    /// `least`, which is never when it is zero, and ever more seldom while that fails too; and not
+    /// before the server has time for it, as the error says.
     pub(in crate::client) fn missed(&self, error: &Error, least: Duration, now: Instant) {
         self.miss(error.retry_after(), least, (now, chance()));
     }
 
-    /// A list that the connection never had could not be read: all are read again after the next of these waits, of which the last
-    /// repeats, and never where there is none (SPEC 4.4, 8.1).
+    /// A list that the connection never had could not be read: all are read again after the next of
+    /// these waits, of which the last repeats, and never where there is none (SPEC 4.4, 8.1).
     pub(in crate::client) fn lacks_one(&self, error: &Error, waits: &[Duration], now: Instant) {
         self.lack(error.retry_after(), waits, (now, chance()));
     }
@@ -110,7 +112,8 @@ impl Freshness {
         state.failures = (state.failures + 1).min(DOUBLINGS_MAX);
     }
 
-    /// Whether the server still holds its lists for fresh, or wants to be left alone, so that silence is no reason to read them again.
+    /// Whether the server still holds its lists for fresh, or wants to be left alone, so that
+    /// silence is no reason to read them again.
     pub(in crate::client) fn is_early(&self, now: Instant) -> bool {
         self.state().until.is_some_and(|until| now < until)
     }
@@ -171,7 +174,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// After how many seconds the lists are due that came with these contents and this hint, one listing after the other.
+    /// After how many seconds the lists are due that came with these contents and this hint, one
+    /// listing after the other.
     fn waits(hint_ms: Option<u64>, contents: &[u64], chance: f64) -> Vec<Option<f64>> {
         let (freshness, now) = (Freshness::default(), Instant::now());
         let wait = |content: &u64| {
@@ -192,7 +196,8 @@ mod tests {
         assert_eq!(waits(None, &[1], 0.0), [None]);
     }
 
-    /// PROTOCOL 1.2: whoever reads lists again by the clock backs off, and does not do it when everybody does.
+    /// PROTOCOL 1.2: whoever reads lists again by the clock backs off, and does not do it when
+    /// everybody does.
     #[test]
     fn lists_that_stay_the_same_are_read_ever_more_seldom() {
         let same = waits(Some(1), &[7; 7], 0.0);
@@ -216,7 +221,8 @@ mod tests {
         assert!(!freshness.take_due(now + seconds(1000)));
     }
 
-    /// SPEC 7.8: what could not be read is read again, whatever its hint, and once it can be the hint counts again.
+    /// SPEC 7.8: what could not be read is read again, whatever its hint, and once it can be the
+    /// hint counts again.
     #[test]
     fn lists_that_could_not_be_read_are_read_again_ever_more_seldom() {
         let (freshness, now) = (Freshness::default(), Instant::now());
@@ -236,7 +242,8 @@ mod tests {
         assert_eq!(freshness.due(), None);
     }
 
-    /// SPEC 8.4: what a busy server asks for is no less than the wait, and no more than five minutes.
+    /// SPEC 8.4: what a busy server asks for is no less than the wait, and no more than five
+    /// minutes.
     #[test]
     fn lists_of_a_busy_server_are_not_read_again_before_it_has_time() {
         for (asked, misses, due) in [
@@ -255,8 +262,8 @@ mod tests {
         }
     }
 
-    /// SPEC 4.4, 8.1: a list that was never had is asked for by the waits of quiet attempts, whatever the keep-alive, and the waits begin
-    /// anew once all lists were there.
+    /// SPEC 4.4, 8.1: a list that was never had is asked for by the waits of quiet attempts,
+    /// whatever the keep-alive, and the waits begin anew once all lists were there.
     #[test]
     fn a_list_that_was_never_had_is_asked_for_by_the_quiet_waits() {
         for (waits, asked, expected) in [

@@ -36,7 +36,8 @@ pub(crate) struct ServerListing {
 }
 
 impl Link {
-    /// Lists everything once more; what fails is made up for by another listing later. A dropped future cancels the requests under way.
+    /// Lists everything once more; what fails is made up for by another listing later. A dropped
+    /// future cancels the requests under way.
     pub(in crate::client) async fn relist(self: &Arc<Self>) -> Result<ServerListing> {
         let listed = self.list(When::Later).await;
         if let Err(error) = &listed {
@@ -49,7 +50,8 @@ impl Link {
         listed
     }
 
-    /// Lists everything, within the connect's time. A dropped future cancels the requests under way.
+    /// Lists everything, within the connect's time. A dropped future cancels the requests under
+    /// way.
     ///
     /// A list that is refused, fails or comes too late loses itself alone (SPEC 4.4).
     ///
@@ -170,8 +172,8 @@ fn all_of(asked: [bool; 4], lists: [Result<Pages>; 4]) -> Result<(ServerListing,
     Ok((listed, had))
 }
 
-/// Whether the failure of a list says something of the whole server (SPEC 8.4): credentials that are missing for it, but for a list other
-/// than that of tools that is only forbidden.
+/// Whether the failure of a list says something of the whole server (SPEC 8.4): credentials that
+/// are missing for it, but for a list other than that of tools that is only forbidden.
 fn ends_more(list: ListKind, error: &Error) -> bool {
     let is_forbidden = error.detail().get("status").is_some_and(|status| *status == 403);
     error.code() == ErrorCode::AuthRequired && !(is_forbidden && list != ListKind::Tools)

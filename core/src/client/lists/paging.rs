@@ -1,7 +1,8 @@
 //! One list, page by page (SPEC 4.3).
 //!
-//! The empty cursor is one like any other. Some servers end their lists with it, though, and take it for none: one that leads
-//! nowhere, being refused or followed by a page that was read before, was the end.
+//! The empty cursor is one like any other. Some servers end their lists with it, though, and take
+//! it for none: one that leads nowhere, being refused or followed by a page that was read before,
+//! was the end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +26,8 @@ const RETRIES_MAX: u32 = 2;
 /// The wait before it is asked for again first; then it doubles.
 const RETRY_WAIT_FIRST: Duration = Duration::from_millis(200);
 
-/// The longest `Retry-After` that a page waits for: with it for each retry, a listing is still within the 5 s that a remote server has.
+/// The longest `Retry-After` that a page waits for: with it for each retry, a listing is still
+/// within the 5 s that a remote server has.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(2);
 
 /// A list as far as it was read.
@@ -52,8 +54,8 @@ enum PagingEnd {
 }
 
 impl Link {
-    /// One whole list; empty when it is not offered. A refused cursor makes all that was read worthless: it is begun again,
-    /// once.
+    /// One whole list; empty when it is not offered. A refused cursor makes all that was read
+    /// worthless: it is begun again, once.
     pub(in crate::client) async fn list_if(
         self: &Arc<Self>,
         offered: bool,
@@ -115,7 +117,8 @@ impl Link {
         Err(errors::protocol(&self.server, message))
     }
 
-    /// A page, asked for again where the way to the server failed under it (SPEC 4.3), unless it is to be left alone for longer.
+    /// A page, asked for again where the way to the server failed under it (SPEC 4.3), unless it is
+    /// to be left alone for longer.
     async fn request_again(self: &Arc<Self>, method: &str, params: &str) -> Result<Reply> {
         let mut wait = RETRY_WAIT_FIRST;
         for _ in 0..RETRIES_MAX {
@@ -148,8 +151,8 @@ impl Link {
     }
 }
 
-/// How long a page that failed so is left alone before it is asked for again, which is `wait` at least; `None`: it is not asked for
-/// again in this listing.
+/// How long a page that failed so is left alone before it is asked for again, which is `wait` at
+/// least; `None`: it is not asked for again in this listing.
 fn pause(error: &Error, wait: Duration) -> Option<Duration> {
     let Some(asked) = error.retry_after().filter(|asked| *asked > wait) else { return Some(wait) };
     // The message itself was sent again after what a busy server asks for, and that did not help.

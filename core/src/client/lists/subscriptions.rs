@@ -1,8 +1,9 @@
-//! What a server of the modern era announces: it is asked for by `subscriptions/listen`, one stream for all lists and one for
-//! each resource (SPEC 7.1, 7.7).
+//! What a server of the modern era announces: it is asked for by `subscriptions/listen`, one stream
+//! for all lists and one for each resource (SPEC 7.1, 7.7).
 //!
-//! A stream is a request that is answered only at its end. However it ends, by a result, an error, a cancellation or
-//! without a word, it is opened again; and since something may have been missed, whoever waits for it is told so.
+//! A stream is a request that is answered only at its end. However it ends, by a result, an error,
+//! a cancellation or without a word, it is opened again; and since something may have been missed,
+//! whoever waits for it is told so.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,10 +31,12 @@ use crate::{Error, ErrorCode, Outcome, Result};
 /// How long a stream may take to be acknowledged; one that is not counts as ended.
 const ACKNOWLEDGED_WAIT: Duration = Duration::from_secs(10);
 
-/// How long the first listing waits for the stream of the lists. What is acknowledged later is followed by another listing.
+/// How long the first listing waits for the stream of the lists. What is acknowledged later is
+/// followed by another listing.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// From the end of a stream to its next opening; it doubles while streams are short-lived. A busy server has the time that it asks for.
+/// From the end of a stream to its next opening; it doubles while streams are short-lived. A busy
+/// server has the time that it asks for.
 const REOPEN_WAIT: Duration = Duration::from_millis(500);
 
 /// The longest such wait.
@@ -81,8 +84,8 @@ impl Id {
 }
 
 impl Link {
-    /// Opens the stream of the lists, and waits for its acknowledgement for a moment. A server that has none is listed at the
-    /// keep-alive.
+    /// Opens the stream of the lists, and waits for its acknowledgement for a moment. A server that
+    /// has none is listed at the keep-alive.
     pub(in crate::client) async fn listen_to_lists(self: &Arc<Self>) {
         let Some(lists) = self.declared.get().copied().filter(ListCapabilities::change) else {
             return;
@@ -124,7 +127,8 @@ impl Link {
         id.is_some()
     }
 
-    /// A resource was updated, or a part of it: whoever listens to the whole knows the name of the whole alone.
+    /// A resource was updated, or a part of it: whoever listens to the whole knows the name of the
+    /// whole alone.
     pub(in crate::client) fn take_updated(&self, params: &str) {
         #[derive(Deserialize)]
         struct Updated {
@@ -166,7 +170,8 @@ impl Link {
         let (acknowledge, acknowledged) = oneshot::channel();
         let (end, ended) = oneshot::channel();
         let id = self.calls.new_id();
-        // Before the request goes out: the acknowledgement may be here before the function that sends it returns.
+        // Before the request goes out: the acknowledgement may be here before the function that
+        // sends it returns.
         let listening = Listening { topic: topic.clone(), waits: Some(acknowledge) };
         self.listens.streams().insert(id, listening);
         let params = json!({ "notifications": topic.filter() }).to_string();
@@ -193,11 +198,12 @@ impl Connection {
         self.0.metadata.is_modern()
     }
 
-    /// Listens to a resource of a modern server, until [`ignore`](Self::ignore) or the end of the connection.
+    /// Listens to a resource of a modern server, until [`ignore`](Self::ignore) or the end of the
+    /// connection.
     ///
     /// # Errors
-    /// `server_error` and `protocol` when the server does not grant it, `timeout` when it does not say, `limit`. Nobody listens
-    /// then. A dropped future leaves the stream as it is.
+    /// `server_error` and `protocol` when the server does not grant it, `timeout` when it does not
+    /// say, `limit`. Nobody listens then. A dropped future leaves the stream as it is.
     pub(crate) async fn listen(&self, uri: &str) -> Result<()> {
         let (opened, first) = oneshot::channel();
         {
@@ -274,7 +280,8 @@ impl Drop for SubscriptionStream {
     }
 }
 
-/// Keeps a stream open as long as the connection stands. The body of one task. `opened` hears of the first opening.
+/// Keeps a stream open as long as the connection stands. The body of one task. `opened` hears of
+/// the first opening.
 async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>) {
     let mut opened = Some(opened);
     let mut was_granted = false;
@@ -305,12 +312,14 @@ async fn keep(link: Arc<Link>, topic: Topic, opened: oneshot::Sender<Result<()>>
         drop(stream);
         let asked = refused.as_ref().and_then(Error::retry_after).unwrap_or_default().min(BUSY_MAX);
         if matches!(topic, Topic::Lists(_)) {
-            // Whatever it announced before: the keep-alive looks after the lists while there is no stream.
+            // Whatever it announced before: the keep-alive looks after the lists while there is no
+            // stream.
             link.pulse.announces.store(false, Ordering::Relaxed);
         }
         if let Some(error) = refused.filter(|_| !link.is_over()) {
             tracing::warn!(server = %link.server, %error, "a stream of changes was refused");
-            // What is not there, or not granted, will not be there the next time, unless it was there before.
+            // What is not there, or not granted, will not be there the next time, unless it was
+            // there before.
             let is_refusal =
                 errors::is_method_not_found(&error) || error.code() == ErrorCode::Protocol;
             let is_final = is_refusal && !was_granted;

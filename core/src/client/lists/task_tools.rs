@@ -10,8 +10,8 @@ use trunkline_pool::lenient::{kinds, lenient};
 use crate::client::connection::Link;
 
 impl Link {
-    /// Looks in the answer to the handshake whether calls of tools can be tasks. Where they cannot, what a tool says of
-    /// tasks counts for nothing, and it is called like any other.
+    /// Looks in the answer to the handshake whether calls of tools can be tasks. Where they cannot,
+    /// what a tool says of tasks counts for nothing, and it is called like any other.
     pub(in crate::client) fn note_tasks(&self, answer: &Value) {
         let declared = answer.pointer("/capabilities/tasks/requests/tools/call");
         self.has_tasks.store(declared.is_some_and(Value::is_object), Ordering::Relaxed);

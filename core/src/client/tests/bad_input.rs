@@ -155,7 +155,8 @@ async fn a_refused_handshake_carries_the_refusal() {
     );
 }
 
-/// PROTOCOL 1.1, SPEC 18.2: without a revision nothing can be spoken; all else is understood or left out.
+/// PROTOCOL 1.1, SPEC 18.2: without a revision nothing can be spoken; all else is understood or
+/// left out.
 #[tokio::test]
 async fn what_an_answer_to_the_handshake_lacks_is_named() {
     for (result, said) in [
@@ -195,7 +196,8 @@ async fn a_cursor_that_comes_again_is_an_error_and_a_malformed_tool_is_not() {
     open.close().await;
 }
 
-/// SPEC 4.3: who does not know the method has no such list; who knew it for the first page has one that failed.
+/// SPEC 4.3: who does not know the method has no such list; who knew it for the first page has one
+/// that failed.
 #[tokio::test]
 async fn a_later_page_that_nobody_knows_of_is_no_end_of_the_list() {
     let tool = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);

@@ -369,7 +369,8 @@ async fn quiet_comes_when_the_last_call_has_ended() {
     open.close().await;
 }
 
-/// SPEC 5.5, 5.11: others may have filled the queue; a server that reads again still hears of the cancellation.
+/// SPEC 5.5, 5.11: others may have filled the queue; a server that reads again still hears of the
+/// cancellation.
 #[tokio::test]
 async fn a_full_queue_loses_no_cancellation() {
     let open = test_server(&[]).options(|options| options.in_flight = 1 << 20).connect().await;

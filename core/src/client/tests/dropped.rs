@@ -1,4 +1,5 @@
-//! Connects that are dropped at each of their await points, over every transport (SECURITY row 8, I-04).
+//! Connects that are dropped at each of their await points, over every transport (SECURITY row 8,
+//! I-04).
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -17,7 +18,8 @@ enum Moment {
     Woken,
 }
 
-/// Drops a connect ever later, until it is there before that, at each moment. After each nothing may be left.
+/// Drops a connect ever later, until it is there before that, at each moment. After each nothing
+/// may be left.
 async fn dropped_at_every_poll(server: &Server, is_left: impl Fn() -> bool) {
     let mut cuts = 0;
     for moment in [Moment::Waiting, Moment::Woken] {
@@ -178,7 +180,8 @@ async fn a_connect_to_a_socket_of_the_system_may_be_dropped_at_every_poll() {
 /// A server of the host's own, which counts its connections until each is over.
 #[derive(Default)]
 struct Provides {
-    /// Connections that were begun and are not over, by their ids. One that is dropped early may be over without having begun.
+    /// Connections that were begun and are not over, by their ids. One that is dropped early may be
+    /// over without having begun.
     open: Mutex<BTreeSet<u64>>,
 }
 
@@ -207,7 +210,8 @@ impl HostServer for Provides {
     }
 }
 
-/// I-04: each connection is said to be over, and the thread that served it has let go of the host's code.
+/// I-04: each connection is said to be over, and the thread that served it has let go of the host's
+/// code.
 #[tokio::test]
 async fn a_connect_to_a_server_of_the_host_may_be_dropped_at_every_poll() {
     let host = Arc::<Provides>::default();
@@ -220,7 +224,8 @@ async fn a_connect_to_a_server_of_the_host_may_be_dropped_at_every_poll() {
     dropped_at_every_poll(&server, is_left).await;
 }
 
-/// Whatever the transport, a connect waits for the answer to the handshake, and then for what it lists.
+/// Whatever the transport, a connect waits for the answer to the handshake, and then for what it
+/// lists.
 const WAITS: usize = 2;
 
 /// How often it is dropped from its beginning to its end until it was seen to wait so often.

@@ -8,8 +8,8 @@ fn family(folder: &Folder) -> Vec<u32> {
     log.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect()
 }
 
-/// Connects the reference server with these flags, closes it with these graces, and says how it went. Nothing takes as long as a
-/// patient grace: a close that waits for one hangs.
+/// Connects the reference server with these flags, closes it with these graces, and says how it
+/// went. Nothing takes as long as a patient grace: a close that waits for one hangs.
 async fn closed(flags: &[&str], members: usize, graces: [Duration; 2]) -> (CloseExit, Duration) {
     let folder = Folder::new();
     let log = folder.join("starts").to_str().unwrap().to_owned();
@@ -150,7 +150,8 @@ async fn an_attempt_that_is_called_off_returns_when_nothing_is_left() {
     assert!(!family(&folder).into_iter().any(lives));
 }
 
-/// SPEC 3.3, 8.5: a write into a closed pipe marks the connection as lost at once. The event comes later, with the cause.
+/// SPEC 3.3, 8.5: a write into a closed pipe marks the connection as lost at once. The event comes
+/// later, with the cause.
 #[tokio::test]
 async fn a_broken_pipe_is_a_loss_at_once() {
     let open = script(&scripted(r#"reply '{}'; exec 0<&-; sleep 60"#)).connect().await;
@@ -172,7 +173,8 @@ async fn a_broken_pipe_is_a_loss_at_once() {
     open.close().await;
 }
 
-/// SPEC 8.6, FAULTS H12: whoever is to say how a process ended may come to it late, on a busy machine.
+/// SPEC 8.6, FAULTS H12: whoever is to say how a process ended may come to it late, on a busy
+/// machine.
 #[tokio::test]
 async fn the_status_is_told_where_the_process_ended_however_late_that_is_heard() {
     let open = script(&scripted("reply '{}'")).connect().await;

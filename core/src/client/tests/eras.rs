@@ -26,7 +26,8 @@ impl Started {
         std::fs::read_to_string(self.folder.join("starts")).unwrap().lines().count()
     }
 
-    /// Connects, and gives the era, how often each of these methods was seen, and how many processes it took.
+    /// Connects, and gives the era, how often each of these methods was seen, and how many
+    /// processes it took.
     async fn connect(&self, methods: [&str; 2]) -> (Option<Era>, [String; 2], usize) {
         let open = self.server.connect().await;
         let mut seen = [String::new(), String::new()];
@@ -67,7 +68,8 @@ async fn a_server_that_speaks_the_modern_era_is_spoken_with_in_it() {
     }
 }
 
-/// SPEC 4.8: whatever a server of the legacy era makes of a question that it does not know, it is connected.
+/// SPEC 4.8: whatever a server of the legacy era makes of a question that it does not know, it is
+/// connected.
 #[tokio::test]
 async fn a_legacy_server_is_connected_whatever_it_makes_of_the_question() {
     for (early, discovers, starts) in [
@@ -164,7 +166,8 @@ async fn a_modern_server_without_a_common_revision_is_refused_with_both_sides_na
     assert_eq!(server.connect(GREETINGS).await, (Some(Era::Modern), seen("1", "0"), 1));
 }
 
-/// SPEC 4.8, PROTOCOL 1.2: a refusal that names what is spoken is followed, to a revision with a handshake too.
+/// SPEC 4.8, PROTOCOL 1.2: a refusal that names what is spoken is followed, to a revision with a
+/// handshake too.
 #[tokio::test]
 async fn a_server_that_refuses_the_revision_is_spoken_with_in_one_that_it_names() {
     let args = ["--era", "dual", "--revisions", "2025-11-25,2024-11-05"];
@@ -198,7 +201,8 @@ async fn a_silent_modern_server_is_asked_what_it_speaks() {
     open.close().await;
 }
 
-/// SPEC 4.8, 5.12: a missing type says complete; one that is unknown is an answer that cannot be used.
+/// SPEC 4.8, 5.12: a missing type says complete; one that is unknown is an answer that cannot be
+/// used.
 #[tokio::test]
 async fn a_result_is_what_its_type_says() {
     let open = test_server(&["--era", "modern"]).connect().await;
@@ -221,7 +225,8 @@ async fn a_result_is_what_its_type_says() {
     open.close().await;
 }
 
-/// SPEC 4.8, 5.5: a cancellation is told over a pipe in both eras; a request of the server is not answered.
+/// SPEC 4.8, 5.5: a cancellation is told over a pipe in both eras; a request of the server is not
+/// answered.
 #[tokio::test]
 async fn a_modern_server_hears_of_cancellations_and_gets_no_replies() {
     let open = test_server(&["--era", "modern"]).connect().await;

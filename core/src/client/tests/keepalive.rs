@@ -8,7 +8,8 @@ fn kept_alive(server: Server) -> Server {
     server.options(|options| options.keepalive = INTERVAL)
 }
 
-/// The same of a server that is never to be lost, however long a busy machine keeps it from an answer.
+/// The same of a server that is never to be lost, however long a busy machine keeps it from an
+/// answer.
 fn spared(server: Server) -> Server {
     kept_alive(server).options(|options| options.keepalive_misses = 100)
 }
@@ -63,7 +64,8 @@ async fn a_server_that_answers_nothing_is_lost_after_its_misses() {
     assert!(!lives(open.pid));
 }
 
-/// SPEC 5.4, 5.6, 8.3: a call has its time, also one that met the server's death; those that came later have no say.
+/// SPEC 5.4, 5.6, 8.3: a call has its time, also one that met the server's death; those that came
+/// later have no say.
 #[tokio::test]
 async fn a_silent_server_is_lost_when_the_calls_that_met_its_silence_are_over() {
     let open = kept_alive(test_server(&[])).connect().await;
@@ -85,7 +87,8 @@ async fn a_silent_server_is_lost_when_the_calls_that_met_its_silence_are_over() 
     open.close().await;
 }
 
-/// SPEC 5.4, 8.3: the time that a caller gives its call is not the time that a dead connection has for everybody.
+/// SPEC 5.4, 8.3: the time that a caller gives its call is not the time that a dead connection has
+/// for everybody.
 #[tokio::test]
 async fn a_silent_server_is_lost_though_a_call_would_wait_longer() {
     let server = kept_alive(test_server(&[]));
@@ -147,7 +150,8 @@ async fn a_server_that_announces_its_changes_is_not_listed_at_the_keepalive() {
     open.close().await;
 }
 
-/// Lists whenever a connection says so, for so many silences, or until it said it so often; how often it did.
+/// Lists whenever a connection says so, for so many silences, or until it said it so often; how
+/// often it did.
 async fn listings(flags: &[&str], silences: u32, most: usize) -> usize {
     let server = spared(test_server(&[&["--era", "modern"], flags].concat()));
     let open = server.connect().await;
@@ -163,7 +167,8 @@ async fn listings(flags: &[&str], silences: u32, most: usize) -> usize {
     told
 }
 
-/// SPEC 7.8: lists are read again when they are no longer fresh, and ever more seldom while they stay the same.
+/// SPEC 7.8: lists are read again when they are no longer fresh, and ever more seldom while they
+/// stay the same.
 #[tokio::test]
 async fn lists_of_a_modern_server_are_read_again_when_they_are_stale() {
     for ttl in ["0", "1"] {
@@ -186,7 +191,8 @@ async fn lists_that_are_fresh_are_not_read_again_in_silence() {
 /// Silences in which what has to be said is said, whatever else the machine does.
 const WAITED_FOR: u32 = 400;
 
-/// SPEC 7.8: a listing that fails is made up for, also where something is always said, in either era.
+/// SPEC 7.8: a listing that fails is made up for, also where something is always said, in either
+/// era.
 #[tokio::test]
 async fn a_listing_that_failed_is_made_up_for_on_a_busy_connection() {
     for flags in [&["--era", "modern", "--ttl-ms", "1"][..], &["--list-changes"]] {

@@ -1,11 +1,13 @@
-//! Threads that wait for an answer and read it themselves, and everybody who needs the reader meanwhile.
+//! Threads that wait for an answer and read it themselves, and everybody who needs the reader
+//! meanwhile.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{ThreadId, spawn};
 
 use super::*;
 
-/// Lent after one wait, however long ago, and not looked after: what has to come back in time is recalled.
+/// Lent after one wait, however long ago, and not looked after: what has to come back in time is
+/// recalled.
 fn kept(server: Server) -> Server {
     let lending = Lending { waits: 1, gap: HANG, look: HANG };
     server.options(|options| options.lending = lending)
@@ -47,7 +49,8 @@ fn wait(connection: &Connection, tool: &str, arguments: Value) -> (Result<String
     Waited::start(connection, tool, arguments, HANG).end(connection)
 }
 
-/// Waits for one call after another until one is read here: the stream is lent then, and nobody reads.
+/// Waits for one call after another until one is read here: the stream is lent then, and nobody
+/// reads.
 fn until_lent(connection: &Connection) {
     let begun = Instant::now();
     loop {
@@ -127,7 +130,8 @@ async fn threads_that_wait_side_by_side_get_their_own_answers() {
     open.close().await;
 }
 
-/// A thread that reads leaves the answers of others to the task, also of those who would read for themselves.
+/// A thread that reads leaves the answers of others to the task, also of those who would read for
+/// themselves.
 #[tokio::test]
 async fn a_thread_that_reads_ends_no_other_call() {
     let open = kept(test_server(&[])).connect().await;
@@ -139,7 +143,8 @@ async fn a_thread_that_reads_ends_no_other_call() {
         let reader = reads.thread().id();
         let beside = Waited::start(&open.connection, "echo", json!({ "message": "x" }), HANG);
         let (result, thread) = apart(&open, move |connection| {
-            // It reads when the slow one has ended by now: nobody else does for a call that says that it reads.
+            // It reads when the slow one has ended by now: nobody else does for a call that says
+            // that it reads.
             connection.read_here(beside.id);
             beside.end.recv_timeout(HANG).expect("the call ends")
         })
@@ -251,8 +256,8 @@ async fn a_server_that_dies_while_nobody_reads_is_seen_soon() {
     open.close().await;
 }
 
-/// The process that was started is the server, whatever goes on to answer in its place: threads that read one after another do not keep
-/// its end from being seen.
+/// The process that was started is the server, whatever goes on to answer in its place: threads
+/// that read one after another do not keep its end from being seen.
 #[tokio::test]
 async fn an_exit_amid_answers_of_a_descendant_is_seen_while_threads_read() {
     /// Some seconds of calls, amid which the task is not given the stream by a silence.
@@ -335,7 +340,8 @@ async fn a_connection_closes_under_a_thread_that_reads() {
     assert!(!lives(open.pid));
 }
 
-/// SPEC 8.3: the questions of the keep-alive are asked of a server whose reader is lent, and answered.
+/// SPEC 8.3: the questions of the keep-alive are asked of a server whose reader is lent, and
+/// answered.
 #[tokio::test]
 async fn a_server_whose_reader_is_lent_is_kept_alive() {
     let server = kept(test_server(&[])).options(|options| {
@@ -359,8 +365,8 @@ async fn a_server_whose_reader_is_lent_is_kept_alive() {
     open.close().await;
 }
 
-/// PROTOCOL 1.1, SPEC 5.10: what a server asks amid a call that is read for is answered by the task, and so is what it asks behind an
-/// answer, when nobody waits any more.
+/// PROTOCOL 1.1, SPEC 5.10: what a server asks amid a call that is read for is answered by the
+/// task, and so is what it asks behind an answer, when nobody waits any more.
 #[tokio::test]
 async fn a_server_that_asks_a_thread_that_reads_is_answered() {
     let open = kept(test_server(&[])).connect().await;

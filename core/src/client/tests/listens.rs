@@ -57,7 +57,8 @@ async fn a_stream_that_ends_is_opened_again_and_followed_by_a_listing() {
     }
 }
 
-/// SPEC 7.1: a server that granted a stream once is asked for it again, whatever it says in between.
+/// SPEC 7.1: a server that granted a stream once is asked for it again, whatever it says in
+/// between.
 #[tokio::test]
 async fn a_stream_that_is_taken_back_before_it_stands_again_is_opened_once_more() {
     for listen in ["cancel-second", "refuse-second"] {
@@ -133,7 +134,8 @@ async fn an_update_of_a_part_is_told_as_one_of_what_is_listened_to() {
     open.close().await;
 }
 
-/// SPEC 7.8: a server that announced once, and then has no stream to announce on, is listed at the keep-alive.
+/// SPEC 7.8: a server that announced once, and then has no stream to announce on, is listed at the
+/// keep-alive.
 #[tokio::test]
 async fn a_server_that_is_heard_no_more_is_listed_at_the_keep_alive() {
     let server = modern(&["--listen", "once"]);

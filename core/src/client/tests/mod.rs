@@ -288,8 +288,8 @@ fn test_server_path() -> &'static Path {
     })
 }
 
-/// A server in shell: it shakes hands, lists one tool, and answers every call by running `on_call`, in which `$id` is
-/// the call's id, `$calls` counts the calls, and `reply JSON` answers.
+/// A server in shell: it shakes hands, lists one tool, and answers every call by running `on_call`,
+/// in which `$id` is the call's id, `$calls` counts the calls, and `reply JSON` answers.
 fn scripted(on_call: &str) -> String {
     const SERVER: &str = r#"
         reply() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }

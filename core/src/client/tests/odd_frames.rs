@@ -1,5 +1,5 @@
-//! Streams that are odd, hostile or endless, from servers that are connected: nothing hangs, and others are untouched
-//! (I-28).
+//! Streams that are odd, hostile or endless, from servers that are connected: nothing hangs, and
+//! others are untouched (I-28).
 
 use super::*;
 use crate::platform;
@@ -18,7 +18,8 @@ async fn a_reply_after_the_cancel_is_dropped() {
     open.close().await;
 }
 
-/// SPEC 9.4, S-24: as of a refused handshake so of a list that is refused later the error is kept; that of a call has all that was said.
+/// SPEC 9.4, S-24: as of a refused handshake so of a list that is refused later the error is kept;
+/// that of a call has all that was said.
 #[tokio::test]
 async fn a_refusal_to_list_again_has_a_bound_and_that_of_a_call_has_none() {
     const WORDS: usize = 1 << 20;
@@ -34,7 +35,8 @@ async fn a_refusal_to_list_again_has_a_bound_and_that_of_a_call_has_none() {
     open.close().await;
 }
 
-/// SPEC 5.10: line ends of another system, a mark at the start of the stream, and blank lines are no fault.
+/// SPEC 5.10: line ends of another system, a mark at the start of the stream, and blank lines are
+/// no fault.
 #[tokio::test]
 async fn a_byte_order_mark_carriage_returns_and_blank_lines_do_no_harm() {
     let server = scripted(r#"printf '\r\n\n'; reply '{"a":1}'"#)
@@ -78,7 +80,8 @@ async fn a_reply_with_a_result_and_an_error_fails_its_call_alone() {
     open.close().await;
 }
 
-/// SECURITY finding 7, SPEC 4.5, I-28: depth where something reads what is inside, and not only in a result.
+/// SECURITY finding 7, SPEC 4.5, I-28: depth where something reads what is inside, and not only in
+/// a result.
 #[tokio::test]
 async fn depth_does_not_overflow_in_errors_notifications_and_lists() {
     let deep =
@@ -116,7 +119,8 @@ async fn half_a_line_before_the_exit_spoils_nothing_that_came_before_it() {
     open.close().await;
 }
 
-/// SPEC 5.10, S-24, I-17: a frame that never ends costs what the limit allows, and its own call alone.
+/// SPEC 5.10, S-24, I-17: a frame that never ends costs what the limit allows, and its own call
+/// alone.
 #[tokio::test]
 async fn a_result_line_far_above_the_limit_leaves_other_calls_alone() {
     let server = test_server(&[]).options(|options| options.frame_bytes = 100_000);

@@ -1,8 +1,10 @@
-//! Servers that are not written against the letter, and what of them is understood all the same (SPEC 4.4, 18.1, 18.2, 18.5).
+//! Servers that are not written against the letter, and what of them is understood all the same
+//! (SPEC 4.4, 18.1, 18.2, 18.5).
 
 use super::*;
 
-/// A server in shell whose answers to these methods are these texts of members; it has what `scripted` has otherwise.
+/// A server in shell whose answers to these methods are these texts of members; it has what
+/// `scripted` has otherwise.
 fn answering(answers: &[(&str, &str)]) -> Server {
     let mut script_text = scripted("reply '{\"content\":[]}'");
     for (method, answer) in answers {
@@ -161,8 +163,8 @@ async fn what_loggers_write_costs_nothing() {
     open.close().await;
 }
 
-/// FAULTS H4: a finite number as text is one, and everything else of another type is dropped and counted. A report without its number
-/// tells a host nothing.
+/// FAULTS H4: a finite number as text is one, and everything else of another type is dropped and
+/// counted. A report without its number tells a host nothing.
 #[tokio::test]
 async fn of_progress_what_has_another_type_is_dropped() {
     let tell = |params: &str| {

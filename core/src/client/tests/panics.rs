@@ -44,7 +44,8 @@ impl Wire for Broken {
     }
 }
 
-/// SPEC 5.12, I-17: what panics while it is written ends its request all the same, at first and in a later round.
+/// SPEC 5.12, I-17: what panics while it is written ends its request all the same, at first and in
+/// a later round.
 #[tokio::test]
 async fn a_request_that_panics_as_it_is_written_has_an_end() {
     for frames in [0, 1] {

@@ -8,8 +8,8 @@ use super::*;
 use crate::host_env::{FoundProgram, StartSnapshot};
 use crate::transport::stdio::ProgramCheck;
 
-/// A server of a file, which is touched right after the first look, and the answer to whoever asks for it: how often it was looked at, and
-/// the error.
+/// A server of a file, which is touched right after the first look, and the answer to whoever asks
+/// for it: how often it was looked at, and the error.
 async fn refused_once_touched(program: &Path, touch: fn(&Path)) -> (usize, Error) {
     let (looks, first) = (Arc::new(AtomicUsize::new(0)), Arc::new(OnceLock::new()));
     let (counted, tool) = (looks.clone(), program.to_owned());
@@ -56,7 +56,8 @@ async fn what_is_swapped_after_the_last_look_is_looked_at_again_and_not_started(
     }
 }
 
-/// What a second look finds as it was is no wait for anybody: it is a start that failed, and is tried again as any.
+/// What a second look finds as it was is no wait for anybody: it is a start that failed, and is
+/// tried again as any.
 #[tokio::test]
 async fn a_file_that_was_touched_and_is_the_same_is_a_failed_start() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! Threads that queue at one time: each piece is carried out once, in the order in which it was queued, one at a time.
+//! Threads that queue at one time: each piece is carried out once, in the order in which it was
+//! queued, one at a time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -20,7 +20,8 @@ const NO_ROOTS: &str = r#"{"roots":[]}"#;
 
 /// What a connection tells, carried to the reducer and to the subscribers.
 ///
-/// What it tells before the reducer knows that it is connected waits here, so that nothing of it overtakes `Connected`.
+/// What it tells before the reducer knows that it is connected waits here, so that nothing of it
+/// overtakes `Connected`.
 pub(super) struct EventRelay {
     pub(super) driver: Weak<Driver>,
     pub(super) cell: Arc<EntryCell>,

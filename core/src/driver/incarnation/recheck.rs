@@ -1,8 +1,10 @@
-//! What is decided of a server, asked once more right before its connection is begun (SPEC 11.5, S-08, S-13).
+//! What is decided of a server, asked once more right before its connection is begun (SPEC 11.5,
+//! S-08, S-13).
 //!
-//! Between the decision that let it in and this moment another host may have rejected it, or the name of its command may have come to
-//! lead to another program. A refusal here starts nothing, is no failure of the server, and shuts the gate of its key, so that
-//! whoever waits for it is answered with the reason.
+//! Between the decision that let it in and this moment another host may have rejected it, or the
+//! name of its command may have come to lead to another program. A refusal here starts nothing, is
+//! no failure of the server, and shuts the gate of its key, so that whoever waits for it is
+//! answered with the reason.
 
 use std::sync::Arc;
 
@@ -17,7 +19,8 @@ use crate::platform::Expected;
 use crate::transport::stdio::ProgramCheck;
 use crate::{Error, ErrorCode};
 
-/// The warrant by which the attempt may begin, where it needs one. That is within the time of the attempt, which has `begun`.
+/// The warrant by which the attempt may begin, where it needs one. That is within the time of the
+/// attempt, which has `begun`.
 ///
 /// # Errors
 /// How it ends before it has begun.
@@ -42,7 +45,8 @@ pub(super) async fn before_connecting(
                 true => Err(over(ended, None)),
                 false => continue,
             },
-            // Nobody decided anything: who holds it goes on, and it is tried again as after any failure.
+            // Nobody decided anything: who holds it goes on, and it is tried again as after any
+            // failure.
             Ok(Some(Err(error))) => Err(failed(error)),
             Ok(None) => {
                 let message = "what is decided of the server could not be read";
@@ -59,7 +63,8 @@ pub(super) fn over(ended: &EndReport, order: Option<Control>) -> PoolInput {
     PoolInput::Closed { connection: ended.id, exit }
 }
 
-/// The question whether a program is the one that was approved, asked of the file that is started next.
+/// The question whether a program is the one that was approved, asked of the file that is started
+/// next.
 pub(super) fn of_program(warrant: &Arc<dyn Warrant>) -> ProgramCheck {
     let warrant = warrant.clone();
     ProgramCheck(Arc::new(move |program| match warrant.admits_program(program) {
@@ -68,8 +73,8 @@ pub(super) fn of_program(warrant: &Arc<dyn Warrant>) -> ProgramCheck {
     }))
 }
 
-/// Whether the attempt ended because its program is not the one that was approved, which it is not now either: nothing else in it says
-/// `not_admitted`.
+/// Whether the attempt ended because its program is not the one that was approved, which it is not
+/// now either: nothing else in it says `not_admitted`.
 pub(super) async fn is_refused(
     ended: &EndReport,
     by: Option<&Arc<dyn Warrant>>,
@@ -80,8 +85,8 @@ pub(super) async fn is_refused(
     is_refused && is_shut(ended, orders).await
 }
 
-/// Shuts the gate of the key, which ends the entry, unless it was decided otherwise meanwhile. The order to end the connection is waited
-/// for, so that it finds somebody.
+/// Shuts the gate of the key, which ends the entry, unless it was decided otherwise meanwhile. The
+/// order to end the connection is waited for, so that it finds somebody.
 async fn is_shut(ended: &EndReport, orders: &mut mpsc::Receiver<Control>) -> bool {
     let is_shut = ended.driver.shut_key(ended.cell.key);
     while is_shut && matches!(orders.recv().await, Some(Control::Forgo)) {}

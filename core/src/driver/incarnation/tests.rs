@@ -1,4 +1,5 @@
-//! What is left when the task of an incarnation dies: an answer for everybody who waits, and no process.
+//! What is left when the task of an incarnation dies: an answer for everybody who waits, and no
+//! process.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
@@ -57,8 +58,8 @@ async fn until_gone(pid: u32) {
     }
 }
 
-/// SPEC 3.3, 9.6, 9.7, I-05, I-17: everybody who waits for the attempt is answered, and the next acquire tries afresh, in the only place that
-/// there is for a process.
+/// SPEC 3.3, 9.6, 9.7, I-05, I-17: everybody who waits for the attempt is answered, and the next
+/// acquire tries afresh, in the only place that there is for a process.
 #[tokio::test]
 async fn an_attempt_whose_task_dies_fails_with_an_answer_and_leaves_no_process() {
     let options = json!({ "exit_grace_ms": 50, "kill_grace_ms": 50, "limits": { "processes": 1 } });
@@ -80,8 +81,9 @@ async fn an_attempt_whose_task_dies_fails_with_an_answer_and_leaves_no_process()
     pool.close().await.unwrap();
 }
 
-/// SPEC 5.6, 8.1, 9.6, 9.7, I-01, I-05, I-17: a call in flight ends, its server goes, the schedule brings another in the only place that there
-/// is for a process, which another server has once nobody holds this one; and a drain is answered.
+/// SPEC 5.6, 8.1, 9.6, 9.7, I-01, I-05, I-17: a call in flight ends, its server goes, the schedule
+/// brings another in the only place that there is for a process, which another server has once
+/// nobody holds this one; and a drain is answered.
 #[tokio::test]
 async fn a_connection_whose_task_dies_is_lost_as_any_other() {
     let options =
@@ -165,7 +167,8 @@ async fn a_server_in_use_connects_again_before_what_is_new() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 14.1: servers that never answer, as many as may connect at one time, delay neither one that is used and was lost nor one that is new.
+/// SPEC 14.1: servers that never answer, as many as may connect at one time, delay neither one that
+/// is used and was lost nor one that is new.
 #[tokio::test]
 async fn servers_that_never_answer_hold_up_nobody_else() {
     let options = json!({
@@ -230,7 +233,8 @@ async fn what_is_said_of_resources_waits_until_the_connection_is_announced() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 3.4: what waits for its turn is dropped with the last that wanted it, whoever that was, and nothing of it is started.
+/// SPEC 3.4: what waits for its turn is dropped with the last that wanted it, whoever that was, and
+/// nothing of it is started.
 #[tokio::test]
 async fn what_waits_for_its_turn_goes_with_who_wanted_it() {
     let (pool, session) = pool_with(SERVER, json!({ "start_parallel": 1 })).await;

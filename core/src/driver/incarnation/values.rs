@@ -12,7 +12,8 @@ use crate::client::out_of_reach;
 use crate::host_env::with_values;
 use crate::{Error, ErrorCode};
 
-/// The configuration that a connection begins with. Its files are read within the time of the attempt, which `begun` before.
+/// The configuration that a connection begins with. Its files are read within the time of the
+/// attempt, which `begun` before.
 ///
 /// # Errors
 /// How it ends before it has begun.

@@ -91,11 +91,13 @@ fn a_level_that_was_never_answered_is_not_told_for_ever() {
     assert_eq!([7, 8].map(told), [first, None]);
 }
 
-/// SPEC 16.8: what one session names takes nothing from one that names none, and floods it with nothing.
+/// SPEC 16.8: what one session names takes nothing from one that names none, and floods it with
+/// nothing.
 #[test]
 fn who_names_no_level_hears_what_the_server_says_unasked() {
     use LogLevel::{Debug, Error, Info};
-    // What came before any was told, what another session names, what the server is told, and the least that both hear.
+    // What came before any was told, what another session names, what the server is told, and the
+    // least that both hear.
     let table = [
         (None, Error, Info, Info, Error),
         (None, Debug, Debug, Info, Debug),

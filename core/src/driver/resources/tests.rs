@@ -1,4 +1,5 @@
-//! Subscriptions that a server does not answer, or refuses: they are nobody else's matter, and nothing is left of them.
+//! Subscriptions that a server does not answer, or refuses: they are nobody else's matter, and
+//! nothing is left of them.
 
 mod times;
 
@@ -62,7 +63,8 @@ async fn forced(pool: &Pool) -> Value {
     pool.drain_all(&DrainOptions::default()).await.unwrap()["forced"].clone()
 }
 
-/// SPEC 5.5, 7.7: it is taken back, and neither another resource nor the end of the pool waits for it.
+/// SPEC 5.5, 7.7: it is taken back, and neither another resource nor the end of the pool waits for
+/// it.
 #[tokio::test]
 async fn a_subscription_that_is_not_answered_holds_up_nobody_once_it_is_dropped() {
     let folder = Folder::new();
@@ -146,7 +148,8 @@ async fn first_update_after_a_loss(pool: &Pool, session: &Session) -> Value {
     serde_json::from_str(event.json()).unwrap()
 }
 
-/// SPEC 7.7: what changed before a new connection knew of the subscription was told to nobody, and may have been an update.
+/// SPEC 7.7: what changed before a new connection knew of the subscription was told to nobody, and
+/// may have been an update.
 #[tokio::test]
 async fn a_renewal_that_is_granted_is_told_as_an_update() {
     let folder = Folder::new();
@@ -172,7 +175,8 @@ async fn a_renewal_that_is_refused_is_tried_again() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 7.7, 8.5: who wants what a new connection goes on refusing is told that there will be no updates.
+/// SPEC 7.7, 8.5: who wants what a new connection goes on refusing is told that there will be no
+/// updates.
 #[tokio::test]
 async fn a_renewal_that_is_refused_to_the_end_is_warned_of() {
     let folder = Folder::new();
@@ -213,7 +217,8 @@ async fn a_renewal_that_is_not_answered_holds_up_no_other() {
     assert_eq!(forced(&pool).await, 0);
 }
 
-/// SPEC 7.7, 15.2: the server hears of an unsubscription that its host did not wait for, and nothing is left of it here.
+/// SPEC 7.7, 15.2: the server hears of an unsubscription that its host did not wait for, and
+/// nothing is left of it here.
 #[tokio::test]
 async fn an_unsubscription_that_is_dropped_is_told_all_the_same() {
     let folder = Folder::new();
@@ -270,7 +275,8 @@ async fn two_subscriptions_of_a_session_at_once_are_both_refused() {
     assert_eq!(forced(&pool).await, 0);
 }
 
-/// SPEC 7.7: each subscription of a session needs its own end, whichever lease it was made by; with the last one the server is told.
+/// SPEC 7.7: each subscription of a session needs its own end, whichever lease it was made by; with
+/// the last one the server is told.
 #[tokio::test]
 async fn the_subscriptions_of_one_session_are_counted() {
     let folder = Folder::new();
@@ -393,7 +399,8 @@ async fn who_waits_for_anothers_subscription_has_the_time_of_a_call() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 7.7: whoever wants the same waits until the end of the subscription before is answered, also when its host does not.
+/// SPEC 7.7: whoever wants the same waits until the end of the subscription before is answered,
+/// also when its host does not.
 #[tokio::test]
 async fn an_unsubscription_that_is_dropped_is_not_overtaken() {
     let folder = Folder::new();
@@ -417,9 +424,10 @@ async fn an_unsubscription_that_is_dropped_is_not_overtaken() {
     assert_eq!(forced(&pool).await, 0);
 }
 
-/// A handshake, one tool, and subscriptions: never answered for `silent`, the first time not for `second`, by the second process not for
-/// `mute`, an end of it not for `deaf`; refused for `refused`, by the second process for `never`, and the first time for `moody`, of which
-/// it tells an update when it grants it.
+/// A handshake, one tool, and subscriptions: never answered for `silent`, the first time not for
+/// `second`, by the second process not for `mute`, an end of it not for `deaf`; refused for
+/// `refused`, by the second process for `never`, and the first time for `moody`, of which it tells
+/// an update when it grants it.
 const SERVER: &str = r#"
 echo started >> "$HERE/starts"
 starts=$(grep -c started "$HERE/starts")

@@ -99,7 +99,8 @@ fn addresses_that_are_not_public_are_known() {
     }
 }
 
-/// S-31: a name that leads to both kinds of address is made to, and one that leads to this machine counts only from this machine.
+/// S-31: a name that leads to both kinds of address is made to, and one that leads to this machine
+/// counts only from this machine.
 #[test]
 fn what_a_name_leads_to_is_admitted_whole_or_not_at_all() {
     let addresses = |texts: &[&str]| -> Vec<SocketAddr> {
@@ -114,7 +115,8 @@ fn what_a_name_leads_to_is_admitted_whole_or_not_at_all() {
     assert!(admits(&["::ffff:127.0.0.1"], true));
 }
 
-/// S-31: a server may name others of its machine only when it is on this one; what is configured may be anywhere.
+/// S-31: a server may name others of its machine only when it is on this one; what is configured
+/// may be anywhere.
 #[test]
 fn a_server_elsewhere_names_nothing_on_this_machine() {
     let near = [
@@ -135,7 +137,8 @@ fn a_server_elsewhere_names_nothing_on_this_machine() {
     );
 }
 
-/// SPEC 12.9, S-31: a source whose servers need approval reaches its server's origin and what is public, whatever else it names.
+/// SPEC 12.9, S-31: a source whose servers need approval reaches its server's origin and what is
+/// public, whatever else it names.
 #[test]
 fn a_source_names_nothing_that_is_not_public() {
     for (home, url, is_of_host, is_of_source) in [
@@ -158,7 +161,8 @@ fn a_source_names_nothing_that_is_not_public() {
     );
 }
 
-/// SPEC 18.7, S-31: what a proxy is asked for is judged as a name; for a source it is what the approval showed.
+/// SPEC 18.7, S-31: what a proxy is asked for is judged as a name; for a source it is what the
+/// approval showed.
 #[test]
 fn what_a_proxy_is_asked_for_is_judged_by_its_name() {
     for (url, is_of_host, is_of_source) in [

@@ -1,7 +1,8 @@
 //! A lock on a file, between the processes of a machine.
 //!
-//! On Unix a forked child has the descriptors of its parent, and so its locks, for as long as it runs. Those that are held are closed in
-//! the child: a lock ends with the process that took it, though that is killed and leaves children.
+//! On Unix a forked child has the descriptors of its parent, and so its locks, for as long as it
+//! runs. Those that are held are closed in the child: a lock ends with the process that took it,
+//! though that is killed and leaves children.
 
 use std::fs::File;
 use std::io;
@@ -35,7 +36,8 @@ pub(crate) struct FileLock {
     file: File,
 }
 
-/// Takes the lock that a file stands for, if nobody has it; it goes with what this gives. The file is made if need be, and stays.
+/// Takes the lock that a file stands for, if nobody has it; it goes with what this gives. The file
+/// is made if need be, and stays.
 #[cfg(unix)]
 pub(crate) fn try_lock(path: &Path) -> io::Result<Option<FileLock>> {
     use std::os::fd::AsRawFd;
@@ -135,7 +137,8 @@ mod tests {
     fn beside_a_child(in_child: impl FnOnce(), meanwhile: impl FnOnce()) {
         let (mut started, mut starts) = std::io::pipe().unwrap();
         let (mut ended, ends) = std::io::pipe().unwrap();
-        // SAFETY: the child drops a lock at most, waits for a pipe, and ends without running destructors.
+        // SAFETY: the child drops a lock at most, waits for a pipe, and ends without running
+        // destructors.
         let child = unsafe { libc::fork() };
         if child == 0 {
             drop(ends);

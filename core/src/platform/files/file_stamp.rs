@@ -4,22 +4,26 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Device, inode, size, then seconds and nanoseconds of the last write, and of the last change of any kind.
+/// Device, inode, size, then seconds and nanoseconds of the last write, and of the last change of
+/// any kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp(pub [u64; STAMP_WORDS]);
 
 /// Numbers of a stamp.
 pub(crate) const STAMP_WORDS: usize = 7;
 
-/// The files of a start, as they were right before it. Whoever starts the program finds them so, or starts nothing.
+/// The files of a start, as they were right before it. Whoever starts the program finds them so, or
+/// starts nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Expected {
     /// The program, and what interprets it; none where nobody looked.
     pub files: Vec<(PathBuf, FileStamp)>,
-    /// Whether the program is none that another file interprets, so that the very file that was compared can be executed.
+    /// Whether the program is none that another file interprets, so that the very file that was
+    /// compared can be executed.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is executed so"))]
     pub is_binary: bool,
-    /// The files, open so that nobody writes to them or moves them. Another system has nothing of the kind.
+    /// The files, open so that nobody writes to them or moves them. Another system has nothing of
+    /// the kind.
     #[cfg(windows)]
     #[allow(dead_code, reason = "they are held, and nothing is asked of them")]
     pub held: Vec<File>,

@@ -4,8 +4,8 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// Opens a file for reading that is this user's, and that nobody else may write. Refuses a link and whatever else has that name, and
-/// does not wait for whoever writes into a pipe.
+/// Opens a file for reading that is this user's, and that nobody else may write. Refuses a link and
+/// whatever else has that name, and does not wait for whoever writes into a pipe.
 #[cfg(unix)]
 pub(crate) fn open_own(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt};

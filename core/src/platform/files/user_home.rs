@@ -6,7 +6,8 @@ use std::path::PathBuf;
 #[cfg(unix)]
 const ROW_BYTES_MAX: usize = 1 << 20;
 
-/// The home folder of this process's user in the system's table of users. It may ask a server of the network, and blocks meanwhile.
+/// The home folder of this process's user in the system's table of users. It may ask a server of
+/// the network, and blocks meanwhile.
 #[cfg(unix)]
 pub(crate) fn home_of_user() -> Option<PathBuf> {
     use std::ffi::{CStr, OsStr};
@@ -18,7 +19,8 @@ pub(crate) fn home_of_user() -> Option<PathBuf> {
         let (mut row, mut found) = (MaybeUninit::<libc::passwd>::uninit(), std::ptr::null_mut());
         // SAFETY: it takes nothing and cannot fail.
         let user = unsafe { libc::geteuid() };
-        // SAFETY: the row, the room with its length and the pointer are ours, and are written to during the call alone.
+        // SAFETY: the row, the room with its length and the pointer are ours, and are written to
+        // during the call alone.
         let failed = unsafe {
             libc::getpwuid_r(user, row.as_mut_ptr(), room.as_mut_ptr(), room.len(), &mut found)
         };
@@ -29,7 +31,8 @@ pub(crate) fn home_of_user() -> Option<PathBuf> {
         if failed != 0 || found.is_null() {
             return None;
         }
-        // SAFETY: it was found, so that the row is filled, and its texts end with NUL in the room, which is still there.
+        // SAFETY: it was found, so that the row is filled, and its texts end with NUL in the room,
+        // which is still there.
         let home = unsafe { CStr::from_ptr((*found).pw_dir) };
         let home = PathBuf::from(OsStr::from_bytes(home.to_bytes()));
         return Some(home).filter(|home| home.is_absolute());
@@ -44,7 +47,8 @@ pub(crate) fn home_of_user() -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    /// SPEC 18.9: it is where a shell says that the home folder of a user of that name is, which does not look at `HOME`.
+    /// SPEC 18.9: it is where a shell says that the home folder of a user of that name is, which
+    /// does not look at `HOME`.
     #[cfg(unix)]
     #[test]
     fn the_home_folder_is_that_of_the_table_of_users() {

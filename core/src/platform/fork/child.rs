@@ -1,4 +1,5 @@
-//! What a forked child does before its exec, and descriptors of processes: for both ways to start a program.
+//! What a forked child does before its exec, and descriptors of processes: for both ways to start a
+//! program.
 
 #[cfg(target_os = "linux")]
 use std::os::fd::FromRawFd;
@@ -16,17 +17,20 @@ const CLOSE_ONE_BY_ONE_MAX: RawFd = 65_536;
 pub(in crate::platform) unsafe fn default_signals() {
     const SIGNAL_MAX: libc::c_int = 64;
     for signal in 1..=SIGNAL_MAX {
-        // By the system call, because the C library keeps two signals to itself and refuses to touch them. All zeros
-        // is the default action with no flags, whatever the order of the fields; the mask has eight bytes.
+        // By the system call, because the C library keeps two signals to itself and refuses to
+        // touch them. All zeros is the default action with no flags, whatever the order of the
+        // fields; the mask has eight bytes.
         #[cfg(target_os = "linux")]
-        // SAFETY: the kernel reads at most the size of its own structure, which is smaller than this one.
+        // SAFETY: the kernel reads at most the size of its own structure, which is smaller than
+        // this one.
         unsafe {
             let default = [0_u64; 8];
             let none = ptr::null_mut::<libc::c_void>();
             libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), none, 8_usize);
         }
         #[cfg(not(target_os = "linux"))]
-        // SAFETY: the default disposition is always valid; a number that is no signal fails harmlessly.
+        // SAFETY: the default disposition is always valid; a number that is no signal fails
+        // harmlessly.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
         }
@@ -50,7 +54,8 @@ pub(in crate::platform) unsafe fn close_others_on_exec(first: RawFd) {
         }
     }
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the struct is valid for the call, and marking a number that is not open fails harmlessly.
+    // SAFETY: the struct is valid for the call, and marking a number that is not open fails
+    // harmlessly.
     unsafe {
         libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
         let end = RawFd::try_from(limit.rlim_cur).unwrap_or(RawFd::MAX).min(CLOSE_ONE_BY_ONE_MAX);

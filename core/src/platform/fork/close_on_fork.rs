@@ -1,5 +1,5 @@
-//! Descriptors that a forked child must not keep for as long as it runs: the locks of files, which it would hold on, and our ends of what
-//! servers read, who would not read its end.
+//! Descriptors that a forked child must not keep for as long as it runs: the locks of files, which
+//! it would hold on, and our ends of what servers read, who would not read its end.
 //!
 //! Those that are noted are closed in the child.
 

@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// How many forks lie between this process and the one that first asked.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
-/// A number that is different in every forked child from what it was in its parent. One atomic load.
+/// A number that is different in every forked child from what it was in its parent. One atomic
+/// load.
 pub(crate) fn fork_generation() -> u64 {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(register);
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// One value for each process. A forked child makes its own when it first asks, and never touches the parent's: that may be locked by a
-/// thread which the child does not have, for ever.
+/// One value for each process. A forked child makes its own when it first asks, and never touches
+/// the parent's: that may be locked by a thread which the child does not have, for ever.
 pub(crate) struct OfProcess<T>(AtomicPtr<Made<T>>);
 
 /// Never freed.
@@ -62,7 +63,8 @@ fn register() {
         GENERATION.fetch_add(1, Ordering::Relaxed);
         super::noted_descriptors::close_noted();
     }
-    // SAFETY: the handler only uses atomics and closes files, which is allowed in a forked child; the library is never unloaded.
+    // SAFETY: the handler only uses atomics and closes files, which is allowed in a forked child;
+    // the library is never unloaded.
     let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     if failed != 0 {
         tracing::error!(errno = failed, "forks cannot be noticed");

@@ -1,7 +1,8 @@
-//! The processes below a server: found in the system's table, told apart by start time, signalled only when they are the same.
+//! The processes below a server: found in the system's table, told apart by start time, signalled
+//! only when they are the same.
 //!
-//! This is the fallback where no supervisor runs: it sees descendants by their parent links and by their group, at most
-//! [`DESCENDANTS_MAX`] of them and [`DEPTH_MAX`] deep (SPEC 9.8).
+//! This is the fallback where no supervisor runs: it sees descendants by their parent links and by
+//! their group, at most [`DESCENDANTS_MAX`] of them and [`DEPTH_MAX`] deep (SPEC 9.8).
 
 use std::collections::BTreeSet;
 #[cfg(target_os = "linux")]
@@ -47,9 +48,11 @@ impl ProcessIdentity {
         let Some(descriptor) = exit_descriptor(self.pid) else {
             return;
         };
-        // The descriptor holds whichever process has the pid now; only then is the identity compared.
+        // The descriptor holds whichever process has the pid now; only then is the identity
+        // compared.
         if self.is_alive() {
-            // SAFETY: signals the process that the descriptor holds; the information argument may be null.
+            // SAFETY: signals the process that the descriptor holds; the information argument may
+            // be null.
             unsafe {
                 libc::syscall(
                     libc::SYS_pidfd_send_signal,
@@ -62,8 +65,8 @@ impl ProcessIdentity {
         }
     }
 
-    /// Sends a signal to this very process. Nothing can hold a process here, so that only the look just before it tells
-    /// whose pid it is.
+    /// Sends a signal to this very process. Nothing can hold a process here, so that only the look
+    /// just before it tells whose pid it is.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn signal(self, signal: libc::c_int) {
         if self.is_alive() {
@@ -73,7 +76,8 @@ impl ProcessIdentity {
     }
 }
 
-/// The descendants of `root`, if there is one, by parent links, and what hangs below those `known` from earlier.
+/// The descendants of `root`, if there is one, by parent links, and what hangs below those `known`
+/// from earlier.
 ///
 /// Cheap: it reads the children of each process, not the whole table.
 pub(super) fn descendants(
@@ -106,7 +110,8 @@ pub(super) fn descendants(
     found
 }
 
-/// Every living process of the group or the session that `leader` founded, and the children of those `known`.
+/// Every living process of the group or the session that `leader` founded, and the children of
+/// those `known`.
 ///
 /// Reads the whole process table: for stragglers only.
 pub(super) fn members(

@@ -10,7 +10,8 @@ use tokio::sync::watch;
 use crate::platform::fork::child::exit_descriptor;
 use crate::platform::{Exit, signals};
 
-/// Starts to watch a child of ours; the answer stays `None` while it lives. It is not reaped by this.
+/// Starts to watch a child of ours; the answer stays `None` while it lives. It is not reaped by
+/// this.
 pub(super) fn watch(pid: libc::pid_t) -> io::Result<watch::Receiver<Option<Exit>>> {
     let (sender, receiver) = watch::channel(None);
     // SAFETY: an owned descriptor stays open, and the same, as long as it is owned.
@@ -46,7 +47,8 @@ fn watch_on_thread(pid: libc::pid_t, sender: watch::Sender<Option<Exit>>) -> io:
     Ok(())
 }
 
-/// The end of a child, which stays unreaped so that its pid and its group remain its own; `None` while it lives.
+/// The end of a child, which stays unreaped so that its pid and its group remain its own; `None`
+/// while it lives.
 fn peek(pid: libc::pid_t, flags: libc::c_int) -> Option<Exit> {
     let id = libc::id_t::try_from(pid).ok()?;
     let mut found = MaybeUninit::<libc::siginfo_t>::zeroed();
@@ -63,7 +65,8 @@ fn peek(pid: libc::pid_t, flags: libc::c_int) -> Option<Exit> {
             return Some(Exit::Unknown);
         }
     }
-    // SAFETY: zeroed before, and written by a successful `waitid`, which fills these two fields for a child's end.
+    // SAFETY: zeroed before, and written by a successful `waitid`, which fills these two fields for
+    // a child's end.
     let (child, code, status) = unsafe {
         let found = found.assume_init();
         (found.si_pid(), found.si_code, found.si_status())

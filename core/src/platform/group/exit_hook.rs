@@ -1,4 +1,5 @@
-//! The groups of every live server, killed when the host exits without having closed its pools (SPEC 16.4).
+//! The groups of every live server, killed when the host exits without having closed its pools
+//! (SPEC 16.4).
 
 use std::sync::{Mutex, MutexGuard, Once, TryLockError};
 use std::time::Duration;
@@ -23,7 +24,8 @@ pub(super) fn register(pid: libc::pid_t) {
     // A fork has it from its parent.
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| {
-        // SAFETY: the function is `extern "C"`, takes nothing, and does not unwind. A failure leaves the ordered ways.
+        // SAFETY: the function is `extern "C"`, takes nothing, and does not unwind. A failure
+        // leaves the ordered ways.
         unsafe { libc::atexit(kill_all) };
     });
     let (host, identity) = (std::process::id(), ProcessIdentity::of(pid));
@@ -59,7 +61,8 @@ impl LiveGroup {
     }
 }
 
-/// Kills every group of this process that is left. Runs at exit, when other threads may still run: it waits for none of them.
+/// Kills every group of this process that is left. Runs at exit, when other threads may still run:
+/// it waits for none of them.
 extern "C" fn kill_all() {
     // The lock is held for the time of a push at most, unless its holder is gone.
     const TRIES: u32 = 100;

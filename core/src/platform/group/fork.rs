@@ -1,7 +1,7 @@
 //! Fork and exec of one server: a new session, three pipes, nothing else inherited (S-20 to S-23).
 //!
-//! Written out instead of `std::process::Command`, which panics when it cannot reap a child whose exec failed: a host
-//! that ignores SIGCHLD leaves nothing to reap (I-22).
+//! Written out instead of `std::process::Command`, which panics when it cannot reap a child whose
+//! exec failed: a host that ignores SIGCHLD leaves nothing to reap (I-22).
 
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
@@ -59,10 +59,11 @@ struct Prepared {
     _texts: Vec<CString>,
 }
 
-/// Forks the child that becomes the program. Waits for nothing of it: what it needs may lie on a file system that is away, and others are to
-/// be started by this thread.
+/// Forks the child that becomes the program. Waits for nothing of it: what it needs may lie on a
+/// file system that is away, and others are to be started by this thread.
 ///
-/// The caller's thread must have every signal blocked, so that no handler of the host runs in the child.
+/// The caller's thread must have every signal blocked, so that no handler of the host runs in the
+/// child.
 pub(in crate::platform) fn fork_exec(launch: &Launch) -> Result<RawChild, LaunchError> {
     let prepared = Prepared::new(launch)
         .map_err(|error| LaunchError::new("pass its arguments and environment", error))?;
@@ -75,8 +76,8 @@ pub(in crate::platform) fn fork_exec(launch: &Launch) -> Result<RawChild, Launch
     for ours in [&*stdin, &stdout, &stderr, &report] {
         set_nonblocking(ours).map_err(open)?;
     }
-    // SAFETY: the child calls only async-signal-safe functions, on memory that was prepared before, until it execs or
-    // exits.
+    // SAFETY: the child calls only async-signal-safe functions, on memory that was prepared before,
+    // until it execs or exits.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         let streams = [child_in.as_raw_fd(), child_out.as_raw_fd(), child_err.as_raw_fd()];
@@ -91,7 +92,8 @@ pub(in crate::platform) fn fork_exec(launch: &Launch) -> Result<RawChild, Launch
     Ok(RawChild { leader, stdin, stdout, stderr, report })
 }
 
-/// Kills and reaps a child that never became a server. Waits for none: one that the kernel holds may not end for long.
+/// Kills and reaps a child that never became a server. Waits for none: one that the kernel holds
+/// may not end for long.
 pub(super) fn abandon(pid: libc::pid_t) {
     const STACK_BYTES: usize = 64 * 1024;
     // SAFETY: the child is ours and unreaped, so its pid and its group are its own.
@@ -109,7 +111,8 @@ pub(super) fn abandon(pid: libc::pid_t) {
     }
 }
 
-/// Reaps a child that has ended. A host that reaps everything makes the wait fail, which is as good.
+/// Reaps a child that has ended. A host that reaps everything makes the wait fail, which is as
+/// good.
 fn has_ended(pid: libc::pid_t, flags: libc::c_int) -> bool {
     loop {
         // SAFETY: waits for a child of ours by its pid; the status is not asked for.
@@ -122,7 +125,8 @@ fn has_ended(pid: libc::pid_t, flags: libc::c_int) -> bool {
     }
 }
 
-/// Waits for the end of the report pipe, which the exec closes, or for the child's failure in it; at most [`LAUNCH_TIMEOUT_MS`].
+/// Waits for the end of the report pipe, which the exec closes, or for the child's failure in it;
+/// at most [`LAUNCH_TIMEOUT_MS`].
 ///
 /// Needs the runtime. A dropped future changes nothing.
 pub(super) async fn executed(report: OwnedFd) -> Result<(), LaunchError> {
@@ -180,10 +184,11 @@ fn text(bytes: &[u8]) -> io::Result<CString> {
 /// Turns the forked child into the program; on a failure, reports it and exits.
 ///
 /// # Safety
-/// Only in a child right after `fork`, with descriptors numbered 3 or above. Everything called here is
-/// async-signal-safe.
+/// Only in a child right after `fork`, with descriptors numbered 3 or above. Everything called here
+/// is async-signal-safe.
 unsafe fn become_program(prepared: &Prepared, streams: [RawFd; 3], report: RawFd) -> ! {
-    // SAFETY: `prepared` was built before the fork and lives until the exec; the descriptors are open.
+    // SAFETY: `prepared` was built before the fork and lives until the exec; the descriptors are
+    // open.
     unsafe {
         libc::setsid();
         default_signals();
@@ -208,15 +213,16 @@ unsafe fn become_program(prepared: &Prepared, streams: [RawFd; 3], report: RawFd
             if !matches!(refused, Some(libc::ENOENT | libc::ENOSYS)) {
                 fail(report, 2)
             }
-            // The system gives it to another program, which is not told of descriptors, or knows no such call: execute the path that was
-            // just compared.
+            // The system gives it to another program, which is not told of descriptors, or knows no
+            // such call: execute the path that was just compared.
         }
         libc::execve(prepared.program.as_ptr(), prepared.argv.as_ptr(), prepared.envp.as_ptr());
         fail(report, 2)
     }
 }
 
-/// The program, open, if anything was looked at; nothing at all if a file is not what it was then. They are closed on exec.
+/// The program, open, if anything was looked at; nothing at all if a file is not what it was then.
+/// They are closed on exec.
 ///
 /// # Safety
 /// Only in a child right after `fork`.

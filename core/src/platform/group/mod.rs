@@ -1,8 +1,9 @@
 //! Servers as children of the host itself: the fallback where no supervisor can run.
 //!
-//! Each server leads a session and a group of its own. What leaves both and loses its parent is not found again, and a
-//! host that is killed takes nothing with it: `status` says `supervision: group`. On macOS a supervisor sees to both, but
-//! for what escapes between two looks (`macos_watcher`).
+//! Each server leads a session and a group of its own. What leaves both and loses its parent is not
+//! found again, and a host that is killed takes nothing with it: `status` says
+//! `supervision: group`. On macOS a supervisor sees to both, but for what escapes between two looks
+//! (`macos_watcher`).
 
 mod descendants;
 mod exit;

@@ -1,4 +1,5 @@
-//! A server's process and its tree: watching it, signalling it, and making sure that nothing of it is left (I-01).
+//! A server's process and its tree: watching it, signalling it, and making sure that nothing of it
+//! is left (I-01).
 
 use std::collections::BTreeSet;
 use std::io;
@@ -20,7 +21,8 @@ const REAP_TRIES: u32 = 50;
 const LOOK_FIRST: Duration = Duration::from_millis(1);
 const LOOK_LAST: Duration = Duration::from_millis(16);
 
-/// A server's process, the leader of its own session and group. Dropping it kills what is left of its tree.
+/// A server's process, the leader of its own session and group. Dropping it kills what is left of
+/// its tree.
 #[derive(Debug)]
 pub(crate) struct GroupProcess {
     pid: libc::pid_t,
@@ -83,14 +85,16 @@ impl GroupProcess {
         self.look(&mut self.lock());
     }
 
-    /// Notes the descendants that can be found now: not below a number that is another's by now (S-25).
+    /// Notes the descendants that can be found now: not below a number that is another's by now
+    /// (S-25).
     fn look(&self, tree: &mut Tree) {
         let root = self.group_is_ours().then_some(self.pid);
         let found = descendants::descendants(root, &tree.known);
         tree.known.extend(found);
     }
 
-    /// Whether the leader, its group and every known descendant are gone. Reaps the leader once it has ended.
+    /// Whether the leader, its group and every known descendant are gone. Reaps the leader once it
+    /// has ended.
     fn is_gone(&self) -> bool {
         if self.exit_now().is_none() {
             return false;
@@ -139,7 +143,8 @@ impl GroupProcess {
             tree.known.extend(found);
         }
         if self.group_is_ours() {
-            // SAFETY: the group is this server's own: its leader is unreaped, or it still has members.
+            // SAFETY: the group is this server's own: its leader is unreaped, or it still has
+            // members.
             unsafe { libc::kill(-self.pid, number) };
         }
         for identity in &tree.known {
@@ -162,7 +167,8 @@ impl GroupProcess {
         if !self.group_is_ours() {
             return false;
         }
-        // Dead members that their own parent has not reaped keep the group's number, and are no survivors.
+        // Dead members that their own parent has not reaped keep the group's number, and are no
+        // survivors.
         self.identity.is_none() || !descendants::members(self.pid, &BTreeSet::new()).is_empty()
     }
 
@@ -190,7 +196,8 @@ impl Drop for GroupProcess {
     }
 }
 
-/// Reaps a child that has ended; `false` when it has not ended yet. Somebody else may have reaped it.
+/// Reaps a child that has ended; `false` when it has not ended yet. Somebody else may have reaped
+/// it.
 fn reap(pid: libc::pid_t) -> bool {
     // SAFETY: waits for a child of ours by its pid; the status is not asked for.
     unsafe { libc::waitpid(pid, ptr::null_mut(), libc::WNOHANG) != 0 }

@@ -1,4 +1,5 @@
-//! The table of processes, as far as it is needed: from `/proc`, or from the kernel's own calls on macOS.
+//! The table of processes, as far as it is needed: from `/proc`, or from the kernel's own calls on
+//! macOS.
 
 #[cfg(not(target_os = "macos"))]
 pub(super) use self::proc::{children, pids, stat};
@@ -36,7 +37,8 @@ mod proc {
     /// More than one line of numbers.
     const STAT_BYTES_MAX: usize = 1 << 16;
 
-    /// The kernel's flag of a process that is on its way out, which it has before its descriptors are closed.
+    /// The kernel's flag of a process that is on its way out, which it has before its descriptors
+    /// are closed.
     const PF_EXITING: u32 = 4;
 
     /// The numbers of more processes than a machine has.
@@ -99,7 +101,8 @@ mod calls {
     pub(in super::super) fn stat(pid: libc::pid_t) -> Option<Stat> {
         let mut answer = MaybeUninit::<libc::proc_bsdinfo>::zeroed();
         let bytes = libc::c_int::try_from(size_of_val(&answer)).ok()?;
-        // SAFETY: the structure is as large as is said; all zeros is a valid one. `getsid` only asks.
+        // SAFETY: the structure is as large as is said; all zeros is a valid one. `getsid` only
+        // asks.
         let (written, answer, session) = unsafe {
             let kind = libc::PROC_PIDTBSDINFO;
             let written = libc::proc_pidinfo(pid, kind, 0, answer.as_mut_ptr().cast(), bytes);

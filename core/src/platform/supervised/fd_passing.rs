@@ -55,8 +55,8 @@ pub(super) fn send_descriptors<const N: usize>(
     let mut control = Control([0; CONTROL_BYTES]);
     let mut part = libc::iovec { iov_base: b"L".as_ptr().cast_mut().cast(), iov_len: 1 };
     let mut header = MaybeUninit::<libc::msghdr>::zeroed();
-    // SAFETY: all zeros is a valid header; every pointer put into it outlives the call. The control buffer is aligned
-    // and has room for one message of `size` bytes, as the assertion says.
+    // SAFETY: all zeros is a valid header; every pointer put into it outlives the call. The control
+    // buffer is aligned and has room for one message of `size` bytes, as the assertion says.
     let sent = unsafe {
         assert!(libc::CMSG_SPACE(size) as usize <= CONTROL_BYTES, "few descriptors fit");
         let header = header.assume_init_mut();

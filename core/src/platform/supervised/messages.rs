@@ -1,4 +1,5 @@
-//! What the host and a server's keeper say to each other. The keeper's half is `supervisor/message.rs`.
+//! What the host and a server's keeper say to each other. The keeper's half is
+//! `supervisor/message.rs`.
 
 use std::ffi::OsStr;
 use std::io;
@@ -36,8 +37,8 @@ impl KeeperMessage {
     }
 }
 
-/// What to start, as the keeper reads it: a length; the number of arguments; whether it is a binary that was looked at, and how many files were;
-/// and texts that end with a zero byte.
+/// What to start, as the keeper reads it: a length; the number of arguments; whether it is a binary
+/// that was looked at, and how many files were; and texts that end with a zero byte.
 pub(super) fn order(launch: &Launch) -> io::Result<Vec<u8>> {
     let args: Vec<_> = std::iter::once(&launch.name).chain(&launch.args).collect();
     let mut bytes = vec![0; 4];

@@ -1,8 +1,10 @@
-//! Servers under the supervisor: a process of our own that holds every server, and lets none outlive the host (I-21).
+//! Servers under the supervisor: a process of our own that holds every server, and lets none
+//! outlive the host (I-21).
 //!
-//! One supervisor per host process, started with the first server and carried inside the library. The host hands it the
-//! server's ends of three pipes and of one socket; everything else about that server goes over the socket, and its end
-//! means that the host is gone. A server that is dropped at any moment is therefore ended, by construction.
+//! One supervisor per host process, started with the first server and carried inside the library.
+//! The host hands it the server's ends of three pipes and of one socket; everything else about that
+//! server goes over the socket, and its end means that the host is gone. A server that is dropped
+//! at any moment is therefore ended, by construction.
 
 mod fd_passing;
 mod messages;
@@ -79,7 +81,8 @@ async fn launch_now(launch: &Launch) -> Result<Option<Launched>, LaunchError> {
     }))
 }
 
-/// Gives a server's socket and streams to the supervisor, starting one if there is none; `false` when there cannot be.
+/// Gives a server's socket and streams to the supervisor, starting one if there is none; `false`
+/// when there cannot be.
 async fn hand_over(descriptors: [OwnedFd; 4]) -> Result<bool, LaunchError> {
     let mut ended = None;
     loop {
@@ -125,7 +128,8 @@ async fn supervisor(ended: Option<libc::pid_t>) -> Result<Option<Arc<Supervisor>
     }
 }
 
-/// The supervisor that runs for this process with its present rights, unless it is the one that has ended.
+/// The supervisor that runs for this process with its present rights, unless it is the one that has
+/// ended.
 fn current(ended: Option<libc::pid_t>) -> Option<Arc<Supervisor>> {
     let current = lock();
     let supervisor = current.as_ref()?;

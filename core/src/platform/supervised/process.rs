@@ -52,7 +52,8 @@ impl SupervisedProcess {
 
     pub(crate) async fn gone(&self) {
         let mut told = self.told.clone();
-        // An error is the end of the runtime, which has dropped the socket: the keeper sees to the rest.
+        // An error is the end of the runtime, which has dropped the socket: the keeper sees to the
+        // rest.
         let _ = told.wait_for(|told| told.gone).await;
     }
 
@@ -70,7 +71,8 @@ impl Drop for SupervisedProcess {
     }
 }
 
-/// Notes what the keeper says, to its end. A socket that ends without a word of the tree was cut off.
+/// Notes what the keeper says, to its end. A socket that ends without a word of the tree was cut
+/// off.
 async fn listen(socket: Arc<ServerSocket>, told: watch::Sender<KeeperReport>) {
     loop {
         match socket.read().await {

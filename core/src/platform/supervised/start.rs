@@ -1,4 +1,5 @@
-//! Starting the supervisor: its program from memory, its process a child of nobody that the host would notice.
+//! Starting the supervisor: its program from memory, its process a child of nobody that the host
+//! would notice.
 
 use std::ffi::CStr;
 use std::fs;
@@ -47,7 +48,8 @@ fn owner() -> (u32, [libc::uid_t; 4]) {
     (std::process::id(), rights)
 }
 
-/// Starts a supervisor for this process. Blocks until it serves; every signal must be blocked on this thread.
+/// Starts a supervisor for this process. Blocks until it serves; every signal must be blocked on
+/// this thread.
 ///
 /// # Errors
 /// Those of [`may_pass`], or that none can run here.
@@ -104,13 +106,16 @@ struct Descriptors {
     host: RawFd,
 }
 
-/// Forks a process that forks the supervisor and ends, so that the supervisor is no child of the host.
+/// Forks a process that forks the supervisor and ends, so that the supervisor is no child of the
+/// host.
 ///
-/// Without a signal for their end, both are invisible to a host that waits for any child or listens to SIGCHLD.
+/// Without a signal for their end, both are invisible to a host that waits for any child or listens
+/// to SIGCHLD.
 fn fork_twice(descriptors: Descriptors) -> io::Result<()> {
     let pid = bare_fork();
     if pid == 0 {
-        // SAFETY: both are forked children of a thread whose signals are blocked, and use nothing but system calls.
+        // SAFETY: both are forked children of a thread whose signals are blocked, and use nothing
+        // but system calls.
         unsafe {
             match bare_fork() {
                 0 => become_supervisor(descriptors),
@@ -131,23 +136,27 @@ fn fork_twice(descriptors: Descriptors) -> io::Result<()> {
             break;
         }
     }
-    // A tool that watches the process may have given the child a status of its own; the supervisor says over its socket what is wrong.
+    // A tool that watches the process may have given the child a status of its own; the supervisor
+    // says over its socket what is wrong.
     match libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == NOT_FORKED {
         true => Err(io::Error::from_raw_os_error(libc::EAGAIN)),
         false => Ok(()),
     }
 }
 
-/// The status of the first child where the second could not be forked: none that a tool such as valgrind is told to use.
+/// The status of the first child where the second could not be forked: none that a tool such as
+/// valgrind is told to use.
 const NOT_FORKED: libc::c_int = 113;
 
-/// `fork` without a signal at the child's end, and without the host's own fork handlers, which may take locks.
+/// `fork` without a signal at the child's end, and without the host's own fork handlers, which may
+/// take locks.
 fn bare_fork() -> libc::c_long {
     // SAFETY: without flags this is a plain fork. The child calls nothing but system calls.
     unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) }
 }
 
-/// Turns the forked child into the supervisor; on a failure, says so over the control socket and exits.
+/// Turns the forked child into the supervisor; on a failure, says so over the control socket and
+/// exits.
 ///
 /// # Safety
 /// Only in a forked child, with descriptors numbered [`FREE_FROM`] or above.

@@ -1,6 +1,8 @@
-//! What a started program has of its host: three streams, its arguments, its environment, and nothing else (S-20 to S-23).
+//! What a started program has of its host: three streams, its arguments, its environment, and
+//! nothing else (S-20 to S-23).
 //!
-//! Each test runs in a process of its own, once for each way to hold a server, since both differ only with the first one.
+//! Each test runs in a process of its own, once for each way to hold a server, since both differ
+//! only with the first one.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,7 +20,8 @@ use crate::host_env::{Environment, SearchCache};
 use crate::platform::*;
 use crate::transport::stdio;
 
-/// Names the test that a process was started for; `TRUNKLINE_SUPERVISION` says which way it is about.
+/// Names the test that a process was started for; `TRUNKLINE_SUPERVISION` says which way it is
+/// about.
 const CHOSEN: &str = "TRUNKLINE_TEST_LAUNCH";
 const WAY: &str = "TRUNKLINE_SUPERVISION";
 
@@ -148,7 +151,8 @@ fn of_fifty_canaries_in_the_environment_none_reaches_a_server() {
     });
 }
 
-/// S-22: nothing but 0, 1 and 2, whatever the host holds open, and the same for what holds the server.
+/// S-22: nothing but 0, 1 and 2, whatever the host holds open, and the same for what holds the
+/// server.
 #[test]
 fn of_two_hundred_inheritable_descriptors_none_reaches_a_server() {
     const TEST: &str = "of_two_hundred_inheritable_descriptors_none_reaches_a_server";

@@ -1,4 +1,5 @@
-//! Programs that were looked at before their start: what they see of themselves, and that nothing else is started (SPEC 12.12).
+//! Programs that were looked at before their start: what they see of themselves, and that nothing
+//! else is started (SPEC 12.12).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Permissions};

@@ -1,4 +1,5 @@
-//! What a program on Windows is given as text: one command line and one block of environment (S-20).
+//! What a program on Windows is given as text: one command line and one block of environment
+//! (S-20).
 //!
 //! Without calls of the system, so that it is tested everywhere.
 
@@ -39,7 +40,8 @@ pub(super) fn is_batch_file(path: &str) -> bool {
     extension.is_some_and(|it| it.eq_ignore_ascii_case("bat") || it.eq_ignore_ascii_case("cmd"))
 }
 
-/// A command line that the program's own start-up takes apart into exactly these arguments; ends with a zero.
+/// A command line that the program's own start-up takes apart into exactly these arguments; ends
+/// with a zero.
 pub(super) fn command_line<'a>(
     name: &[u16],
     args: impl Iterator<Item = &'a [u16]>,
@@ -67,15 +69,17 @@ pub(super) fn command_line<'a>(
 
 /// A command line for the command interpreter that runs a batch file; ends with a zero.
 ///
-/// Within quotes the interpreter takes everything for itself but quotes, percent signs and line breaks. There is no way
-/// to write those that every batch file passes on unharmed, so they are refused.
+/// Within quotes the interpreter takes everything for itself but quotes, percent signs and line
+/// breaks. There is no way to write those that every batch file passes on unharmed, so they are
+/// refused.
 pub(super) fn batch_command_line<'a>(
     script: &[u16],
     args: impl Iterator<Item = &'a [u16]>,
 ) -> Result<Vec<u16>, ArgumentRefusal> {
     let is_special =
         |unit: &u16| matches!(char::from_u32((*unit).into()), Some('"' | '%' | '\r' | '\n'));
-    // Extensions on, delayed expansion off, no start-up commands; the outer quotes are taken off by the interpreter.
+    // Extensions on, delayed expansion off, no start-up commands; the outer quotes are taken off by
+    // the interpreter.
     let mut line: Vec<u16> = "cmd.exe /e:ON /v:OFF /d /s /c \"\"".encode_utf16().collect();
     if script.iter().any(is_special) {
         return Err(ArgumentRefusal::ProgramName);
@@ -93,7 +97,8 @@ pub(super) fn batch_command_line<'a>(
     Ok(line)
 }
 
-/// The whole environment as one block: `NAME=value` texts, sorted by name without regard to case, then one more zero.
+/// The whole environment as one block: `NAME=value` texts, sorted by name without regard to case,
+/// then one more zero.
 pub(super) fn environment_block(
     mut variables: Vec<(Vec<u16>, Vec<u16>)>,
 ) -> Result<Vec<u16>, ArgumentRefusal> {
@@ -117,7 +122,8 @@ fn by_name(one: &[u16], other: &[u16]) -> Ordering {
     one.iter().map(upper).cmp(other.iter().map(upper))
 }
 
-/// In quotes. Backslashes count double where a quote follows, and a quote in the text has one of its own.
+/// In quotes. Backslashes count double where a quote follows, and a quote in the text has one of
+/// its own.
 fn push_quoted(line: &mut Vec<u16>, arg: &[u16]) -> Result<(), ArgumentRefusal> {
     line.push(QUOTE);
     let mut backslashes = 0;
@@ -156,7 +162,8 @@ mod tests {
         line.strip_suffix('\0').unwrap().strip_prefix("\"a b.exe\"").unwrap().to_owned()
     }
 
-    /// What a program makes of its command line, by the published rules: the arguments after the name.
+    /// What a program makes of its command line, by the published rules: the arguments after the
+    /// name.
     fn taken_apart(line: &str) -> Vec<String> {
         let mut args = Vec::new();
         let mut rest = line.chars().peekable();

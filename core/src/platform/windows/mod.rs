@@ -1,6 +1,8 @@
-//! Servers on Windows: each in a job of its own from its first instruction, which ends with the host (SPEC 9.8).
+//! Servers on Windows: each in a job of its own from its first instruction, which ends with the
+//! host (SPEC 9.8).
 //!
-//! The tests compile this and cannot run it, so it is kept small; what needs no system (`text`) is tested everywhere.
+//! The tests compile this and cannot run it, so it is kept small; what needs no system (`text`) is
+//! tested everywhere.
 
 mod command_line;
 #[cfg(windows)]

@@ -1,6 +1,8 @@
-//! Our ends of a server's three pipes: named pipes, because anonymous ones can only be waited for by blocking a thread.
+//! Our ends of a server's three pipes: named pipes, because anonymous ones can only be waited for
+//! by blocking a thread.
 //!
-//! A write counts as done when the system has taken it; it finishes one write before it takes the next.
+//! A write counts as done when the system has taken it; it finishes one write before it takes the
+//! next.
 
 use std::convert::Infallible;
 use std::fs::{File, OpenOptions};
@@ -82,7 +84,8 @@ impl ReadPipe {
         Ok((ReadPipe(ours), theirs))
     }
 
-    /// Appends what can be read, at most as much as there is room for; 0 is the end of the stream, or no room.
+    /// Appends what can be read, at most as much as there is room for; 0 is the end of the stream,
+    /// or no room.
     ///
     /// A dropped future has read nothing.
     pub(crate) async fn read(&self, into: &mut impl Room) -> io::Result<usize> {
@@ -137,7 +140,8 @@ impl PipeCopy {
     }
 }
 
-/// One instance, for this machine alone: nobody else can serve or open it once both of our ends are open.
+/// One instance, for this machine alone: nobody else can serve or open it once both of our ends are
+/// open.
 fn options() -> ServerOptions {
     let mut options = ServerOptions::new();
     options.first_pipe_instance(true).max_instances(1).reject_remote_clients(true);

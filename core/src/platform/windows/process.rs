@@ -25,14 +25,15 @@ const ENDED_BY_JOB: u32 = 1;
 const LOOK_FIRST: Duration = Duration::from_millis(1);
 const LOOK_LAST: Duration = Duration::from_millis(16);
 
-/// A job whose processes all end with its last handle, wherever that is closed: also when the host is killed. No process
-/// may leave it.
+/// A job whose processes all end with its last handle, wherever that is closed: also when the host
+/// is killed. No process may leave it.
 #[derive(Debug)]
 pub(super) struct Job(OwnedHandle);
 
 impl Job {
     pub(super) fn new() -> io::Result<Self> {
-        // SAFETY: a job without a name, whose handle no child inherits; the result is checked, new and unowned.
+        // SAFETY: a job without a name, whose handle no child inherits; the result is checked, new
+        // and unowned.
         let job = unsafe {
             let job = CreateJobObjectW(ptr::null(), ptr::null());
             if job.is_null() {
@@ -42,7 +43,8 @@ impl Job {
         };
         let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
         limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
-        // SAFETY: the handle is open, and the structure is the one that this class of information has.
+        // SAFETY: the handle is open, and the structure is the one that this class of information
+        // has.
         check(unsafe {
             SetInformationJobObject(
                 job.0.as_raw_handle(),
@@ -67,7 +69,8 @@ impl Job {
     /// How many processes live in it.
     fn active(&self) -> io::Result<u32> {
         let mut account = JOBOBJECT_BASIC_ACCOUNTING_INFORMATION::default();
-        // SAFETY: the handle is open, and the structure is the one that this class of information has.
+        // SAFETY: the handle is open, and the structure is the one that this class of information
+        // has.
         check(unsafe {
             QueryInformationJobObject(
                 self.0.as_raw_handle(),
@@ -107,7 +110,8 @@ impl Process {
         self.pid
     }
 
-    /// Whether the leader has ended though nobody told how yet: here its end and its status are seen at once.
+    /// Whether the leader has ended though nobody told how yet: here its end and its status are
+    /// seen at once.
     pub(crate) fn is_ending(&self) -> bool {
         false
     }
@@ -140,7 +144,8 @@ impl Process {
         }
     }
 
-    /// Ends the whole tree, for either purpose: no request reaches a process without a console of ours.
+    /// Ends the whole tree, for either purpose: no request reaches a process without a console of
+    /// ours.
     pub(crate) fn signal(&self, signal: TreeSignal) {
         match signal {
             TreeSignal::Terminate | TreeSignal::Kill => self.job.terminate(),

@@ -1,4 +1,5 @@
-//! Starting a program: in its job from the beginning, with three handles and no others, without a shell (S-20, S-22).
+//! Starting a program: in its job from the beginning, with three handles and no others, without a
+//! shell (S-20, S-22).
 
 use std::ffi::{OsStr, c_void};
 use std::fs::File;
@@ -143,8 +144,8 @@ fn create(mut order: Order, streams: [File; 3]) -> io::Result<Process> {
         // SAFETY: the handle is open. It is inheritable from here to the end of this function only.
         check(unsafe { SetHandleInformation(handle, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT) })?;
     }
-    // SAFETY: every text ends with a zero, the command line is writable, and everything that the structures point to
-    // outlives the call.
+    // SAFETY: every text ends with a zero, the command line is writable, and everything that the
+    // structures point to outlives the call.
     check(unsafe {
         CreateProcessW(
             order.program.as_ptr(),
@@ -186,7 +187,8 @@ impl Attributes {
         Ok(Attributes { memory })
     }
 
-    /// Sets an attribute whose value is a list of handles. The list is kept by its address: it must outlive the creation.
+    /// Sets an attribute whose value is a list of handles. The list is kept by its address: it must
+    /// outlive the creation.
     fn set(&mut self, attribute: u32, handles: &[*mut c_void]) -> io::Result<()> {
         let none = ptr::null_mut();
         let (value, size) = (handles.as_ptr().cast(), size_of_val(handles));

@@ -1,6 +1,8 @@
-//! The catalog cache: one file for each key, in a folder that all hosts of a user share (SPEC 14.2, S-12).
+//! The catalog cache: one file for each key, in a folder that all hosts of a user share (SPEC 14.2,
+//! S-12).
 //!
-//! Who reads takes no lock, since a file is the old one or the new one. Who writes holds the lock of the folder, and makes room.
+//! Who reads takes no lock, since a file is the old one or the new one. Who writes holds the lock
+//! of the folder, and makes room.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,7 +87,8 @@ impl Disk {
         Ok(Some(Disk { place, files_max: FILES_MAX, bytes_max: BYTES_MAX }))
     }
 
-    /// What is kept of these keys and counts now, and the first of what could not be read or is not to be trusted.
+    /// What is kept of these keys and counts now, and the first of what could not be read or is not
+    /// to be trusted.
     pub(super) fn read(&self, keys: &[CacheKey]) -> (Vec<Option<Kept>>, Result<()>) {
         let folder = match self.trusted_folder() {
             Ok(folder) => folder,
@@ -147,8 +150,8 @@ impl Disk {
         lock_now(&file)
     }
 
-    /// Removes what counts no more or was left by a process that died, and the oldest of what is too much. The lock is held. What is
-    /// not called as files are here is somebody else's.
+    /// Removes what counts no more or was left by a process that died, and the oldest of what is
+    /// too much. The lock is held. What is not called as files are here is somebody else's.
     fn make_room(&self, folder: &Path) {
         let Ok(entries) = fs::read_dir(folder) else { return };
         let now = SystemTime::now();
@@ -162,7 +165,8 @@ impl Disk {
             if is_named(name, ENDING_NEW) || (is_named(name, ENDING) && age > KEPT_FOR) {
                 let _ = fs::remove_file(entry.path());
             } else if is_named(name, ENDING) {
-                // What is of a time to come counts no more: the clock was set back, and what is written by it is newer.
+                // What is of a time to come counts no more: the clock was set back, and what is
+                // written by it is newer.
                 let written = if modified > now + AHEAD_MAX { UNIX_EPOCH } else { modified };
                 files.push((written, metadata.len(), entry.path()));
             }

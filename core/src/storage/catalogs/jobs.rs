@@ -1,4 +1,5 @@
-//! What is to be done on the disk: look-ups one after another, and writes one after another beside them.
+//! What is to be done on the disk: look-ups one after another, and writes one after another beside
+//! them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,10 +7,12 @@ use trunkline_pool::catalog_cache::CacheKey;
 
 use super::disk::Write;
 
-/// Look-ups that wait: one for each session that begins. What is asked beyond is answered without the disk.
+/// Look-ups that wait: one for each session that begins. What is asked beyond is answered without
+/// the disk.
 const LOOK_UPS_MAX: usize = 1024;
 
-/// Keys that wait to be written. What is listed beyond is not kept on the disk until it is listed again.
+/// Keys that wait to be written. What is listed beyond is not kept on the disk until it is listed
+/// again.
 const WRITES_MAX: usize = 8192;
 
 /// Keys that are written under one lock: so long another process waits at the most.

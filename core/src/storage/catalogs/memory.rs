@@ -12,7 +12,8 @@ use super::catalog_lookup::CatalogLookup;
 /// Keys of which something is known: several for each of the most servers that a pool is made for.
 const KEYS_MAX: usize = 8192;
 
-/// Bytes of all kept definitions together. Most of them are those of connected servers, and so in memory anyway.
+/// Bytes of all kept definitions together. Most of them are those of connected servers, and so in
+/// memory anyway.
 const BYTES_MAX: usize = 64 << 20;
 
 /// What an item takes beside its texts, in bytes.
@@ -76,7 +77,8 @@ impl Memory {
         }
     }
 
-    /// What was looked for and found, and how long that counts if it does not for ever. What was listed meanwhile is newer.
+    /// What was looked for and found, and how long that counts if it does not for ever. What was
+    /// listed meanwhile is newer.
     pub(super) fn found(
         &mut self,
         key: &CacheKey,
@@ -158,7 +160,8 @@ mod tests {
         assert_eq!(memory.known(&key("b")), CatalogLookup::Catalog(catalog(2)));
     }
 
-    /// SPEC 14.2: what was found before anybody asked is looked for again by who asks late; what was listed is not.
+    /// SPEC 14.2: what was found before anybody asked is looked for again by who asks late; what
+    /// was listed is not.
     #[test]
     fn what_was_found_ahead_counts_for_a_while() {
         let mut memory = Memory::default();

@@ -1,9 +1,13 @@
-//! Kept catalogs: what servers listed last, for sessions that want them while they are not connected (SPEC 14.2).
+//! Kept catalogs: what servers listed last, for sessions that want them while they are not
+//! connected (SPEC 14.2).
 //!
-//! 1. No method waits for anything but locks that are held for an instant, so that each may be called under any other lock. Two threads
-//!    of a pool at most are on the disk, one that looks and one that writes, and hold none of them meanwhile.
-//! 2. What goes wrong on the disk is nobody's error: nothing is found or kept then, and `warn` hears of it once.
-//! 3. Whoever looks something up is answered in its time, whatever happens, and once more when a look that takes longer is over.
+//! 1. No method waits for anything but locks that are held for an instant, so that each may be
+//!    called under any other lock. Two threads of a pool at most are on the disk, one that looks
+//!    and one that writes, and hold none of them meanwhile.
+//! 2. What goes wrong on the disk is nobody's error: nothing is found or kept then, and `warn`
+//!    hears of it once.
+//! 3. Whoever looks something up is answered in its time, whatever happens, and once more when a
+//!    look that takes longer is over.
 
 mod catalog_lookup;
 mod disk;
@@ -35,7 +39,8 @@ use crate::{Error, ErrorCode, Result, blocking_pool};
 /// A start waits no longer than this for a look: one at files in memory takes a millisecond or two.
 const LOOK_WAIT_MAX: Duration = Duration::from_millis(20);
 
-/// What was found before anybody asked counts for so long: whoever asks later looks for what is newest, and still counts.
+/// What was found before anybody asked counts for so long: whoever asks later looks for what is
+/// newest, and still counts.
 const AHEAD_FOR: Duration = Duration::from_secs(10);
 
 /// What is remembered of what `warn` was told.
@@ -76,7 +81,8 @@ pub(crate) enum LookUp {
 }
 
 impl Catalogs {
-    /// Those of a new pool, on the disk too where the option `cache` says so. The disk is not touched.
+    /// Those of a new pool, on the disk too where the option `cache` says so. The disk is not
+    /// touched.
     ///
     /// # Errors
     /// `invalid_argument` for what is no whole path.
@@ -104,8 +110,9 @@ impl Catalogs {
         guard(&self.memory).known(key)
     }
 
-    /// Keeps what was listed, in the place of what was kept. An empty catalog leaves nothing known in this pool, and on the disk what was
-    /// there: the next process would have nothing to show of a server that has nothing just now.
+    /// Keeps what was listed, in the place of what was kept. An empty catalog leaves nothing known
+    /// in this pool, and on the disk what was there: the next process would have nothing to show of
+    /// a server that has nothing just now.
     #[cfg(test)]
     pub(crate) fn keep(
         self: &Arc<Self>,
@@ -116,8 +123,8 @@ impl Catalogs {
         self.keep_without_held(key, (catalog, catalog), (listing, now_ms()));
     }
 
-    /// The same for lists of that time, in milliseconds since 1970, of which something is held back: this pool knows what, and keeps all, and
-    /// `usable` is for the disk.
+    /// The same for lists of that time, in milliseconds since 1970, of which something is held
+    /// back: this pool knows what, and keeps all, and `usable` is for the disk.
     pub(crate) fn keep_without_held(
         self: &Arc<Self>,
         key: &CacheKey,
@@ -136,8 +143,9 @@ impl Catalogs {
         }
     }
 
-    /// Looks for the catalogs of these keys of which nothing is known. `told` is called once that is over, and before that if it takes
-    /// longer than `patience`; on threads of the library and never before this returns; not at all when the process ends first.
+    /// Looks for the catalogs of these keys of which nothing is known. `told` is called once that
+    /// is over, and before that if it takes longer than `patience`; on threads of the library and
+    /// never before this returns; not at all when the process ends first.
     pub(crate) fn look_up(
         self: &Arc<Self>,
         keys: Vec<CacheKey>,
@@ -204,7 +212,8 @@ impl Catalogs {
             loop {
                 let idle = self.idle.notified();
                 let mut idle = std::pin::pin!(idle);
-                // Registered before the look, so that nothing is missed between the look and the wait.
+                // Registered before the look, so that nothing is missed between the look and the
+                // wait.
                 idle.as_mut().enable();
                 if is_so() {
                     return;

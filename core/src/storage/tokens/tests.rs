@@ -239,7 +239,8 @@ fn a_grant_shows_no_token() {
     assert!(!format!("{:?}", grant("a", 1, "canary")).contains("canary"));
 }
 
-/// SPEC 15.3: a file that does not say when somebody signed in is read as one that does, and a renewal is put there.
+/// SPEC 15.3: a file that does not say when somebody signed in is read as one that does, and a
+/// renewal is put there.
 #[test]
 fn when_somebody_signed_in_need_not_be_in_the_file() {
     let place = Place::new();

@@ -1,11 +1,13 @@
 //! Calls that follow answers which were read together, on the library's own thread.
 //!
 //! Invariants:
-//! 1. A turn begins amid a batch of answers. It ends when the reader's task runs again, which waits behind the tasks that those answers
-//!    woke: each of them has the thread once. So the thread never sleeps in a turn.
-//! 2. There are turns only while a [`Watch`] is kept, so that a task that does not give the thread back delays no request but for a
-//!    moment.
-//! 3. There are turns only on a thread that has the library's tasks to itself: no other thread takes one of them.
+//! 1. A turn begins amid a batch of answers. It ends when the reader's task runs again, which waits
+//!    behind the tasks that those answers woke: each of them has the thread once. So the thread
+//!    never sleeps in a turn.
+//! 2. There are turns only while a [`Watch`] is kept, so that a task that does not give the thread
+//!    back delays no request but for a moment.
+//! 3. There are turns only on a thread that has the library's tasks to itself: no other thread
+//!    takes one of them.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -20,7 +22,8 @@ thread_local! {
     static WATCH: RefCell<Option<Arc<Watch>>> = const { RefCell::new(None) };
 }
 
-/// Requests that this thread sends are held back in turns, from now on until it ends: it has all of the library's tasks.
+/// Requests that this thread sends are held back in turns, from now on until it ends: it has all of
+/// the library's tasks.
 pub(crate) fn take_turns() {
     // A thread that ends has no turns.
     let _ = WATCH.try_with(|watch| watch.replace(Some(Arc::default())));
@@ -52,7 +55,8 @@ impl BatchGuard {
         BatchGuard { watch, fork_generation: platform::fork_generation() }
     }
 
-    /// Ends it once the tasks that wait for the thread now had it. A dropped future ends it at once.
+    /// Ends it once the tasks that wait for the thread now had it. A dropped future ends it at
+    /// once.
     pub(in crate::transport) async fn end_behind_others(self) {
         let mut waits = true;
         let others = poll_fn(|context| {
@@ -72,7 +76,8 @@ impl Drop for BatchGuard {
         if self.fork_generation != platform::fork_generation() {
             return;
         }
-        // Also where another connection's turn goes on: nothing is held for longer than the turn that it began in.
+        // Also where another connection's turn goes on: nothing is held for longer than the turn
+        // that it began in.
         super::write_held();
         super::end();
         self.watch.end();

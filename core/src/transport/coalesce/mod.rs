@@ -1,12 +1,16 @@
-//! Requests that one thread sends in a row, written together: one write, and one wake-up of the server, instead of one for each.
+//! Requests that one thread sends in a row, written together: one write, and one wake-up of the
+//! server, instead of one for each.
 //!
 //! Invariants:
-//! 1. What is held back is in the queue of its writer, in the order of `send`. Nothing is written past it: whatever else is sent on
-//!    the connection, also by another thread that holds back, writes it first.
-//! 2. It is bounded by [`BYTES`] for each connection, and held until the [`JoinedRequests`] of its thread end, or that thread waits
-//!    for the library; a request that is sent when [`HELD_MAX`] has passed writes what was held before it.
-//! 3. What the library's own thread holds back, in a turn (`coalesce/batch_end.rs`), is written at the end of the turn, and by another thread
-//!    (`coalesce/watchdog.rs`) when that is long in coming.
+//! 1. What is held back is in the queue of its writer, in the order of `send`. Nothing is written
+//!    past it: whatever else is sent on the connection, also by another thread that holds back,
+//!    writes it first.
+//! 2. It is bounded by [`BYTES`] for each connection, and held until the [`JoinedRequests`] of its
+//!    thread end, or that thread waits for the library; a request that is sent when [`HELD_MAX`]
+//!    has passed writes what was held before it.
+//! 3. What the library's own thread holds back, in a turn (`coalesce/batch_end.rs`), is written at
+//!    the end of the turn, and by another thread (`coalesce/watchdog.rs`) when that is long in
+//!    coming.
 
 mod batch_end;
 mod flush;
@@ -60,9 +64,10 @@ impl Joining {
     }
 }
 
-/// As long as it lives, requests that this thread sends over pipes are held back; its end writes them, together, and so does a wait of
-/// this thread for the library. For a thread that is about to send many at once, and waits for nothing else meanwhile. A second one on
-/// the same thread is part of the first.
+/// As long as it lives, requests that this thread sends over pipes are held back; its end writes
+/// them, together, and so does a wait of this thread for the library. For a thread that is about to
+/// send many at once, and waits for nothing else meanwhile. A second one on the same thread is part
+/// of the first.
 #[must_use = "it holds requests back for as long as it lives"]
 #[doc(hidden)]
 pub struct JoinedRequests {
@@ -88,7 +93,8 @@ impl Drop for JoinedRequests {
     }
 }
 
-/// What this thread has. In a forked child what is there is the parent's, with all that is held: the child has nothing.
+/// What this thread has. In a forked child what is there is the parent's, with all that is held:
+/// the child has nothing.
 fn of_this_process(joining: &RefCell<Option<Joining>>) -> RefMut<'_, Option<Joining>> {
     let mut joining = joining.borrow_mut();
     let of_parent = |it: &Joining| it.fork_generation != platform::fork_generation();
@@ -134,7 +140,8 @@ pub(crate) fn write_held() {
     release(JOINING.try_with(held).unwrap_or_default());
 }
 
-/// This thread, if it holds requests back. Those that were held long enough are written. Not to be called under a writer's lock.
+/// This thread, if it holds requests back. Those that were held long enough are written. Not to be
+/// called under a writer's lock.
 pub(super) fn on_this_thread() -> Option<ThreadId> {
     let overdue = |joining: &RefCell<Option<Joining>>| {
         let mut joining = of_this_process(joining);

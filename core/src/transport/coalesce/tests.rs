@@ -29,7 +29,8 @@ fn written(mut read: &File) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// SPEC 5.11: requests that are sent in a row are held, and written at the end, in order; after it each is written at once.
+/// SPEC 5.11: requests that are sent in a row are held, and written at the end, in order; after it
+/// each is written at once.
 #[tokio::test]
 async fn requests_are_written_at_the_end_in_order() {
     let ((writer, read), (other, other_read)) = (pair(), pair());
@@ -202,7 +203,8 @@ fn turn() -> BatchGuard {
     BatchGuard::of(watch)
 }
 
-/// SPEC 5.11: what the tasks send that a batch of answers woke is written at the end of its turn, in order, once each had the thread.
+/// SPEC 5.11: what the tasks send that a batch of answers woke is written at the end of its turn,
+/// in order, once each had the thread.
 #[tokio::test]
 async fn a_turn_ends_behind_the_tasks_that_its_answers_woke() {
     let (writer, read) = pair();
@@ -241,7 +243,8 @@ async fn a_turn_amid_another_holds_nothing_beyond_the_first_end() {
     assert_eq!(request(&writer, 3), WriteOutcome::Written);
 }
 
-/// SPEC 16.3: a child that was forked amid a turn holds nothing back, and writes nothing of its parent's.
+/// SPEC 16.3: a child that was forked amid a turn holds nothing back, and writes nothing of its
+/// parent's.
 #[tokio::test]
 async fn a_forked_child_has_no_part_in_the_turn_of_its_parent() {
     let (writer, read) = pair();
@@ -258,8 +261,9 @@ async fn a_forked_child_has_no_part_in_the_turn_of_its_parent() {
     assert_eq!(request(&of_child, 3), WriteOutcome::Written);
 }
 
-/// SPEC 5.11: after several results taken together requests are left to the writer task, which is told, and writes them in order; after
-/// one that came alone they are written at once, behind those. Other threads write for themselves.
+/// SPEC 5.11: after several results taken together requests are left to the writer task, which is
+/// told, and writes them in order; after one that came alone they are written at once, behind
+/// those. Other threads write for themselves.
 #[tokio::test]
 async fn requests_that_follow_several_results_are_left_to_the_writer_task() {
     let ((writer, read), (other, other_read)) = (pair(), pair());
@@ -292,7 +296,8 @@ async fn requests_that_follow_several_results_are_left_to_the_writer_task() {
     writing.await.unwrap().unwrap();
 }
 
-/// SPEC 5.6: a request that was taken back while it was left was provably not sent; one that is larger than what is joined is not left.
+/// SPEC 5.6: a request that was taken back while it was left was provably not sent; one that is
+/// larger than what is joined is not left.
 #[tokio::test]
 async fn what_is_left_can_be_taken_back() {
     let (writer, read) = pair();

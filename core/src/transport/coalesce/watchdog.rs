@@ -1,10 +1,11 @@
-//! A thread that looks whether requests are held back for too long, while turns follow one another quickly.
+//! A thread that looks whether requests are held back for too long, while turns follow one another
+//! quickly.
 //!
 //! Invariants:
 //! 1. A turn begins only while the thread looks, and the thread looks on until no turn is left.
 //! 2. What is held at two looks in a row, and was not written in between, is written at the second.
-//! 3. The thread ends once [`QUIET_LOOKS`] have seen no turn, or whoever has turns is gone. It begins again when
-//!    [`TURNS_BEFORE`] would have followed each other within [`QUICK`].
+//! 3. The thread ends once [`QUIET_LOOKS`] have seen no turn, or whoever has turns is gone. It
+//!    begins again when [`TURNS_BEFORE`] would have followed each other within [`QUICK`].
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;

@@ -1,5 +1,6 @@
-//! An address of which nobody said what it speaks: the handshake over Streamable HTTP finds out, and where it is refused as
-//! servers of the older transport do, HTTP+SSE is tried at the same address (SPEC 10.4).
+//! An address of which nobody said what it speaks: the handshake over Streamable HTTP finds out,
+//! and where it is refused as servers of the older transport do, HTTP+SSE is tried at the same
+//! address (SPEC 10.4).
 
 use std::time::Duration;
 
@@ -13,8 +14,9 @@ use super::status_errors::HttpRefusal;
 use crate::{Error, ErrorCode};
 use trunkline_pool::interface::words;
 
-/// How long the stream of an address that was probed may take to say where messages are posted. A server of that transport says
-/// it first of all, so that it takes a round trip; anything else that keeps a stream open may never say it.
+/// How long the stream of an address that was probed may take to say where messages are posted. A
+/// server of that transport says it first of all, so that it takes a round trip; anything else that
+/// keeps a stream open may never say it.
 const ENDPOINT_WAIT: Duration = Duration::from_secs(5);
 
 /// Whether the answer to this message says what the server speaks.
@@ -32,8 +34,8 @@ pub(super) fn fall_back(channel: &HttpSession, refusal: &HttpRefusal) {
 /// Waits until the stream of HTTP+SSE has said where messages are posted.
 ///
 /// # Errors
-/// With what both attempts met, when the stream of an address that was probed says nothing. Where the configuration names
-/// the transport the connect's own time bounds the wait.
+/// With what both attempts met, when the stream of an address that was probed says nothing. Where
+/// the configuration names the transport the connect's own time bounds the wait.
 pub(super) async fn endpoint(channel: &HttpSession) -> Result<(), Failure> {
     let mut listening = channel.listening.subscribe();
     let named = listening.wait_for(|listening| *listening);
@@ -58,8 +60,9 @@ pub(super) async fn endpoint(channel: &HttpSession) -> Result<(), Failure> {
     }
 }
 
-/// What failed before a stream of HTTP+SSE said where messages are posted: with what was tried before it, where that was what
-/// the address turned out not to speak. What is wrong with the network or the credentials stands for itself.
+/// What failed before a stream of HTTP+SSE said where messages are posted: with what was tried
+/// before it, where that was what the address turned out not to speak. What is wrong with the
+/// network or the credentials stands for itself.
 pub(super) fn explained(channel: &HttpSession, error: Error) -> Error {
     let says_nothing_else = matches!(error.code(), ErrorCode::Protocol | ErrorCode::Timeout);
     match channel.probed.get() {

@@ -1,6 +1,7 @@
 //! What a connection sends with: its client, its headers, and what of both is a secret.
 //!
-//! The trusted roots and the TLS set-up are read once for the process; sockets belong to one connection, and close with it.
+//! The trusted roots and the TLS set-up are read once for the process; sockets belong to one
+//! connection, and close with it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +34,8 @@ const SOCKET_ASKED_AFTER: Duration = Duration::from_secs(30);
 /// Idle sockets that are kept after a burst of calls.
 const SOCKETS_IDLE_MAX: usize = 4;
 
-/// Headers that say how a message is framed or belong to the protocol: a configuration cannot set them.
+/// Headers that say how a message is framed or belong to the protocol: a configuration cannot set
+/// them.
 const OWN_HEADERS: &[&str] = &[
     "accept",
     "accept-encoding",
@@ -105,8 +107,8 @@ impl Target {
     /// That of a configuration. What cannot be reached within `patience` is given up.
     ///
     /// # Errors
-    /// `invalid_config` for an address or header that cannot be sent; `connect_failed` when nothing can be trusted, or the proxy that is to be
-    /// taken cannot be read.
+    /// `invalid_config` for an address or header that cannot be sent; `connect_failed` when nothing
+    /// can be trusted, or the proxy that is to be taken cannot be read.
     pub(super) fn of(
         server: &Arc<str>,
         spec: &RemoteSpec,
@@ -161,7 +163,8 @@ fn over_socket(
 /// A client for one connection, which gives up reaching the server after `patience`.
 ///
 /// # Errors
-/// `connect_failed` when the system's trusted roots cannot be read, and something has to be trusted.
+/// `connect_failed` when the system's trusted roots cannot be read, and something has to be
+/// trusted.
 fn builder(server: &Arc<str>, address: &Url, patience: Duration) -> Result<reqwest::ClientBuilder> {
     // Without any roots what is not encrypted can be reached still.
     let tls =
@@ -170,7 +173,8 @@ fn builder(server: &Arc<str>, address: &Url, patience: Duration) -> Result<reqwe
     Ok(plain(tls)
         .connect_timeout(patience)
         .pool_idle_timeout(SOCKET_IDLE_MAX)
-        // A stream that only announces may be silent for hours: whether its other end is there is asked below it.
+        // A stream that only announces may be silent for hours: whether its other end is there is
+        // asked below it.
         .tcp_keepalive(SOCKET_ASKED_AFTER)
         .tcp_nodelay(true))
 }
@@ -218,8 +222,8 @@ pub(crate) fn address(server: &Arc<str>, spec: &RemoteSpec) -> Result<Url> {
     })
 }
 
-/// What must not be shown of a configuration: header values, whole and word by word since a scheme stands before a token, and
-/// what of the address may hold one (S-48).
+/// What must not be shown of a configuration: header values, whole and word by word since a scheme
+/// stands before a token, and what of the address may hold one (S-48).
 pub(crate) fn secrets(spec: &RemoteSpec) -> Vec<String> {
     let mut secrets = Vec::new();
     for value in spec.headers.values() {
@@ -285,7 +289,8 @@ mod tests {
         }
     }
 
-    /// S-48: the user of an address is sent as a header, and a server may say back any of the forms that it has then.
+    /// S-48: the user of an address is sent as a header, and a server may say back any of the forms
+    /// that it has then.
     #[test]
     fn the_user_of_an_address_is_a_secret_in_each_of_its_forms() {
         let url = "https://user%201:p%40ss+word@host/";
@@ -298,7 +303,8 @@ mod tests {
         }
     }
 
-    /// S-48: what is sent in one form is a secret in the others too, where a server may say it back.
+    /// S-48: what is sent in one form is a secret in the others too, where a server may say it
+    /// back.
     #[test]
     fn what_is_configured_in_one_form_is_a_secret_in_the_others() {
         let config = json!({

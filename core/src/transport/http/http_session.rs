@@ -1,4 +1,5 @@
-//! What the tasks of one connection share: the client, the address, the session and where messages of the server go.
+//! What the tasks of one connection share: the client, the address, the session and where messages
+//! of the server go.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -55,8 +56,8 @@ pub(super) struct HttpSession {
     pub redactor: Arc<Redactor>,
     /// Set when the server has taken `notifications/initialized`: requests wait for it.
     pub ready: watch::Sender<bool>,
-    /// Set when the stream of what is unasked is open, or is not waited for any more: lists wait for it, so that no change
-    /// of what they show is missed.
+    /// Set when the stream of what is unasked is open, or is not waited for any more: lists wait
+    /// for it, so that no change of what they show is missed.
     pub listening: watch::Sender<bool>,
     /// When streams are asked for, over all of them.
     pub turns: Turns,
@@ -155,7 +156,8 @@ impl HttpSession {
         inbound.ok_or_else(|| Failure::Message(errors::over(&self.server)))
     }
 
-    /// When whoever connects is to be told what was met, so that their time does not run out first; `None` once the connection is made.
+    /// When whoever connects is to be told what was met, so that their time does not run out first;
+    /// `None` once the connection is made.
     pub(super) fn reported_at(&self) -> Option<Instant> {
         let given_up_at = self.inbound().ok()?.given_up_at()?;
         Some(given_up_at - self.patience / REPORT_SHARE)
@@ -187,14 +189,16 @@ impl HttpSession {
         known.map_or(Dialect::Streamable, |known| *known)
     }
 
-    /// The connection cannot go on. Told from a task of its own, since what follows ends the caller's.
+    /// The connection cannot go on. Told from a task of its own, since what follows ends the
+    /// caller's.
     pub(super) fn lose(&self, sighting: DisconnectCause) {
         if let Ok(inbound) = self.inbound() {
             tokio::spawn(inbound.lost(sighting));
         }
     }
 
-    /// Whether a handshake that failed, or is answered in another dialect, counts: not when the question beside it was answered.
+    /// Whether a handshake that failed, or is answered in another dialect, counts: not when the
+    /// question beside it was answered.
     pub(super) async fn wants_handshake(&self) -> bool {
         match self.inbound() {
             Ok(inbound) => inbound.wants_handshake().await,
@@ -257,12 +261,13 @@ impl HttpSession {
         of_server(&self.server, &self.redactor.json(error))
     }
 
-    /// Follows a redirect within the origin (S-32); `false` when it leads anywhere else. The user and password stay those of the
-    /// configuration.
+    /// Follows a redirect within the origin (S-32); `false` when it leads anywhere else. The user
+    /// and password stay those of the configuration.
     pub(super) fn follow(&self, from: &Url, location: &str) -> bool {
         let Ok(mut to) = from.join(location) else { return false };
         let mut state = self.state();
-        // The client makes a header of them and takes them out of the address that it reports, which is `from`.
+        // The client makes a header of them and takes them out of the address that it reports,
+        // which is `from`.
         let named = to.set_username(state.url.username());
         let named = named.and_then(|()| to.set_password(state.url.password()));
         let same = named.is_ok() && to.origin() == state.url.origin();
@@ -283,7 +288,8 @@ impl HttpSession {
         true
     }
 
-    /// Waits until what the server is sent to be let in from here on is forgotten; for ever where nothing can be.
+    /// Waits until what the server is sent to be let in from here on is forgotten; for ever where
+    /// nothing can be.
     pub(super) fn until_signed_out(&self) -> impl Future<Output = ()> + use<> {
         let forgotten =
             self.credentials.as_ref().map(|credentials| credentials.forgotten.subscribe());
@@ -308,7 +314,8 @@ impl HttpSession {
         }
     }
 
-    /// Whether there is something else to send to a server that refused a message for want of credentials.
+    /// Whether there is something else to send to a server that refused a message for want of
+    /// credentials.
     pub(super) async fn has_other(
         &self,
         response: &Response,
@@ -382,7 +389,8 @@ impl HttpSession {
         fresh.ok_or_else(|| Failure::Message(errors::over(&self.server)))
     }
 
-    /// Takes the cookies of an answer, unless the configuration has its own or the answer leads away.
+    /// Takes the cookies of an answer, unless the configuration has its own or the answer leads
+    /// away.
     pub(super) fn take_cookies(&self, response: &Response) {
         if self.keeps_cookies() && response.url().origin() == self.state().url.origin() {
             self.cookies.take(response.url(), response.headers(), self.sign_outs());

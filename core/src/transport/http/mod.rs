@@ -1,7 +1,8 @@
-//! A remote server over Streamable HTTP, HTTP+SSE or a websocket: how its messages are posted, its streams read, and its session kept.
+//! A remote server over Streamable HTTP, HTTP+SSE or a websocket: how its messages are posted, its
+//! streams read, and its session kept.
 //!
-//! Each message is a POST of its own, carried by a task of its own. What a server sends unasked comes over one GET stream; over
-//! HTTP+SSE its answers do too.
+//! Each message is a POST of its own, carried by a task of its own. What a server sends unasked
+//! comes over one GET stream; over HTTP+SSE its answers do too.
 
 mod body;
 mod detect;

@@ -1,5 +1,6 @@
-//! Messages of the modern era: each says in headers what intermediaries need to know of it, has its whole answer on its own
-//! response, and ends with that. There is no session, nothing is resumed, and nothing is asked for by GET.
+//! Messages of the modern era: each says in headers what intermediaries need to know of it, has its
+//! whole answer on its own response, and ends with that. There is no session, nothing is resumed,
+//! and nothing is asked for by GET.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
-//! Arguments of calls that a server of the modern era wants in headers too: `x-mcp-header` in a tool's schema.
+//! Arguments of calls that a server of the modern era wants in headers too: `x-mcp-header` in a
+//! tool's schema.
 //!
-//! An annotation that cannot be followed makes its tool unusable, and the tool is left out, as the protocol demands.
+//! An annotation that cannot be followed makes its tool unusable, and the tool is left out, as the
+//! protocol demands.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +20,8 @@ const ANNOTATION: &str = "x-mcp-header";
 /// Schemas are not followed deeper than definitions may nest.
 const DEPTH_MAX: usize = 64;
 
-/// What of the arguments of each tool goes into headers; tools without such arguments are not in it.
+/// What of the arguments of each tool goes into headers; tools without such arguments are not in
+/// it.
 #[derive(Debug, Default)]
 pub(super) struct Mirrors(Mutex<HashMap<Arc<str>, Arc<[Mirror]>>>);
 
@@ -60,7 +63,8 @@ impl Mirrors {
     /// Adds the headers of a call.
     ///
     /// # Errors
-    /// When an argument of them is there twice: the server could take another than what stands in the header.
+    /// When an argument of them is there twice: the server could take another than what stands in
+    /// the header.
     pub(super) fn add(
         &self,
         headers: &mut HeaderMap,
@@ -80,8 +84,8 @@ impl Mirrors {
     }
 }
 
-/// The members of the objects on the way to arguments, by the path of each object: read once, however many lead through it. None for a
-/// member that is there twice.
+/// The members of the objects on the way to arguments, by the path of each object: read once,
+/// however many lead through it. None for a member that is there twice.
 type MemberIndex<'a> = HashMap<&'a [String], HashMap<String, Option<&'a RawValue>>>;
 
 /// What a path leads to, if anything.

@@ -25,8 +25,8 @@ const UNANSWERED_WAIT_MAX: Duration = Duration::from_secs(30);
 /// How long a server has for the word that a session is over.
 const FAREWELL_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// How long the first requests wait for the stream of what is unasked: a few round trips. Some servers answer a GET only when they have
-/// something to say.
+/// How long the first requests wait for the stream of what is unasked: a few round trips. Some
+/// servers answer a GET only when they have something to say.
 const LISTENING_WAIT: Duration = Duration::from_millis(250);
 
 /// Carries a message, and its answer where it has one. The body of one task.
@@ -73,8 +73,8 @@ pub(super) async fn carry(channel: Arc<HttpSession>, post: Post) {
     }
 }
 
-/// Waits until requests may be sent: they must not overtake the notification that opens the session, and the first of them
-/// are lists, which nothing should change unheard.
+/// Waits until requests may be sent: they must not overtake the notification that opens the
+/// session, and the first of them are lists, which nothing should change unheard.
 async fn opened(channel: &HttpSession) {
     let mut ready = channel.ready.subscribe();
     let _ = ready.wait_for(|ready| *ready).await;
@@ -85,7 +85,8 @@ async fn opened(channel: &HttpSession) {
     }
 }
 
-/// Answers who waits for a message that failed. What fails before the session is open ends the attempt.
+/// Answers who waits for a message that failed. What fails before the session is open ends the
+/// attempt.
 fn settle(channel: &Arc<HttpSession>, post: &Post, failed: Failure, unopened: bool) {
     tracing::debug!(server = %channel.server, error = %failed.error(), "a message failed");
     let refuse = |error: Error, doubt: MayHaveRun| {
@@ -113,7 +114,8 @@ fn settle(channel: &Arc<HttpSession>, post: &Post, failed: Failure, unopened: bo
     }
 }
 
-/// The error of one call. Where the way to the server failed it is interrupted, and nothing else (SPEC 5.6).
+/// The error of one call. Where the way to the server failed it is interrupted, and nothing else
+/// (SPEC 5.6).
 fn as_call(channel: &HttpSession, error: Error, outcome: Outcome) -> Error {
     if error.outcome().is_some() {
         return error;
@@ -152,8 +154,8 @@ async fn ask(
     asked
 }
 
-/// The same over Streamable HTTP. A handshake has sessions that nobody goes on with: an earlier one's, and its own where another answer
-/// came first.
+/// The same over Streamable HTTP. A handshake has sessions that nobody goes on with: an earlier
+/// one's, and its own where another answer came first.
 async fn ask_by_post(
     channel: &Arc<HttpSession>,
     post: &Post,
@@ -200,14 +202,16 @@ async fn ask_by_post(
     }
 }
 
-/// Tells the server that a session is over. Whatever it answers, it is: 405 means that it ends by itself.
+/// Tells the server that a session is over. Whatever it answers, it is: 405 means that it ends by
+/// itself.
 pub(super) async fn end_session(channel: &HttpSession, session: HeaderValue) {
     if let Ok(request) = channel.in_session(Method::DELETE, session) {
         let _ = tokio::time::timeout(FAREWELL_WAIT_MAX, request.send()).await;
     }
 }
 
-/// Sends a message whose answer, if there is one, comes over the stream of HTTP+SSE, which says where to.
+/// Sends a message whose answer, if there is one, comes over the stream of HTTP+SSE, which says
+/// where to.
 async fn give(channel: &Arc<HttpSession>, post: &Post) -> Result<(), Failure> {
     detect::endpoint(channel).await?;
     let mut response = deliver(channel, post).await?;

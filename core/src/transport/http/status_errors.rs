@@ -1,4 +1,5 @@
-//! A status that is no success: how far it reaches, and the error of the protocol that may be in its body.
+//! A status that is no success: how far it reaches, and the error of the protocol that may be in
+//! its body.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -21,8 +22,8 @@ use crate::net::http_date::retry_after;
 use crate::transport::{ServerLine, Via};
 use crate::{Error, ErrorCode, Outcome};
 
-/// The errors that only a server of the modern era gives: headers that do not match, a capability that it must have, a
-/// revision that it does not speak.
+/// The errors that only a server of the modern era gives: headers that do not match, a capability
+/// that it must have, a revision that it does not speak.
 pub(crate) const MODERN_ERRORS: RangeInclusive<i64> = -32022..=-32020;
 
 /// The error of a server that does not know a method.
@@ -96,7 +97,8 @@ impl HttpRefusal {
         }
     }
 
-    /// Whether it says that the server does not know the session. A server that does not know a method says so with the same status.
+    /// Whether it says that the server does not know the session. A server that does not know a
+    /// method says so with the same status.
     fn loses_session(&self) -> bool {
         let is_about_session = errors::is_about_session(&self.body);
         match self.status {
@@ -109,13 +111,15 @@ impl HttpRefusal {
         }
     }
 
-    /// Whether a page says so in the place of the server, which a sign-in would not change: a 403 without a challenge.
+    /// Whether a page says so in the place of the server, which a sign-in would not change: a 403
+    /// without a challenge.
     fn is_of_a_gateway(&self, said: &AnswerExcerpt<'_>) -> bool {
         let is_challenge = self.headers.contains_key(WWW_AUTHENTICATE);
         self.status == StatusCode::FORBIDDEN && !is_challenge && said.is_page()
     }
 
-    /// The error of one call that lacks credentials. Who names what is missing has not begun; a bare 403 may be about what was done.
+    /// The error of one call that lacks credentials. Who names what is missing has not begun; a
+    /// bare 403 may be about what was done.
     fn of_request(&self, error: Error, purpose: RequestPurpose) -> Error {
         let is_proved =
             self.status == StatusCode::UNAUTHORIZED || self.headers.contains_key(WWW_AUTHENTICATE);
@@ -126,15 +130,15 @@ impl HttpRefusal {
         }
     }
 
-    /// Whether it says that the server does not work on what it was sent (SPEC 15.1). What else is a status of 5xx may be the word of a
-    /// gateway that waits no longer for a server at work.
+    /// Whether it says that the server does not work on what it was sent (SPEC 15.1). What else is
+    /// a status of 5xx may be the word of a gateway that waits no longer for a server at work.
     fn ends_the_work(&self) -> bool {
         let is_put_off = is_busy(self.status) && retry_after(&self.headers).is_some();
         self.status.is_client_error() || self.is_of_the_protocol() || is_put_off
     }
 
-    /// Whether this is how a server refuses a handshake over Streamable HTTP that speaks HTTP+SSE alone (PROTOCOL 1.1). One
-    /// that answers with an error of the modern era speaks that.
+    /// Whether this is how a server refuses a handshake over Streamable HTTP that speaks HTTP+SSE
+    /// alone (PROTOCOL 1.1). One that answers with an error of the modern era speaks that.
     pub(super) fn is_of_another_dialect(&self) -> bool {
         matches!(self.status.as_u16(), 400 | 404 | 405) && self.modern_error().is_none()
     }
@@ -144,7 +148,8 @@ impl HttpRefusal {
         Some(self.coded_error()?.1)
     }
 
-    /// An error that refuses the revision of the protocol, in an error of the protocol or in words (SPEC 18.5).
+    /// An error that refuses the revision of the protocol, in an error of the protocol or in words
+    /// (SPEC 18.5).
     pub(super) fn revision_error(&self) -> Option<String> {
         if self.status != StatusCode::BAD_REQUEST {
             return None;
@@ -173,7 +178,8 @@ impl HttpRefusal {
         self.any_error().filter(|_| self.status.is_client_error())
     }
 
-    /// Gateways have errors with codes as well. It is one of the protocol where it says so, or where nothing else has its code.
+    /// Gateways have errors with codes as well. It is one of the protocol where it says so, or
+    /// where nothing else has its code.
     fn any_error(&self) -> Option<(i64, &RawValue)> {
         #[derive(Deserialize)]
         struct Body<'a> {
@@ -190,8 +196,9 @@ impl HttpRefusal {
     }
 }
 
-/// Whether an error of the protocol that came with that error of a status is the answer to a request (SPEC 5.12). What opens a connection is
-/// told as what could not be opened, and a list that may be had another time is asked for again (SPEC 4.3).
+/// Whether an error of the protocol that came with that error of a status is the answer to a
+/// request (SPEC 5.12). What opens a connection is told as what could not be opened, and a list
+/// that may be had another time is asked for again (SPEC 4.3).
 fn is_answered(of_status: &Error, purpose: RequestPurpose) -> bool {
     match purpose {
         RequestPurpose::Opening => false,
@@ -200,7 +207,8 @@ fn is_answered(of_status: &Error, purpose: RequestPurpose) -> bool {
     }
 }
 
-/// Takes an error for the answer to a request. Servers need not repeat the id when they refuse by the headers alone.
+/// Takes an error for the answer to a request. Servers need not repeat the id when they refuse by
+/// the headers alone.
 pub(super) fn answer(channel: &Arc<HttpSession>, id: u64, error: &str) -> Result<(), Failure> {
     let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}");
     let inbound = channel.inbound()?;
@@ -243,7 +251,8 @@ mod tests {
         }
     }
 
-    /// SPEC 8.3, 8.4: gateways have errors with codes as well, and theirs are no answers of the server.
+    /// SPEC 8.3, 8.4: gateways have errors with codes as well, and theirs are no answers of the
+    /// server.
     #[test]
     fn an_error_is_of_the_protocol_where_it_says_so_or_nothing_else_has_its_code() {
         for (body, is_error, is_modern) in [
@@ -269,8 +278,9 @@ mod tests {
         }
     }
 
-    /// SPEC 5.12, 18.4, 18.12: an error of the protocol keeps its code and its data whatever status it comes with, and says no more of what ran
-    /// than it did. What the status says of sessions, credentials and time goes before it.
+    /// SPEC 5.12, 18.4, 18.12: an error of the protocol keeps its code and its data whatever status
+    /// it comes with, and says no more of what ran than it did. What the status says of sessions,
+    /// credentials and time goes before it.
     #[test]
     fn an_error_of_the_protocol_is_the_servers_whatever_its_status() {
         use RequestPurpose::{Call, List, Opening};

@@ -24,14 +24,15 @@ use crate::net::redact::Redactor;
 use crate::transport::{BoxFuture, FrameKind, Graces, Inbound, Wire, WriteOutcome};
 use crate::{Outcome, Result};
 
-/// Notifications and replies that may be on their way: each has a socket until the server takes it. A server that asks without
-/// end, or that takes nothing, must not crowd out the calls.
+/// Notifications and replies that may be on their way: each has a socket until the server takes it.
+/// A server that asks without end, or that takes nothing, must not crowd out the calls.
 const UNANSWERED_MAX: usize = 256;
 
 /// Requests that were taken back and whose answers are still read.
 const RECALLED_MAX: usize = 64;
 
-/// How long the answer to a request that was taken back is still read: most servers end it, and the socket can be used again.
+/// How long the answer to a request that was taken back is still read: most servers end it, and the
+/// socket can be used again.
 const RECALLED_WAIT: Duration = Duration::from_secs(1);
 
 /// Requests below which those that have ended may stay in the table.
@@ -68,7 +69,8 @@ struct PostedRequest {
 }
 
 impl HttpWire {
-    /// A wire to that server, which is not spoken with yet. What cannot be reached within `patience` is given up.
+    /// A wire to that server, which is not spoken with yet. What cannot be reached within
+    /// `patience` is given up.
     ///
     /// # Errors
     /// `invalid_config` for an address or header that cannot be sent.

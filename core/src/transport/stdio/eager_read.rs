@@ -1,7 +1,9 @@
-//! A look for the answer as soon as its request is written, before the thread that reads goes to sleep.
+//! A look for the answer as soon as its request is written, before the thread that reads goes to
+//! sleep.
 //!
-//! A server that shares a core with its host has mostly answered when the write returns: then the sleep is saved, and all that it
-//! takes to be woken from it. Where the server is not that quick a look is in vain, and soon only few requests are followed by one.
+//! A server that shares a core with its host has mostly answered when the write returns: then the
+//! sleep is saved, and all that it takes to be woken from it. Where the server is not that quick a
+//! look is in vain, and soon only few requests are followed by one.
 
 use std::future::poll_fn;
 use std::sync::OnceLock;
@@ -14,7 +16,8 @@ const IN_VAIN_MAX: u32 = 4;
 /// Then so many requests have one look: a server may be quick again.
 const REQUESTS_PER_LOOK: u32 = 64;
 
-/// What the one who writes and the one who reads know of each other. Both are on one thread, so that nothing here needs an order.
+/// What the one who writes and the one who reads know of each other. Both are on one thread, so
+/// that nothing here needs an order.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     is_asked: AtomicBool,
@@ -27,7 +30,8 @@ pub(super) struct Early {
 }
 
 impl Early {
-    /// A request was written, and nothing else waits for an answer: the reader is asked to look, if that is worth it.
+    /// A request was written, and nothing else waits for an answer: the reader is asked to look, if
+    /// that is worth it.
     pub(super) fn ask(&self) {
         if self.is_worth_it()
             && let Some(reader) = self.reader.get()

@@ -20,8 +20,8 @@ use crate::host_env::{self, Environment, FoundProgram, ProgramQuery, SearchCache
 use crate::platform::{self, Expected, Launch, LaunchError, Launched};
 use crate::{Error, ErrorCode, Result, blocking_pool};
 
-/// Asked about the program that was found for a command, right before that very file is started: what its files have to be then; an error is
-/// the end of the attempt. It may read files.
+/// Asked about the program that was found for a command, right before that very file is started:
+/// what its files have to be then; an error is the end of the attempt. It may read files.
 #[derive(Clone)]
 pub(crate) struct ProgramCheck(pub Arc<ProgramChecks>);
 
@@ -34,13 +34,16 @@ impl std::fmt::Debug for ProgramCheck {
     }
 }
 
-/// Finds a server's program, all that its start needs, and asks `check` about it. File systems may keep it waiting, so that it is done
-/// on a thread that may wait, in its turn among those of these `lookups` that look for the same.
+/// Finds a server's program, all that its start needs, and asks `check` about it. File systems may
+/// keep it waiting, so that it is done on a thread that may wait, in its turn among those of these
+/// `lookups` that look for the same.
 ///
-/// `workspace` is where it starts unless its own `cwd`, which may be relative to it, says otherwise.
+/// `workspace` is where it starts unless its own `cwd`, which may be relative to it, says
+/// otherwise.
 ///
 /// # Errors
-/// `spawn_failed` with `detail.command`, `detail.errno` or `detail.cwd`; what `check` says. A dropped future starts nothing.
+/// `spawn_failed` with `detail.command`, `detail.errno` or `detail.cwd`; what `check` says. A
+/// dropped future starts nothing.
 pub(crate) async fn find(
     server: &Arc<str>,
     spec: &StdioSpec,

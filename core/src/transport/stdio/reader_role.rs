@@ -1,10 +1,12 @@
-//! What a server writes to stdout, and who reads it: the connection's task, or a thread that waits for its answer. The rules are
-//! `trunkline_pool::reader_role`; here is what whoever reads does.
+//! What a server writes to stdout, and who reads it: the connection's task, or a thread that waits
+//! for its answer. The rules are `trunkline_pool::reader_role`; here is what whoever reads does.
 //!
-//! An event loop does not wait: it is told when there is something to read, and borrows the stream for as long as that takes.
+//! An event loop does not wait: it is told when there is something to read, and borrows the stream
+//! for as long as that takes.
 //!
-//! A waiter takes one thing, the answer that it waits for. Whatever else comes, and silence, an error or the end of the stream as well,
-//! it leaves to the task, untouched: so everything a server can send has one place where it is handled, on the threads of the library.
+//! A waiter takes one thing, the answer that it waits for. Whatever else comes, and silence, an
+//! error or the end of the stream as well, it leaves to the task, untouched: so everything a server
+//! can send has one place where it is handled, on the threads of the library.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,16 +21,18 @@ use crate::transport::{
     Ahead, AnswerReader, Borrower, EventLoop, FrameReader, Inbound, LentOutput, UndeliveredAnswer,
 };
 
-/// How long a waiter reads for one answer before it leaves that to the task. Until then it does not see that its call is cancelled, or
-/// cut off, which SPEC 5.6 gives 10 ms. A timer that is due before the system's next tick, of 4 ms mostly, costs it more to set.
+/// How long a waiter reads for one answer before it leaves that to the task. Until then it does not
+/// see that its call is cancelled, or cut off, which SPEC 5.6 gives 10 ms. A timer that is due
+/// before the system's next tick, of 4 ms mostly, costs it more to set.
 const WAIT_MAX: Duration = Duration::from_millis(8);
 
 /// Who reads.
 #[derive(Debug)]
 pub(super) struct Output {
     role: Mutex<ReaderRole<OutputStream>>,
-    /// Whether a recall would change anything, for those who ask that at each call. Who is in the table before it looks here is seen
-    /// by whoever sets this before it looks into the table: the lock of the table orders them.
+    /// Whether a recall would change anything, for those who ask that at each call. Who is in the
+    /// table before it looks here is seen by whoever sets this before it looks into the table: the
+    /// lock of the table orders them.
     is_in_use: AtomicBool,
     look: Duration,
     /// Wakes the task: the stream is there for it.
@@ -71,7 +75,8 @@ impl Output {
         }
     }
 
-    /// Reads the answer to a request on this thread, if the stream is offered, until the deadline of the request at most, and tells it.
+    /// Reads the answer to a request on this thread, if the stream is offered, until the deadline
+    /// of the request at most, and tells it.
     pub(super) fn read_here(&self, request: u64, inbound: &dyn Inbound) {
         let (now, is_alone) = (Instant::now(), inbound.awaited() <= 1);
         let Some(stream) = self.step(|role| role.borrow(now, is_alone)) else { return };
@@ -83,7 +88,8 @@ impl Output {
         answer.into_iter().for_each(UndeliveredAnswer::tell);
     }
 
-    /// Lets an event loop read the answer to a request of its own, if the stream is offered and nothing else is in flight.
+    /// Lets an event loop read the answer to a request of its own, if the stream is offered and
+    /// nothing else is in flight.
     pub(super) fn lend_to(
         &self,
         event_loop: &EventLoop,
@@ -113,7 +119,8 @@ impl Output {
         }
     }
 
-    /// Reads what there is, once, for the loop that the stream is lent to. Whether it is to go on polling until its next call.
+    /// Reads what there is, once, for the loop that the stream is lent to. Whether it is to go on
+    /// polling until its next call.
     pub(super) fn read_ready(&self, request: u64, inbound: &dyn Inbound) -> bool {
         let Some(stream) = self.step(ReaderRole::borrow_ready) else { return false };
         let borrowed = Borrowed { output: self, stream: Some(stream) };
@@ -211,7 +218,8 @@ struct Borrowed<'a> {
 }
 
 impl Borrowed<'_> {
-    /// Reads until the answer has come, and lays the stream down: for others only if nothing else came.
+    /// Reads until the answer has come, and lays the stream down: for others only if nothing else
+    /// came.
     fn read(
         mut self,
         request: u64,
@@ -219,7 +227,8 @@ impl Borrowed<'_> {
         mut now: Instant,
         until: Instant,
     ) -> Option<UndeliveredAnswer> {
-        // However slowly an answer drips, however long it is, and however many signals the thread has.
+        // However slowly an answer drips, however long it is, and however many signals the thread
+        // has.
         while now <= until {
             let OutputStream { pipe, frames, .. } = self.stream.as_mut()?;
             match pipe.read_within(until.saturating_duration_since(now), frames.room()) {
@@ -240,8 +249,8 @@ impl Borrowed<'_> {
         None
     }
 
-    /// Reads what is there now. Lays the stream down for others only if that was the answer, or a part of it. The second value says
-    /// which it was.
+    /// Reads what is there now. Lays the stream down for others only if that was the answer, or a
+    /// part of it. The second value says which it was.
     fn read_once(
         mut self,
         request: u64,
@@ -267,7 +276,8 @@ impl Borrowed<'_> {
         }
     }
 
-    /// Goes beyond the answer that was taken; whether the stream is for others then, and not for the task.
+    /// Goes beyond the answer that was taken; whether the stream is for others then, and not for
+    /// the task.
     fn pass_answer(mut self, inbound: &dyn Inbound) -> bool {
         let Some(OutputStream { frames, .. }) = self.stream.as_mut() else { return false };
         frames.next_line();
@@ -278,12 +288,14 @@ impl Borrowed<'_> {
         is_all
     }
 
-    /// Leaves it for the loop that goes on to wait for this request, or to the task, when somebody else needs that.
+    /// Leaves it for the loop that goes on to wait for this request, or to the task, when somebody
+    /// else needs that.
     fn rest_for(mut self, request: u64, inbound: &dyn Inbound) {
         let Some(stream) = self.stream.take() else { return };
         let tell = self.output.step(|role| role.rest(stream));
         self.output.tell(tell);
-        // In this order: what is in flight is then seen to be its own, or has recalled the stream by itself.
+        // In this order: what is in flight is then seen to be its own, or has recalled the stream
+        // by itself.
         let (awaited, is_its) = (inbound.awaited(), inbound.deadline(request).is_some());
         if awaited > usize::from(is_its) {
             self.output.recall();

@@ -11,7 +11,8 @@ use crate::platform::{Launched, Process, TreeSignal};
 use crate::transport::child::Child;
 use crate::transport::{FrameWriter, Graces};
 
-/// How long killed processes may take to vanish; a kernel that does not end them within it never will.
+/// How long killed processes may take to vanish; a kernel that does not end them within it never
+/// will.
 const DEATH_WAIT: Duration = Duration::from_secs(2);
 
 /// How soon a tree that is not gone is killed again.
@@ -62,7 +63,8 @@ async fn wait_gone(process: &Process, grace: Duration, killed: &mut watch::Recei
     }
 }
 
-/// Ends a program that is being started and has no connection yet, and waits until nothing of it is left.
+/// Ends a program that is being started and has no connection yet, and waits until nothing of it is
+/// left.
 pub(crate) async fn abandon(server: &str, started: impl Future<Output = Result<Launched>>) {
     // What does not come up in this time is ended when the attempt is dropped.
     if let Ok(Ok(launched)) = tokio::time::timeout(DEATH_WAIT, started).await {

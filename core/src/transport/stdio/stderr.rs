@@ -1,4 +1,5 @@
-//! What a server writes to stderr: always drained, redacted and escaped line by line, kept in a bounded ring (SPEC 4.7).
+//! What a server writes to stderr: always drained, redacted and escaped line by line, kept in a
+//! bounded ring (SPEC 4.7).
 
 use crate::base::escape::escape_line;
 use crate::net::redact::Redactor;

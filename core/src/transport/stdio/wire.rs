@@ -172,14 +172,15 @@ async fn read_frames(wire: Arc<StdioWire>, stdout: ReadPipe, inbound: Arc<dyn In
 /// Writes what callers had to queue, until the pipe is closed. The body of one task.
 async fn write_frames(wire: Arc<StdioWire>, inbound: Arc<dyn Inbound>) {
     if wire.writer.drain().await.is_err() {
-        // Mostly the process has ended, and answers may still be in the pipe; a server that only closed its input is
-        // lost too.
+        // Mostly the process has ended, and answers may still be in the pipe; a server that only
+        // closed its input is lost too.
         tokio::time::sleep(LAST_ANSWERS_WAIT).await;
         inbound.lost(DisconnectCause::InputClosed).await;
     }
 }
 
-/// Reads stderr to its end, or until nothing of the tree is left: a process that escaped may hold it open.
+/// Reads stderr to its end, or until nothing of the tree is left: a process that escaped may hold
+/// it open.
 async fn read_stderr(wire: Arc<StdioWire>, pipe: ReadPipe, inbound: Arc<dyn Inbound>) {
     let mut ended = wire.ended.subscribe();
     tokio::select! {
@@ -249,7 +250,8 @@ fn look(
     (!is_empty).then_some(read)
 }
 
-/// What a waiter has read and not taken comes first: its call is answered, whatever becomes of the pipe.
+/// What a waiter has read and not taken comes first: its call is answered, whatever becomes of the
+/// pipe.
 fn take_back(
     wire: &StdioWire,
     lent: OutputStream,
@@ -284,7 +286,8 @@ fn read_rest(
     take_last_line(frames, inbound)
 }
 
-/// Event loops are woken once, when all are taken. Several are a turn, of which the end is the caller's.
+/// Event loops are woken once, when all are taken. Several are a turn, of which the end is the
+/// caller's.
 fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<Option<BatchGuard>> {
     let _wakes = Batch::of_those_behind();
     let Some(line) = frames.next_line() else { return Ok(None) };

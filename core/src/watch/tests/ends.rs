@@ -91,7 +91,8 @@ fn a_callback_that_panics_is_not_the_last() {
     }
 }
 
-/// SPEC 13.5: files that are written while they are declared and undeclared from several threads do no harm.
+/// SPEC 13.5: files that are written while they are declared and undeclared from several threads do
+/// no harm.
 #[test]
 fn files_may_be_declared_by_several_threads() {
     let watched = Watched::new(Place::new(), &["s.json"]);
@@ -112,7 +113,8 @@ fn files_may_be_declared_by_several_threads() {
     watched.hears("s.json", Some("new"));
 }
 
-/// I-25, SPEC 13.5: neither a thread nor a descriptor, with what inotify has behind it, is left of any of them.
+/// I-25, SPEC 13.5: neither a thread nor a descriptor, with what inotify has behind it, is left of
+/// any of them.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_hundred_watchers_leave_nothing() {

@@ -31,7 +31,8 @@ fn a_file_that_is_appended_to_is_told_while_it_is_open() {
     watched.hears_nothing_else();
 }
 
-/// SPEC 13.5: vim renames the file away, writes another of its name, and removes the first; again and again.
+/// SPEC 13.5: vim renames the file away, writes another of its name, and removes the first; again
+/// and again.
 #[test]
 fn a_file_that_vim_saves_is_told() {
     let watched = one_file();
@@ -44,7 +45,8 @@ fn a_file_that_vim_saves_is_told() {
     }
 }
 
-/// SPEC 13.5: VS Code, and whoever writes atomically, renames a new file over the old one; again and again.
+/// SPEC 13.5: VS Code, and whoever writes atomically, renames a new file over the old one; again
+/// and again.
 #[test]
 fn a_file_that_is_replaced_by_a_rename_is_told() {
     let watched = one_file();
@@ -159,7 +161,8 @@ fn a_file_that_is_written_without_end_is_told() {
     assert!(told.contains(&watched.place.at("s.json")));
 }
 
-/// SPEC 13.5: a change that follows the declaration at once is never lost, whatever was just made or removed.
+/// SPEC 13.5: a change that follows the declaration at once is never lost, whatever was just made
+/// or removed.
 #[test]
 fn a_change_right_after_the_declaration_is_told() {
     let watched = Watched::new(Place::new(), &[]);
@@ -195,7 +198,8 @@ fn events_that_were_lost_count_as_a_change_of_everything() {
     watched.hears("s.json", Some("new"));
 }
 
-/// SPEC 13.5: what was told is what was looked at: it is not told once more when something else has the watches looked over.
+/// SPEC 13.5: what was told is what was looked at: it is not told once more when something else has
+/// the watches looked over.
 #[test]
 fn what_was_told_is_not_told_again() {
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! Folders on the way to a file: those that are not there yet, that go, and that are others than before.
+//! Folders on the way to a file: those that are not there yet, that go, and that are others than
+//! before.
 
 use super::*;
 
@@ -30,7 +31,8 @@ fn folders_that_appear_and_go_at_once_are_followed() {
     }
 }
 
-/// SPEC 13.5: folders appear while the watches are made, each between the look at it and the watch of the one above it.
+/// SPEC 13.5: folders appear while the watches are made, each between the look at it and the watch
+/// of the one above it.
 #[test]
 fn folders_that_appear_while_a_file_is_declared_are_not_missed() {
     let watched = Watched::new(Place::new(), &[]);
@@ -116,7 +118,8 @@ fn a_folder_that_was_renamed_away_is_not_followed() {
     watched.hears_nothing_else();
 }
 
-/// SPEC 13.5: another folder of the same name, by renames: the files of the new one count, those of the old one do not.
+/// SPEC 13.5: another folder of the same name, by renames: the files of the new one count, those of
+/// the old one do not.
 #[test]
 fn a_folder_that_is_replaced_by_another_is_followed() {
     let place = Place::new();
@@ -136,7 +139,8 @@ fn a_folder_that_is_replaced_by_another_is_followed() {
     watched.hears("a/s.json", Some("new"));
 }
 
-/// SPEC 13.5: a folder that is removed and made again at once has the same name, and often the same number.
+/// SPEC 13.5: a folder that is removed and made again at once has the same name, and often the same
+/// number.
 #[test]
 fn a_folder_that_is_made_again_is_followed() {
     let place = Place::new();

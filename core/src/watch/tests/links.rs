@@ -26,7 +26,8 @@ fn a_file_that_is_a_link_is_followed() {
     watched.hears("s.json", Some("two, new"));
 }
 
-/// SPEC 13.5: the layout of a mounted ConfigMap. The file is a link through `..data`, which is a link that is swapped.
+/// SPEC 13.5: the layout of a mounted ConfigMap. The file is a link through `..data`, which is a
+/// link that is swapped.
 #[test]
 fn the_swap_of_a_mounted_config_is_followed() {
     let place = Place::new();

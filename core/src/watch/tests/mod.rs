@@ -89,7 +89,8 @@ impl Watched {
         self.watcher.set_files(files.map(|file| self.place.at(&file)).collect());
     }
 
-    /// Waits for a callback that names this file, after which it reads so; `None` when it is not to be there.
+    /// Waits for a callback that names this file, after which it reads so; `None` when it is not to
+    /// be there.
     #[track_caller]
     fn hears(&self, file: &str, text: Option<&str>) {
         let path = self.place.at(file);
@@ -101,7 +102,8 @@ impl Watched {
         }
     }
 
-    /// What came until now told nothing, apart from what was heard already: what is told next is another change alone.
+    /// What came until now told nothing, apart from what was heard already: what is told next is
+    /// another change alone.
     #[track_caller]
     fn hears_nothing_else(&self) {
         let signal = self.signal();
@@ -122,7 +124,8 @@ impl Watched {
         while !self.told.recv_timeout(HANG).expect("it was never told").contains(&signal) {}
     }
 
-    /// Writes another of the signals. What is heard comes in order, so that what came before it is told not later.
+    /// Writes another of the signals. What is heard comes in order, so that what came before it is
+    /// told not later.
     fn signal(&self) -> PathBuf {
         let number = self.signals.replace(self.signals.get() + 1);
         let signal = signals().nth(number).expect("a test uses fewer");

@@ -43,7 +43,8 @@ fn folders_above_the_bound_are_polled() {
     assert_eq!(watched.watcher.polled(), []);
 }
 
-/// SPEC 13.5: a folder that can be passed and not read is polled; what is below it is watched. Whoever may read everything watches it.
+/// SPEC 13.5: a folder that can be passed and not read is polled; what is below it is watched.
+/// Whoever may read everything watches it.
 #[test]
 #[cfg(unix)]
 fn a_folder_that_cannot_be_read_is_polled() {
@@ -67,7 +68,8 @@ fn a_folder_that_cannot_be_read_is_polled() {
     until(|| watched.watcher.polled().is_empty());
 }
 
-/// SPEC 13.5: when the system's watches end by themselves, everything may have changed; it is polled, and watched anew.
+/// SPEC 13.5: when the system's watches end by themselves, everything may have changed; it is
+/// polled, and watched anew.
 #[test]
 fn watches_that_end_are_made_anew() {
     let place = Place::new();

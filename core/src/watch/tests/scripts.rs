@@ -1,4 +1,5 @@
-//! Random edits: whatever is done to a tree of folders and links, whoever reads in the callbacks knows the last state of every file.
+//! Random edits: whatever is done to a tree of folders and links, whoever reads in the callbacks
+//! knows the last state of every file.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -101,7 +102,8 @@ fn run(seed: u64) {
     }
 }
 
-/// SPEC 13.5: after the last edit of a script a callback comes after which reading shows the final state of each file.
+/// SPEC 13.5: after the last edit of a script a callback comes after which reading shows the final
+/// state of each file.
 #[test]
 fn the_last_edit_of_every_script_is_told() {
     (1..=200).for_each(run);

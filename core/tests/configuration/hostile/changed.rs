@@ -13,7 +13,8 @@ use trunkline::{
 use super::LetIn;
 use super::traced::{self, Folders};
 
-/// A pool whose decisions are kept in a file, and configurations that it may run once they are approved.
+/// A pool whose decisions are kept in a file, and configurations that it may run once they are
+/// approved.
 pub struct Changing {
     rig: Rig,
     /// It wants nothing by itself, so that each of its acquires is one start or one dial.
@@ -59,7 +60,8 @@ impl Changing {
         Changing { rig, asking, project: "project".parse().unwrap(), bases }
     }
 
-    /// Approves each, changes one field after the other, and goes back to what was approved after each; how many changes were shown to it.
+    /// Approves each, changes one field after the other, and goes back to what was approved after
+    /// each; how many changes were shown to it.
     pub async fn face(&self, let_in: &mut LetIn) -> u64 {
         let mut faced = 0;
         for (what, base) in &self.bases {

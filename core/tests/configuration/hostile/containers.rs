@@ -67,7 +67,8 @@ fn rename(entry: &mut Value, names: &[(&str, &str)]) {
     }
 }
 
-/// The members of a table of TOML, whose texts, lists and inline tables are written nearly as those of JSON.
+/// The members of a table of TOML, whose texts, lists and inline tables are written nearly as those
+/// of JSON.
 fn members(entry: &Value) -> String {
     let members = entry.as_object().unwrap().iter();
     members

@@ -270,7 +270,8 @@ pub fn hostile(number: usize, seed: u64, aim: &Aim) -> Hostile {
     Hostile { text, server, argv, container, is_well_formed }
 }
 
-/// Makes something of it longer than anything may be; the name of its server, where that is what is long.
+/// Makes something of it longer than anything may be; the name of its server, where that is what is
+/// long.
 fn lengthened(value: &mut Value, dice: &mut Dice) -> Option<String> {
     let piece = dice.pick(&["a", "\u{202e}", " ", "\n"]);
     let long = piece.repeat(LONG / piece.len());

@@ -1,4 +1,5 @@
-//! What hostile settings start, dial and write while nobody let them: nothing (SPEC 11.1, 12.5, S-01, S-02).
+//! What hostile settings start, dial and write while nobody let them: nothing (SPEC 11.1, 12.5,
+//! S-01, S-02).
 #![cfg(target_os = "linux")]
 
 mod changed;
@@ -37,8 +38,8 @@ fn seed() -> u64 {
 /// The number of a file that is valid, and stays.
 const VALID: usize = usize::MAX;
 
-/// A pool in which nothing of a file may run, why, and a session that wants everything; where it may, one that wants nothing by itself,
-/// so that each of its acquires is one start or one dial.
+/// A pool in which nothing of a file may run, why, and a session that wants everything; where it
+/// may, one that wants nothing by itself, so that each of its acquires is one start or one dial.
 struct Place {
     rig: Rig,
     session: Session,
@@ -106,7 +107,8 @@ impl Place {
         if matches!(self.state, State::Excluded | State::Open) { "user" } else { "project" }
     }
 
-    /// Makes a hostile file the source, by a text or on the disk; the source, and what became of it.
+    /// Makes a hostile file the source, by a text or on the disk; the source, and what became of
+    /// it.
     async fn put(&self, number: usize, hostile: &Hostile) -> (SourceName, Result<Value, Error>) {
         let pool = &self.rig.pool;
         if generate::is_on_disk(number) {
@@ -126,7 +128,8 @@ impl Place {
         self.rig.pool.approvals().await.unwrap()["requests"].as_array().unwrap().clone()
     }
 
-    /// Puts one in, looks at what a person is shown, and asks for it in every way; how many requests there were.
+    /// Puts one in, looks at what a person is shown, and asks for it in every way; how many
+    /// requests there were.
     async fn face(&self, number: usize, hostile: &Hostile) -> usize {
         let (source, report) = self.put(number, hostile).await;
         let requests = self.requests().await;
@@ -176,8 +179,8 @@ impl Place {
     }
 }
 
-/// SPEC 12.5, 18.9: what a person is shown is what would run, byte by byte, and nothing of it reaches their terminal. A program below the
-/// home folder is shown with that folder.
+/// SPEC 12.5, 18.9: what a person is shown is what would run, byte by byte, and nothing of it
+/// reaches their terminal. A program below the home folder is shown with that folder.
 fn is_exact(number: usize, request: &Value, hostile: &Hostile) {
     if let (Some(argv), true) = (&hostile.argv, request["exact"]["argv"].is_array()) {
         let mut argv = argv.clone();
@@ -191,9 +194,10 @@ fn is_exact(number: usize, request: &Value, hostile: &Hostile) {
     assert!(!request.to_string().contains("canary"), "{number}: a value is shown");
 }
 
-/// SPEC 11.1, 11.4, 11.6, 12.3, S-01, S-02, S-04: while they are pending, rejected, untrusted or excluded, and after one field of what was approved
-/// is another, the trace of every system call of the process has no start of theirs, no connection to them and no write; that of the same
-/// servers once somebody lets them in it has.
+/// SPEC 11.1, 11.4, 11.6, 12.3, S-01, S-02, S-04: while they are pending, rejected, untrusted or
+/// excluded, and after one field of what was approved is another, the trace of every system call of
+/// the process has no start of theirs, no connection to them and no write; that of the same servers
+/// once somebody lets them in it has.
 #[test]
 fn what_nobody_let_in_starts_and_dials_nothing() {
     let test = rig::this_test!();

@@ -1,4 +1,5 @@
-//! A run of a test under a trace of its system calls, and what the trace has of starts, dials and writes.
+//! A run of a test under a trace of its system calls, and what the trace has of starts, dials and
+//! writes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,12 +7,14 @@ use std::process::Command;
 use rig::{Rig, apart, testserver};
 use serde_json::{Value, json};
 
-/// Where nobody listens: what the pool of the host itself dials, what servers dial that somebody let in, and what nobody may dial.
+/// Where nobody listens: what the pool of the host itself dials, what servers dial that somebody
+/// let in, and what nobody may dial.
 pub const OWN: u16 = 1;
 pub const LET_IN: u16 = 2;
 pub const SHUT: u16 = 9;
 
-/// The folder of the programs that somebody lets in, of those that nobody does, and of the temporary files.
+/// The folder of the programs that somebody lets in, of those that nobody does, and of the
+/// temporary files.
 pub struct Folders {
     pub let_in: PathBuf,
     pub shut: PathBuf,
@@ -22,7 +25,8 @@ pub struct Folders {
 const BEGIN: &str = "/nowhere/the-host-is-ready";
 const END: &str = "/nowhere/the-host-is-done";
 
-/// The calls by which a process is started, somebody is dialled or told something, and a file is made, changed or taken away.
+/// The calls by which a process is started, somebody is dialled or told something, and a file is
+/// made, changed or taken away.
 const CALLS: &str = "trace=execve,execveat,connect,sendto,sendmsg,sendmmsg,?open,openat,?openat2,?creat,?mkdir,mkdirat,?mknod,mknodat,\
     ?rename,?renameat,?renameat2,?link,linkat,?symlink,symlinkat,?unlink,unlinkat,?rmdir,truncate,?chmod,fchmodat,?fchmodat2,?chown,\
     ?lchown,fchownat";

@@ -1,6 +1,7 @@
 //! Texts that two readers could understand differently: one verdict in every language (S-15).
 //!
-//! `UPDATE_CASES=1 cargo test -p trunkline --test configuration ambiguous` writes the behaviour case anew.
+//! `UPDATE_CASES=1 cargo test -p trunkline --test configuration ambiguous` writes the behaviour
+//! case anew.
 
 use super::*;
 
@@ -30,7 +31,8 @@ const MEMBERS: [&[(&str, &str)]; 2] = [
     &[("url", r#""http://h.test/""#), ("headers", r#"{"A":"1"}"#), ("type", r#""http""#)],
 ];
 
-/// What stands in a string and is no character, or one to JSON5 alone: a backslash that was not doubled is more likely.
+/// What stands in a string and is no character, or one to JSON5 alone: a backslash that was not
+/// doubled is more likely.
 const NO_STRINGS: [&str; 7] =
     [r"\ud800", r"\udc00", r"\udc00\ud800", r"\ud83dx", r"\u12", r"\x41", r"\U0041"];
 
@@ -202,7 +204,8 @@ fn step(pool: &Pool, text: &str) -> (Verdict, Value) {
     (verdict, step)
 }
 
-/// S-15, SPEC 10.7: each of these texts has its verdict, at its place, and the behaviour case made of them has the same in each language.
+/// S-15, SPEC 10.7: each of these texts has its verdict, at its place, and the behaviour case made
+/// of them has the same in each language.
 #[test]
 fn a_text_with_two_meanings_has_one_verdict() {
     let texts = [members(), values(), wholes()].concat();

@@ -14,7 +14,8 @@ async fn hash(rig: &Rig, server: &str) -> String {
     request(rig, server).await["hash"].as_str().unwrap().to_owned()
 }
 
-/// SPEC 11.3, 12.3, 12.7: what a project gives starts in the sessions that want it once it is approved, and not before.
+/// SPEC 11.3, 12.3, 12.7: what a project gives starts in the sessions that want it once it is
+/// approved, and not before.
 #[test]
 fn a_project_server_starts_when_it_is_approved_and_not_before() {
     let rig = trusted();
@@ -83,7 +84,8 @@ fn an_approval_of_another_configuration_is_stale() {
     });
 }
 
-/// SPEC 11.4: losing trust disconnects what needed it, and it waits for nothing but trust to come back.
+/// SPEC 11.4: losing trust disconnects what needed it, and it waits for nothing but trust to come
+/// back.
 #[test]
 fn losing_trust_disconnects_what_needed_it() {
     let rig = trusted();
@@ -178,7 +180,8 @@ fn a_project_grants_itself_nothing() {
     });
 }
 
-/// SPEC 11.6: whoever waits for a server that may not run is told why, and may do without it all the same.
+/// SPEC 11.6: whoever waits for a server that may not run is told why, and may do without it all
+/// the same.
 #[test]
 fn a_server_that_waits_for_approval_is_no_unknown_one() {
     let rig = trusted();
@@ -199,7 +202,8 @@ fn a_server_that_waits_for_approval_is_no_unknown_one() {
     });
 }
 
-/// SPEC 11.4, 11.7, S-03: a mark of trust in settings is recorded and grants nothing, with trust in the workspace or without.
+/// SPEC 11.4, 11.7, S-03: a mark of trust in settings is recorded and grants nothing, with trust in
+/// the workspace or without.
 #[test]
 fn a_mark_of_trust_in_settings_grants_nothing() {
     let rig = rig(json!({ "untrusted_sources": ["user"] }));
@@ -218,7 +222,8 @@ fn a_mark_of_trust_in_settings_grants_nothing() {
     });
 }
 
-/// SPEC 11.4: words about trust count in the order in which they were given, whichever is carried out first.
+/// SPEC 11.4: words about trust count in the order in which they were given, whichever is carried
+/// out first.
 #[test]
 fn the_last_word_about_trust_holds() {
     let rig = rig(json!({ "untrusted_sources": ["launch", "session", "runtime"] }));
@@ -239,7 +244,8 @@ fn the_last_word_about_trust_holds() {
     });
 }
 
-/// SPEC 9.4, 12.1: what was decided of a server is told also while something else keeps it out, and of no other configuration.
+/// SPEC 9.4, 12.1: what was decided of a server is told also while something else keeps it out, and
+/// of no other configuration.
 #[test]
 fn what_was_decided_is_told_of_a_server_that_is_switched_off() {
     let rig = trusted();

@@ -1,5 +1,5 @@
-//! Who admits a connection: equal configurations by another word are other connections, and what is kept of an older one goes by its own
-//! decision (SPEC 2.1, 11.5, 12.3, 13.1).
+//! Who admits a connection: equal configurations by another word are other connections, and what is
+//! kept of an older one goes by its own decision (SPEC 2.1, 11.5, 12.3, 13.1).
 
 use super::decisions::{approve, two_hosts};
 use super::*;
@@ -25,7 +25,8 @@ async fn pid(lease: &Lease) -> String {
     rig::text(lease, "pid", json!({})).await
 }
 
-/// SPEC 12.3, 11.5: what runs by an approval ends with it, whoever began an equal server before and has left.
+/// SPEC 12.3, 11.5: what runs by an approval ends with it, whoever began an equal server before and
+/// has left.
 #[test]
 fn what_needs_approval_does_not_live_on_by_the_word_of_a_host_that_has_left() {
     let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));
@@ -63,7 +64,8 @@ fn what_needs_trust_does_not_live_on_by_the_word_of_the_host() {
     });
 }
 
-/// SPEC 12.1, 11.5: what a session claims beside an approved server neither disturbs that nor takes it along.
+/// SPEC 12.1, 11.5: what a session claims beside an approved server neither disturbs that nor takes
+/// it along.
 #[test]
 fn a_claim_leaves_an_equal_approved_server_alone() {
     let rig = trusted();
@@ -86,7 +88,8 @@ fn a_claim_leaves_an_equal_approved_server_alone() {
     });
 }
 
-/// SPEC 2.1, 12.1: those who run by one approval share one process, wherever their configuration comes from.
+/// SPEC 2.1, 12.1: those who run by one approval share one process, wherever their configuration
+/// comes from.
 #[test]
 fn what_one_decision_admits_is_one_connection() {
     let rig = trusted();
@@ -116,7 +119,8 @@ fn what_one_decision_admits_is_one_connection() {
     });
 }
 
-/// SPEC 13.1, 12.3: an older configuration that a session keeps goes on by its own approval while a newer one waits, and ends with it.
+/// SPEC 13.1, 12.3: an older configuration that a session keeps goes on by its own approval while a
+/// newer one waits, and ends with it.
 #[test]
 fn what_a_session_keeps_goes_by_the_decision_about_it() {
     let rig = trusted();
@@ -182,7 +186,8 @@ fn what_no_source_has_any_more_is_rejected_by_another_host() {
     });
 }
 
-/// S-08, SPEC 10.5: what no source has any more, or a session brought, waits while its command leads to another file, and no longer.
+/// S-08, SPEC 10.5: what no source has any more, or a session brought, waits while its command
+/// leads to another file, and no longer.
 #[test]
 fn what_only_sessions_have_waits_while_its_command_leads_elsewhere() {
     let rig = trusted();
@@ -222,7 +227,8 @@ fn what_only_sessions_have_waits_while_its_command_leads_elsewhere() {
     });
 }
 
-/// SPEC 12.7, S-08: what a session brought is approved as what its command leads to now, and runs then without being brought again.
+/// SPEC 12.7, S-08: what a session brought is approved as what its command leads to now, and runs
+/// then without being brought again.
 #[test]
 fn what_a_session_brought_runs_by_the_approval_of_what_it_leads_to_now() {
     let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));
@@ -254,7 +260,8 @@ fn what_a_session_brought_runs_by_the_approval_of_what_it_leads_to_now() {
     });
 }
 
-/// SPEC 12.5: what several sessions brought and is one decision is asked about once, also where it came to be one.
+/// SPEC 12.5: what several sessions brought and is one decision is asked about once, also where it
+/// came to be one.
 #[test]
 fn one_decision_about_what_sessions_brought_is_asked_for_once() {
     let rig = trusted();

@@ -1,4 +1,5 @@
-//! What is decided elsewhere or meanwhile: other hosts, other programs, lists of files, changes at once (SPEC 10.5, 11.1, 11.5, 12.6, 13.2).
+//! What is decided elsewhere or meanwhile: other hosts, other programs, lists of files, changes at
+//! once (SPEC 10.5, 11.1, 11.5, 12.6, 13.2).
 
 use std::io::Read;
 use std::os::unix::fs::symlink;
@@ -17,7 +18,8 @@ async fn hash_of(pool: &Pool, server: &str) -> String {
     request["hash"].as_str().unwrap().to_owned()
 }
 
-/// Waits until what so many servers listed is kept with their approvals: nobody writes the file any more then.
+/// Waits until what so many servers listed is kept with their approvals: nobody writes the file any
+/// more then.
 fn until_kept(file: &std::path::Path, servers: usize) {
     until(|| std::fs::read_to_string(file).unwrap().matches("\"tools\"").count() == servers);
 }
@@ -62,7 +64,8 @@ fn a_rejection_by_another_host_stops_the_next_start() {
     });
 }
 
-/// SPEC 10.5, 12.2, S-05, S-08: a command that leads to another file than the one that was approved waits for approval again.
+/// SPEC 10.5, 12.2, S-05, S-08: a command that leads to another file than the one that was approved
+/// waits for approval again.
 #[test]
 fn a_command_that_leads_to_another_file_is_pending_again() {
     let rig = trusted();
@@ -270,7 +273,8 @@ pub(super) fn two_hosts() -> (Folder, Rig, Rig) {
     (store, one, other)
 }
 
-/// SPEC 12.6: whatever another host decided is followed, also when it was read for the sake of another server.
+/// SPEC 12.6: whatever another host decided is followed, also when it was read for the sake of
+/// another server.
 #[test]
 fn every_decision_of_another_host_that_was_read_is_followed() {
     let (_store, one, other) = two_hosts();
@@ -292,7 +296,8 @@ fn every_decision_of_another_host_that_was_read_is_followed() {
     });
 }
 
-/// SPEC 12.6: what another host decided is followed also when it was read for a decision that cannot be kept.
+/// SPEC 12.6: what another host decided is followed also when it was read for a decision that
+/// cannot be kept.
 #[test]
 fn a_decision_that_cannot_be_kept_follows_those_that_it_read() {
     let (store, one, other) = two_hosts();
@@ -318,7 +323,8 @@ fn a_decision_that_cannot_be_kept_follows_those_that_it_read() {
     });
 }
 
-/// SPEC 12.6: while decisions cannot be read nothing begins, and what runs goes on; it comes back by itself.
+/// SPEC 12.6: while decisions cannot be read nothing begins, and what runs goes on; it comes back
+/// by itself.
 #[test]
 fn decisions_that_cannot_be_read_for_a_while_end_nothing() {
     let (store, one, other) = two_hosts();
@@ -352,8 +358,8 @@ fn decisions_that_cannot_be_read_for_a_while_end_nothing() {
     });
 }
 
-/// SPEC 12.6, 8.1: a server that is lost while decisions cannot be read is tried again, and its leases stay; what is asked for meanwhile is
-/// told why it cannot begin.
+/// SPEC 12.6, 8.1: a server that is lost while decisions cannot be read is tried again, and its
+/// leases stay; what is asked for meanwhile is told why it cannot begin.
 #[test]
 fn a_server_that_is_lost_while_decisions_cannot_be_read_comes_back() {
     let store = Folder::new();
@@ -383,7 +389,8 @@ fn a_server_that_is_lost_while_decisions_cannot_be_read_comes_back() {
     });
 }
 
-/// SPEC 12.7: a decision is in force when its verb returns, whatever is decided elsewhere at that moment.
+/// SPEC 12.7: a decision is in force when its verb returns, whatever is decided elsewhere at that
+/// moment.
 #[test]
 fn a_decision_is_in_force_when_its_verb_returns() {
     let rig = trusted();
@@ -419,7 +426,8 @@ fn a_decision_is_in_force_when_its_verb_returns() {
     });
 }
 
-/// SPEC 11.6, 12.5: of a server that the lists keep out nobody is asked, and that is the reason that is told.
+/// SPEC 11.6, 12.5: of a server that the lists keep out nobody is asked, and that is the reason
+/// that is told.
 #[test]
 fn nobody_is_asked_about_a_server_that_is_excluded() {
     let rig = trusted();
@@ -443,7 +451,8 @@ fn nobody_is_asked_about_a_server_that_is_excluded() {
     });
 }
 
-/// SPEC 13.6: a verb that waited for the disk tells what came of it, also when another took it up meanwhile.
+/// SPEC 13.6: a verb that waited for the disk tells what came of it, also when another took it up
+/// meanwhile.
 #[test]
 fn a_verb_tells_what_another_took_up_meanwhile() {
     let store = Folder::new();

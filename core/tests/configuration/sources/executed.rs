@@ -1,4 +1,5 @@
-//! What was looked at is what is executed: a program, or the interpreter of a script, that is another right before its start (SPEC 12.12).
+//! What was looked at is what is executed: a program, or the interpreter of a script, that is
+//! another right before its start (SPEC 12.12).
 
 use std::fs::{self, FileTimes, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -265,7 +266,8 @@ fn a_replaced_program_that_was_rejected_stays_rejected_for_the_next_host() {
     });
 }
 
-/// SPEC 12.12, 2.2: of two sessions' own servers of one name each is told what of its own is another.
+/// SPEC 12.12, 2.2: of two sessions' own servers of one name each is told what of its own is
+/// another.
 #[test]
 fn each_session_is_told_of_its_own_program() {
     let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));

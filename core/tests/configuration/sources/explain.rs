@@ -1,4 +1,5 @@
-//! Why a server or a tool is there or not, each reason by its name, from pools with real servers (SPEC 11.6).
+//! Why a server or a tool is there or not, each reason by its name, from pools with real servers
+//! (SPEC 11.6).
 
 use super::*;
 use trunkline::{CallOptions, GateLists, LoadOptions, SessionOptions, WorkspaceTrust};
@@ -32,7 +33,8 @@ async fn refused_call(session: &Session, exposed: &str) -> Value {
     explanation
 }
 
-/// SPEC 11.6: what comes before any start, with the source, the file and the line, or the list that decides.
+/// SPEC 11.6: what comes before any start, with the source, the file and the line, or the list that
+/// decides.
 #[test]
 fn a_server_that_is_kept_out_is_explained() {
     let rig = rig(json!({ "trusted": true, "launch_allowed": ["s*", "removed", "wrong"] }));
@@ -158,7 +160,8 @@ fn what_a_session_does_not_see_is_explained() {
     });
 }
 
-/// SPEC 11.6: a name that a session brought for a source of the workspace is explained by what was decided of it.
+/// SPEC 11.6: a name that a session brought for a source of the workspace is explained by what was
+/// decided of it.
 #[test]
 fn a_server_that_a_session_brought_is_explained() {
     let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));
@@ -192,7 +195,8 @@ fn a_server_that_a_session_brought_is_explained() {
     });
 }
 
-/// SPEC 9.4, 11.6: of a name that two sessions brought, the status and the explanation say where the newest is from that is still there.
+/// SPEC 9.4, 11.6: of a name that two sessions brought, the status and the explanation say where
+/// the newest is from that is still there.
 #[test]
 fn a_name_that_two_sessions_bring_is_that_of_the_newest() {
     use trunkline::Scope::{Project, Workspace};
@@ -225,8 +229,8 @@ fn a_name_that_two_sessions_bring_is_that_of_the_newest() {
     });
 }
 
-/// SPEC 10.7, 11.6, I-27: an entry that becomes wrong leaves what runs; every look says what is wrong with it, and what ends the server then
-/// is told.
+/// SPEC 10.7, 11.6, I-27: an entry that becomes wrong leaves what runs; every look says what is
+/// wrong with it, and what ends the server then is told.
 #[test]
 fn an_entry_that_becomes_wrong_says_so_wherever_one_looks() {
     let rig = trusted();
@@ -270,7 +274,8 @@ fn an_entry_that_becomes_wrong_says_so_wherever_one_looks() {
     });
 }
 
-/// SPEC 11.6: a server that a session brought itself and that failed is one record: `status`, the pool and the session say the same.
+/// SPEC 11.6: a server that a session brought itself and that failed is one record: `status`, the
+/// pool and the session say the same.
 #[test]
 fn a_sessions_own_server_that_failed_is_told_alike() {
     let rig = trusted();

@@ -1,4 +1,5 @@
-//! Sources that are files: where they belong, reading them, reading them again (SPEC 10.1, 10.7, 13.5, 13.7).
+//! Sources that are files: where they belong, reading them, reading them again (SPEC 10.1, 10.7,
+//! 13.5, 13.7).
 
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,8 @@ fn a_file_is_the_source_of_its_place() {
     });
 }
 
-/// SPEC 18.10: a program of another project than the workspace starts in that project, as it does in its product.
+/// SPEC 18.10: a program of another project than the workspace starts in that project, as it does
+/// in its product.
 #[test]
 fn a_program_starts_in_the_project_of_its_file() {
     for (file, cwd, expected) in [
@@ -121,8 +123,8 @@ fn a_file_of_the_workspace_is_not_passed_off_as_the_users() {
     });
 }
 
-/// SPEC 10.1, 11.3: what is not there yet has its place as well, by whatever way: through a link to the workspace, past a folder that is
-/// missing, at the end of a link that leads nowhere yet.
+/// SPEC 10.1, 11.3: what is not there yet has its place as well, by whatever way: through a link to
+/// the workspace, past a folder that is missing, at the end of a link that leads nowhere yet.
 #[test]
 fn a_file_that_is_not_there_yet_is_the_source_of_its_place() {
     let rig = trusted();
@@ -144,8 +146,8 @@ fn a_file_that_is_not_there_yet_is_the_source_of_its_place() {
     });
 }
 
-/// SPEC 11.3, S-03: a file that came to lie inside of the workspace after it was loaded is not the user's any more: what it says is not
-/// taken up, and it keeps what it said outside.
+/// SPEC 11.3, S-03: a file that came to lie inside of the workspace after it was loaded is not the
+/// user's any more: what it says is not taken up, and it keeps what it said outside.
 #[test]
 fn a_file_that_a_link_moved_into_the_workspace_is_not_read_as_the_users() {
     let rig = trusted();
@@ -184,8 +186,8 @@ fn a_file_that_cannot_be_read_is_an_error_of_the_load() {
     });
 }
 
-/// SPEC 18.9: what never ends and what may never come is refused in words, when it is loaded and while it is watched, and costs
-/// nothing that was there.
+/// SPEC 18.9: what never ends and what may never come is refused in words, when it is loaded and
+/// while it is watched, and costs nothing that was there.
 #[test]
 fn a_file_without_an_end_is_refused_and_what_it_said_stays() {
     let rig = trusted();
@@ -212,8 +214,8 @@ fn a_file_without_an_end_is_refused_and_what_it_said_stays() {
     });
 }
 
-/// SPEC 10.7, 13.7, 13.2: a reload takes up what files say now; one that broke keeps its last good state, says where, and says when that is
-/// over.
+/// SPEC 10.7, 13.7, 13.2: a reload takes up what files say now; one that broke keeps its last good
+/// state, says where, and says when that is over.
 #[test]
 fn a_reload_takes_up_what_changed_and_keeps_what_broke() {
     let rig = trusted();
@@ -279,7 +281,8 @@ fn a_reload_reconnects_the_servers_that_it_is_told_to() {
     });
 }
 
-/// SPEC 13.6, 13.7: reconnects that a reload was told to make are made at once, and one that fails is in its report.
+/// SPEC 13.6, 13.7: reconnects that a reload was told to make are made at once, and one that fails
+/// is in its report.
 #[test]
 fn a_reload_reports_the_reconnects_that_fail() {
     let rig = trusted();
@@ -306,7 +309,8 @@ fn a_reload_reports_the_reconnects_that_fail() {
     });
 }
 
-/// SPEC 13.5: a file that is loaded again without `watch` is followed no more; the other of its folder is.
+/// SPEC 13.5: a file that is loaded again without `watch` is followed no more; the other of its
+/// folder is.
 #[test]
 fn a_file_that_is_loaded_again_without_watching_is_followed_no_more() {
     let rig = trusted();
@@ -325,7 +329,8 @@ fn a_file_that_is_loaded_again_without_watching_is_followed_no_more() {
     });
 }
 
-/// SPEC 11.4: in a workspace that is not trusted a reload does nothing; what it missed is read when trust comes.
+/// SPEC 11.4: in a workspace that is not trusted a reload does nothing; what it missed is read when
+/// trust comes.
 #[test]
 fn a_reload_without_trust_reads_nothing_of_the_workspace() {
     let rig = rig(json!({}));
@@ -343,8 +348,8 @@ fn a_reload_without_trust_reads_nothing_of_the_workspace() {
     });
 }
 
-/// SPEC 11.4, 13.7: what a file no longer says does not start when trust comes, however briefly, and what it says now is known once all
-/// has settled.
+/// SPEC 11.4, 13.7: what a file no longer says does not start when trust comes, however briefly,
+/// and what it says now is known once all has settled.
 #[test]
 fn trust_starts_nothing_that_the_file_no_longer_says() {
     let rig = trusted();
@@ -366,7 +371,8 @@ fn trust_starts_nothing_that_the_file_no_longer_says() {
     });
 }
 
-/// SPEC 13.5: a watched file is read again when it changes, comes or goes; its meaning counts, not its bytes.
+/// SPEC 13.5: a watched file is read again when it changes, comes or goes; its meaning counts, not
+/// its bytes.
 #[test]
 fn a_watched_file_is_followed() {
     let rig = trusted();

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// SPEC 10.1, 10.2, 13.1: of two sources the higher counts; without it the lower shows again, and nothing else moves.
+/// SPEC 10.1, 10.2, 13.1: of two sources the higher counts; without it the lower shows again, and
+/// nothing else moves.
 #[test]
 fn the_higher_source_counts_until_it_is_removed() {
     let rig = trusted();

@@ -1,4 +1,5 @@
-//! Settings to live connections: sources, trust, approvals and passes, with real servers (SPEC 10 to 13).
+//! Settings to live connections: sources, trust, approvals and passes, with real servers (SPEC 10
+//! to 13).
 
 mod ambiguous;
 mod approvals;
@@ -84,7 +85,8 @@ fn tools(session: &Session) -> usize {
     session.tools().unwrap().len()
 }
 
-/// Events of configuration. What a server's start tells may still be on its way when all has settled.
+/// Events of configuration. What a server's start tells may still be on its way when all has
+/// settled.
 fn news(pool: &Pool) -> trunkline::Subscription {
     use trunkline::EventKind::{ApprovalNeeded, Reconciled, SourceChanged, SourceError, Warning};
     let kinds = [ApprovalNeeded, Reconciled, SourceChanged, SourceError, Warning];

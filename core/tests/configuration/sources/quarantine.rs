@@ -26,7 +26,8 @@ fn held_back(pool: &Pool) -> Vec<String> {
     rows.map(|row| row["tool"].as_str().unwrap().to_owned()).collect()
 }
 
-/// SPEC 7.6, S-41: a definition that changed between two processes is held back; what was accepted then is accepted in the next one.
+/// SPEC 7.6, S-41: a definition that changed between two processes is held back; what was accepted
+/// then is accepted in the next one.
 #[test]
 fn a_change_between_two_processes_is_held_back() {
     let store = Folder::new();
@@ -67,7 +68,8 @@ fn a_change_between_two_processes_is_held_back() {
     });
 }
 
-/// SPEC 7.6: what is accepted and cannot be kept is in force in this pool, which says so; the next one asks again, and keeps it when it can.
+/// SPEC 7.6: what is accepted and cannot be kept is in force in this pool, which says so; the next
+/// one asks again, and keeps it when it can.
 #[test]
 fn what_is_accepted_and_cannot_be_kept_is_told_and_in_force() {
     let store = Folder::new();

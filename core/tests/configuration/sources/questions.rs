@@ -64,7 +64,8 @@ fn an_input_is_asked_once_and_only_after_admission() {
     });
 }
 
-/// SPEC 10.5: what the host does not give is an undefined variable of that server alone; a reload asks again.
+/// SPEC 10.5: what the host does not give is an undefined variable of that server alone; a reload
+/// asks again.
 #[test]
 fn what_is_not_answered_is_an_undefined_variable_of_that_server() {
     let count = Arc::new(AtomicUsize::new(0));
@@ -203,7 +204,8 @@ fn a_configuration_that_an_acquire_brings_cannot_slip_past_approval() {
     });
 }
 
-/// SPEC 11.3: nor by a connection that is there by the host's own word, which is another before and after.
+/// SPEC 11.3: nor by a connection that is there by the host's own word, which is another before and
+/// after.
 #[test]
 fn a_configuration_that_an_acquire_brings_shares_nothing_with_the_hosts_own() {
     let rig = trusted();
@@ -263,7 +265,8 @@ fn an_acquire_waits_for_the_host_for_its_own_time_alone() {
     });
 }
 
-/// SPEC 10.5: what the host gives one source is given to no other, and a refusal is of the one that was refused.
+/// SPEC 10.5: what the host gives one source is given to no other, and a refusal is of the one that
+/// was refused.
 #[test]
 fn a_secret_is_asked_for_each_server_that_takes_it() {
     let (rig, seen) = asked(HandlerKind::Secrets, |params| {
@@ -286,7 +289,8 @@ fn a_secret_is_asked_for_each_server_that_takes_it() {
     });
 }
 
-/// SPEC 10.5: a refused secret is none, whatever the environment has; one that the host does not have is looked for there.
+/// SPEC 10.5: a refused secret is none, whatever the environment has; one that the host does not
+/// have is looked for there.
 #[test]
 fn a_secret_that_is_refused_is_not_taken_from_the_environment() {
     for answer in [None, Some(json!({}))] {
@@ -308,7 +312,8 @@ fn a_secret_that_is_refused_is_not_taken_from_the_environment() {
     }
 }
 
-/// SPEC 1.5, 13.7: a reload asks for a secret again, and another one is another server: the same one keeps its process.
+/// SPEC 1.5, 13.7: a reload asks for a secret again, and another one is another server: the same
+/// one keeps its process.
 #[test]
 fn a_reload_asks_for_secrets_again() {
     let count = AtomicUsize::new(0);
@@ -379,7 +384,8 @@ fn what_nobody_needs_any_more_is_not_asked() {
     }
 }
 
-/// SPEC 10.8: what the hook is shown and hands back is the whole entry, the file of variables included.
+/// SPEC 10.8: what the hook is shown and hands back is the whole entry, the file of variables
+/// included.
 #[test]
 fn the_hook_for_entries_sees_and_keeps_the_file_of_variables() {
     let (rig, seen) = asked(HandlerKind::Entries, |params| {
@@ -402,7 +408,8 @@ fn the_hook_for_entries_sees_and_keeps_the_file_of_variables() {
     });
 }
 
-/// SPEC 13.2: what became of a server that waited for the host is told, also when it is as it was before.
+/// SPEC 13.2: what became of a server that waited for the host is told, also when it is as it was
+/// before.
 #[test]
 fn how_a_wait_for_the_host_ended_is_told() {
     let (rig, seen) = asked(HandlerKind::Secrets, |_| Some(json!({ "value": "sesame" })));

@@ -1,4 +1,5 @@
-//! Why a server that may run is not connected, and a tool is kept back, from pools with real servers (SPEC 11.6, I-27).
+//! Why a server that may run is not connected, and a tool is kept back, from pools with real
+//! servers (SPEC 11.6, I-27).
 
 use std::io::{Read, Write};
 

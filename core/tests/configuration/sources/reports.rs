@@ -1,4 +1,5 @@
-//! What the pool tells of its configuration, in reports and events: all of it, however it came about (SPEC 10.3, 10.7, 13.2, 13.6, 13.7).
+//! What the pool tells of its configuration, in reports and events: all of it, however it came
+//! about (SPEC 10.3, 10.7, 13.2, 13.6, 13.7).
 
 use super::*;
 use trunkline::{
@@ -43,7 +44,8 @@ fn an_entry_that_is_skipped_is_reported() {
     assert_eq!(found(&report), ["skipped  ext extension"]);
 }
 
-/// SPEC 10.3, 11.7, 13.7: a reload reports what files say without effect, by source; subscribers hear of it where that is new.
+/// SPEC 10.3, 11.7, 13.7: a reload reports what files say without effect, by source; subscribers
+/// hear of it where that is new.
 #[test]
 fn a_reload_reports_what_has_no_effect() {
     let rig = trusted();
@@ -75,8 +77,8 @@ fn a_reload_reports_what_has_no_effect() {
     });
 }
 
-/// SPEC 10.3, 11.7, 13.5: what a watched file says without effect is told, also where nothing else of it is another; at another place
-/// it is the same.
+/// SPEC 10.3, 11.7, 13.5: what a watched file says without effect is told, also where nothing else
+/// of it is another; at another place it is the same.
 #[test]
 fn what_a_watched_file_says_without_effect_is_told() {
     let rig = trusted();
@@ -127,7 +129,8 @@ fn what_a_file_says_without_effect_is_told_when_trust_returns() {
     });
 }
 
-/// SPEC 13.6, 13.7: a reconnect that cannot be begun is a row of its own, and takes nothing else from the report.
+/// SPEC 13.6, 13.7: a reconnect that cannot be begun is a row of its own, and takes nothing else
+/// from the report.
 #[test]
 fn a_reload_is_reported_whatever_becomes_of_its_reconnects() {
     let rig = trusted();

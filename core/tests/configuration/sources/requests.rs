@@ -1,4 +1,5 @@
-//! What a person is shown of a server before they decide, and what their decision is about (SPEC 12.2, 12.5).
+//! What a person is shown of a server before they decide, and what their decision is about (SPEC
+//! 12.2, 12.5).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -23,8 +24,8 @@ async fn approve(rig: &Rig) {
     rig.pool.approve("s", request["hash"].as_str().unwrap()).await.unwrap();
 }
 
-/// SPEC 12.2, S-01: what a host is told of an input that the entry takes is a part of what was approved; where it is declared, and
-/// inputs that the entry does not take, are not.
+/// SPEC 12.2, S-01: what a host is told of an input that the entry takes is a part of what was
+/// approved; where it is declared, and inputs that the entry does not take, are not.
 #[test]
 fn an_input_that_is_declared_in_another_way_asks_again() {
     let rig = trusted();
@@ -71,7 +72,8 @@ fn an_input_that_is_declared_in_another_way_asks_again() {
     });
 }
 
-/// SPEC 12.5, S-48: which of the host's secrets and variables it takes, and what is asked for, with the places and no values.
+/// SPEC 12.5, S-48: which of the host's secrets and variables it takes, and what is asked for, with
+/// the places and no values.
 #[test]
 fn a_request_lists_what_it_takes_of_the_host() {
     let rig = trusted();
@@ -103,7 +105,8 @@ fn a_request_lists_what_it_takes_of_the_host() {
     });
 }
 
-/// SPEC 12.2, S-08, S-10: what cannot be shown as it is cannot be approved: two such programs would look the same.
+/// SPEC 12.2, S-08, S-10: what cannot be shown as it is cannot be approved: two such programs would
+/// look the same.
 #[test]
 fn a_program_whose_path_is_no_text_is_refused() {
     let rig = trusted();
@@ -128,7 +131,8 @@ fn a_program_whose_path_is_no_text_is_refused() {
     });
 }
 
-/// S-16: what is in a program or a file of it is not looked at, which the status says of each server that needs approval.
+/// S-16: what is in a program or a file of it is not looked at, which the status says of each
+/// server that needs approval.
 #[test]
 fn the_status_says_that_content_is_not_pinned() {
     let rig = trusted();

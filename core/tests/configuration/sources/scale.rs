@@ -3,8 +3,9 @@
 use super::*;
 use trunkline::EventMask;
 
-/// SPEC 13.1, 13.2: of a thousand servers one changed: only that one is told, and only to that one something happens, in a session that wants all of
-/// them. None has a program, so that each is tried once and has failed; none is tried again by itself, however long this takes.
+/// SPEC 13.1, 13.2: of a thousand servers one changed: only that one is told, and only to that one
+/// something happens, in a session that wants all of them. None has a program, so that each is
+/// tried once and has failed; none is tried again by itself, however long this takes.
 #[test]
 fn of_a_thousand_servers_the_one_that_changed_is_told() {
     let rig = rig(json!({ "trusted": true, "reconnect": { "revive_ms": [] } }));

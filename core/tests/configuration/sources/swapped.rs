@@ -4,8 +4,9 @@ use super::decisions::approve;
 use super::*;
 use trunkline::LoadOptions;
 
-/// SPEC 12.7, S-05: what was read is what is shown, decided about and started, whatever the file says by then; what it says is asked about once
-/// it is read, and the decision about what was there before is stale for it.
+/// SPEC 12.7, S-05: what was read is what is shown, decided about and started, whatever the file
+/// says by then; what it says is asked about once it is read, and the decision about what was there
+/// before is stale for it.
 #[test]
 fn a_file_that_is_written_over_before_the_decision_starts_nothing_else() {
     let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));

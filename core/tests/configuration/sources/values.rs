@@ -50,7 +50,8 @@ async fn value(session: &Session) -> String {
     rig::text(&lease, "env", json!({ "name": "A" })).await
 }
 
-/// SPEC 18.9: the file is read at each connect. What stands in it is another value of the same server.
+/// SPEC 18.9: the file is read at each connect. What stands in it is another value of the same
+/// server.
 #[test]
 fn a_file_is_read_at_each_connect() {
     let rig = trusted();
@@ -71,7 +72,8 @@ fn a_file_is_read_at_each_connect() {
     });
 }
 
-/// SPEC 18.9: what cannot be a value is an error of the server that names field and file; once it can, the server comes.
+/// SPEC 18.9: what cannot be a value is an error of the server that names field and file; once it
+/// can, the server comes.
 #[test]
 fn a_file_that_is_away_is_told_with_its_field() {
     let rig = trusted();
@@ -91,7 +93,8 @@ fn a_file_that_is_away_is_told_with_its_field() {
     });
 }
 
-/// SPEC 18.9, 12.9: a person sees which file goes into which member, and whether it leads out of the workspace; never what it says.
+/// SPEC 18.9, 12.9: a person sees which file goes into which member, and whether it leads out of
+/// the workspace; never what it says.
 #[test]
 fn a_request_shows_the_file_and_whether_it_leads_out() {
     let rig = trusted();
@@ -149,7 +152,8 @@ fn a_file_is_read_only_after_the_approval() {
     });
 }
 
-/// SPEC 18.9, 12.9: a file that led nowhere else when it was approved is not sent once it does, and asks again.
+/// SPEC 18.9, 12.9: a file that led nowhere else when it was approved is not sent once it does, and
+/// asks again.
 #[test]
 fn a_file_that_comes_to_lead_out_is_not_read_and_asks_again() {
     let rig = trusted();

@@ -14,7 +14,8 @@ fn within(timeout: Duration) -> AcquireOptions {
     options
 }
 
-/// SPEC 3.2: what the host is asked on the way is waited for in the time of the acquire, not beside it.
+/// SPEC 3.2: what the host is asked on the way is waited for in the time of the acquire, not beside
+/// it.
 #[test]
 fn an_acquire_has_one_time_for_all_that_it_waits_for() {
     let asked = Arc::new(Notify::new());

@@ -95,7 +95,8 @@ fn rig_with_server(options: Value) -> Rig {
     rig
 }
 
-/// SPEC 15.1: a handler gets the request as the server sent it, and the server the handler's answer.
+/// SPEC 15.1: a handler gets the request as the server sent it, and the server the handler's
+/// answer.
 #[test]
 fn a_handler_answers_for_its_session() {
     let rig = rig_with_server(json!({}));
@@ -118,8 +119,8 @@ fn a_handler_answers_for_its_session() {
     });
 }
 
-/// SPEC 15.1, S-43, SPEC 1.2: what is offered depends on the session's handlers, and sessions that offer different things
-/// share no connection.
+/// SPEC 15.1, S-43, SPEC 1.2: what is offered depends on the session's handlers, and sessions that
+/// offer different things share no connection.
 #[test]
 fn capabilities_are_offered_only_when_a_handler_exists() {
     let rig = rig_with_server(json!({}));
@@ -248,7 +249,8 @@ fn what_can_be_of_two_sessions_is_declined() {
     });
 }
 
-/// SPEC 15.1, S-43: outside of every call a shared connection belongs to nobody, and a session's own to that session.
+/// SPEC 15.1, S-43: outside of every call a shared connection belongs to nobody, and a session's
+/// own to that session.
 #[test]
 fn a_request_outside_of_calls_is_answered_where_the_connection_is_ones_own() {
     let rig = Rig::new(json!({}));
@@ -391,7 +393,8 @@ fn a_server_that_asks_too_often_is_refused() {
     });
 }
 
-/// SPEC 15.1: a log message is that of the session with a call in flight, and goes to its handler in order.
+/// SPEC 15.1: a log message is that of the session with a call in flight, and goes to its handler
+/// in order.
 #[test]
 fn a_log_message_goes_to_the_session_that_calls() {
     let rig = rig_with_server(json!({}));

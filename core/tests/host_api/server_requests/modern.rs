@@ -16,7 +16,8 @@ fn modern(options: Value) -> Rig {
     rig
 }
 
-/// SPEC 15.4: the state goes back byte for byte, each round has an id of its own, and the same handlers answer.
+/// SPEC 15.4: the state goes back byte for byte, each round has an id of its own, and the same
+/// handlers answer.
 #[test]
 fn a_modern_server_has_its_input_from_the_same_handlers() {
     let rig = modern(json!({ "roots": ["src"] }));
@@ -85,7 +86,8 @@ fn a_call_ends_when_nobody_answers_what_it_needs() {
     });
 }
 
-/// SPEC 15.4, 5.5: between two rounds a call can be cancelled, and ends with its session; rounds are bounded.
+/// SPEC 15.4, 5.5: between two rounds a call can be cancelled, and ends with its session; rounds
+/// are bounded.
 #[test]
 fn a_call_between_two_rounds_is_still_a_call() {
     let rig = modern(json!({}));
@@ -115,7 +117,8 @@ fn a_call_between_two_rounds_is_still_a_call() {
     });
 }
 
-/// SPEC 15.1, S-43: what all calls of a server ask for together is bounded, and each handler has the whole deadline.
+/// SPEC 15.1, S-43: what all calls of a server ask for together is bounded, and each handler has
+/// the whole deadline.
 #[test]
 fn the_input_that_calls_ask_for_is_bounded_like_all_that_a_server_asks() {
     let rig = modern(json!({ "handler_timeout_ms": 60000 }));
@@ -153,7 +156,8 @@ fn the_input_that_calls_ask_for_is_bounded_like_all_that_a_server_asks() {
     });
 }
 
-/// SPEC 15.4, I-07: what is refused ends the call at once, however long somebody thinks about something else that it asks for.
+/// SPEC 15.4, I-07: what is refused ends the call at once, however long somebody thinks about
+/// something else that it asks for.
 #[test]
 fn a_refusal_waits_for_no_other_input() {
     let rig = modern(json!({ "handler_timeout_ms": 60000 }));

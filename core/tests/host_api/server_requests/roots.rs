@@ -35,7 +35,8 @@ async fn until_seen(lease: &Lease, wanted: (u32, u32)) {
     assert!(reached.is_ok(), "{:?} and not {wanted:?}", seen(lease).await);
 }
 
-/// A pool with `src` for a root, and a session with a connection that is shared, one that is its own, and a modern one.
+/// A pool with `src` for a root, and a session with a connection that is shared, one that is its
+/// own, and a modern one.
 async fn three(rig: &Rig, roots: &[&str]) -> (Session, [Lease; 3]) {
     let mut own = rig.server(&["--label", "own"]);
     own["share"] = "session".into();
@@ -56,7 +57,8 @@ fn paths(roots: &[&str]) -> Vec<String> {
     roots.iter().copied().map(Into::into).collect()
 }
 
-/// SPEC 15.2, 15.4: a change is told to each connection once, but to those that ask anew each time, and each lists again.
+/// SPEC 15.2, 15.4: a change is told to each connection once, but to those that ask anew each time,
+/// and each lists again.
 #[test]
 fn a_change_of_the_pools_roots_is_told_and_listed_once() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
@@ -114,7 +116,8 @@ fn a_bad_change_of_roots_changes_nothing() {
     });
 }
 
-/// SPEC 15.2, 6.3, S-47: a session's change is told to its own connections alone, and shared ones are warned of.
+/// SPEC 15.2, 6.3, S-47: a session's change is told to its own connections alone, and shared ones
+/// are warned of.
 #[test]
 fn a_change_of_a_sessions_roots_is_told_to_its_own_connections() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
@@ -146,7 +149,8 @@ fn a_change_of_a_sessions_roots_is_told_to_its_own_connections() {
     });
 }
 
-/// SPEC 15.2: whoever holds a shared connection hears of each change of what that is not told of, and hears nothing of what is equal.
+/// SPEC 15.2: whoever holds a shared connection hears of each change of what that is not told of,
+/// and hears nothing of what is equal.
 #[test]
 fn each_change_of_roots_that_are_left_out_is_warned_of() {
     let rig = Rig::new(json!({}));
@@ -176,7 +180,8 @@ fn each_change_of_roots_that_are_left_out_is_warned_of() {
     });
 }
 
-/// SPEC 15.2, 6.5: a server that is enabled again by another connection is one more that is not told.
+/// SPEC 15.2, 6.5: a server that is enabled again by another connection is one more that is not
+/// told.
 #[test]
 fn the_connection_of_a_server_that_is_enabled_again_is_warned_of() {
     let rig = Rig::new(json!({ "drain_delay_ms": 0 }));
@@ -216,7 +221,8 @@ fn a_session_that_is_resumed_with_other_roots_tells_them() {
     });
 }
 
-/// SPEC 15.2: a server that asked for its roots before they changed is told, also when it was still being connected then.
+/// SPEC 15.2: a server that asked for its roots before they changed is told, also when it was still
+/// being connected then.
 #[test]
 fn a_change_while_a_server_connects_is_not_lost() {
     let rig = Rig::new(json!({ "roots": ["src"] }));
@@ -239,7 +245,8 @@ fn a_change_while_a_server_connects_is_not_lost() {
     });
 }
 
-/// SPEC 15.2, S-47: the roots are the pool's, and a session's own beside them where the connection is its own.
+/// SPEC 15.2, S-47: the roots are the pool's, and a session's own beside them where the connection
+/// is its own.
 #[test]
 fn roots_are_the_pools_and_on_an_own_connection_the_sessions_too() {
     let rig = Rig::new(json!({ "roots": ["src", "tests"] }));

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 /// The agent of everything that the library sends.
 const OWN: &str = concat!("trunkline/", env!("CARGO_PKG_VERSION"));
 
-/// What is asked of a server and its authorization server from the first refusal to the end of the connection.
+/// What is asked of a server and its authorization server from the first refusal to the end of the
+/// connection.
 fn everything(prepared: impl Fn(&Rig) -> (Remote, Value), agent: Option<&str>) -> Vec<Value> {
     let rig = Rig::new(json!({}));
     let (remote, mut config) = prepared(&rig);
@@ -27,8 +28,9 @@ fn everything(prepared: impl Fn(&Rig) -> (Remote, Value), agent: Option<&str>) -
     remote.requests()
 }
 
-/// SPEC 18.6: messages, metadata, registration, tokens and the upgrade to a websocket say who sends them, and that nothing coded is
-/// wanted. A server's own headers may say another name, to that server.
+/// SPEC 18.6: messages, metadata, registration, tokens and the upgrade to a websocket say who sends
+/// them, and that nothing coded is wanted. A server's own headers may say another name, to that
+/// server.
 #[test]
 fn every_request_says_who_sends_it_and_how_it_is_to_be_answered() {
     type Prepared = fn(&Rig) -> (Remote, Value);

@@ -1,4 +1,5 @@
-//! What ordinary authorization servers answer that is odd, and what of it is wrong: a table of what they say, and what must come of it.
+//! What ordinary authorization servers answer that is odd, and what of it is wrong: a table of what
+//! they say, and what must come of it.
 
 use rig::person::{assert_shows_no_secret, call, guarded, sign_in};
 use rig::remote::Remote;
@@ -10,7 +11,8 @@ use super::hostile::attempt;
 
 const CASES: &str = include_str!("answers.json");
 
-/// SPEC 18.2, 18.7: what is odd signs in; what is wrong is refused, and the error says what was expected and what was found.
+/// SPEC 18.2, 18.7: what is odd signs in; what is wrong is refused, and the error says what was
+/// expected and what was found.
 #[test]
 fn odd_answers_are_understood_and_wrong_ones_say_what_is_wrong() {
     let cases: Vec<Value> = serde_json::from_str(CASES).unwrap();
@@ -64,7 +66,8 @@ fn check_words(came: &Result<(), (&'static str, Error)>) -> Result<(), String> {
     }
 }
 
-/// SPEC 18.7: the resource is sent as its document has it, when a token is renewed too: the authorization server takes no other.
+/// SPEC 18.7: the resource is sent as its document has it, when a token is renewed too: the
+/// authorization server takes no other.
 #[test]
 fn a_renewal_is_for_the_resource_as_its_document_has_it() {
     for resource in ["$origin", "$origin/", "$origin/mcp/"] {
@@ -83,7 +86,8 @@ fn a_renewal_is_for_the_resource_as_its_document_has_it() {
     }
 }
 
-/// SPEC 18.7: a token of no kind, or of a kind of its own, is sent as a bearer token is, and a warning says so.
+/// SPEC 18.7: a token of no kind, or of a kind of its own, is sent as a bearer token is, and a
+/// warning says so.
 #[test]
 fn a_token_of_no_known_kind_is_told_by_a_warning() {
     for (kind, words) in [(Value::Null, "no `token_type`"), (json!("user"), "`user`")] {

@@ -62,7 +62,8 @@ fn a_sign_in_lets_in_every_server_of_its_configuration() {
     });
 }
 
-/// SPEC 3.2: a host that may have a token by now is asked for that session's connection, and for no other.
+/// SPEC 3.2: a host that may have a token by now is asked for that session's connection, and for no
+/// other.
 #[test]
 fn a_session_that_asks_again_moves_nothing_of_the_pool() {
     let rig = Rig::new(json!({}));

@@ -5,8 +5,8 @@ use rig::{Rig, acquire, host, until};
 use serde_json::{Value, json};
 use trunkline::{AcquireOptions, CallOptions, EventMask, SessionOptions};
 
-/// S-48: a token that came while the pool ran is as secret as one of the configuration: in errors of calls, in log messages, and in
-/// the errors of HTTP.
+/// S-48: a token that came while the pool ran is as secret as one of the configuration: in errors
+/// of calls, in log messages, and in the errors of HTTP.
 #[test]
 fn a_server_that_echoes_a_token_shows_it_to_nobody() {
     for echoes in ["messages", "status"] {

@@ -58,13 +58,15 @@ fn a_session_that_wants_the_server_gets_it_with_the_sign_in() {
     });
 }
 
-/// SPEC 15.3: a token that the server refuses is renewed once, and the message sent again; many at a time renew it once.
+/// SPEC 15.3: a token that the server refuses is renewed once, and the message sent again; many at
+/// a time renew it once.
 #[test]
 fn a_token_that_is_refused_is_renewed_once() {
     const CALLS: usize = 12;
     let rig = Rig::new(json!({}));
     host(async {
-        // The token is used up in the midst of the calls, and all that are refused wait for one renewal.
+        // The token is used up in the midst of the calls, and all that are refused wait for one
+        // renewal.
         let ways = json!({ "uses": [8, 100_000], "renewal_ms": 2000 });
         let (remote, session) = start(&rig, ways, json!({})).await;
         refusal(&session).await;
@@ -107,7 +109,8 @@ fn a_token_that_cannot_be_renewed_wants_a_sign_in() {
     });
 }
 
-/// SPEC 15.3: a token is renewed before it expires, not after; also where its time is written as a text.
+/// SPEC 15.3: a token is renewed before it expires, not after; also where its time is written as a
+/// text.
 #[test]
 fn a_token_that_is_about_to_expire_is_renewed_before_it_is_sent() {
     renewed_before(json!(20));
@@ -193,14 +196,16 @@ fn what_a_renewal_has_answered_is_not_asked_for_again() {
     });
 }
 
-/// SPEC 15.3: a server that wants the same scopes again and again does not send a person to sign in for ever.
+/// SPEC 15.3: a server that wants the same scopes again and again does not send a person to sign in
+/// for ever.
 #[test]
 fn a_server_that_is_never_content_is_given_up() {
     let ways = json!({ "call_scope": "more", "granted": "less" });
     assert!(sign_ins_until_given_up(ways, json!({ "scopes": ["less"] })) <= 5);
 }
 
-/// SPEC 15.3: the first sign-in counts as one for the same, though the server alone said what it is for.
+/// SPEC 15.3: the first sign-in counts as one for the same, though the server alone said what it is
+/// for.
 #[test]
 fn a_server_that_is_not_content_with_what_it_asked_for_first_gets_no_fourth_sign_in() {
     // No single scope is called `a b`: tokens for both are refused too.
@@ -268,8 +273,8 @@ fn a_client_whose_own_credentials_are_refused_is_told_so() {
     });
 }
 
-/// S-34, S-48, RFC 8707: a token is asked for the server's address without what may be secret in it, whether the authorization server is
-/// found or configured.
+/// S-34, S-48, RFC 8707: a token is asked for the server's address without what may be secret in
+/// it, whether the authorization server is found or configured.
 #[test]
 fn a_secret_in_the_address_of_a_server_is_told_to_nobody_else() {
     let client = json!({
@@ -328,8 +333,9 @@ fn a_client_is_registered_once_with_each_authorization_server() {
     });
 }
 
-/// SPEC 15.3: an authorization server may forget a client that it registered, and sends nobody back then. So a client whose sign-in
-/// nobody finished, or that is said to be unknown, is registered anew.
+/// SPEC 15.3: an authorization server may forget a client that it registered, and sends nobody back
+/// then. So a client whose sign-in nobody finished, or that is said to be unknown, is registered
+/// anew.
 #[test]
 fn a_client_that_may_have_been_forgotten_is_registered_again() {
     let registered = |remote: &Remote| {
@@ -457,7 +463,8 @@ fn a_header_of_the_configuration_needs_no_sign_in() {
     });
 }
 
-/// SPEC 15.3: without a redirect, without a server, or with a local one there is nothing to sign in to.
+/// SPEC 15.3: without a redirect, without a server, or with a local one there is nothing to sign in
+/// to.
 #[test]
 fn a_sign_in_that_cannot_be_is_refused() {
     let rig = Rig::new(json!({}));

@@ -1,4 +1,5 @@
-//! A server that may not run is not signed in to either: nothing is asked of it, nor of its authorization server.
+//! A server that may not run is not signed in to either: nothing is asked of it, nor of its
+//! authorization server.
 
 use rig::person::{self, guarded, options, visit};
 use rig::remote::Remote;
@@ -54,7 +55,8 @@ fn a_server_that_is_excluded_is_not_signed_in_to() {
     });
 }
 
-/// S-02, SPEC 11.5: what was begun is not ended once the server is kept out; the address counts for nothing.
+/// S-02, SPEC 11.5: what was begun is not ended once the server is kept out; the address counts for
+/// nothing.
 #[test]
 fn a_sign_in_to_what_is_excluded_meanwhile_is_not_finished() {
     let rig = Rig::new(json!({}));
@@ -91,7 +93,8 @@ fn a_server_that_waits_for_approval_is_not_signed_in_to() {
     });
 }
 
-/// SPEC 12.9, S-31: whoever approved a project's server gave away no port of this machine, though its `oauth` names one.
+/// SPEC 12.9, S-31: whoever approved a project's server gave away no port of this machine, though
+/// its `oauth` names one.
 #[test]
 fn a_source_sends_no_credentials_to_another_port_of_this_machine() {
     let trap = Trap::new();
@@ -138,7 +141,8 @@ fn a_rejection_by_another_host_stops_a_sign_in() {
     });
 }
 
-/// S-02, SPEC 11.6: what was removed is asked nothing for the sake of what still drains of it; what a session keeps of it may be signed in to.
+/// S-02, SPEC 11.6: what was removed is asked nothing for the sake of what still drains of it; what
+/// a session keeps of it may be signed in to.
 #[test]
 fn a_server_that_was_removed_is_not_signed_in_to() {
     let rig = Rig::new(json!({ "drain_delay_ms": 600_000 }));
@@ -188,8 +192,8 @@ async fn replace(rig: &Rig) -> Remote {
     other
 }
 
-/// S-02, SPEC 11.5, 15.3: what is signed in to is a configuration. Once nothing runs by it, whoever has its name by then is no reason
-/// to redeem anything with its secret.
+/// S-02, SPEC 11.5, 15.3: what is signed in to is a configuration. Once nothing runs by it, whoever
+/// has its name by then is no reason to redeem anything with its secret.
 #[test]
 fn a_sign_in_to_a_configuration_that_is_no_more_is_not_finished() {
     let rig = Rig::new(json!({}));
@@ -223,8 +227,8 @@ fn status_shows_the_sign_in_of_the_configuration_that_there_is() {
     });
 }
 
-/// SPEC 11.5, 13.1, 15.3: what keeps the name's newest configuration out keeps nobody from ending a sign-in to the one that a session
-/// still runs.
+/// SPEC 11.5, 13.1, 15.3: what keeps the name's newest configuration out keeps nobody from ending a
+/// sign-in to the one that a session still runs.
 #[test]
 fn a_sign_in_to_what_a_session_keeps_is_finished_whatever_its_name_stands_for() {
     let rig = Rig::in_workspace(json!({ "trusted": true, "approvals": "memory" }));
@@ -243,7 +247,8 @@ fn a_sign_in_to_what_a_session_keeps_is_finished_whatever_its_name_stands_for() 
     });
 }
 
-/// S-02, SPEC 11.5: what its own configuration switches off is neither signed in to, nor is a sign-in to it finished.
+/// S-02, SPEC 11.5: what its own configuration switches off is neither signed in to, nor is a
+/// sign-in to it finished.
 #[test]
 fn a_server_that_is_switched_off_is_not_signed_in_to() {
     let rig = Rig::new(json!({}));
@@ -266,7 +271,8 @@ fn a_server_that_is_switched_off_is_not_signed_in_to() {
     });
 }
 
-/// SPEC 9.4, 3.5: a look at the status, which shows what a server that was rejected since still lacks, ends no session.
+/// SPEC 9.4, 3.5: a look at the status, which shows what a server that was rejected since still
+/// lacks, ends no session.
 #[test]
 fn what_a_rejected_server_lacks_is_looked_at_while_sessions_end() {
     let rig = Rig::in_workspace(json!({ "trusted": true, "approvals": "memory" }));

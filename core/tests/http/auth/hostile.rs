@@ -1,4 +1,5 @@
-//! The hostile authorization server: a table of what it says, and what must come of it (S-30 to S-33, S-36, S-37).
+//! The hostile authorization server: a table of what it says, and what must come of it (S-30 to
+//! S-33, S-36, S-37).
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -10,13 +11,14 @@ use trunkline::{AcquireOptions, CallOptions, Error};
 
 use crate::trap::Trap;
 
-/// A folder that is not there, and that a case tries to take away when it begins: so the trace has the port of its server.
+/// A folder that is not there, and that a case tries to take away when it begins: so the trace has
+/// the port of its server.
 const MAY_DIAL: &str = "/nowhere/may-dial-";
 
 const CASES: &str = include_str!("hostile.json");
 
-/// S-30, S-31, S-32, S-33, S-36, S-37, S-48: nothing of what a server or its authorization server says leads to another place, and
-/// nothing of ours arrives there.
+/// S-30, S-31, S-32, S-33, S-36, S-37, S-48: nothing of what a server or its authorization server
+/// says leads to another place, and nothing of ours arrives there.
 #[test]
 fn a_hostile_authorization_server_gets_nothing() {
     let test = rig::this_test!();
@@ -35,8 +37,8 @@ fn a_hostile_authorization_server_gets_nothing() {
     score::done("sign-in", cases.len() as u64);
 }
 
-/// The test in a process of its own, since other tests listen too. Each system call of it that dials is traced: it goes to a server of the
-/// case, whatever that says.
+/// The test in a process of its own, since other tests listen too. Each system call of it that
+/// dials is traced: it goes to a server of the case, whatever that says.
 fn traced(test: &str) {
     let folder = Folder::new();
     let file = folder.join("trace");
@@ -108,7 +110,8 @@ fn check(case: &Value) -> Result<(), String> {
     Err(format!("{found}, not {expected}; {came:?}"))
 }
 
-/// Signs in and calls a tool; where it ended otherwise. Looks while the person is away at the authorization server, and when they are back.
+/// Signs in and calls a tool; where it ended otherwise. Looks while the person is away at the
+/// authorization server, and when they are back.
 pub(super) async fn attempt(
     rig: &Rig,
     config: Value,

@@ -1,4 +1,5 @@
-//! Signing in: against a server with an authorization server of its own, which says what it is told to say.
+//! Signing in: against a server with an authorization server of its own, which says what it is told
+//! to say.
 
 mod agent;
 mod answers;

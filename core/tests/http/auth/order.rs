@@ -69,7 +69,8 @@ fn known() -> SignInOptions {
     SignInOptions::from_json(&known.to_string()).unwrap()
 }
 
-/// SPEC 15.3: a sign-in that takes longer, and that nobody may wait for any more, does not end one that was asked for after it.
+/// SPEC 15.3: a sign-in that takes longer, and that nobody may wait for any more, does not end one
+/// that was asked for after it.
 #[test]
 fn of_two_sign_ins_the_one_that_was_asked_for_last_stands() {
     let rig = Rig::new(json!({}));

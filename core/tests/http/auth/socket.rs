@@ -12,7 +12,8 @@ async fn start(rig: &Rig, ways: Value) -> (Remote, Session) {
     person::start(rig, guarded_socket(rig, &ways)).await
 }
 
-/// SPEC 15.3, 8.4: a refused upgrade is `auth_required` as over HTTP, and a sign-in opens the websocket.
+/// SPEC 15.3, 8.4: a refused upgrade is `auth_required` as over HTTP, and a sign-in opens the
+/// websocket.
 #[test]
 fn a_person_signs_in_to_a_server_over_a_websocket() {
     let rig = Rig::new(json!({}));
@@ -43,7 +44,8 @@ fn a_person_signs_in_to_a_server_over_a_websocket() {
     });
 }
 
-/// SPEC 15.3: a websocket that stands would go on with what is forgotten; it ends with the sign-out.
+/// SPEC 15.3: a websocket that stands would go on with what is forgotten; it ends with the
+/// sign-out.
 #[test]
 fn a_sign_out_ends_a_websocket() {
     let rig = Rig::new(json!({}));

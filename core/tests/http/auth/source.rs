@@ -1,4 +1,5 @@
-//! A host that gives credentials itself: its handler `credentials`, asked when a server refuses what it was sent.
+//! A host that gives credentials itself: its handler `credentials`, asked when a server refuses
+//! what it was sent.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -73,7 +74,8 @@ fn sent(remote: &Remote) -> Vec<Value> {
     sent
 }
 
-/// SPEC 15.3: a host is asked once, with what the server says, and what it gives is sent from then on.
+/// SPEC 15.3: a host is asked once, with what the server says, and what it gives is sent from then
+/// on.
 #[test]
 fn a_host_gives_what_the_server_asks_for() {
     let (handlers, asked) = with_tokens(&["token-canary-a"]);
@@ -116,7 +118,8 @@ fn a_host_hears_once_that_what_it_gave_is_refused() {
     });
 }
 
-/// SPEC 15.3, 3.2: a host may have another token by the next acquire, though two of its own were refused.
+/// SPEC 15.3, 3.2: a host may have another token by the next acquire, though two of its own were
+/// refused.
 #[test]
 fn a_host_whose_tokens_were_refused_is_asked_again_by_the_next_acquire() {
     let (handlers, asked) = with_tokens(&["token-canary-1", "token-canary-2", "token-canary-3"]);
@@ -129,7 +132,8 @@ fn a_host_whose_tokens_were_refused_is_asked_again_by_the_next_acquire() {
     });
 }
 
-/// SPEC 15.3, 3.2: a host that has nothing leaves the server `auth_required`; an acquire asks it again.
+/// SPEC 15.3, 3.2: a host that has nothing leaves the server `auth_required`; an acquire asks it
+/// again.
 #[test]
 fn a_host_that_refuses_is_asked_again_by_the_next_acquire() {
     let (handlers, asked) = answering(|number| match number {
@@ -156,7 +160,8 @@ fn a_host_that_refuses_is_asked_again_by_the_next_acquire() {
     });
 }
 
-/// SPEC 15.3, 16.2, I-18: a handler that panics, or gives something that is no token, is a refusal, which names what was wrong.
+/// SPEC 15.3, 16.2, I-18: a handler that panics, or gives something that is no token, is a refusal,
+/// which names what was wrong.
 #[test]
 fn a_host_that_gives_no_token_gives_nothing() {
     let bad = [
@@ -298,8 +303,8 @@ fn a_host_may_use_the_pool_while_it_is_asked() {
     pool.lock().unwrap().take();
 }
 
-/// S-34, S-47, SPEC 1.2, 2.3: a session that brings a source of its own has connections of its own, and tokens never mix, whoever
-/// holds the server by the same configuration.
+/// S-34, S-47, SPEC 1.2, 2.3: a session that brings a source of its own has connections of its own,
+/// and tokens never mix, whoever holds the server by the same configuration.
 #[test]
 fn the_credentials_of_a_session_reach_no_other() {
     let (pools, of_pool) = with_tokens(&["token-canary-pool"]);
@@ -350,8 +355,8 @@ fn the_credentials_of_a_session_reach_no_other() {
     });
 }
 
-/// SPEC 3.13, 1.2: a session that is resumed is the same one, with the connections that it left; the source that it brings is asked
-/// from then on.
+/// SPEC 3.13, 1.2: a session that is resumed is the same one, with the connections that it left;
+/// the source that it brings is asked from then on.
 #[test]
 fn a_resumed_session_has_the_connections_that_its_credentials_made() {
     let rig = rig(Handlers::new(), json!({}));

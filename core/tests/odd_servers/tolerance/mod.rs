@@ -1,5 +1,5 @@
-//! What others send that is odd and understood, and what is wrong and refused at the least cost: a row of a table each (SPEC 18), over each
-//! transport that it can come by.
+//! What others send that is odd and understood, and what is wrong and refused at the least cost: a
+//! row of a table each (SPEC 18), over each transport that it can come by.
 //!
 //! | Member of a row | What it is |
 //! | --- | --- |

@@ -1,4 +1,5 @@
-//! A server of the loopback over each transport, which is ordinary but for what its row says at one point.
+//! A server of the loopback over each transport, which is ordinary but for what its row says at one
+//! point.
 
 use std::io::{BufRead, BufReader, Result, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -65,8 +65,8 @@ fn lines(value: &Value) -> String {
     lines.map(|line| format!("{line}\r\n")).collect()
 }
 
-/// Answers with the `status`, `headers` and `body` of a row, or with its `pieces` as chunks; a body whose end is the connection's has no
-/// length.
+/// Answers with the `status`, `headers` and `body` of a row, or with its `pieces` as chunks; a body
+/// whose end is the connection's has no length.
 pub fn respond(out: &mut TcpStream, raw: &Value) -> Result<()> {
     let mut sent = lines(&raw["before"]);
     sent += &format!("HTTP/1.1 {}\r\n", raw["status"].as_str().unwrap_or("200 OK"));

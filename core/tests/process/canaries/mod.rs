@@ -1,5 +1,6 @@
-//! Secrets at every place where a host, a file or a server can put one, and a search for each in everything that is shown: logs of
-//! every crate at every level, status, events, errors, explanations, reports, debug forms and files (S-48, SECURITY row 13).
+//! Secrets at every place where a host, a file or a server can put one, and a search for each in
+//! everything that is shown: logs of every crate at every level, status, events, errors,
+//! explanations, reports, debug forms and files (S-48, SECURITY row 13).
 #![cfg(target_os = "linux")]
 
 mod arrivals;
@@ -22,7 +23,8 @@ use trunkline::{
 /// All canaries, by the place that each was put at.
 static CANARIES: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
 
-/// The secret of a place, one however often it is put there: letters and digits alone, so that no escaping changes it.
+/// The secret of a place, one however often it is put there: letters and digits alone, so that no
+/// escaping changes it.
 pub fn canary(place: &'static str) -> String {
     let mut canaries = CANARIES.lock().unwrap();
     let number = canaries.len();
@@ -30,7 +32,8 @@ pub fn canary(place: &'static str) -> String {
     canaries.entry(place).or_insert_with(secret).clone()
 }
 
-/// The same of a place whose secret has to arrive at a server: that nobody shows it says something only then.
+/// The same of a place whose secret has to arrive at a server: that nobody shows it says something
+/// only then.
 pub fn sent(place: &'static str) -> String {
     arrivals::expect(place);
     canary(place)
@@ -71,7 +74,8 @@ fn look(rig: &Rig, session: &Session, servers: &[&str]) {
     }
 }
 
-/// Makes servers the pool's, asks for each, and looks at all that is said of it; those that run are called.
+/// Makes servers the pool's, asks for each, and looks at all that is said of it; those that run are
+/// called.
 async fn run(rig: &Rig, servers: Value) {
     let session = rig.session("a");
     let names: Vec<&str> = servers.as_object().unwrap().keys().map(String::as_str).collect();
@@ -113,7 +117,8 @@ fn with_events(rig: &Rig, then: impl FnOnce()) {
     }
 }
 
-/// What a shell script does before it is the server, with one more argument; what it was given is noted first.
+/// What a shell script does before it is the server, with one more argument; what it was given is
+/// noted first.
 fn script(rig: &Rig, text: &str, argument: &str) -> Value {
     let text = format!("{}; {text}", arrivals::noting(rig));
     json!({ "command": "/bin/sh", "args": ["-c", text, testserver(), argument] })
@@ -136,7 +141,8 @@ fn processes(rig: &Rig) {
     with_events(rig, || host(run(rig, servers)));
 }
 
-/// A server that says its environment back in what it lists: that is for the host alone, and no copy that the library writes has it.
+/// A server that says its environment back in what it lists: that is for the host alone, and no
+/// copy that the library writes has it.
 fn described(rig: &Rig) {
     let secret = sent("env that a definition says back");
     let mut server = script(rig, r#"exec "$0" --list-changes --tools 2"#, "");
@@ -165,7 +171,8 @@ fn described(rig: &Rig) {
     });
 }
 
-/// Servers behind addresses: where nobody is, and at one that hangs up once it has what it was sent.
+/// Servers behind addresses: where nobody is, and at one that hangs up once it has what it was
+/// sent.
 fn addresses(rig: &Rig) {
     let at = |url: String| json!({ "url": url, "connect_timeout_ms": 3_000 });
     for port in [1, arrivals::hangs_up()] {
@@ -272,7 +279,8 @@ fn texts(rig: &Rig) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Each as a text and as a file, of which nothing is left when the next one comes: it would stand before that.
+/// Each as a text and as a file, of which nothing is left when the next one comes: it would stand
+/// before that.
 fn files(rig: &Rig) {
     for (number, (extension, text)) in texts(rig).iter().enumerate() {
         let file = rig.path(&format!("settings-{number}.{extension}"));

@@ -15,7 +15,8 @@ const HANG: Duration = Duration::from_secs(90);
 /// What every panic of these functions begins with.
 const OWN: &str = "failed with";
 
-/// What these functions panic with is the host's, whose hook has it. Of other panics the words are shown, and printed.
+/// What these functions panic with is the host's, whose hook has it. Of other panics the words are
+/// shown, and printed.
 pub fn keep() {
     let previous = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -10,8 +10,8 @@ use crate::environment::set;
 
 const WHERE: &str = "TRUNKLINE_TEST_WHERE";
 
-/// SPEC 10.5, 12.2, S-05, S-07: a variable that has another value when the server is expanded than in the request makes
-/// another request.
+/// SPEC 10.5, 12.2, S-05, S-07: a variable that has another value when the server is expanded than
+/// in the request makes another request.
 #[test]
 fn another_value_of_a_variable_asks_for_approval_again() {
     rig::alone!();

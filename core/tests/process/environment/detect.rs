@@ -8,8 +8,8 @@ use trunkline::settings::{FileScope, Format};
 
 use crate::environment::set;
 
-/// SPEC 10.1, 10.3: what exists for the user and the workspace is listed with its product and its source; a folder of that name, an
-/// empty place and another workspace are not.
+/// SPEC 10.1, 10.3: what exists for the user and the workspace is listed with its product and its
+/// source; a folder of that name, an empty place and another workspace are not.
 #[test]
 fn settings_files_that_exist_are_detected() {
     rig::alone!();

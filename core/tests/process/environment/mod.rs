@@ -1,8 +1,9 @@
-//! What the environment of a host says: which certificates are trusted and which proxies are used on the way to remote servers
-//! (SPEC 4.6, 5.12, S-48), where settings files are (SPEC 10.3), and what their variables are
-//! (SPEC 10.5).
+//! What the environment of a host says: which certificates are trusted and which proxies are used
+//! on the way to remote servers (SPEC 4.6, 5.12, S-48), where settings files are (SPEC 10.3), and
+//! what their variables are (SPEC 10.5).
 //!
-//! Each test is done in a process of its own, whose environment is set before anything else is there.
+//! Each test is done in a process of its own, whose environment is set before anything else is
+//! there.
 
 mod approved;
 mod detect;
@@ -23,7 +24,8 @@ use trunkline::EventMask;
 /// Sets variables of this process.
 fn set(variables: &[(&str, &str)]) {
     for (name, value) in variables {
-        // SAFETY: whatever other threads there are read the environment through `std` alone, which locks it.
+        // SAFETY: whatever other threads there are read the environment through `std` alone, which
+        // locks it.
         unsafe { std::env::set_var(name, value) };
     }
 }

@@ -26,7 +26,8 @@ pub fn named_by(variables: &[&str]) -> TcpListener {
     listener
 }
 
-/// SPEC 4.6: TLS and the websocket over it pass a proxy end to end; it sees the name and its own credentials, and nothing else.
+/// SPEC 4.6: TLS and the websocket over it pass a proxy end to end; it sees the name and its own
+/// credentials, and nothing else.
 #[test]
 fn what_is_encrypted_goes_through_a_tunnel_of_the_proxy() {
     rig::alone!();
@@ -72,7 +73,8 @@ fn what_is_not_encrypted_is_passed_on_by_the_proxy() {
     assert!(proxy.heads().iter().all(|head| head.contains(&format!(" http://{NAME}:"))));
 }
 
-/// SPEC 4.6: this machine is reached without a proxy whatever is said, and so is what `NO_PROXY` names.
+/// SPEC 4.6: this machine is reached without a proxy whatever is said, and so is what `NO_PROXY`
+/// names.
 #[test]
 fn no_proxy_is_used_where_none_is_to_be() {
     rig::alone!();
@@ -123,7 +125,8 @@ fn a_proxy_that_refuses_or_is_gone_is_named() {
     assert_eq!(proxy.count("CONNECT"), 2);
 }
 
-/// SPEC 18.6, 5.12: what is meant for a proxy goes nowhere else, though the value of the variable names none.
+/// SPEC 18.6, 5.12: what is meant for a proxy goes nowhere else, though the value of the variable
+/// names none.
 #[test]
 fn a_proxy_that_cannot_be_read_is_no_way_around_it() {
     rig::alone!();

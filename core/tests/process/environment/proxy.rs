@@ -10,7 +10,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts one on this listener. With a `refusal` it passes nothing on and answers with that status.
+    /// Starts one on this listener. With a `refusal` it passes nothing on and answers with that
+    /// status.
     pub fn start(listener: TcpListener, refusal: Option<&'static str>) -> Proxy {
         let heads = Arc::<Mutex<Vec<String>>>::default();
         let noted = heads.clone();

@@ -95,7 +95,8 @@ fn a_sign_in_goes_through_the_proxy() {
     assert!(asked(&proxy).iter().all(|name| name == proxies::NAME), "{:?}", proxy.heads());
 }
 
-/// SPEC 18.7: a sign-in that is kept off proxies goes to none, and the error says what could not be reached and how.
+/// SPEC 18.7: a sign-in that is kept off proxies goes to none, and the error says what could not be
+/// reached and how.
 #[test]
 fn a_sign_in_is_kept_off_the_proxy() {
     rig::alone!();
@@ -114,8 +115,8 @@ fn a_sign_in_is_kept_off_the_proxy() {
     assert!(error.hint().unwrap().contains("oauth.proxy"), "{error}");
 }
 
-/// SPEC 18.7, 12.9, S-31: no proxy is asked for a name of this machine or its network, nor, for a project's server, for what the approval
-/// did not show.
+/// SPEC 18.7, 12.9, S-31: no proxy is asked for a name of this machine or its network, nor, for a
+/// project's server, for what the approval did not show.
 #[test]
 fn no_proxy_is_asked_for_names_of_the_network() {
     rig::alone!();

@@ -40,7 +40,8 @@ fn a_server_whose_authority_is_trusted_is_reached_over_tls() {
     }
 }
 
-/// SPEC 4.6, 5.12: at once, with the reason in the error and in `status`, and before a header of ours is sent.
+/// SPEC 4.6, 5.12: at once, with the reason in the error and in `status`, and before a header of
+/// ours is sent.
 #[test]
 fn a_certificate_that_is_not_trusted_says_why() {
     rig::alone!();
@@ -84,7 +85,8 @@ fn a_certificate_that_is_not_trusted_says_why() {
     assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
 }
 
-/// SPEC 4.6: a machine without trusted roots still has servers of its own; of others it says what is missing.
+/// SPEC 4.6: a machine without trusted roots still has servers of its own; of others it says what
+/// is missing.
 #[test]
 fn without_any_authority_only_plain_addresses_are_reached() {
     rig::alone!();

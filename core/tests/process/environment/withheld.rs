@@ -12,8 +12,8 @@ const PROXY: &str = "http://canary:canary@127.0.0.1:9";
 /// What a program says that cannot get to where it wants.
 const SAYS: &str = "Error: unable to get local issuer certificate";
 
-/// SPEC 18.10: a certificate variable and a proxy of the host are named, where the server was not given them and says what they may
-/// mend. Their values are not.
+/// SPEC 18.10: a certificate variable and a proxy of the host are named, where the server was not
+/// given them and says what they may mend. Their values are not.
 #[test]
 fn a_start_that_fails_names_what_the_server_was_not_given() {
     rig::alone!();

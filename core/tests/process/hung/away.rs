@@ -1,7 +1,9 @@
-//! A file system that is away: what is asked of folders that are named here gets no answer until they are back.
+//! A file system that is away: what is asked of folders that are named here gets no answer until
+//! they are back.
 //!
-//! The kernel hands the calls that look at paths to this process before it carries them out, which is how sandboxes intercept them. So
-//! the calls block as they do on a share whose server is gone, and nothing in the library knows of it.
+//! The kernel hands the calls that look at paths to this process before it carries them out, which
+//! is how sandboxes intercept them. So the calls block as they do on a share whose server is gone,
+//! and nothing in the library knows of it.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, OsStr, c_int, c_ulong, c_void};
@@ -39,7 +41,8 @@ impl Away {
         Away(folder)
     }
 
-    /// Takes a folder away for children of this process that are to work in it, and for nobody else.
+    /// Takes a folder away for children of this process that are to work in it, and for nobody
+    /// else.
     pub fn to_enter(folder: &Path) -> Away {
         let folder = entered(&folder.canonicalize().unwrap());
         AWAY.lock().unwrap().push(folder.clone());
@@ -64,7 +67,8 @@ impl Drop for Away {
     }
 }
 
-/// Has the kernel ask before each call that names a path, of this thread and of those that it starts. Whoever answers is none of them.
+/// Has the kernel ask before each call that names a path, of this thread and of those that it
+/// starts. Whoever answers is none of them.
 pub fn intercept() {
     let (hand_over, handed_over) = sync_channel(1);
     std::thread::spawn(move || answer_all(handed_over.recv().unwrap()));
@@ -193,7 +197,8 @@ fn wait(listener: c_int, id: u64, path: &Path) {
 fn go_on(listener: c_int, id: u64) {
     let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).unwrap();
     let mut answer = libc::seccomp_notif_resp { id, val: 0, error: 0, flags };
-    // SAFETY: the kernel reads a whole `seccomp_notif_resp` there. Of a call that is over it wants no answer.
+    // SAFETY: the kernel reads a whole `seccomp_notif_resp` there. Of a call that is over it wants
+    // no answer.
     let _ = unsafe { libc::ioctl(listener, SEND, (&raw mut answer).cast::<c_void>()) };
 }
 

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// SPEC 13.5, 11.4: what a file said before it changed does not start when trust that waited for another file comes.
+/// SPEC 13.5, 11.4: what a file said before it changed does not start when trust that waited for
+/// another file comes.
 #[test]
 fn a_file_that_changes_while_trust_waits_for_another_is_read_once_more() {
     rig::alone!();

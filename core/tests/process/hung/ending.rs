@@ -59,7 +59,8 @@ fn a_pool_is_over_with_its_last_handle_while_a_load_that_was_given_up_waits() {
     });
 }
 
-/// That a pool ends when its host lets it go while something waits for a share: its servers, and its events.
+/// That a pool ends when its host lets it go while something waits for a share: its servers, and
+/// its events.
 fn is_over_when_dropped(wait: impl FnOnce(&Pool, &Path) -> Away) {
     let (rig, share) = rig();
     let options = json!({

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// SPEC 16.2, 3.3: an attempt that was given up leaves its look-up behind, and those of its server that come later leave no other.
+/// SPEC 16.2, 3.3: an attempt that was given up leaves its look-up behind, and those of its server
+/// that come later leave no other.
 #[test]
 fn a_program_that_is_away_is_waited_for_once_whoever_wants_it() {
     rig::alone!();

@@ -1,4 +1,5 @@
-//! How servers behave at their end (SECURITY 9): the fault server's behaviours, which stand as data beside it.
+//! How servers behave at their end (SECURITY 9): the fault server's behaviours, which stand as data
+//! beside it.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;

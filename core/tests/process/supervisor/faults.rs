@@ -60,7 +60,8 @@ fn nothing_survives_a_killed_supervisor() {
     nothing_survives_the_loss_of(Holder::Supervisor);
 }
 
-/// A server loses its supervisor: the loss is told with its reason, and the lease works again under a new one.
+/// A server loses its supervisor: the loss is told with its reason, and the lease works again under
+/// a new one.
 #[test]
 fn the_loss_of_the_supervisor_is_reported_and_the_next_start_has_a_new_one() {
     rig::alone!();
@@ -136,7 +137,8 @@ fn a_fork_of_the_host_leaves_its_servers_alone() {
         rig.configure(json!({ "s": rig.server(&[]) })).await;
         acquire(&session, "s").await
     });
-    // SAFETY: the child ends at once, by the ordinary exit, which runs what the host has arranged for it.
+    // SAFETY: the child ends at once, by the ordinary exit, which runs what the host has arranged
+    // for it.
     let child = unsafe { libc::fork() };
     if child == 0 {
         std::process::exit(0);

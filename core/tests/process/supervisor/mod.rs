@@ -1,6 +1,8 @@
-//! Nothing of a server survives: not a close, not the host's death, not the supervisor's (SPEC 9.8, I-01, I-21).
+//! Nothing of a server survives: not a close, not the host's death, not the supervisor's (SPEC 9.8,
+//! I-01, I-21).
 //!
-//! These tests are about the supervisor: they fail where `TRUNKLINE_SUPERVISION=group` keeps it away.
+//! These tests are about the supervisor: they fail where `TRUNKLINE_SUPERVISION=group` keeps it
+//! away.
 #![cfg(target_os = "linux")]
 
 mod behaviours;
@@ -180,7 +182,8 @@ fn a_host_may_choose_the_groups() {
     });
 }
 
-/// SPEC 16.3, 16.4: where the groups are, the servers of a fork end with it, and those of its parent do not.
+/// SPEC 16.3, 16.4: where the groups are, the servers of a fork end with it, and those of its
+/// parent do not.
 #[test]
 fn a_fork_answers_for_its_own_servers_alone() {
     rig::alone!(("TRUNKLINE_SUPERVISION", "group"));
@@ -196,7 +199,8 @@ fn a_fork_answers_for_its_own_servers_alone() {
     };
     let parents = pid_of(&rig, &[]);
     let (mut told, mut tell) = std::io::pipe().unwrap();
-    // SAFETY: this process has no other thread that could hold a lock which the child needs: the library has its own for that.
+    // SAFETY: this process has no other thread that could hold a lock which the child needs: the
+    // library has its own for that.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let own = Rig::new(json!({}));
@@ -218,7 +222,8 @@ fn a_fork_answers_for_its_own_servers_alone() {
     assert!(runs(parents));
 }
 
-/// The supervisor and the keepers have nothing of the host: neither its environment nor its terminal nor its folder.
+/// The supervisor and the keepers have nothing of the host: neither its environment nor its
+/// terminal nor its folder.
 #[test]
 fn the_supervisor_carries_nothing_of_the_host() {
     let rig = Rig::new(json!({}));

@@ -1,4 +1,5 @@
-//! SIGTERM reaches everything below a server (SPEC 9.8): whatever it misses is there until it is killed.
+//! SIGTERM reaches everything below a server (SPEC 9.8): whatever it misses is there until it is
+//! killed.
 
 use rig::traces::Family;
 use rig::{HANG, Rig, acquire, host, testserver, until};
@@ -7,7 +8,8 @@ use serde_json::{Value, json};
 use crate::supervisor::behaviours::faultserver;
 use crate::supervisor::ends_in_order;
 
-/// Ends a server, of so many processes at least, that the end of its input does not end: SIGTERM does.
+/// Ends a server, of so many processes at least, that the end of its input does not end: SIGTERM
+/// does.
 fn ends_by_sigterm(server: Value, family: &Family, members: usize) {
     let rig = Rig::new(json!({ "exit_grace_ms": 20, "kill_grace_ms": 200_000 }));
     let took = host(async {

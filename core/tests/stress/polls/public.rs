@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A future of each public function of the crate that gives one is dropped at every poll, by a test here that names it.
+/// A future of each public function of the crate that gives one is dropped at every poll, by a test
+/// here that names it.
 #[test]
 fn every_public_future_is_dropped_at_every_poll() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -51,7 +52,8 @@ fn functions_of(text: &str) -> Vec<String> {
     found
 }
 
-/// The functions whose futures the tests drop: each is named where that begins, and called inside of the cut.
+/// The functions whose futures the tests drop: each is named where that begins, and called inside
+/// of the cut.
 fn dropped(texts: &[String]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for section in texts.iter().flat_map(|text| text.split(BEGINNING).skip(1)) {

@@ -3,7 +3,8 @@
 use super::*;
 use rig::{acquire, until};
 
-/// SPEC 7.7, I-04: a subscription that did not come about is taken back, and one that ends has ended.
+/// SPEC 7.7, I-04: a subscription that did not come about is taken back, and one that ends has
+/// ended.
 #[test]
 fn a_resource_subscription_may_be_dropped_at_every_poll() {
     rig::alone!();

@@ -23,7 +23,8 @@ fn watched() -> LoadOptions {
     LoadOptions::from_json(r#"{"watch":true,"source":"user"}"#).unwrap()
 }
 
-/// SPEC 10.1, 13.1, I-04: the file is a source then, or none; nothing of it is left when it is removed.
+/// SPEC 10.1, 13.1, I-04: the file is a source then, or none; nothing of it is left when it is
+/// removed.
 #[test]
 fn a_load_may_be_dropped_at_every_poll() {
     rig::alone!();

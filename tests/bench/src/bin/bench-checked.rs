@@ -1,5 +1,5 @@
-//! The least that a client does which knows that an answer is one: a bare pipe, the end of the frame, UTF-8, and whether it is JSON, as
-//! the fastest validator in general use says.
+//! The least that a client does which knows that an answer is one: a bare pipe, the end of the
+//! frame, UTF-8, and whether it is JSON, as the fastest validator in general use says.
 
 use std::cell::RefCell;
 use std::io::{Read, Result, Write};

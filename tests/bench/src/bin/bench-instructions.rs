@@ -1,5 +1,6 @@
-//! So many calls of 100 bytes, one after the other, for a program that counts the instructions of this process: its arguments are what is
-//! called, how often, and the server. The difference of two runs is the calls alone.
+//! So many calls of 100 bytes, one after the other, for a program that counts the instructions of
+//! this process: its arguments are what is called, how often, and the server. The difference of two
+//! runs is the calls alone.
 
 use serde_json::json;
 use trunkline::{AcquireOptions, CallOptions, Pool, PoolOptions, Result, Servers, SessionOptions};

@@ -1,5 +1,6 @@
-//! The least that a client does in the two forms that ours has, so that what is ours is told from what nobody can do without. By
-//! default on tokio; with `--thread` on a thread that waits for its answers itself. Neither checks, bounds or cancels anything.
+//! The least that a client does in the two forms that ours has, so that what is ours is told from
+//! what nobody can do without. By default on tokio; with `--thread` on a thread that waits for its
+//! answers itself. Neither checks, bounds or cancels anything.
 
 use std::io::{Error, Result};
 use std::process::{Child, Command, Stdio};

@@ -1,5 +1,6 @@
-//! The benchmark's client on trunkline's Rust API: on the library's own runtime, or, with `--foreign`, on a
-//! single-threaded executor of the host, which costs a change of threads in each direction.
+//! The benchmark's client on trunkline's Rust API: on the library's own runtime, or, with
+//! `--foreign`, on a single-threaded executor of the host, which costs a change of threads in each
+//! direction.
 
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
-//! The C ABI in any order: bytes are calls, and each is answered, whatever it is called with (SPEC 16.2).
+//! The C ABI in any order: bytes are calls, and each is answered, whatever it is called with (SPEC
+//! 16.2).
 //!
-//! Nothing is configured that could be started, dialled or written: what is put to the test is handles, texts and ends.
+//! Nothing is configured that could be started, dialled or written: what is put to the test is
+//! handles, texts and ends.
 
 use std::collections::BTreeSet;
 use std::ptr::{null, null_mut};
@@ -69,7 +71,8 @@ impl Answer {
         Answer { status, error, out }.checked()
     }
 
-    /// Every failure has an error with the same code, and nothing else; a fault of the library is never the answer.
+    /// Every failure has an error with the same code, and nothing else; a fault of the library is
+    /// never the answer.
     fn checked(self) -> Status {
         assert_ne!(self.status, Status::Internal);
         assert_eq!(self.status == Status::Ok, self.error.is_null());

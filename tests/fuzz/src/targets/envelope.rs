@@ -1,4 +1,5 @@
-//! Messages: the common form is read as any other, and what is inside is what serde_json finds there.
+//! Messages: the common form is read as any other, and what is inside is what serde_json finds
+//! there.
 
 use serde_json::Value;
 use trunkline::fuzzing::message;
@@ -59,7 +60,8 @@ pub fn run(frame: &[u8]) {
         assert_eq!(whole["method"], Value::from(method));
     }
     if let Some(id) = given.id.filter(|_| given.kind != "broken") {
-        // A `null` beside it counts as absent. What is no message, with two ids, is told by the first.
+        // A `null` beside it counts as absent. What is no message, with two ids, is told by the
+        // first.
         let written = &whole["id"];
         let is_one = written.as_u64() == Some(id) || written.as_str().is_some();
         assert!(is_one || written.is_null(), "{written} as {id}");

@@ -1,4 +1,5 @@
-//! Event streams: the same by pieces as by the rule of the format, and never more kept than is allowed.
+//! Event streams: the same by pieces as by the rule of the format, and never more kept than is
+//! allowed.
 
 use trunkline::fuzzing::{HEAD_BYTES, StreamEvent, events};
 

@@ -1,4 +1,5 @@
-//! Variables: what one becomes is taken as it is, wherever it stands, and nothing else of a text changes.
+//! Variables: what one becomes is taken as it is, wherever it stands, and nothing else of a text
+//! changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +38,8 @@ pub const WORDS: &[&str] = &[
     "\\",
 ];
 
-/// What the host answers: to each question a text of its own, around which is what must not be read.
+/// What the host answers: to each question a text of its own, around which is what must not be
+/// read.
 struct Host {
     before: &'static str,
     behind: &'static str,

@@ -16,7 +16,8 @@ fn read(line: &[u8], limit: usize) -> Option<Line> {
     })
 }
 
-/// Whether the first is what is shown of a line that is longer than it may be: a beginning, or nothing, since all of it was blank.
+/// Whether the first is what is shown of a line that is longer than it may be: a beginning, or
+/// nothing, since all of it was blank.
 fn is_beginning(given: &Line, line: &[u8]) -> bool {
     let Line::Oversized(head) = given else { return false };
     head.len() <= HEAD_BYTES && line.trim_ascii_start().starts_with(head)
@@ -29,7 +30,8 @@ pub fn run(bytes: &[u8]) {
     let seed = input.byte();
     let stream = input.rest();
     for given in [lines([stream], limit), lines(pieces(stream, seed), limit)] {
-        // Up to where the lines given can be those of the stream: of a line that is too long it depends on the pieces what is shown.
+        // Up to where the lines given can be those of the stream: of a line that is too long it
+        // depends on the pieces what is shown.
         let mut reached = BTreeSet::from([0]);
         for (number, line) in stream.split(|byte| *byte == b'\n').enumerate() {
             let text = match number {
@@ -46,7 +48,8 @@ pub fn run(bytes: &[u8]) {
             };
             let taken = reached.iter().filter(is_next).map(|at| at + 1).collect();
             match (&expected, line.len() > limit) {
-                // Nothing is shown of one that has not begun where it is too long, its byte order mark included.
+                // Nothing is shown of one that has not begun where it is too long, its byte order
+                // mark included.
                 (_, true) if text.iter().take(limit - mark).all(u8::is_ascii_whitespace) => {
                     reached.extend::<BTreeSet<_>>(taken);
                 }

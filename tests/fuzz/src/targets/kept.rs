@@ -1,4 +1,5 @@
-//! The files of kept lists: what counts is what was written for its key, and it is written again as it was.
+//! The files of kept lists: what counts is what was written for its key, and it is written again as
+//! it was.
 
 use trunkline_pool::catalog_cache::{Asker, CacheKey, KEPT_FOR, Kept, WrittenHash};
 use trunkline_pool::config::ServerSpec;

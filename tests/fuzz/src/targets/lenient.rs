@@ -1,4 +1,5 @@
-//! The lenient pass: JSON stays JSON, its own outcome passes as it is, and what nobody here looks at is never touched.
+//! The lenient pass: JSON stays JSON, its own outcome passes as it is, and what nobody here looks
+//! at is never touched.
 
 use trunkline_pool::json::is_value;
 use trunkline_pool::lenient::{ValueKind, kinds, lenient, whole_characters};

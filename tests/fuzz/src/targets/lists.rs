@@ -1,4 +1,5 @@
-//! Lists of servers: each item is kept as it came, told as left out, or counted, and none costs another.
+//! Lists of servers: each item is kept as it came, told as left out, or counted, and none costs
+//! another.
 
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::json::is_value;

@@ -143,7 +143,8 @@ impl Target {
     }
 }
 
-/// What serde_json makes of a text, but for a name of a member that it takes for one of its own: that too is as it is written.
+/// What serde_json makes of a text, but for a name of a member that it takes for one of its own:
+/// that too is as it is written.
 fn value(bytes: &[u8]) -> Option<Value> {
     plain(std::str::from_utf8(bytes).ok()?).ok()
 }

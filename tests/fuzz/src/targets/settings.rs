@@ -1,4 +1,5 @@
-//! Settings files of each product: read in one way, in the pool's own form read again as the same, and no secret shown.
+//! Settings files of each product: read in one way, in the pool's own form read again as the same,
+//! and no secret shown.
 
 use serde_json::{Map, Value, json};
 use trunkline_pool::expand::{Answers, Commands, VariableLookup, expand};

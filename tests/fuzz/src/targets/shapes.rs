@@ -1,5 +1,5 @@
-//! Tools in the shapes of model APIs: JSON whose top level is an object with its properties visible, whatever the schema is, and the same
-//! when it is made once more.
+//! Tools in the shapes of model APIs: JSON whose top level is an object with its properties
+//! visible, whatever the schema is, and the same when it is made once more.
 
 use serde_json::Value;
 use trunkline_pool::json::is_value;

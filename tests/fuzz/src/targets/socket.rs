@@ -4,7 +4,8 @@ use trunkline::fuzzing::socket;
 
 use crate::input::{Input, pieces};
 
-/// SPEC 5.11, S-24: a byte says how the stream comes; each part after it is a frame of the server, or bytes of its own.
+/// SPEC 5.11, S-24: a byte says how the stream comes; each part after it is a frame of the server,
+/// or bytes of its own.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let seed = input.byte();

@@ -148,7 +148,8 @@ impl Told {
         found[0]
     }
 
-    /// The numbers of a metric by their attributes: `name=value`, in the order of names. Of a histogram it is how many there are.
+    /// The numbers of a metric by their attributes: `name=value`, in the order of names. Of a
+    /// histogram it is how many there are.
     pub fn numbers(&self, name: &str) -> BTreeMap<String, f64> {
         let Some(metric) = self.metrics.get(name) else { return BTreeMap::new() };
         let row = |attributes: &[KeyValue], value| (joined(attributes), value);

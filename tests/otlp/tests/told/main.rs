@@ -1,4 +1,5 @@
-//! What a receiver is told of requests, connections and pools, and what of it the servers see (SPEC 16.7).
+//! What a receiver is told of requests, connections and pools, and what of it the servers see (SPEC
+//! 16.7).
 
 mod documented;
 mod losses;

@@ -1,4 +1,5 @@
-//! Secrets where a host, a model or a server can put one, and a search for each in every byte that a receiver gets (S-48).
+//! Secrets where a host, a model or a server can put one, and a search for each in every byte that
+//! a receiver gets (S-48).
 
 use crate::rig::{Answers, Receiver, Rig, call, host, testserver};
 use serde_json::json;

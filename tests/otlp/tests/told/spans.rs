@@ -249,7 +249,8 @@ fn the_trace_joins_the_meta_that_stands_in_params() {
         };
         let mine = sent(r#"{ "_meta" : {"m": 1} ,"k":1}"#, &options).await;
         assert_eq!(sent(&own.to_string(), &options).await, own);
-        // What can be no `_meta` is the server's to refuse, and twice stays once too often, as without a trace.
+        // What can be no `_meta` is the server's to refuse, and twice stays once too often, as
+        // without a trace.
         assert_eq!(sent(r#"{"_meta":null}"#, &options).await, json!({ "_meta": null }));
         options.meta = Some("{}".into());
         let refused = lease.request("x/y", &own.to_string(), &options).await.unwrap_err();

@@ -1,6 +1,8 @@
-//! A resource that wants a token, and the authorization server that issues it, both at the server's own address.
+//! A resource that wants a token, and the authorization server that issues it, both at the server's
+//! own address.
 //!
-//! Everything that they say can be said otherwise, so that a hostile one is a piece of JSON: `--http-auth` takes an object.
+//! Everything that they say can be said otherwise, so that a hostile one is a piece of JSON:
+//! `--http-auth` takes an object.
 //!
 //! | Member | What it changes |
 //! | --- | --- |

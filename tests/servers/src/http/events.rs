@@ -1,4 +1,5 @@
-//! HTTP+SSE, the transport before Streamable HTTP: one stream carries everything to the client, POSTs carry the rest.
+//! HTTP+SSE, the transport before Streamable HTTP: one stream carries everything to the client,
+//! POSTs carry the rest.
 
 use std::io::Result;
 use std::net::TcpStream;

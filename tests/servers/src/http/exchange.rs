@@ -55,7 +55,8 @@ pub fn respond(out: &mut TcpStream, status: &str, headers: &[String], body: &[u8
     out.write_all(&[head.as_bytes(), body].concat())
 }
 
-/// A ping, or a list, that is not answered with a result: the server is busy, or says that it knows no such method.
+/// A ping, or a list, that is not answered with a result: the server is busy, or says that it knows
+/// no such method.
 pub fn refuse_with(status: &str, out: &mut TcpStream) -> Result<()> {
     if status == "429" {
         return respond(out, "429 Too Many Requests", &["retry-after: 3600".into()], b"");
@@ -95,7 +96,8 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// Gzip of one block, with the code of its longest match by its shortest: each byte after its head is 1032 more of what it inflates to.
+/// Gzip of one block, with the code of its longest match by its shortest: each byte after its head
+/// is 1032 more of what it inflates to.
 pub fn bomb() -> Vec<u8> {
     const HEAD: &[u8] =
         b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xec\xc1\x01\x01\0\0\0\x80\x90\xfe\xaf\xee\x08\x0a";

@@ -1,4 +1,5 @@
-//! The front: sessions, the two forms of an answer, streams, and the faults that it was told to have.
+//! The front: sessions, the two forms of an answer, streams, and the faults that it was told to
+//! have.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};

@@ -1,7 +1,9 @@
-//! The same server over Streamable HTTP, HTTP+SSE or a websocket: a front of plain threads before the one that reads and answers lines.
+//! The same server over Streamable HTTP, HTTP+SSE or a websocket: a front of plain threads before
+//! the one that reads and answers lines.
 //!
-//! The front gives the server pipes for its standard input and output, and numbers the requests of all its clients anew.
-//! The process ends with its own standard input; without one, as with `/dev/null`, a signal ends it.
+//! The front gives the server pipes for its standard input and output, and numbers the requests of
+//! all its clients anew. The process ends with its own standard input; without one, as with
+//! `/dev/null`, a signal ends it.
 
 mod authority;
 mod events;
@@ -26,7 +28,8 @@ use front::Front;
 use place::Place;
 pub use routes::RELATED;
 
-/// Puts the front before the server that runs afterwards in this process. Prints the address as a line.
+/// Puts the front before the server that runs afterwards in this process. Prints the address as a
+/// line.
 pub fn begin(flags: &Flags) {
     let Some(Place { streams, address, origin, speech }) = Place::of(flags) else { return };
     let faults = match Faults::parse(flags.http_faults.as_deref().unwrap_or_default()) {
@@ -95,7 +98,8 @@ struct Taken {
 /// Makes a standard stream one end of a new pipe.
 fn take_over(standard: i32, side: Side) -> Taken {
     let mut ends = [0; 2];
-    // SAFETY: `ends` has room for two descriptors; each is owned once below, and the standard ones are no one's.
+    // SAFETY: `ends` has room for two descriptors; each is owned once below, and the standard ones
+    // are no one's.
     unsafe {
         let own = libc::fcntl(standard, libc::F_DUPFD_CLOEXEC, 3);
         if own < 0 || libc::pipe(ends.as_mut_ptr()) < 0 {

@@ -1,5 +1,5 @@
-//! Messages of the modern era over HTTP: no session, headers that must fit the body, and the end of a response as a
-//! cancellation.
+//! Messages of the modern era over HTTP: no session, headers that must fit the body, and the end of
+//! a response as a cancellation.
 
 use std::io::{ErrorKind, Result};
 use std::net::TcpStream;

@@ -23,7 +23,8 @@ pub struct Routes {
 /// What says which stream a notification of the modern era belongs to.
 const SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 
-/// The member by which the server behind the front says which call a message belongs to; clients never see it.
+/// The member by which the server behind the front says which call a message belongs to; clients
+/// never see it.
 pub const RELATED: &str = "related";
 
 struct Route {

@@ -1,5 +1,5 @@
-//! What stands before a server: a firewall that lets nobody in who does not say what it is, and a balancer that knows its own by a
-//! cookie.
+//! What stands before a server: a firewall that lets nobody in who does not say what it is, and a
+//! balancer that knows its own by a cookie.
 
 use std::collections::BTreeSet;
 use std::io::Result;
@@ -41,7 +41,8 @@ impl Wall {
         (!is_known).then(|| respond(out, "404 Not Found", &[], b""))
     }
 
-    /// The first request has no cookie, which would be another connection's; each later one has the newest.
+    /// The first request has no cookie, which would be another connection's; each later one has the
+    /// newest.
     fn knows(&self, request: &Request) -> bool {
         let body = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
         let brought: Vec<&str> = brought(request).collect();

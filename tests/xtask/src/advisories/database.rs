@@ -1,4 +1,5 @@
-//! The facts of a clone of the RustSec database: numbers, days, kinds and ranges, and none of its texts.
+//! The facts of a clone of the RustSec database: numbers, days, kinds and ranges, and none of its
+//! texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,8 @@ pub fn commit(clone: &Path) -> Result<Commit, String> {
     Ok(Commit { hash: hash.to_owned(), day: day.to_owned() })
 }
 
-/// What a clone says of these packages. The day is that of its commit: an old clone gives old answers, whenever it is asked.
+/// What a clone says of these packages. The day is that of its commit: an old clone gives old
+/// answers, whenever it is asked.
 pub fn facts(clone: &Path, names: &BTreeSet<String>, commit: &Commit) -> Result<Value, String> {
     let mut packages: BTreeMap<&str, Vec<Value>> =
         names.iter().map(|name| (name.as_str(), Vec::new())).collect();
@@ -53,7 +55,8 @@ pub fn facts(clone: &Path, names: &BTreeSet<String>, commit: &Commit) -> Result<
     }))
 }
 
-/// An advisory that was known of a package, and is known no more. The database withdraws advisories and takes none out: a clone without one is not whole.
+/// An advisory that was known of a package, and is known no more. The database withdraws advisories
+/// and takes none out: a clone without one is not whole.
 pub fn lost(kept: &Value, facts: &Value) -> Option<String> {
     let asked = facts["packages"].as_object().into_iter().flatten();
     let lost = asked.flat_map(|(name, now)| {

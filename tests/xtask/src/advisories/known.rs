@@ -11,7 +11,8 @@ use super::lock::Package;
 pub struct Known {
     /// The day that the answers of RustSec are of.
     pub as_of: NaiveDate,
-    /// The day of the youngest entry that the database had then, of whatever package: what is younger was not in the copy that was asked.
+    /// The day of the youngest entry that the database had then, of whatever package: what is
+    /// younger was not in the copy that was asked.
     pub newest: NaiveDate,
     /// By package; one of which there is nothing was asked about too.
     rustsec: BTreeMap<String, Vec<Advisory>>,
@@ -89,7 +90,8 @@ impl Advisory {
         })
     }
 
-    /// Whether it does. A version before a release is in no range that does not name one like it: then it holds, and somebody looks.
+    /// Whether it does. A version before a release is in no range that does not name one like it:
+    /// then it holds, and somebody looks.
     fn holds_for(&self, version: &Version) -> bool {
         let mut fine = self.patched.iter().chain(&self.unaffected);
         !self.is_withdrawn && !fine.any(|range| range.matches(version))

@@ -1,8 +1,11 @@
-//! `cargo xtask advisories`: what is known against the packages that the project is built of, and whether it holds for the versions in use.
+//! `cargo xtask advisories`: what is known against the packages that the project is built of, and
+//! whether it holds for the versions in use.
 //!
-//! Two lists are kept as facts. `rustsec.json` has what the RustSec database says of each package of the lock files, also that it says nothing;
-//! given the folder of a clone of that database, the command writes it anew. `beyond.json` is written by hand: advisories that RustSec does not
-//! have, and warnings that are accepted, with the reason. `SECURITY.md` says what the lists can and cannot show.
+//! Two lists are kept as facts. `rustsec.json` has what the RustSec database says of each package
+//! of the lock files, also that it says nothing; given the folder of a clone of that database, the
+//! command writes it anew. `beyond.json` is written by hand: advisories that RustSec does not have,
+//! and warnings that are accepted, with the reason. `SECURITY.md` says what the lists can and
+//! cannot show.
 
 mod database;
 mod known;
@@ -74,8 +77,8 @@ impl Judged {
     }
 }
 
-/// All that is broken: answers too old, a package that was not asked about, an advisory that holds, a warning that nobody accepted, and one
-/// that was accepted and holds no more.
+/// All that is broken: answers too old, a package that was not asked about, an advisory that holds,
+/// a warning that nobody accepted, and one that was accepted and holds no more.
 fn broken(known: &Known, packages: &BTreeSet<Package>, today: NaiveDate) -> Vec<String> {
     let mut broken = Vec::from_iter(too_old(known.as_of, today));
     let mut warnings = BTreeSet::new();

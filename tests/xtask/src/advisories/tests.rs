@@ -28,7 +28,8 @@ fn answered(day: &str, packages: Value) -> String {
     json!({ "as_of": day, "newest": { "date": day }, "packages": packages }).to_string()
 }
 
-/// What is broken on 2 January for these packages, asked about on the day before; `one` has this advisory.
+/// What is broken on 2 January for these packages, asked about on the day before; `one` has this
+/// advisory.
 fn broken_for(packages: &[Package], advisory: Value, accepted: Value) -> Vec<String> {
     let rustsec = answered("2026-01-01", json!({ "one": [advisory], "two": [] }));
     let beyond = json!({ "advisories": {}, "accepted": accepted });

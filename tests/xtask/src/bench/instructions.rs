@@ -1,7 +1,9 @@
-//! `cargo xtask bench --instructions`: how many instructions of ours a call takes, which no noise of the machine changes.
+//! `cargo xtask bench --instructions`: how many instructions of ours a call takes, which no noise
+//! of the machine changes.
 //!
-//! callgrind counts those of one process, the host's. Two runs that differ in nothing but the number of calls differ in nothing but the
-//! instructions of those calls; what they should be is written down in `tests/bench/instructions.json`.
+//! callgrind counts those of one process, the host's. Two runs that differ in nothing but the
+//! number of calls differ in nothing but the instructions of those calls; what they should be is
+//! written down in `tests/bench/instructions.json`.
 
 use std::process::ExitCode;
 
@@ -28,7 +30,8 @@ pub fn compare(machine: &Machine, run: &mut Run) -> ExitCode {
 /// Instructions of each of what is counted.
 fn counted(machine: &Machine, run: &mut Run) -> Result<Vec<(&'static str, u64)>, Stop> {
     run.preparation("valgrind", machine.command("valgrind").arg("--version"))?;
-    // One after the other, as the clients are built: together they would be built with other features.
+    // One after the other, as the clients are built: together they would be built with other
+    // features.
     for package in ["trunkline-testserver", "trunkline-bench"] {
         run.command(&mut machine.cargo(&["build", "--release", "-p", package]))?;
     }
@@ -53,7 +56,8 @@ fn total(machine: &Machine, run: &mut Run, what: &str, times: u64) -> Result<u64
     collected(&printed).ok_or_else(nothing)
 }
 
-/// What callgrind says of the host; it says as much of each process that the host forked, which did less.
+/// What callgrind says of the host; it says as much of each process that the host forked, which did
+/// less.
 fn collected(printed: &str) -> Option<u64> {
     let counts = printed.lines().filter_map(|line| line.split_once("Collected : "));
     counts.filter_map(|(_, number)| number.trim().parse().ok()).max()

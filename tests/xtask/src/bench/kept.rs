@@ -1,4 +1,5 @@
-//! What is kept of a run: the machine, and all figures, as a file that later runs of other groups add to.
+//! What is kept of a run: the machine, and all figures, as a file that later runs of other groups
+//! add to.
 
 use std::path::Path;
 
@@ -9,8 +10,8 @@ use super::goals;
 use crate::machine::{Machine, write};
 use crate::run::Stop;
 
-/// Adds what an earlier run of the same program on the same machine kept. Of a program that was changed
-/// since its commit, nobody knows whether it is the same.
+/// Adds what an earlier run of the same program on the same machine kept. Of a program that was
+/// changed since its commit, nobody knows whether it is the same.
 pub fn add_earlier(figures: &mut Figures, file: &Path, named: &Value) {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let kept: Value = serde_json::from_str(&text).unwrap_or_default();

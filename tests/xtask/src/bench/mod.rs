@@ -29,8 +29,9 @@ use workloads::Group;
 use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
-/// Runs the benchmark; `rest` may hold `--rounds N`, `--only GROUP`, `--quick ROW` and the names of clients,
-/// or be `--instructions`, or begin with `--against FOLDER`, or be `--page`, which makes the page of the documentation of what is kept.
+/// Runs the benchmark; `rest` may hold `--rounds N`, `--only GROUP`, `--quick ROW` and the names of
+/// clients, or be `--instructions`, or begin with `--against FOLDER`, or be `--page`, which makes
+/// the page of the documentation of what is kept.
 pub fn bench(machine: &Machine, rest: &[&str]) -> ExitCode {
     let mut run = Run::new(machine.target.join("xtask/bench.log"), HANG_BOUND);
     match rest {

@@ -1,4 +1,5 @@
-//! The page of the documentation: every goal and every workload, as the figures that are kept have them.
+//! The page of the documentation: every goal and every workload, as the figures that are kept have
+//! them.
 
 use std::fmt::Write as _;
 

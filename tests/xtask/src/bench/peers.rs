@@ -169,7 +169,8 @@ pub const PEERS: [Peer; 15] = [
     },
 ];
 
-/// The client that starts a hundred servers at its heaviest: it has all cores, and runs in the first round alone.
+/// The client that starts a hundred servers at its heaviest: it has all cores, and runs in the
+/// first round alone.
 pub const REAL: &str = "real";
 
 const CLIENTS: &str = "tests/bench/peers";

@@ -1,4 +1,5 @@
-//! The plot: a bar for each goal, and how far it is from its bound. A bar that ends before the line is met.
+//! The plot: a bar for each goal, and how far it is from its bound. A bar that ends before the line
+//! is met.
 
 use std::fmt::Write;
 

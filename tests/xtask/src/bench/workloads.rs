@@ -3,7 +3,8 @@
 /// Workloads that are carried out together.
 pub struct Group {
     pub name: &'static str,
-    /// It is carried out in so many rounds at most: what is no matter of microseconds needs no more.
+    /// It is carried out in so many rounds at most: what is no matter of microseconds needs no
+    /// more.
     pub rounds: usize,
     pub workloads: &'static [Workload],
 }

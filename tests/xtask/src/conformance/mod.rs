@@ -1,7 +1,9 @@
-//! `cargo xtask conformance`: the official conformance suite against a client in each binding, with one session and with two.
+//! `cargo xtask conformance`: the official conformance suite against a client in each binding, with
+//! one session and with two.
 //!
-//! The clients are in `tests/conformance`, beside what is expected of them. `UPDATE_CONFORMANCE=1` writes the table
-//! `docs/conformance.md`. The suite `conformance` of `cargo xtask test` runs a part, and with `--full` all of it.
+//! The clients are in `tests/conformance`, beside what is expected of them. `UPDATE_CONFORMANCE=1`
+//! writes the table `docs/conformance.md`. The suite `conformance` of `cargo xtask test` runs a
+//! part, and with `--full` all of it.
 
 mod official;
 mod reference;
@@ -57,7 +59,8 @@ fn measure_chosen(machine: &Machine, run: &mut Run, chosen: &[&str]) -> Result<(
     verdict(&columns)
 }
 
-/// The suite of `cargo xtask test`: each client in one revision, with two sessions; the long form leaves out nothing.
+/// The suite of `cargo xtask test`: each client in one revision, with two sessions; the long form
+/// leaves out nothing.
 pub fn suite(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let reference = Reference::read(&machine.root)?;
     let columns = measure(machine, run, |client, sessions| match machine.reach {

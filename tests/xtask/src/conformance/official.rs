@@ -27,8 +27,8 @@ impl Official {
         Ok(Official { modules: machine.npm_packages(run, &PACKAGES)? })
     }
 
-    /// What the client passed, by scenario. All run at the same time; what then passes fewer checks than is wanted runs once more,
-    /// alone, and so does what measures time.
+    /// What the client passed, by scenario. All run at the same time; what then passes fewer checks
+    /// than is wanted runs once more, alone, and so does what measures time.
     pub fn tallies(
         &self,
         run: &mut Run,
@@ -77,7 +77,8 @@ const PACKAGES: [&str; 2] =
 /// Scenarios that measure time.
 const ALONE: [&str; 1] = ["sse-retry"];
 
-/// What the suite gives a scenario. Its own 30 s are too few for a busy machine, which runs all of a revision at once.
+/// What the suite gives a scenario. Its own 30 s are too few for a busy machine, which runs all of
+/// a revision at once.
 const SCENARIO_BOUND: Duration = Duration::from_secs(120);
 
 /// What a client gives itself, so that it says why.

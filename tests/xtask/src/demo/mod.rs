@@ -53,7 +53,8 @@ pub fn demo(machine: &Machine, chosen: &[&str]) -> ExitCode {
     if shown && !failed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The suite `examples`: the same, quietly, and every language has to run; and the hosts beside the demo.
+/// The suite `examples`: the same, quietly, and every language has to run; and the hosts beside the
+/// demo.
 pub fn examples(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut missing = None;
     for language in &LANGUAGES {

@@ -1,4 +1,5 @@
-//! `cargo xtask demo real`: servers that no one here wrote, through each language's own programs for them.
+//! `cargo xtask demo real`: servers that no one here wrote, through each language's own programs
+//! for them.
 
 use std::process::ExitCode;
 

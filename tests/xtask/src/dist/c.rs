@@ -1,4 +1,5 @@
-//! The libraries for C and C++: one archive to unpack anywhere, and one with what debuggers need of it.
+//! The libraries for C and C++: one archive to unpack anywhere, and one with what debuggers need of
+//! it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
-//! Each artefact where nothing else of it is: installed by its users' own tools into an empty environment, and its quick start run.
+//! Each artefact where nothing else of it is: installed by its users' own tools into an empty
+//! environment, and its quick start run.
 //!
-//! The quick starts are those of the README. What is built of sources here is built without optimisation: what is tried out is whether
-//! they are whole.
+//! The quick starts are those of the README. What is built of sources here is built without
+//! optimisation: what is tried out is whether they are whole.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -9,8 +9,9 @@ use crate::run::{Run, Stop};
 /// What is published, in the order of publishing.
 pub const PUBLISHED: [&str; 4] = ["trunkline-pool", "trunkline", "trunkline-ffi", "trunkline-cli"];
 
-/// Packs them, and builds each from what was packed, in a build folder of their own: for cargo a packed crate of the same version is the same
-/// crate, whatever is in it, so that what an earlier run built of it would be taken.
+/// Packs them, and builds each from what was packed, in a build folder of their own: for cargo a
+/// packed crate of the same version is the same crate, whatever is in it, so that what an earlier
+/// run built of it would be taken.
 pub fn make(dist: &Dist, run: &mut Run) -> Result<(), Stop> {
     let folder = dist.staging("packages")?;
     let printed = run.carry_out(package(dist, &PUBLISHED).arg("--target-dir").arg(&folder))?;

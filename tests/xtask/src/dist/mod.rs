@@ -1,7 +1,8 @@
-//! `cargo xtask dist`: everything that is published, made by one command, and with `--check` tried out where nothing else is.
+//! `cargo xtask dist`: everything that is published, made by one command, and with `--check` tried
+//! out where nothing else is.
 //!
-//! The artefacts are in `target/artefacts`, a folder for each registry, with their sums in `SHA256SUMS`. `docs/install.md` says what
-//! each is, `docs/platforms.md` for which machines.
+//! The artefacts are in `target/artefacts`, a folder for each registry, with their sums in
+//! `SHA256SUMS`. `docs/install.md` says what each is, `docs/platforms.md` for which machines.
 
 mod c;
 mod check;
@@ -144,8 +145,9 @@ impl<'a> Dist<'a> {
         self.machine.target.join(if self.profile == "dev" { "debug" } else { &self.profile })
     }
 
-    /// A command whose builds of what is shipped are the same wherever they are made, as far as compilers go. Other builds are those of
-    /// the suites, which another environment would make anew.
+    /// A command whose builds of what is shipped are the same wherever they are made, as far as
+    /// compilers go. Other builds are those of the suites, which another environment would make
+    /// anew.
     fn building(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = self.machine.command(program);
         if self.profile == SHIPPED {
@@ -239,7 +241,8 @@ const BUILT_BY_SUITES: &str = "dev";
 
 const SUMS: &str = "SHA256SUMS";
 
-/// When the files of an archive were changed, for all that anybody can tell: the first second that every format can say.
+/// When the files of an archive were changed, for all that anybody can tell: the first second that
+/// every format can say.
 const TIME: &str = "315532800";
 
 /// Builds with link-time optimisation take minutes each, and there are several.

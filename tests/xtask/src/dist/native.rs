@@ -1,11 +1,13 @@
-//! What holds for every library that is shipped: its debug information is apart, and what it needs of the C library is known.
+//! What holds for every library that is shipped: its debug information is apart, and what it needs
+//! of the C library is known.
 
 use std::path::Path;
 
 use super::{Dist, copy, failed};
 use crate::run::{Run, Stop};
 
-/// Takes everything that a debugger alone needs out of a shared library, into a file which that then names.
+/// Takes everything that a debugger alone needs out of a shared library, into a file which that
+/// then names.
 pub fn split(dist: &Dist, run: &mut Run, library: &Path, debug: &Path) -> Result<(), Stop> {
     let folder = debug.parent().unwrap_or(debug);
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;

@@ -1,7 +1,8 @@
-//! The npm packages: one with the JavaScript files and the sources of the addon, and one with the addon that is built for this platform.
+//! The npm packages: one with the JavaScript files and the sources of the addon, and one with the
+//! addon that is built for this platform.
 //!
-//! The first asks for the second, which npm leaves out on any other platform; there the first builds its sources when it is
-//! installed.
+//! The first asks for the second, which npm leaves out on any other platform; there the first
+//! builds its sources when it is installed.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The Python package: a wheel for this machine, and the sources, from which pip builds one for any other.
+//! The Python package: a wheel for this machine, and the sources, from which pip builds one for any
+//! other.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

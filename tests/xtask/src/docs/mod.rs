@@ -1,4 +1,5 @@
-//! `cargo xtask docs`: the documentation as a site, in `target/docs`. What is wrong with a page, a link or a reference fails it.
+//! `cargo xtask docs`: the documentation as a site, in `target/docs`. What is wrong with a page, a
+//! link or a reference fails it.
 
 mod offline;
 
@@ -44,7 +45,8 @@ fn site(machine: &Machine) -> PathBuf {
     machine.target.join("docs")
 }
 
-/// Copies what the site is made of, each file to where the repository has it, so that links mean the same; says how many pages.
+/// Copies what the site is made of, each file to where the repository has it, so that links mean
+/// the same; says how many pages.
 fn stage(machine: &Machine, run: &mut Run, staged: &Path) -> Result<u64, Stop> {
     if staged.exists() {
         std::fs::remove_dir_all(staged).map_err(failed)?;

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-/// What pages load from elsewhere, each as page and address; links that a reader may follow do not count.
+/// What pages load from elsewhere, each as page and address; links that a reader may follow do not
+/// count.
 pub fn loads_from_elsewhere(site: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![site.to_path_buf()];

@@ -1,4 +1,5 @@
-//! How long each target has been searched since something was last found in it: kept from run to run, and shown on the page.
+//! How long each target has been searched since something was last found in it: kept from run to
+//! run, and shown on the page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -46,7 +47,8 @@ impl Reached {
     }
 }
 
-/// Adds what came to what is kept, and writes the page anew; what was reached before. Several searches may do so at a time.
+/// Adds what came to what is kept, and writes the page anew; what was reached before. Several
+/// searches may do so at a time.
 pub fn note(machine: &Machine, target: &str, came: &Came) -> Result<Option<Reached>, Stop> {
     let path = machine.target.join("xtask/searched.lock");
     let lock = locked(&path);
@@ -62,7 +64,8 @@ pub fn note(machine: &Machine, target: &str, came: &Came) -> Result<Option<Reach
     Ok(before)
 }
 
-/// How long each target was searched since something was last found in it, in seconds of processor time.
+/// How long each target was searched since something was last found in it, in seconds of processor
+/// time.
 pub fn seconds(machine: &Machine) -> Result<BTreeMap<String, u64>, Stop> {
     let kept = read(&machine.root)?;
     let of = |kept: &Value| kept["processor_ms"].as_u64().unwrap_or(0) / 1_000;
@@ -91,8 +94,9 @@ fn text_of(path: &Path) -> Result<String, Stop> {
         .map_err(|error| Stop::Failed(format!("{}: {error}", path.display())))
 }
 
-/// Whatever was searched before a finding counts no more, nor does what is searched of the very commit of the finding. Of one program the most edges count, whatever a later search came to; those of
-/// another program say nothing of this one's.
+/// Whatever was searched before a finding counts no more, nor does what is searched of the very
+/// commit of the finding. Of one program the most edges count, whatever a later search came to;
+/// those of another program say nothing of this one's.
 fn add(kept: &mut Map<String, Value>, target: &str, came: &Came, commit: &str) {
     let Came::Nothing(searched) = came else {
         kept.insert(target.to_owned(), json!({ "found": commit }));

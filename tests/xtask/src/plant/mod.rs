@@ -1,7 +1,9 @@
-//! `cargo xtask plant`: bugs that real pools had, planted one at a time, each of which the simulator must find.
+//! `cargo xtask plant`: bugs that real pools had, planted one at a time, each of which the
+//! simulator must find.
 //!
-//! The plants are data, `tests/xtask/plants.json`. Each is applied to a copy of the pure crate in the build folder;
-//! the working tree is never touched. `UPDATE_PLANTS=1` writes the table `docs/plants.md`.
+//! The plants are data, `tests/xtask/plants.json`. Each is applied to a copy of the pure crate in
+//! the build folder; the working tree is never touched. `UPDATE_PLANTS=1` writes the table
+//! `docs/plants.md`.
 
 mod seed;
 mod table;
@@ -106,7 +108,8 @@ mod tests {
         assert!(moved.is_empty(), "{}", moved.join("\n"));
     }
 
-    /// What the pure crate keeps of the design and of the promises has a plant, invariant by invariant.
+    /// What the pure crate keeps of the design and of the promises has a plant, invariant by
+    /// invariant.
     #[test]
     fn every_invariant_has_a_plant() {
         let plants = seed::read(&root()).unwrap();

@@ -14,7 +14,8 @@ pub struct Plant {
     pub breaks: Vec<String>,
     /// The file that it changes.
     pub file: String,
-    /// The code that it replaces. White space does not count, so that formatting the file moves nothing.
+    /// The code that it replaces. White space does not count, so that formatting the file moves
+    /// nothing.
     find: String,
     /// What stands there instead.
     put: String,

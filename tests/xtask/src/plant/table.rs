@@ -61,7 +61,8 @@ pub fn page(rows: &[Row<'_>]) -> String {
     format!("{INTRODUCTION}{rows}")
 }
 
-/// A bound on the steps, in powers of ten: the exact number changes with every change of the simulator.
+/// A bound on the steps, in powers of ten: the exact number changes with every change of the
+/// simulator.
 fn within(step: u64) -> &'static str {
     match step {
         0..=100 => "100",

@@ -75,8 +75,8 @@ impl Tree {
         Ok(Outcome::Missed)
     }
 
-    /// The same with another text of one file, which is put back afterwards. First runs the simulation that is more
-    /// likely to find what is wrong in that file.
+    /// The same with another text of one file, which is put back afterwards. First runs the
+    /// simulation that is more likely to find what is wrong in that file.
     pub fn simulate_with(
         &self,
         machine: &Machine,
@@ -132,7 +132,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Writes a file of the copy, unless it says the same already: cargo looks at the time of writing.
+    /// Writes a file of the copy, unless it says the same already: cargo looks at the time of
+    /// writing.
     fn put(&self, path: &str, text: &str) -> Result<(), Stop> {
         let path = self.folder.join(path);
         if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
@@ -169,7 +170,8 @@ const CRATE: &str = "core/pool";
 /// What its simulator has from elsewhere.
 const SHARED: &str = "core/tests/rig/score.rs";
 
-/// The simulations, by parts of their names: of the pool, of the plan, and of the calls of a connection.
+/// The simulations, by parts of their names: of the pool, of the plan, and of the calls of a
+/// connection.
 pub const SIMULATIONS: [&str; 3] =
     ["every_invariant_holds", "every_edit_converges", "every_call_ends_once"];
 

@@ -1,4 +1,5 @@
-//! Every behaviour, closed in order: when the close has returned, nothing of it runs (SECURITY row 1).
+//! Every behaviour, closed in order: when the close has returned, nothing of it runs (SECURITY row
+//! 1).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,7 +9,8 @@ use super::hosts::{Fleet, Host};
 use super::rig::{Behaviour, Last, Moment, Rig};
 use super::table::{Round, Table};
 
-/// Closes each behaviour that many times, a few behaviours side by side: a close waits more than it computes.
+/// Closes each behaviour that many times, a few behaviours side by side: a close waits more than it
+/// computes.
 pub fn measure(rig: &Rig, fleet: &Fleet, rounds: usize, table: &mut Table) {
     let next = AtomicUsize::new(0);
     let work = || {

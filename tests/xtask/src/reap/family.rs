@@ -1,4 +1,5 @@
-//! All processes of one server: found by the mark in their arguments, and by what they wrote into their start log.
+//! All processes of one server: found by the mark in their arguments, and by what they wrote into
+//! their start log.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -75,7 +76,8 @@ pub fn is_holder(pid: u32) -> bool {
     name.starts_with("trunkline-") && is_running(pid)
 }
 
-/// A process for a message: its pid, name, state, parent, and whether it is the keeper or supervisor.
+/// A process for a message: its pid, name, state, parent, and whether it is the keeper or
+/// supervisor.
 pub fn described(pid: u32) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let words: Vec<&str> = stat.split_whitespace().take(4).collect();

@@ -1,4 +1,5 @@
-//! Host programs in four languages, which do what they are told a line at a time, and can be killed.
+//! Host programs in four languages, which do what they are told a line at a time, and can be
+//! killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};

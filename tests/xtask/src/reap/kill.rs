@@ -49,8 +49,8 @@ fn doing(round: usize, place: usize) -> Doing {
     }
 }
 
-/// From at once to the end of both graces, the early moments closer together. However many numbers are taken, from
-/// wherever on, the golden ratio spreads them.
+/// From at once to the end of both graces, the early moments closer together. However many numbers
+/// are taken, from wherever on, the golden ratio spreads them.
 fn into_the_drain(number: usize) -> Duration {
     let share = (number as f64 * 0.618_034).fract();
     DRAIN.mul_f64(share * share)

@@ -1,4 +1,5 @@
-//! `cargo xtask reap`: twelve ways in which a server makes its end hard, closed and with the host killed; nothing may survive.
+//! `cargo xtask reap`: twelve ways in which a server makes its end hard, closed and with the host
+//! killed; nothing may survive.
 //!
 //! `docs/reap.md` says what is done and what the table means.
 

@@ -1,4 +1,5 @@
-//! How long a close takes (SECURITY row 3): figures, on a machine that does nothing else for this test.
+//! How long a close takes (SECURITY row 3): figures, on a machine that does nothing else for this
+//! test.
 
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ pub struct Rounds {
     pub each: usize,
 }
 
-/// Closes a polite server that many times, each behaviour a few times, and ten deaf servers at once.
+/// Closes a polite server that many times, each behaviour a few times, and ten deaf servers at
+/// once.
 pub fn measure(rig: &Rig, fleet: &Fleet, rounds: &Rounds, table: &mut Table) {
     let polite = polite_closes(rig, fleet, rounds.polite);
     for figure in [polite, worst_close(rig, fleet, rounds.each), ten_at_once(rig, fleet)] {

@@ -1,8 +1,10 @@
-//! `cargo xtask scoreboard`: every promise of the library beside what shows it, with one figure each.
+//! `cargo xtask scoreboard`: every promise of the library beside what shows it, with one figure
+//! each.
 //!
-//! The figure is how often a promise was broken of how often it was put to the test. Tests write down how often that was
-//! (`core/tests/rig/score.rs`); one that is red breaks the promise. The suites of `cargo xtask test` carry most rows out
-//! anyway, so the gate judges what they wrote down and does nothing twice: by a row's own tests, whatever else is red there.
+//! The figure is how often a promise was broken of how often it was put to the test. Tests write
+//! down how often that was (`core/tests/rig/score.rs`); one that is red breaks the promise. The
+//! suites of `cargo xtask test` carry most rows out anyway, so the gate judges what they wrote down
+//! and does nothing twice: by a row's own tests, whatever else is red there.
 
 mod done;
 mod mutants;
@@ -24,7 +26,8 @@ use crate::machine::{Machine, Reach};
 use crate::report;
 use crate::run::{Run, Stop};
 
-/// Carries out all rows, or those that are named, and writes what came of them into `docs/scoreboard.md`.
+/// Carries out all rows, or those that are named, and writes what came of them into
+/// `docs/scoreboard.md`.
 pub fn scoreboard(machine: &Machine, chosen: &[&str]) -> ExitCode {
     let unknown = chosen.iter().find(|name| ROWS.iter().all(|row| row.name != **name));
     if let Some(unknown) = unknown {
@@ -51,7 +54,8 @@ pub fn scoreboard(machine: &Machine, chosen: &[&str]) -> ExitCode {
     }
 }
 
-/// Nothing is broken and something was kept: a run that shows nothing is no success, whatever the machine lacks. In CI it lacks nothing.
+/// Nothing is broken and something was kept: a run that shows nothing is no success, whatever the
+/// machine lacks. In CI it lacks nothing.
 fn has_passed(lines: &[Line], is_ci: bool) -> bool {
     let is_lacking = |line: &Line| line.form.least().is_some() && line.is_not_run();
     lines.iter().any(|line| matches!(line.outcome, Outcome::Kept(_)))
@@ -104,8 +108,9 @@ fn judged(form: Form, stop: Option<&Stop>, done: Done) -> Outcome {
     }
 }
 
-/// What came of a row that suites carried out beside other things. Its own tests break it, and they write down what they kept: one that reached
-/// its goal is kept, whatever else is red. What was not come to, since a suite broke off before, is not run.
+/// What came of a row that suites carried out beside other things. Its own tests break it, and they
+/// write down what they kept: one that reached its goal is kept, whatever else is red. What was not
+/// come to, since a suite broke off before, is not run.
 fn among_others(row: &Row, form: Form, suites: &[&report::Row]) -> Outcome {
     let mut done = Done::default();
     suites.iter().for_each(|suite| done.add(row, &suite.scores));
@@ -129,7 +134,8 @@ fn among_others(row: &Row, form: Form, suites: &[&report::Row]) -> Outcome {
     }
 }
 
-/// The rows that the suites of a run carried out, as one more line of its table; nothing when there was none.
+/// The rows that the suites of a run carried out, as one more line of its table; nothing when there
+/// was none.
 pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Row> {
     let began = Instant::now();
     let line = |row: &'static Row| {
@@ -168,7 +174,8 @@ pub fn of_suites(machine: &Machine, suites: &[report::Row]) -> Option<report::Ro
     })
 }
 
-/// The longest row in its long form, builds included; a soak that was asked to be longer says so itself.
+/// The longest row in its long form, builds included; a soak that was asked to be longer says so
+/// itself.
 const HANG_BOUND: Duration = Duration::from_secs(3 * 60 * 60);
 
 /// Lines of the log that are printed of a row that is broken.

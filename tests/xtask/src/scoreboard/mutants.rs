@@ -21,8 +21,9 @@ struct Part {
     pieces: usize,
 }
 
-/// Puts the mutants of each part to its tests. The whole takes hours, so what came of a piece is kept in the build folder: the same command
-/// goes on where one was ended, as long as the crate is the same.
+/// Puts the mutants of each part to its tests. The whole takes hours, so what came of a piece is
+/// kept in the build folder: the same command goes on where one was ended, as long as the crate is
+/// the same.
 pub fn mutants(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.preparation("cargo-mutants", &mut machine.cargo(&["mutants", "--version"]))?;
     let kept = kept(machine, run)?;
@@ -43,7 +44,8 @@ pub fn mutants(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     if weak.is_empty() { Ok(()) } else { Err(Stop::Failed(weak.join("; "))) }
 }
 
-/// Where what came of the pieces is kept: by what the crate holds. Of one that is being changed nothing is.
+/// Where what came of the pieces is kept: by what the crate holds. Of one that is being changed
+/// nothing is.
 fn kept(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
     let mut git = machine.command("git");
     let tree = run.carry_out(git.args(["rev-parse", "HEAD:core/pool"]))?;
@@ -81,7 +83,8 @@ fn not_kept(path: &Path, error: &std::io::Error) -> Stop {
     Stop::Failed(format!("{}: {error}", path.display()))
 }
 
-/// What puts a piece to its tests. They are named to each build as well, so that no other program is made.
+/// What puts a piece to its tests. They are named to each build as well, so that no other program
+/// is made.
 fn command(machine: &Machine, part: &Part, piece: usize, output: &Path) -> Command {
     let mut cargo = machine.cargo(&["mutants", "-p", "trunkline-pool", "--jobs", "1"]);
     cargo.args(["--timeout", "120", "--no-times", "--colors", "never"]);
@@ -166,7 +169,8 @@ const ASIDE: &[&str] = &[
 
 const RULES: &[&str] = &["--lib", "--test=rules"];
 
-/// The pool, the gates, what a change of the configuration makes of what runs, and what two servers are the same by.
+/// The pool, the gates, what a change of the configuration makes of what runs, and what two servers
+/// are the same by.
 const PARTS: &[Part] = &[
     Part {
         name: "state",

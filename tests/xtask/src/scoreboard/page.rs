@@ -1,7 +1,8 @@
-//! The page of the documentation: what came of each row when it was last carried out, in each of its forms.
+//! The page of the documentation: what came of each row when it was last carried out, in each of
+//! its forms.
 //!
-//! The long forms of all rows take longer than anyone runs in one piece, so that each figure stands beside the commit that it is of. Those of
-//! the gate are of one run.
+//! The long forms of all rows take longer than anyone runs in one piece, so that each figure stands
+//! beside the commit that it is of. Those of the gate are of one run.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,7 +15,8 @@ use super::table::{Line, Outcome, grouped};
 use crate::machine::{Machine, Reach, write};
 use crate::run::Stop;
 
-/// Puts what came of these rows, at this commit, in the place of what came of them before, among the figures and on the page.
+/// Puts what came of these rows, at this commit, in the place of what came of them before, among
+/// the figures and on the page.
 pub fn update(machine: &Machine, lines: &[Line], commit: &str) -> Result<(), Stop> {
     let form = if machine.reach == Reach::Full { FULL } else { GATE };
     let file = machine.root.join(FIGURES);

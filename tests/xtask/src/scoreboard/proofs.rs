@@ -1,4 +1,5 @@
-//! What the long form alone carries out: threads in many orders, and memory under tools that see each use of it.
+//! What the long form alone carries out: threads in many orders, and memory under tools that see
+//! each use of it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -16,8 +17,8 @@ pub fn schedules(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Tests under Miri, the thread sanitizer and, through C and Python, the address sanitizer. One that this machine lacks keeps the others
-/// from nothing, but the row is not run then.
+/// Tests under Miri, the thread sanitizer and, through C and Python, the address sanitizer. One
+/// that this machine lacks keeps the others from nothing, but the row is not run then.
 pub fn sanitizers(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut missing = Vec::new();
     for (name, tool) in TOOLS {
@@ -62,7 +63,8 @@ fn threads(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     reports(run, &mut planted, "ThreadSanitizer: data race")?;
     for (programs, tests) in THREADS {
         let mut test = sanitized(machine, "thread", &["test", "-Zbuild-std"]);
-        // A runtime that lives as long as its process holds the last of its threads that went, which joins whoever goes next.
+        // A runtime that lives as long as its process holds the last of its threads that went,
+        // which joins whoever goes next.
         test.env("TSAN_OPTIONS", "report_thread_leaks=0");
         run.command(test.args(*programs).arg("--").args(*tests))?;
     }
@@ -87,8 +89,9 @@ fn addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     crate::suites::c_programs_of(machine, run, &built, &["sanitized"])
 }
 
-/// The Python package, whose native module is instrumented, with the runtime of the C compiler's sanitizer before everything else. Leaks are
-/// looked for while the interpreter is whole, which leaves everything when it ends; in arenas of its own its objects would hide what they refer to.
+/// The Python package, whose native module is instrumented, with the runtime of the C compiler's
+/// sanitizer before everything else. Leaks are looked for while the interpreter is whole, which
+/// leaves everything when it ends; in arenas of its own its objects would hide what they refer to.
 fn python_addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     components(machine, run, &["rust-src"])?;
     machine.testserver(run)?;
@@ -149,7 +152,8 @@ fn build_for_addresses(machine: &Machine, run: &mut Run, what: &[&str]) -> Resul
     Ok(machine.target.join("san-address").join(TARGET).join("debug"))
 }
 
-/// A cargo command of the nightly compiler whose programs are instrumented, in a build folder of their own.
+/// A cargo command of the nightly compiler whose programs are instrumented, in a build folder of
+/// their own.
 fn sanitized(machine: &Machine, sanitizer: &str, args: &[&str]) -> Command {
     let mut command = nightly(machine, args);
     // Not in the environment: tests build servers of their own.
@@ -186,7 +190,8 @@ pub const ORDERS: u64 = 46_000;
 /// What the tools are for: the one that they were tried on.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// What uses the native module from threads, loops and callbacks; forks and ends of hosts are for the suite.
+/// What uses the native module from threads, loops and callbacks; forks and ends of hosts are for
+/// the suite.
 const PYTHON: &[&str] = &[
     "bindings/python/tests/test_calls.py",
     "bindings/python/tests/test_callbacks.py",
@@ -198,8 +203,8 @@ const PYTHON: &[&str] = &[
     "bindings/python/tests/test_sync.py",
 ];
 
-/// What has few steps, starts no process and calls nothing foreign. A payload that panics when it is dropped is let go of on purpose, and so
-/// is left out.
+/// What has few steps, starts no process and calls nothing foreign. A payload that panics when it
+/// is dropped is let go of on purpose, and so is left out.
 const MIRI: &[(&str, &[&str])] = &[
     (
         "trunkline-ffi",

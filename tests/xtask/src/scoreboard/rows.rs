@@ -1,10 +1,12 @@
-//! The rows of the scoreboard, as one table: what is counted, how much of it each form does, and what counts it.
+//! The rows of the scoreboard, as one table: what is counted, how much of it each form does, and
+//! what counts it.
 
 use super::{proofs, soak};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
-/// One promise, and what shows it. Its figure is how often it was broken, which is never, of how often it was put to the test.
+/// One promise, and what shows it. Its figure is how often it was broken, which is never, of how
+/// often it was put to the test.
 pub struct Row {
     /// Its number in the list of promises.
     pub number: u8,
@@ -26,8 +28,8 @@ pub struct Row {
 pub enum Form {
     /// So many, or more.
     AtLeast(u64),
-    /// Of each part so many, or more; what is counted for a part is written down as `row/part`. Goals lie near what is there: a part of which much
-    /// is tried hides no other that vanished.
+    /// Of each part so many, or more; what is counted for a part is written down as `row/part`.
+    /// Goals lie near what is there: a part of which much is tried hides no other that vanished.
     Each(&'static [(&'static str, u64)]),
     /// It has no such form, and why.
     Absent(&'static str),
@@ -38,7 +40,8 @@ pub enum Form {
 pub enum Source {
     /// Tests of a suite, which can run alone as well.
     Tests { suites: &'static [&'static str], package: &'static str, targets: &'static [Target] },
-    /// A suite, or a part of it, in a function of its own; without suites nothing but the scoreboard carries it out.
+    /// A suite, or a part of it, in a function of its own; without suites nothing but the
+    /// scoreboard carries it out.
     Own { suites: &'static [&'static str], run: fn(&Machine, &mut Run) -> Result<(), Stop> },
 }
 
@@ -67,8 +70,9 @@ impl Source {
         }
     }
 
-    /// Whether a test, as its runner names it, is one of its own. Of what a function carries out that is not known: what is red there writes
-    /// nothing down, and its goals are so near what is there that it misses them then.
+    /// Whether a test, as its runner names it, is one of its own. Of what a function carries out
+    /// that is not known: what is red there writes nothing down, and its goals are so near what is
+    /// there that it misses them then.
     pub fn has(self, test: &str) -> bool {
         let Source::Tests { targets, .. } = self else { return false };
         targets.iter().any(|target| target.tests.iter().any(|part| test.contains(part)))
@@ -88,7 +92,8 @@ const fn stress(tests: &'static [Target]) -> Source {
 
 const STRESS: &[&str] = &["--test", "stress"];
 
-/// As many as there are. Each form waits, a connect twice, and each wait has two moments; how often either is polled beyond that is the machine's.
+/// As many as there are. Each form waits, a connect twice, and each wait has two moments; how often
+/// either is polled beyond that is the machine's.
 const CANCEL: Form = Form::Each(&[("forms", 40), ("transports", 8), ("cuts", 2 * 40 + 2 * 2 * 8)]);
 
 /// As many as there are. The long form does what the gate does.

@@ -42,7 +42,8 @@ fn read(file: &Path) -> Result<Vec<Value>, Stop> {
     samples.lines().map(|line| serde_json::from_str(line).map_err(|error| wrong(&error))).collect()
 }
 
-/// A band for each figure, from nothing at its foot to the greatest sample at its head, with how it grew.
+/// A band for each figure, from nothing at its foot to the greatest sample at its head, with how it
+/// grew.
 fn draw(samples: &[Value]) -> Result<String, Stop> {
     let mut svg = begin(WIDTH, HEAD + BAND * FIGURES.len() as f64);
     text(&mut svg, LEFT, 20.0, &format!("A soak of {} seconds: what the host held", samples.len()));
@@ -96,7 +97,8 @@ fn grown(figure: &Figure, values: &[f64]) -> String {
     format!("{}: {middle:.1} in the second half, {grown:+.2} an hour ({share:+.2} %)", figure.unit)
 }
 
-/// By how much the line that lies nearest to these, by the least squares, rises from one to the next.
+/// By how much the line that lies nearest to these, by the least squares, rises from one to the
+/// next.
 fn slope(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let (middle, middle_of_values) = ((count - 1.0) / 2.0, values.iter().sum::<f64>() / count);
@@ -117,7 +119,8 @@ const FIGURES: [Figure; 5] = [
 /// Makes the long form longer: a day is the most that was promised.
 const SECONDS: &str = "TRUNKLINE_SOAK_SECONDS";
 
-/// What the building, the beginning and the end may take beside the seconds of a soak; as long as those of a plain one as well.
+/// What the building, the beginning and the end may take beside the seconds of a soak; as long as
+/// those of a plain one as well.
 const BESIDE: Duration = Duration::from_secs(60 * 60);
 
 const PLOT: &str = "docs/soak.svg";

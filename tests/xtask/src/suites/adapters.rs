@@ -1,4 +1,5 @@
-//! The adapters for agent frameworks, against the frameworks themselves, as the registries have them.
+//! The adapters for agent frameworks, against the frameworks themselves, as the registries have
+//! them.
 
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
@@ -32,7 +33,8 @@ pub fn python(
     run.command(pytest.env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
-/// Tests of the Node package, where it is installed beside the frameworks in this folder of modules.
+/// Tests of the Node package, where it is installed beside the frameworks in this folder of
+/// modules.
 pub fn node(
     machine: &Machine,
     run: &mut Run,

@@ -1,6 +1,8 @@
-//! Machines and systems that this one is not, where what is compiled for them can be run here: 64-bit ARM by qemu, Windows by Wine.
+//! Machines and systems that this one is not, where what is compiled for them can be run here:
+//! 64-bit ARM by qemu, Windows by Wine.
 //!
-//! Neither is the real thing. docs/platforms.md says what of the suites they carry, and what they do not.
+//! Neither is the real thing. docs/platforms.md says what of the suites they carry, and what they
+//! do not.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,8 +17,9 @@ const WINDOWS: &str = "x86_64-pc-windows-gnu";
 /// Where Debian has the libraries of the other machine.
 const ARM_ROOT: &str = "/usr/aarch64-linux-gnu";
 
-/// Tests of the library that qemu does not carry: they start their own program, which the kernel cannot without qemu's help, or ask the
-/// kernel to make them a subreaper or to start a program from memory, which qemu refuses; or count descriptors, of which qemu has its own.
+/// Tests of the library that qemu does not carry: they start their own program, which the kernel
+/// cannot without qemu's help, or ask the kernel to make them a subreaper or to start a program
+/// from memory, which qemu refuses; or count descriptors, of which qemu has its own.
 const NOT_UNDER_QEMU: [&str; 9] = [
     "processes::",
     "client::tests::host::",
@@ -29,8 +32,9 @@ const NOT_UNDER_QEMU: [&str; 9] = [
     "a_hundred_watchers_leave_nothing",
 ];
 
-/// Of the Makefile of the C programs, what qemu carries. Left out are `exit` and `exit_inside`, whose hosts start their own program, and `real`,
-/// whose server leaves what a group does not hold; valgrind and the sanitizers are of this machine.
+/// Of the Makefile of the C programs, what qemu carries. Left out are `exit` and `exit_inside`,
+/// whose hosts start their own program, and `real`, whose server leaves what a group does not hold;
+/// valgrind and the sanitizers are of this machine.
 const C_UNDER_QEMU: [&str; 20] = [
     "headers",
     "wrapper",
@@ -54,8 +58,9 @@ const C_UNDER_QEMU: [&str; 20] = [
     "behaviour",
 ];
 
-/// The behaviour cases but those that need the supervisor, since whatever leaves its group and its parent is found by a subreaper alone,
-/// and those of hundreds of requests against a clock, which qemu does not always make.
+/// The behaviour cases but those that need the supervisor, since whatever leaves its group and its
+/// parent is found by a subreaper alone, and those of hundreds of requests against a clock, which
+/// qemu does not always make.
 const CASES_UNDER_QEMU: &str = "--without 'double fork' respawns 'a hundred at a time'";
 
 /// Seconds after which a C program under qemu hangs.
@@ -64,8 +69,8 @@ const PROGRAM_SECONDS: &str = "900";
 /// Steps of the simulator: a processor that is emulated takes some thirty times as long.
 const SIMULATOR_STEPS: &str = "20000";
 
-/// The pure crate, the library's own tests and the C programs, compiled for 64-bit ARM. The servers that these start are programs of this
-/// machine.
+/// The pure crate, the library's own tests and the C programs, compiled for 64-bit ARM. The servers
+/// that these start are programs of this machine.
 pub fn arm(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut qemu = machine.command("qemu-aarch64");
     run.preparation("qemu (Debian: qemu-user)", qemu.arg("--version"))?;
@@ -130,8 +135,8 @@ pub fn windows(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(make.arg(format!("BUILT={}", built.display())))
 }
 
-/// A program that runs another under Wine, with a home of its own. Rust's programs ask a library of Windows 10 for random numbers that
-/// Wine 8 has not; one that asks Wine for them stands in for it.
+/// A program that runs another under Wine, with a home of its own. Rust's programs ask a library of
+/// Windows 10 for random numbers that Wine 8 has not; one that asks Wine for them stands in for it.
 fn wine(machine: &Machine, run: &mut Run, compiler: &str, home: &Path) -> Result<PathBuf, Stop> {
     run.preparation("Wine (Debian: wine64)", machine.command("wine").arg("--version"))?;
     std::fs::create_dir_all(home).map_err(|error| Stop::Failed(format!("wine: {error}")))?;

@@ -86,7 +86,8 @@ const ANYBODY: u8 = 0xfe;
 mod tests {
     use super::{ANYBODY, EXPORTED, KIND, MAGIC, NAME, SYMBOLS, WANTED, read};
 
-    /// A library that is called `l`, with these symbols, each with its kind and from where it is wanted.
+    /// A library that is called `l`, with these symbols, each with its kind and from where it is
+    /// wanted.
     fn library(symbols: &[(&str, u8, u8)]) -> Vec<u8> {
         let (mut texts, mut rows) = (vec![0], Vec::new());
         for (name, kind, origin) in symbols {

@@ -1,5 +1,5 @@
-//! macOS: everything that is shipped for it, built and linked here by zig, which carries what a linker needs of its C library. Nothing of it
-//! runs.
+//! macOS: everything that is shipped for it, built and linked here by zig, which carries what a
+//! linker needs of its C library. Nothing of it runs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,8 +17,9 @@ const ZIG_TARGET: &str = "aarch64-macos";
 /// A linker for macOS, and what has cargo use it.
 const PACKAGES: [&str; 2] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.1"];
 
-/// What is built, each with the library of it that is looked at and with what of other libraries it may look up when it is loaded:
-/// functions of the frameworks, for which nobody here has what a linker needs, and those of a Python that loads it.
+/// What is built, each with the library of it that is looked at and with what of other libraries it
+/// may look up when it is loaded: functions of the frameworks, for which nobody here has what a
+/// linker needs, and those of a Python that loads it.
 const BUILT: [(&str, &str, &[&str]); 3] = [
     ("trunkline-dist", "libtrunkline.dylib", &[]),
     ("trunkline-node", "libtrunkline_node.dylib", &[]),
@@ -30,7 +31,8 @@ const FRAMEWORKS: [&str; 3] = ["CoreFoundation", "CoreServices", "Security"];
 /// How the names of those begin.
 const FRAMEWORK_NAMES: [&str; 6] = ["CF", "kCF", "FSEvent", "Sec", "kSec", "Authorization"];
 
-/// The libraries, and the modules of Python and Node; what each exports and what it lacks; and a C program, linked with either library.
+/// The libraries, and the modules of Python and Node; what each exports and what it lacks; and a C
+/// program, linked with either library.
 pub fn macos(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.preparation("the target", machine.command("rustup").args(["target", "add", TARGET]))?;
     let tools = machine.python_environment(run, "zig-venv", &PACKAGES)?.join("bin");
@@ -78,7 +80,8 @@ fn linked_programs(
     Ok(())
 }
 
-/// A shared library, linked against what is there of macOS. What is not is looked up when it is loaded.
+/// A shared library, linked against what is there of macOS. What is not is looked up when it is
+/// loaded.
 fn zigbuild(machine: &Machine, tools: &Path, sdk: &Path, package: &str) -> Command {
     let mut cargo = machine.command(tools.join("cargo-zigbuild"));
     cargo.args(["rustc", "-p", package, "--lib", "--target", TARGET, "--"]);
@@ -88,7 +91,8 @@ fn zigbuild(machine: &Machine, tools: &Path, sdk: &Path, package: &str) -> Comma
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     cargo.env("PATH", path).env("SDKROOT", sdk);
-    // As maturin builds the module: against the stable ABI, and for a Python that is there when it is loaded.
+    // As maturin builds the module: against the stable ABI, and for a Python that is there when it
+    // is loaded.
     cargo.env("PYO3_NO_PYTHON", "1").env("PYO3_BUILD_EXTENSION_MODULE", "1");
     cargo
 }

@@ -43,7 +43,8 @@ impl Suite {
     }
 }
 
-/// In the order of running: what fails fastest comes first. With those beside them the minutes add up to 46.
+/// In the order of running: what fails fastest comes first. With those beside them the minutes add
+/// up to 46.
 static SUITES: [Suite; 13] = [
     Suite { name: "fmt", what: "the formatting", minutes: 1, run: rust::fmt },
     Suite {
@@ -105,7 +106,8 @@ static SUITES: [Suite; 13] = [
     },
 ];
 
-/// What only compiles is done beside all others, in this order, with what these leave of the processors: they wait for much of their time.
+/// What only compiles is done beside all others, in this order, with what these leave of the
+/// processors: they wait for much of their time.
 static BESIDE: [Suite; 2] = [
     Suite { name: "doc", what: "the documentation, warnings denied", minutes: 1, run: rust::doc },
     Suite {
@@ -211,7 +213,8 @@ pub fn abuse(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     c::programs(machine, run, &["plain-abuse", "sanitized-abuse", "valgrind-abuse"])
 }
 
-/// The hosts with signals, forks and ends of their own, in each language: of the suites `c`, `python` and `node`.
+/// The hosts with signals, forks and ends of their own, in each language: of the suites `c`,
+/// `python` and `node`.
 pub fn hosts(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let signals = ["plain-signals", "sanitized-signals", "valgrind-signals"];
     c::programs(machine, run, &[&["plain-fork", "plain-exit"], &signals[..]].concat())?;

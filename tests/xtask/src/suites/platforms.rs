@@ -1,4 +1,5 @@
-//! The systems and machines that this one is not: what compiles for them, and what a package of the crate holds.
+//! The systems and machines that this one is not: what compiles for them, and what a package of the
+//! crate holds.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -7,8 +8,9 @@ use std::path::PathBuf;
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
-/// Checked, never run, each with what is looked at there: one for each system, since no code is for one kind of machine alone, and one that has
-/// another C library than this one on another kind of machine. Where no linker is, the supervisor is left out, which must be no error.
+/// Checked, never run, each with what is looked at there: one for each system, since no code is for
+/// one kind of machine alone, and one that has another C library than this one on another kind of
+/// machine. Where no linker is, the supervisor is left out, which must be no error.
 const TARGETS: [(&str, &[&str]); 3] = [
     (
         "aarch64-apple-darwin",
@@ -46,8 +48,8 @@ fn clippy(machine: &Machine, run: &mut Run, target: &str, packages: &[&str]) -> 
     run.command(cargo.args(["--", "-D", "warnings"]).env("PYO3_NO_PYTHON", "1"))
 }
 
-/// A stand-in for the C compilers of other systems, which this one has not: a dependency compiles C in its build script, and
-/// whoever checks Rust alone never looks at the result.
+/// A stand-in for the C compilers of other systems, which this one has not: a dependency compiles C
+/// in its build script, and whoever checks Rust alone never looks at the result.
 fn no_compiler(machine: &Machine) -> Result<PathBuf, Stop> {
     let path = machine.target.join("xtask/no-compiler");
     let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", path.display()));

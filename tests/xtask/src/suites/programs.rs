@@ -1,4 +1,5 @@
-//! The programs that cargo makes of tests, as many at a time as there are cores: most of their time is waiting.
+//! The programs that cargo makes of tests, as many at a time as there are cores: most of their time
+//! is waiting.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,8 +12,8 @@ use serde_json::Value;
 use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
-/// What these calls of `cargo test` would run: the programs of all, and then the examples of the documentation. A call always names the same
-/// packages, so that nothing is built twice.
+/// What these calls of `cargo test` would run: the programs of all, and then the examples of the
+/// documentation. A call always names the same packages, so that nothing is built twice.
 pub fn run(machine: &Machine, run: &mut Run, calls: &[&dyn Fn() -> Command]) -> Result<(), Stop> {
     let listed = ["--no-run", "--message-format=json-render-diagnostics"];
     let mut programs: Vec<String> = Vec::new();
@@ -57,14 +58,16 @@ fn program(line: &str) -> Option<String> {
     Some(format!("{}\t{folder}", told["executable"].as_str()?))
 }
 
-/// Runs the programs of a list, from both of its ends, and prints what each printed when it has ended.
+/// Runs the programs of a list, from both of its ends, and prints what each printed when it has
+/// ended.
 pub fn programs(list: &str) -> ExitCode {
     let listed = match std::fs::read_to_string(list) {
         Ok(listed) => listed,
         Err(error) => return refused(&format!("{list}: {error}")),
     };
     let (left, has_failed) = (Mutex::new(listed.lines()), AtomicBool::new(listed.is_empty()));
-    // One takes the large ones and another the small: no two that ask for much run at once, and neither is left with a long one at the end.
+    // One takes the large ones and another the small: no two that ask for much run at once, and
+    // neither is left with a long one at the end.
     let next = |lane: usize| {
         let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
         if lane.is_multiple_of(2) { left.next_back() } else { left.next() }
@@ -100,7 +103,8 @@ fn refused(why: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Runs one as cargo does. It prints into a file, which nobody that it leaves behind can hold open before us, and where what hangs is seen.
+/// Runs one as cargo does. It prints into a file, which nobody that it leaves behind can hold open
+/// before us, and where what hangs is seen.
 fn with_its_output(line: &str, printed: &Path) -> std::io::Result<(ExitStatus, String)> {
     let (program, folder) = line.split_once('\t').ok_or(std::io::ErrorKind::InvalidInput)?;
     let output = File::create(printed)?;

@@ -41,7 +41,8 @@ pub fn install(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
     Ok(file)
 }
 
-/// Servers that listen at the port that a test puts in the place of `{port}`; `remote` says how they are reached.
+/// Servers that listen at the port that a test puts in the place of `{port}`; `remote` says how
+/// they are reached.
 fn remotes(servers: &mut Map<String, Value>, everything: &Path, modules: &Path, python: &Path) {
     for (name, mode, path) in [("http", "streamableHttp", "/mcp"), ("sse", "sse", "/sse")] {
         let server = json!({
@@ -82,7 +83,8 @@ const SDK_EXAMPLES: [(&str, &str); 5] = [
     ("sdk_changes", "standaloneSseWithGetStreamableHttp.js"),
 ];
 
-/// They listen at ports that are written in them, of every network: here it is one of the loopback's.
+/// They listen at ports that are written in them, of every network: here it is one of the
+/// loopback's.
 const AT_PORT: &str = "data:text/javascript,import net from 'node:net'; const listen = net.Server.prototype.listen; \
     net.Server.prototype.listen = function (_, ...rest) { return listen.call(this, Number(process.env.PORT), '127.0.0.1', ...rest) }";
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
-/// A runtime of JavaScript that is not Node: its package, its program in that, and the words before a file.
+/// A runtime of JavaScript that is not Node: its package, its program in that, and the words before
+/// a file.
 struct Runtime {
     package: &'static str,
     program: &'static str,

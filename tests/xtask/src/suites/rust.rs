@@ -10,8 +10,9 @@ pub fn fmt(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["fmt", "--all", "--check"]))
 }
 
-/// What is told by OTLP is built apart from the rest, which is to be looked at as it is without that, and so are the models of threads. The
-/// benchmark is named with either: what they all stand on has its features, and is looked at once.
+/// What is told by OTLP is built apart from the rest, which is to be looked at as it is without
+/// that, and so are the models of threads. The benchmark is named with either: what they all stand
+/// on has its features, and is looked at once.
 pub fn clippy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let all: &[&str] = &["--all-targets", "--workspace", "--exclude", OTLP];
     for looked_at in [all, &["--all-targets", "--package", OTLP, BENCHMARK], &MODELS] {
@@ -35,10 +36,11 @@ pub fn tidy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["test", "-p", "xtask"]))
 }
 
-/// The crates of a plain `cargo test`; with `--full`, the simulator and the stress tests in their long forms.
+/// The crates of a plain `cargo test`; with `--full`, the simulator and the stress tests in their
+/// long forms.
 ///
-/// They are built with the same features, so that nothing is compiled twice; but what is told by OTLP and what fuzzers read, which they are
-/// without.
+/// They are built with the same features, so that nothing is compiled twice; but what is told by
+/// OTLP and what fuzzers read, which they are without.
 pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     // Files tell of it, whatever the tests come to.

@@ -1,5 +1,5 @@
-//! What the library is built of: licences, sources and bans, by cargo-deny (<https://github.com/EmbarkStudios/cargo-deny>).
-//! Advisories are `cargo xtask advisories`.
+//! What the library is built of: licences, sources and bans, by cargo-deny
+//! (<https://github.com/EmbarkStudios/cargo-deny>). Advisories are `cargo xtask advisories`.
 
 use crate::machine::Machine;
 use crate::run::{Run, Stop};

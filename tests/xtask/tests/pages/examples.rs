@@ -1,4 +1,5 @@
-//! Every block of code of a page is run, or said not to be and why: `docs/examples.txt` is the table.
+//! Every block of code of a page is run, or said not to be and why: `docs/examples.txt` is the
+//! table.
 
 use std::collections::BTreeMap;
 

@@ -31,7 +31,8 @@ fn a_missing_file_a_folder_and_a_missing_heading_are_found() {
     assert_eq!(found(&broken_ones).len(), broken_ones.len(), "{:?}", found(&broken_ones));
 }
 
-/// The links that lead nowhere. A heading counts where its anchor is the same in the repository and on the site.
+/// The links that lead nowhere. A heading counts where its anchor is the same in the repository and
+/// on the site.
 fn broken(pages: &[Page], is_file: impl Fn(&str) -> bool) -> Vec<String> {
     let by_path: BTreeMap<&str, &Page> = pages.iter().map(|page| (&*page.path, page)).collect();
     let mut found = Vec::new();

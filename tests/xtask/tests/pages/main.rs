@@ -1,6 +1,8 @@
-//! The pages of the documentation: each is in the navigation, each link leads somewhere, each example is run or said not to be.
+//! The pages of the documentation: each is in the navigation, each link leads somewhere, each
+//! example is run or said not to be.
 //!
-//! What needs the whole site, `cargo xtask docs` looks at; this takes a second, and is a part of `cargo xtask test`.
+//! What needs the whole site, `cargo xtask docs` looks at; this takes a second, and is a part of
+//! `cargo xtask test`.
 
 mod examples;
 mod links;

@@ -154,7 +154,8 @@ pub fn unguarded_napi(source: &Source) -> Vec<Finding> {
 /// something.
 const GUARDS: [&str; 3] = ["guard(", "guarded(", "forms::"];
 
-/// Functions of the C interface whose body cannot panic: each gives a constant or adds to an atomic.
+/// Functions of the C interface whose body cannot panic: each gives a constant or adds to an
+/// atomic.
 const TRIVIAL: [&str; 3] = ["trunkline_abi_version", "trunkline_version", "note_fork"];
 
 /// A panic in a function that C calls aborts the host unless it is guarded, there or in a function

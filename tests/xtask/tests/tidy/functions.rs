@@ -28,7 +28,8 @@ pub fn long_files(source: &Source) -> Vec<Finding> {
     vec![finding(count, format!("{count} lines"))]
 }
 
-/// How many lines of a file no program writes: all but those between the marks of the operations of an owner.
+/// How many lines of a file no program writes: all but those between the marks of the operations of
+/// an owner.
 fn hand_written(text: &str) -> usize {
     if text.starts_with(WRITTEN) {
         return 0;

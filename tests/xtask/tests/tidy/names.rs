@@ -7,7 +7,8 @@ use super::{Finding, finding};
 const EMPTY_PARTS: [&str; 8] =
     ["manager", "helper", "helpers", "util", "utils", "misc", "data", "info"];
 
-/// Names of the protocol, of C, of the standard library and of interfaces of others that hold such a part.
+/// Names of the protocol, of C, of the standard library and of interfaces of others that hold such
+/// a part.
 const EXCEPTED: [&str; 17] = [
     "Data",
     "user_data",

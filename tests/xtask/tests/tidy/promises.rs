@@ -1,4 +1,5 @@
-//! Each promise about security and reliability is shown by tests that `tests/xtask/promises.json` names, and by those that say so.
+//! Each promise about security and reliability is shown by tests that `tests/xtask/promises.json`
+//! names, and by those that say so.
 
 mod cited;
 mod planted;
@@ -27,7 +28,8 @@ fn ids() -> impl Iterator<Item = String> {
     })
 }
 
-/// What the tree says: the tests of each file, what heads of files name, and the rows of the scoreboard.
+/// What the tree says: the tests of each file, what heads of files name, and the rows of the
+/// scoreboard.
 struct Tree {
     tests: BTreeMap<String, Vec<Test>>,
     heads: BTreeMap<String, BTreeSet<String>>,
@@ -123,7 +125,8 @@ fn unnamed(promises: &[Promise], tree: &Tree) -> Vec<String> {
                 found.push(format!("{file}: {} says {id}, which is not shown by it", test.name));
             }
         }
-        // A file without tests is a part of those in its folder, whose head is that of `main.rs` or `mod.rs`.
+        // A file without tests is a part of those in its folder, whose head is that of `main.rs` or
+        // `mod.rs`.
         let is_whole =
             tests.is_empty() || ["main.rs", "mod.rs"].iter().any(|it| file.ends_with(it));
         let scope = if is_whole { folder(file) } else { file };

@@ -46,7 +46,8 @@ pub(super) fn look(entries: &[DoctorEntry<'_>], findings: &mut Vec<Finding>) {
     }
 }
 
-/// The finding about one start, if its program is a runner, is interpreted, or comes from a version manager.
+/// The finding about one start, if its program is a runner, is interpreted, or comes from a version
+/// manager.
 fn of_start(start: &Start) -> Option<Finding> {
     // A missing program has a finding of its own.
     let program = start.program.as_ref().ok()?;

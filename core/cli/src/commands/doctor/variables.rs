@@ -11,7 +11,8 @@ use super::entries::DoctorEntry;
 use super::finding::{Finding, State, Topic, Words, push_shared};
 use super::runner::{installed_by, runner};
 
-/// Names of variables, or patterns of them, that the programs of a kind read; the empty kind is every program.
+/// Names of variables, or patterns of them, that the programs of a kind read; the empty kind is
+/// every program.
 const READ_BY: &[(&[&str], &[&str])] = &[
     (&[""], &["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"]),
     (
@@ -87,7 +88,8 @@ fn given(entry: &DoctorEntry<'_>, start: &Start) -> Finding {
     Finding::general(State::Good, Topic::Variables, parts.join("; "))
 }
 
-/// The variables of the host that the entry's texts hold, and that the server does not get by their names.
+/// The variables of the host that the entry's texts hold, and that the server does not get by their
+/// names.
 fn taken(entry: &DoctorEntry<'_>, start: &Start) -> Vec<String> {
     let given = given_names(start);
     let taken = takes(entry.template).into_keys();

@@ -1,4 +1,5 @@
-//! How each product writes a server, for files that are made for it. Reading is the library's part, and the test reads back what is written.
+//! How each product writes a server, for files that are made for it. Reading is the library's part,
+//! and the test reads back what is written.
 
 use trunkline::settings::{Format, Unit};
 use trunkline_pool::expand::PREDEFINED;
@@ -6,7 +7,8 @@ use trunkline_pool::expand::PREDEFINED;
 /// How a product writes a server. What is `None` it has no field for.
 #[derive(Clone, Copy)]
 pub(super) struct Dialect {
-    /// The field of the transport, where it is always written, and its words for stdio, http, sse and websocket.
+    /// The field of the transport, where it is always written, and its words for stdio, http, sse
+    /// and websocket.
     pub(super) kind: Option<(&'static str, [Option<&'static str>; 4])>,
     pub(super) command: &'static str,
     /// Whether that holds the arguments too.

@@ -17,7 +17,8 @@ pub(super) struct ImportedEntry {
     pub literal: Vec<String>,
 }
 
-/// The entry of a server. One that is switched off, or shut out by its file, is never written as one that is on.
+/// The entry of a server. One that is switched off, or shut out by its file, is never written as
+/// one that is on.
 pub(super) fn entry(template: &Template, format: Format, is_shut: bool) -> ImportedEntry {
     let Some(dialect) = dialect(format) else { return own(template, is_shut) };
     let spec = template.unexpanded();
@@ -149,7 +150,8 @@ impl Written {
         (self.format == Format::VsCode).then(|| format!("unix://{socket}{fragment}"))
     }
 
-    /// Writes the word of the transport, where the product always has one; whether it has that transport.
+    /// Writes the word of the transport, where the product always has one; whether it has that
+    /// transport.
     fn kind(&mut self, place: usize) -> bool {
         let Some((field, words)) = self.dialect.kind else { return true };
         let Some(word) = words[place] else { return false };
@@ -172,7 +174,8 @@ impl Written {
         for (name, patterns) in
             [("include", spec.filter.include.as_ref()), ("exclude", Some(&spec.filter.exclude))]
         {
-            // Not all products know that one name stands for several, and one knows all of them alone.
+            // Not all products know that one name stands for several, and one knows all of them
+            // alone.
             let knows_all = name == "include" && self.format == Format::Copilot;
             let patterns = patterns.into_iter().flatten();
             let patterns = patterns.filter(|one| one.contains(['*', '?']));
@@ -218,7 +221,8 @@ fn in_unit(time: std::time::Duration, unit: Unit) -> Value {
     }
 }
 
-/// Spells the variables in a value as the product does; those that it cannot have are told, and stay as they are.
+/// Spells the variables in a value as the product does; those that it cannot have are told, and
+/// stay as they are.
 fn spelled(value: &mut Value, to: (Format, Spelling), lost: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) => *text = spelled_text(text, to, lost),

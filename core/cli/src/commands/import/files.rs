@@ -14,7 +14,8 @@ pub(super) fn text(format: Format, servers: Vec<(String, Map<String, Value>)>) -
         Some(Container::List(way)) => (*way, true),
         _ => (&["mcpServers"][..], false),
     };
-    // The first container is the one of today, but for opencode, whose second one every version reads.
+    // The first container is the one of today, but for opencode, whose second one every version
+    // reads.
     let (way, is_list) = match (format, row.containers.first()) {
         (Format::Opencode, _) => (way, is_list),
         (_, Some(Container::Map(way))) => (*way, false),
@@ -75,7 +76,8 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-/// As JSON quotes it, which TOML and YAML read alike, once nothing raw is in it that they do not take, or a terminal acts on.
+/// As JSON quotes it, which TOML and YAML read alike, once nothing raw is in it that they do not
+/// take, or a terminal acts on.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for character in Value::from(text).to_string().chars() {

@@ -170,7 +170,8 @@ fn a_pattern_of_tools_is_told() {
     }
 }
 
-/// S-49: what a terminal would act on is written as an escape, which the product reads as what it was.
+/// S-49: what a terminal would act on is written as an escape, which the product reads as what it
+/// was.
 #[test]
 fn nothing_that_is_written_acts_on_a_terminal() {
     let arguments = json!(["\u{9b}2J\u{202e}", "\u{7f}", "\u{e0041}", "\u{200b}ü"]);

@@ -1,4 +1,5 @@
-//! A request as text for a person (SPEC 12.9): every member of it but the hash, one a line, so that who shows it shows everything.
+//! A request as text for a person (SPEC 12.9): every member of it but the hash, one a line, so that
+//! who shows it shows everything.
 
 use super::{HiddenEntry, Request, RequestOrigin};
 use crate::approvals::candidate::CandidateLaunch;

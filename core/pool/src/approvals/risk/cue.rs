@@ -7,7 +7,8 @@ use crate::approvals::ProjectRoot;
 pub(in crate::approvals) struct RiskRow {
     /// The mark.
     pub(in crate::approvals) kind: RiskKind,
-    /// The programs, by their names without ending and version, with spaces between; any of them, wherever it stands.
+    /// The programs, by their names without ending and version, with spaces between; any of them,
+    /// wherever it stands.
     programs: &'static str,
     /// What about them.
     pub(super) cue: Cue,
@@ -122,8 +123,8 @@ impl Script {
         *self = Script { is_wanted: true, after_flag: false };
     }
 
-    /// Whether this word may be the file, and one of the workspace. A bare word after a flag may be the flag's value, so that what follows
-    /// it may be the file as well.
+    /// Whether this word may be the file, and one of the workspace. A bare word after a flag may be
+    /// the flag's value, so that what follows it may be the file as well.
     pub(super) fn take_word(&mut self, word: &str, root: &ProjectRoot) -> bool {
         if !self.is_wanted || word.is_empty() {
             return false;
@@ -138,7 +139,8 @@ impl Script {
     }
 }
 
-/// Whether a path is one of the workspace: a relative one, which begins there, or one that leads there.
+/// Whether a path is one of the workspace: a relative one, which begins there, or one that leads
+/// there.
 fn is_of_workspace(path: &str, root: &ProjectRoot) -> bool {
     let bytes = path.as_bytes();
     let has_drive = bytes.len() > 2 && bytes[1] == b':' && bytes[0].is_ascii_alphabetic();

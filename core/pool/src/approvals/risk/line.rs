@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// What may be a word of an argument: all of it, and each of its pieces; of a piece also what is between its quotes and what it is
-/// without them, and of a flag what may be its value.
+/// What may be a word of an argument: all of it, and each of its pieces; of a piece also what is
+/// between its quotes and what it is without them, and of a flag what may be its value.
 pub(super) fn words(argument: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let pieces = argument.split_whitespace().flat_map(|piece| {
         std::iter::once(piece).chain(escaped(piece).filter(|part| part.len() < piece.len()))

@@ -1,7 +1,7 @@
 //! The table of command lines that risk marks are found by.
 //!
-//! Another program, flag or beginning is a word of a row. Another kind of line is a row: the mark, the programs, what about them, and an
-//! example, which its test takes.
+//! Another program, flag or beginning is a word of a row. Another kind of line is a row: the mark,
+//! the programs, what about them, and an example, which its test takes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -2,7 +2,8 @@
 
 use super::RiskKind;
 
-/// Variables that make some program load or run something, or find another program or other settings.
+/// Variables that make some program load or run something, or find another program or other
+/// settings.
 const LOADERS: &[&str] = &[
     "PATH",
     "PATHEXT",

@@ -84,7 +84,8 @@ pub(super) struct Runner {
     pub(super) naming: &'static [&'static str],
     /// Flags that name a package besides.
     pub(super) adding: &'static [&'static str],
-    /// Flags with a value that is no package. One that some program of them does not take would hide the package behind it.
+    /// Flags with a value that is no package. One that some program of them does not take would
+    /// hide the package behind it.
     pub(super) taking: &'static [&'static str],
     /// Flags without a value. One that takes one would hide the package too.
     pub(super) bare: &'static [&'static str],
@@ -160,7 +161,8 @@ const PACKAGE_RUNNERS: &[(&str, &[&str])] = &[
 /// Programs that run the command line behind them, past flags and variables.
 const WRAPPERS: &[&str] = &["env", "cmd"];
 
-/// Whether a command line fetches a package and runs it, so that it needs nothing of the folder that it works in.
+/// Whether a command line fetches a package and runs it, so that it needs nothing of the folder
+/// that it works in.
 pub(super) fn runs_package(argv: &[&str]) -> bool {
     let Some((program, arguments)) = argv.split_first() else { return false };
     let name = program_name(program);
@@ -184,7 +186,8 @@ pub(super) const RUNNER_VERBS: &[&str] = &["exec", "x", "dlx", "run", "tool"];
 pub(super) const EVERYWHERE: &str = "--package";
 
 impl Flags {
-    /// Whether an argument gives code. Flags of letters may stand together, with digits that some of them take, and their value beside them.
+    /// Whether an argument gives code. Flags of letters may stand together, with digits that some
+    /// of them take, and their value beside them.
     pub(super) fn carry_code(&self, argument: &str) -> bool {
         let lower = argument.to_ascii_lowercase();
         let (flag, _) = lower.split_once(['=', ':']).unwrap_or((&lower, ""));
@@ -217,8 +220,9 @@ pub(super) fn runner_of(name: &str) -> Option<&'static Runner> {
     RUNNERS.iter().find(|runner| runner.programs.contains(&name))
 }
 
-/// Whether a package of a registry names one version: `name==1.2` (PEP 440), `name@1.2.3` (Semantic Versioning, where less than three
-/// numbers are a range, and what is no version is a tag that moves). What is fetched from an address or is a folder has none.
+/// Whether a package of a registry names one version: `name==1.2` (PEP 440), `name@1.2.3` (Semantic
+/// Versioning, where less than three numbers are a range, and what is no version is a tag that
+/// moves). What is fetched from an address or is a folder has none.
 pub(super) fn is_pinned(package: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '!' | '_');
     if let Some((name, version)) = package.split_once("==") {

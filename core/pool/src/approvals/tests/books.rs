@@ -17,7 +17,8 @@ fn standing(book: &Book, server: &str, identity: &Identity) -> Option<Decision> 
     book.standing(&root("/p"), server, identity.hash).map(|standing| standing.decision)
 }
 
-/// SPEC 12.1, S-01: a decision is of one root, one name and one hash; without one a server is pending.
+/// SPEC 12.1, S-01: a decision is of one root, one name and one hash; without one a server is
+/// pending.
 #[test]
 fn a_decision_is_of_one_root_name_and_hash() {
     let (one, other) = (identity("a", &[]), identity("b", &[]));
@@ -57,8 +58,8 @@ fn who_sees_a_rejection_can_decide_anew() {
     assert_eq!(standing(&book, "s", &one), Some(Approved));
 }
 
-/// SPEC 12.7, S-13: an approval by who did not see a rejection gives way to it, in either order; so it does to a rejection that came
-/// after the one that was seen.
+/// SPEC 12.7, S-13: an approval by who did not see a rejection gives way to it, in either order; so
+/// it does to a rejection that came after the one that was seen.
 #[test]
 fn a_rejection_wins_over_a_concurrent_approval() {
     let one = identity("a", &[]);
@@ -81,7 +82,8 @@ fn a_rejection_wins_over_a_concurrent_approval() {
     assert_eq!(standing(&last, "s", &one), Some(Rejected));
 }
 
-/// SPEC 12.7: what is forgotten is pending, with every configuration that the name had, and nothing else is.
+/// SPEC 12.7: what is forgotten is pending, with every configuration that the name had, and nothing
+/// else is.
 #[test]
 fn what_is_forgotten_is_pending_again() {
     let (one, two) = (identity("a", &[]), identity("b", &[]));
@@ -96,7 +98,8 @@ fn what_is_forgotten_is_pending_again() {
     assert_eq!(standing(&book, "t", &one), Some(Approved));
 }
 
-/// SPEC 12.6: a decision whose file has the digests of no field is read as one that has none, and written so.
+/// SPEC 12.6: a decision whose file has the digests of no field is read as one that has none, and
+/// written so.
 #[test]
 fn digests_of_no_field_are_none() {
     let mut book = Book::default();
@@ -153,7 +156,8 @@ fn a_book_that_is_full_of_rejections_refuses_another_decision() {
     }
 }
 
-/// SPEC 12.1, 12.3, 12.7, S-13: 200 seeds of two hosts that decide, look and forget: what is in force is what a table of rules says.
+/// SPEC 12.1, 12.3, 12.7, S-13: 200 seeds of two hosts that decide, look and forget: what is in
+/// force is what a table of rules says.
 #[test]
 fn random_decisions_of_two_hosts_follow_the_rules() {
     for seed in 0..200 {

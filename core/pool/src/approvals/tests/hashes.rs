@@ -97,7 +97,8 @@ fn changes(value: &Value) -> Vec<(String, Value)> {
     }
 }
 
-/// SPEC 12.2, S-01, S-14: one byte of anything is another hash, reserved names included; of the description it is the same one.
+/// SPEC 12.2, S-01, S-14: one byte of anything is another hash, reserved names included; of the
+/// description it is the same one.
 #[test]
 fn one_byte_of_any_field_is_another_hash() {
     for full in [stdio(), remote()] {
@@ -162,8 +163,8 @@ fn where_an_entry_stands_does_not_count() {
     );
 }
 
-/// SPEC 12.2, S-07, S-08: what a variable or `PATH` makes of a program, an argument, a folder or an address counts; what is written
-/// does too, so that a value that looks like a variable is not one.
+/// SPEC 12.2, S-07, S-08: what a variable or `PATH` makes of a program, an argument, a folder or an
+/// address counts; what is written does too, so that a value that looks like a variable is not one.
 #[test]
 fn what_would_run_counts_and_how_it_is_written_too() {
     let written = json!({ "command": "$TOOL", "args": ["${input:x}"], "cwd": "$DIR" });
@@ -197,7 +198,8 @@ fn what_would_run_counts_and_how_it_is_written_too() {
     );
 }
 
-/// SPEC 12.2: a variable in an environment or header value stands as it is written, so that a rotated secret asks nobody.
+/// SPEC 12.2: a variable in an environment or header value stands as it is written, so that a
+/// rotated secret asks nobody.
 #[test]
 fn values_of_environment_and_headers_stay_as_they_are_written() {
     let entry = json!({ "command": "server", "env": { "TOKEN": "${env:SECRET}" } });
@@ -229,7 +231,8 @@ fn the_order_of_members_does_not_count() {
     assert_ne!(args(json!([])), args(json!([""])));
 }
 
-/// SPEC 12.2, S-01: the whole digest is the text, and nothing else is one. The number is what other versions must come to as well.
+/// SPEC 12.2, S-01: the whole digest is the text, and nothing else is one. The number is what other
+/// versions must come to as well.
 #[test]
 fn a_hash_has_one_text() {
     let hash = super::identity("server", &["a"]).hash;
@@ -267,8 +270,8 @@ impl VariableLookup for Host<'_> {
     }
 }
 
-/// SPEC 12.2, S-07: a variable whose value is written like another variable comes to the same text as that one, and is another
-/// configuration.
+/// SPEC 12.2, S-07: a variable whose value is written like another variable comes to the same text
+/// as that one, and is another configuration.
 #[test]
 fn a_value_that_looks_like_a_variable_is_another_configuration() {
     let of = |entry: Value| {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::approvals::{escaped_line, escaped_text};
 use crate::generate::Random;
 
-/// Texts that hide, reorder, imitate or break: each character of these classes in each of these places.
+/// Texts that hide, reorder, imitate or break: each character of these classes in each of these
+/// places.
 fn corpus() -> Vec<Vec<String>> {
     let classes: [&[u32]; 9] = [
         &[0x1b, 0x07, 0x08, 0x0d, 0x0a, 0x09, 0x00, 0x7f],
@@ -34,7 +35,8 @@ fn corpus() -> Vec<Vec<String>> {
     characters.flat_map(places).collect()
 }
 
-/// SPEC 12.5, S-10: over 500 command lines: visible ASCII alone, nothing cut, and no two of them alike.
+/// SPEC 12.5, S-10: over 500 command lines: visible ASCII alone, nothing cut, and no two of them
+/// alike.
 #[test]
 fn no_two_command_lines_look_alike() {
     let corpus = corpus();

@@ -41,7 +41,8 @@ fn names_that_look_alike_are_found() {
     }
 }
 
-/// SPEC 12.11: what a request would take the place of, and what its name looks like, are shown and marked.
+/// SPEC 12.11: what a request would take the place of, and what its name looks like, are shown and
+/// marked.
 #[test]
 fn a_request_says_what_it_hides_and_what_it_looks_like() {
     let spec = spec(&serde_json::json!({ "command": "c" }));

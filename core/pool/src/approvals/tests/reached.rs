@@ -47,7 +47,8 @@ fn request(servers: &Value, inputs: &Value) -> Value {
     .to_json()
 }
 
-/// SPEC 12.9: every address of a sign-in, what is asked for there, and what of it leads to another origin, in JSON and in the text.
+/// SPEC 12.9: every address of a sign-in, what is asked for there, and what of it leads to another
+/// origin, in JSON and in the text.
 #[test]
 fn a_request_shows_where_a_sign_in_leads() {
     let oauth = json!({

@@ -93,7 +93,8 @@ fn a_request_for_a_remote_server_shows_its_address_and_no_header() {
     assert!(!json.to_string().contains("canary"));
 }
 
-/// SPEC 12.5: names of fields that are different since the last decision about the name, whichever it was.
+/// SPEC 12.5: names of fields that are different since the last decision about the name, whichever
+/// it was.
 #[test]
 fn a_request_names_what_changed_since_the_last_decision() {
     let before = json!({ "command": "c", "args": ["1"], "env": { "A": "1", "B": "1" } });
@@ -221,7 +222,8 @@ fn a_line_of_very_many_programs_is_looked_at_in_time() {
     }
 }
 
-/// S-09: variables that choose what programs load, whatever their case; files of variables, and what is inherited by a pattern.
+/// S-09: variables that choose what programs load, whatever their case; files of variables, and
+/// what is inherited by a pattern.
 #[test]
 fn variables_of_loaders_are_marked() {
     for name in [
@@ -285,7 +287,8 @@ fn unpinned(command: &str, args: &[&str]) -> Vec<String> {
     marks.map(|mark| mark["subject"].as_str().unwrap().to_owned()).collect()
 }
 
-/// S-09, S-16: a package whose version is not settled is marked by its name, wherever the runner is told it.
+/// S-09, S-16: a package whose version is not settled is marked by its name, wherever the runner is
+/// told it.
 #[test]
 fn packages_without_a_version_are_marked() {
     let lines: &[(&str, &[&str], &str)] = &[
@@ -352,7 +355,8 @@ fn packages_of_one_version_are_not_marked() {
     }
 }
 
-/// SPEC 12.12: a program that is another than was looked at is another thing to decide about, and the text says so first.
+/// SPEC 12.12: a program that is another than was looked at is another thing to decide about, and
+/// the text says so first.
 #[test]
 fn a_program_that_is_another_is_said_first_and_is_another_decision() {
     let value = json!({ "command": "c" });

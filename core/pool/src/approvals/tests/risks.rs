@@ -61,7 +61,8 @@ fn each_program_of_a_row_is_marked_as_its_example_is() {
     }
 }
 
-/// SPEC 12.10: each flag, verb, letter and beginning of a row is found behind each program of it, first and later, and is why.
+/// SPEC 12.10: each flag, verb, letter and beginning of a row is found behind each program of it,
+/// first and later, and is why.
 #[test]
 fn each_word_of_a_row_is_marked() {
     let mut tried = 0;
@@ -162,7 +163,8 @@ fn runners_of_packages_are_known_by_what_they_are_told() {
     }
 }
 
-/// SPEC 12.10: each variable of the tables is marked, set, inherited or in an argument, whatever its case.
+/// SPEC 12.10: each variable of the tables is marked, set, inherited or in an argument, whatever
+/// its case.
 #[test]
 fn each_variable_of_the_tables_is_marked() {
     for (name, kind) in variable_rows() {

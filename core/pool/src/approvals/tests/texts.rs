@@ -36,7 +36,8 @@ fn a_book_comes_back_as_it_was() {
     assert_eq!(Book::parse(empty.to_text().as_bytes()), Ok(empty));
 }
 
-/// SPEC 12.6, S-12, S-15: what could be read in two ways, or what nothing here writes, is no book: nobody is approved by it.
+/// SPEC 12.6, S-12, S-15: what could be read in two ways, or what nothing here writes, is no book:
+/// nobody is approved by it.
 #[test]
 fn a_text_that_is_not_wholly_understood_is_damaged() {
     let text = book().to_text();
@@ -112,8 +113,8 @@ fn a_later_version_is_not_damaged() {
     assert_eq!(Book::parse(twice.as_bytes()), Err(Unreadable::Damaged));
 }
 
-/// SPEC 12.6, S-12, S-15: of 4,000 texts with something changed, each that is a book says to another reader of JSON what it says here, and none
-/// approves what the book did not.
+/// SPEC 12.6, S-12, S-15: of 4,000 texts with something changed, each that is a book says to
+/// another reader of JSON what it says here, and none approves what the book did not.
 #[test]
 fn no_damage_approves_anything() {
     let mut random = Random::new(77);

@@ -42,7 +42,8 @@ fn kept(book: &Book, server: &str) -> Option<ToolDigests> {
     tools.map(|(_, tools)| (*tools).clone())
 }
 
-/// SPEC 7.6: a definition that was kept first stays until the host accepts another; what is new joins it.
+/// SPEC 7.6: a definition that was kept first stays until the host accepts another; what is new
+/// joins it.
 #[test]
 fn what_was_accepted_first_stays_until_another_is_accepted() {
     let mut book = approved("s");
@@ -55,7 +56,8 @@ fn what_was_accepted_first_stays_until_another_is_accepted() {
     assert_eq!(kept(&book, "t"), None);
 }
 
-/// SPEC 7.6, 12.4: what was accepted goes with the approval, whichever way that goes, and with another configuration there is nothing.
+/// SPEC 7.6, 12.4: what was accepted goes with the approval, whichever way that goes, and with
+/// another configuration there is nothing.
 #[test]
 fn what_was_accepted_goes_with_the_approval() {
     let mut book = approved("s");
@@ -77,7 +79,8 @@ fn what_was_accepted_goes_with_the_approval() {
     assert_eq!(kept(&book, "s"), None);
 }
 
-/// SPEC 7.6, 12.6: they come back as they were. A text of the form before has none, and one that claims to be of it and has some is damaged.
+/// SPEC 7.6, 12.6: they come back as they were. A text of the form before has none, and one that
+/// claims to be of it and has some is damaged.
 #[test]
 fn accepted_tools_come_back_as_they_were() {
     let mut book = approved("s");
@@ -100,7 +103,8 @@ fn accepted_tools_come_back_as_they_were() {
     }
 }
 
-/// SPEC 7.6, S-12: what is kept of one server is bounded, and makes room before a decision does, the oldest first.
+/// SPEC 7.6, S-12: what is kept of one server is bounded, and makes room before a decision does,
+/// the oldest first.
 #[test]
 fn accepted_tools_are_bounded_and_make_room_for_decisions() {
     let many: ToolDigests =

@@ -111,7 +111,8 @@ fn resources_and_templates_are_one_change() {
     assert!(difference.tools.is_empty() && !difference.is_empty());
 }
 
-/// SPEC 7.6: of the tools that came, those that once had another definition are changed as well, wherever they stand in the list.
+/// SPEC 7.6: of the tools that came, those that once had another definition are changed as well,
+/// wherever they stand in the list.
 #[test]
 fn a_tool_that_came_back_as_another_is_changed_too() {
     let named = |name: &str| json!({"name": name, "inputSchema": {}});

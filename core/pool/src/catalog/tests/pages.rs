@@ -13,7 +13,8 @@ fn names(items: &[Item]) -> Vec<&str> {
     items.iter().map(|item| &*item.name).collect()
 }
 
-/// SPEC 5.3, 4.5: definitions stay byte for byte: white space, order, unknown fields and long numbers.
+/// SPEC 5.3, 4.5: definitions stay byte for byte: white space, order, unknown fields and long
+/// numbers.
 #[test]
 fn definitions_stay_as_they_are_written() {
     let definition = "{ \"x-odd\":[1.50,  18446744073709551616],\"inputSchema\":{\"type\":\"object\"},\"name\":\"a\\u0041\"}";
@@ -44,7 +45,8 @@ fn a_page_says_how_long_it_is_fresh() {
     assert_eq!(silent, PageEnd::default());
 }
 
-/// SPEC 7.5, 14.2: whom a page is for stands beside its items too; what is not understood is for nobody else.
+/// SPEC 7.5, 14.2: whom a page is for stands beside its items too; what is not understood is for
+/// nobody else.
 #[test]
 fn a_page_says_whom_it_may_be_kept_for() {
     let scope = |beside: &str| {
@@ -156,7 +158,8 @@ fn a_malformed_tool_costs_itself_alone() {
             catalog.skipped.iter().map(|item| (item.list, item.name.as_deref())).collect();
         assert_eq!(skipped, [(ListKind::Tools, name)], "{definition:.100}");
     }
-    // SPEC 18.2, 18.3: an empty array where a map belongs, and half a character, are understood; what does not fit costs its member.
+    // SPEC 18.2, 18.3: an empty array where a map belongs, and half a character, are understood;
+    // what does not fit costs its member.
     let sound = [
         with(r#""description":5"#),
         with(r#""title":{}"#),
@@ -228,7 +231,8 @@ fn the_first_of_two_with_one_name_stays() {
     assert_eq!(skipped, [(Some("a"), reasons[0]), (Some("b"), reasons[1])]);
 }
 
-/// S-24, SPEC 18.2: items and reports are bounded, over all pages together; whatever is left out is counted.
+/// S-24, SPEC 18.2: items and reports are bounded, over all pages together; whatever is left out is
+/// counted.
 #[test]
 fn endless_lists_are_cut() {
     let mut catalog = Catalog::default();
@@ -296,8 +300,8 @@ fn the_form_of_the_digest_is_stable() {
     assert_eq!(hex, GOLDEN);
 }
 
-/// SHA-256 of `tools` and, for each member there is, NUL, its name, NUL, the length of its canonical text, NUL, that
-/// text; computed elsewhere.
+/// SHA-256 of `tools` and, for each member there is, NUL, its name, NUL, the length of its
+/// canonical text, NUL, that text; computed elsewhere.
 const GOLDEN: &str = "8a2e60f0d6e82f537043de57528640cfa09b9628107d0ffac27c947d96e7f3c4";
 
 /// I-28: 8,000 damaged pages never panic, and never lose a sound neighbour silently.

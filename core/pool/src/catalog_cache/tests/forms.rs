@@ -45,7 +45,8 @@ fn kept() -> Kept {
     Kept::of(&catalog(), &listing(), NOW).unwrap()
 }
 
-/// The text with something of what its digest covers changed, and the digest of that: what a program of the user's own could write.
+/// The text with something of what its digest covers changed, and the digest of that: what a
+/// program of the user's own could write.
 fn forged(from: &str, to: &str) -> String {
     let text = kept().to_text(&key()).unwrap();
     let (_, lists) = text.split_once("\"kept\":").unwrap();
@@ -127,7 +128,8 @@ fn a_catalog_counts_for_as_long_as_it_is_fresh() {
     assert_eq!(parsed(&forged("\"tasks\"", "\"ttlMs\":0,\"tasks\"")), None);
 }
 
-/// SPEC 14.2: what a later or an earlier version wrote, and what was written for another key, is none.
+/// SPEC 14.2: what a later or an earlier version wrote, and what was written for another key, is
+/// none.
 #[test]
 fn another_version_or_key_is_none() {
     let text = kept().to_text(&key()).unwrap();
@@ -139,7 +141,8 @@ fn another_version_or_key_is_none() {
     assert_eq!(parsed(&text.replacen("{\"v\"", "{\"w\":1,\"v\"", 1)), None);
 }
 
-/// S-12: what is in a file is taken by the rules for what a server sends; what would be left out there spoils it here.
+/// S-12: what is in a file is taken by the rules for what a server sends; what would be left out
+/// there spoils it here.
 #[test]
 fn a_file_is_believed_no_more_than_a_server() {
     let name = |name: &str| forged("\"name\":\"p\"", &format!("\"name\":\"{name}\""));
@@ -207,7 +210,8 @@ fn what_is_damaged_is_none() {
     }
 }
 
-/// SPEC 14.2, 7.6: a tool that is held back is in no kept list, and what the server says of how it runs neither.
+/// SPEC 14.2, 7.6: a tool that is held back is in no kept list, and what the server says of how it
+/// runs neither.
 #[test]
 fn of_a_tool_that_is_held_back_nothing_is_kept() {
     let mut held_back = (*catalog()).clone();
@@ -218,7 +222,8 @@ fn of_a_tool_that_is_held_back_nothing_is_kept() {
     assert!(!kept.is_worth_writing_over(&read));
 }
 
-/// SPEC 14.2: what a server lists again is written again when it is another, or half of the old one's time is over.
+/// SPEC 14.2: what a server lists again is written again when it is another, or half of the old
+/// one's time is over.
 #[test]
 fn the_same_is_not_written_again() {
     let month = KEPT_FOR.as_millis() as u64;

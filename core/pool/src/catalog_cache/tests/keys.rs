@@ -12,7 +12,8 @@ fn template(entry: &Value) -> Template {
     source.servers[0].template.clone().unwrap()
 }
 
-/// SPEC 14.2: the hash of what is written is another for each thing that defines the connection, and for nothing else.
+/// SPEC 14.2: the hash of what is written is another for each thing that defines the connection,
+/// and for nothing else.
 #[test]
 fn what_is_written_tells_configurations_apart() {
     let written = |value: Value| WrittenHash::literal(&spec(value));
@@ -34,7 +35,8 @@ fn what_is_written_tells_configurations_apart() {
     assert!(file("a") != WrittenHash::template(&template(&json!({ "command": "c" }))));
 }
 
-/// SPEC 14.2: a variable counts as what is written, and a value that looks like one is another thing.
+/// SPEC 14.2: a variable counts as what is written, and a value that looks like one is another
+/// thing.
 #[test]
 fn what_a_variable_stands_for_is_no_part_of_it() {
     let entry = json!({ "command": "c", "env": { "TOKEN": "${TOKEN}" } });
@@ -44,7 +46,8 @@ fn what_a_variable_stands_for_is_no_part_of_it() {
     assert!(WrittenHash::template(&template(&entry)) != WrittenHash::template(&template(&renamed)));
 }
 
-/// SPEC 14.2, 12.11, 7.5, S-47: another name, configuration, author, workspace, context or offer is another catalog.
+/// SPEC 14.2, 12.11, 7.5, S-47: another name, configuration, author, workspace, context or offer is
+/// another catalog.
 #[test]
 fn a_catalog_is_found_by_all_that_it_may_depend_on() {
     let written = WrittenHash::literal(&spec(json!({ "command": "c" })));
@@ -64,7 +67,8 @@ fn a_catalog_is_found_by_all_that_it_may_depend_on() {
     }
 }
 
-/// S-12, S-48: a key is shown as its server's name, and is digits in a path, whatever the server is called.
+/// S-12, S-48: a key is shown as its server's name, and is digits in a path, whatever the server is
+/// called.
 #[test]
 fn nothing_of_a_configuration_is_in_a_key() {
     let secret = spec(json!({ "command": "c", "env": { "TOKEN": "hunter2" } }));

@@ -82,14 +82,16 @@ fn wrong_oauth_fields_are_refused() {
     }
 }
 
-/// SPEC 10.9, S-49: an address that would deceive a reader, and a header without a name, are refused.
+/// SPEC 10.9, S-49: an address that would deceive a reader, and a header without a name, are
+/// refused.
 #[test]
 fn hidden_addresses_and_nameless_headers_are_refused() {
     assert_eq!(fault(json!({"url": "http://h/\u{202e}x"})), "url");
     assert_eq!(fault(json!({"url": "http://h", "headers": {"": "x"}})), "headers[\"\"]");
 }
 
-/// S-15: the error of a text that two readers could understand differently says what is wrong with it.
+/// S-15: the error of a text that two readers could understand differently says what is wrong with
+/// it.
 #[test]
 fn ambiguous_entries_are_explained() {
     let deep = format!(r#"{{"command":"c","x":{}{}}}"#, "[".repeat(63), "]".repeat(63));
@@ -106,7 +108,8 @@ fn ambiguous_entries_are_explained() {
     assert_eq!(servers["a"].as_ref().unwrap_err().message(), "`a` is there twice");
 }
 
-/// SPEC 10.9, 9.4: a word that is no transport is shown, and not what may be a value that slipped there.
+/// SPEC 10.9, 9.4: a word that is no transport is shown, and not what may be a value that slipped
+/// there.
 #[test]
 fn a_word_that_is_no_transport_is_shown_and_a_value_is_not() {
     let [longest, longer] = [32, 33].map(|bytes| "w".repeat(bytes));

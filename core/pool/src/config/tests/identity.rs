@@ -53,12 +53,14 @@ fn the_form_is_stable() {
     assert_eq!(key.fingerprint.printed(), GOLDEN[3..19]);
 }
 
-/// SHA-256 of `{"authorization_context":"context","call_idle_timeout":null,"call_timeout":null,"capabilities":["roots"],`
+/// SHA-256 of
+/// `{"authorization_context":"context","call_idle_timeout":null,"call_timeout":null,"capabilities":["roots"],`
 /// `"oauth":{},"transport":{"args":[],"command":"c","cwd":null,"env":{},"inherit_env":[],"kind":"stdio",`
 /// `"unset_env":[]},"v":1}`, computed elsewhere.
 const GOLDEN: &str = "s::bab84201de488bb9479fbe4a980d6b6fbfe6682f1dec6c967f6143d931efd802";
 
-/// What each field of the configuration type is for. A new field does not build until it is put here too.
+/// What each field of the configuration type is for. A new field does not build until it is put
+/// here too.
 fn changes_of_fields(spec: &ServerSpec) -> Vec<(&'static str, bool, ServerSpec)> {
     let ServerSpec {
         transport: _,
@@ -164,7 +166,8 @@ fn changes_of_transport(transport: &Transport) -> Vec<(&'static str, Transport)>
     out
 }
 
-/// SPEC 1.2, 1.4, 1.6, S-47: a walk over every field. A hashed one changes the fingerprint, an excluded one does not.
+/// SPEC 1.2, 1.4, 1.6, S-47: a walk over every field. A hashed one changes the fingerprint, an
+/// excluded one does not.
 #[test]
 fn every_field_is_either_hashed_or_excluded() {
     for value in [full_stdio(), full_remote()] {
@@ -249,8 +252,8 @@ fn oauth_fields_have_one_form() {
     );
 }
 
-/// SPEC 1.7: 500 shuffles of a configuration's members, at every level, have one fingerprint; and of each, one byte
-/// more in one string has another.
+/// SPEC 1.7: 500 shuffles of a configuration's members, at every level, have one fingerprint; and
+/// of each, one byte more in one string has another.
 #[test]
 fn order_never_counts_and_every_byte_does() {
     let mut random = Random::new(3);

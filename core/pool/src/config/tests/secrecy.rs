@@ -26,7 +26,8 @@ fn nothing_secret_is_in_debug() {
     }
 }
 
-/// SPEC 1.8: by what is written beside credentials their configuration is known again, and nobody can tell whether two are of one.
+/// SPEC 1.8: by what is written beside credentials their configuration is known again, and nobody
+/// can tell whether two are of one.
 #[test]
 fn a_salted_fingerprint_is_another_with_each_salt() {
     let [one, other] =
@@ -37,7 +38,8 @@ fn a_salted_fingerprint_is_another_with_each_salt() {
     assert_eq!(one.salted("a"), texts[0]);
 }
 
-/// SPEC 9.4, S-48: what is not secret is there, or nobody could tell one server from another in a log.
+/// SPEC 9.4, S-48: what is not secret is there, or nobody could tell one server from another in a
+/// log.
 #[test]
 fn what_is_not_secret_is_in_debug() {
     let stdio = spec(json!({
@@ -64,7 +66,8 @@ fn what_is_not_secret_is_in_debug() {
     assert_eq!(format!("{key:?} {:?}", key.fingerprint), "PoolKey(s) Fingerprint");
 }
 
-/// SPEC 1.8, 9.4, S-48: a refused configuration gives away no value: every value in the wrong place, one at a time.
+/// SPEC 1.8, 9.4, S-48: a refused configuration gives away no value: every value in the wrong
+/// place, one at a time.
 #[test]
 fn nothing_secret_is_in_errors() {
     let c = CANARY;

@@ -112,7 +112,8 @@ fn the_other_fields_are_read() {
     assert_eq!(parsed.unknown.keys().collect::<Vec<_>>(), ["autoApprove", "envFile"]);
 }
 
-/// SPEC 13.3: absent, null and empty are one for args, env, headers, exclude and descriptions, and not for include.
+/// SPEC 13.3: absent, null and empty are one for args, env, headers, exclude and descriptions, and
+/// not for include.
 #[test]
 fn absent_is_empty_but_for_include() {
     let bare = spec(json!({"command": "c"}));

@@ -78,7 +78,8 @@ fn a_byte_order_mark_is_dropped_at_the_start_only() {
     );
 }
 
-/// S-15: members that are there twice, wrong case, depth and numbers out of range spoil the entry that holds them.
+/// S-15: members that are there twice, wrong case, depth and numbers out of range spoil the entry
+/// that holds them.
 #[test]
 fn ambiguous_entries_are_refused() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
@@ -152,8 +153,8 @@ fn texts_that_are_not_json_are_refused() {
     assert_eq!((&error.detail()["line"], &error.detail()["column"]), (&2.into(), &7.into()));
 }
 
-/// S-14: the names that other languages trip over survive as server, environment name and member, or are refused by
-/// name; here they survive.
+/// S-14: the names that other languages trip over survive as server, environment name and member,
+/// or are refused by name; here they survive.
 #[test]
 fn reserved_names_survive_the_whole_chain() {
     let names = [
@@ -203,7 +204,8 @@ fn what_was_probably_meant_is_said() {
     }
 }
 
-/// I-28, S-15: 4,000 damaged configurations never panic, and what is taken of them is what another reader of JSON finds there.
+/// I-28, S-15: 4,000 damaged configurations never panic, and what is taken of them is what another
+/// reader of JSON finds there.
 #[test]
 fn damaged_texts_never_panic() {
     let sound = r#"{"mcpServers":{"a":{"command":"c","args":["x"],"env":{"A":"1","B":null},"timeout":5},"b":{"url":"http://h","headers":{"X":"y"},"oauth":{"scopes":["a"]}}}}"#;

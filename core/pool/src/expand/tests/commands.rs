@@ -27,7 +27,8 @@ fn no_command_is_asked_for_where_none_may_run() {
     }
 }
 
-/// SPEC 10.5: where the host chose so, a command is a question, in values alone where it begins with `!`.
+/// SPEC 10.5: where the host chose so, a command is a question, in values alone where it begins
+/// with `!`.
 #[test]
 fn a_command_is_a_question_to_the_host() {
     let entry = json!({

@@ -9,7 +9,8 @@ fn expanded(entry: &Value) -> Result<ServerSpec> {
     expand(&template(entry), &Host, Commands::Refused, &Answers::default())
 }
 
-/// SPEC 10.5: numbers stay numbers, and what is for people, for layers or for nobody stays as it is written.
+/// SPEC 10.5: numbers stay numbers, and what is for people, for layers or for nobody stays as it is
+/// written.
 #[test]
 fn only_what_reaches_a_server_is_expanded() {
     let spec = expanded(&json!({
@@ -62,7 +63,8 @@ fn addresses_and_headers_are_expanded() {
     assert!(matches!(expanded(&entry).unwrap().transport, Transport::Remote(_)));
 }
 
-/// SPEC 10.7, 10.9: what expansion brings to light is told with file, line and the path of the field.
+/// SPEC 10.7, 10.9: what expansion brings to light is told with file, line and the path of the
+/// field.
 #[test]
 fn errors_are_in_the_terms_of_the_file() {
     let text =
@@ -108,7 +110,8 @@ fn errors_show_no_value() {
     assert!(error.message().len() < 300 && !error.message().contains('\u{202e}'), "{error}");
 }
 
-/// CONFIG-FORMATS: secrets that Goose and Continue keep elsewhere are the host's, then the environment's.
+/// CONFIG-FORMATS: secrets that Goose and Continue keep elsewhere are the host's, then the
+/// environment's.
 #[test]
 fn secrets_of_products_are_asked_from_the_host() {
     let text = "extensions:\n  one: { type: stdio, cmd: x, env_keys: [A, KEY] }\n";
@@ -145,7 +148,8 @@ fn every_products_texts_have_the_same_variables() {
     assert_eq!(stdio.env["V"], "1");
 }
 
-/// SPEC 10.6: the file of variables is below what the entry sets or unsets, and does not choose the program.
+/// SPEC 10.6: the file of variables is below what the entry sets or unsets, and does not choose the
+/// program.
 #[test]
 fn a_file_of_variables_is_below_the_entry() {
     let entry = json!({ "command": "x", "envFile": "${workspaceFolder}/.env", "env": { "A": "own", "B": null } });

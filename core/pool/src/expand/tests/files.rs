@@ -35,7 +35,8 @@ fn with_header(text: &str) -> Result<Template> {
     opencode(SETTINGS, &json!({ "type": "remote", "url": "https://h", "headers": { "K": text } }))
 }
 
-/// SPEC 18.9: which file a path names: relative to the settings file, below the home folder, or what it says.
+/// SPEC 18.9: which file a path names: relative to the settings file, below the home folder, or
+/// what it says.
 #[test]
 fn a_path_begins_at_the_settings_file_or_at_the_home_folder() {
     for (text, path) in [
@@ -154,7 +155,8 @@ fn what_names_no_file_is_an_error_of_its_entry() {
     );
 }
 
-/// SPEC 18.9: headers keep their place whatever the case of their names, and a secret is told apart from them.
+/// SPEC 18.9: headers keep their place whatever the case of their names, and a secret is told apart
+/// from them.
 #[test]
 fn each_value_of_files_has_its_place() {
     let entry = json!({
@@ -176,7 +178,8 @@ fn each_value_of_files_has_its_place() {
     assert_eq!(remote.headers["plain"], "p");
 }
 
-/// SPEC 18.9: it is opencode's; in the files of others it is a variable that nobody knows, as before.
+/// SPEC 18.9: it is opencode's; in the files of others it is a variable that nobody knows, as
+/// before.
 #[test]
 fn other_products_read_no_file() {
     for format in [Format::Trunkline, Format::ClaudeCode, Format::FastMcp] {

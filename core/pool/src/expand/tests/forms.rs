@@ -116,7 +116,8 @@ fn what_is_not_defined_is_named() {
     }
 }
 
-/// SPEC 10.5: what begins like a variable and is none is an error, not a value that reaches the server half read.
+/// SPEC 10.5: what begins like a variable and is none is an error, not a value that reaches the
+/// server half read.
 #[test]
 fn what_is_malformed_is_refused() {
     for text in [
@@ -143,7 +144,8 @@ fn what_is_malformed_is_refused() {
     }
 }
 
-/// S-48: who writes a value where a default would stand, or to a command, does not find it in an error.
+/// S-48: who writes a value where a default would stand, or to a command, does not find it in an
+/// error.
 #[test]
 fn no_error_shows_what_follows_a_name() {
     let header = |text: &str| json!({ "url": "https://h.example", "headers": { "H": text } });

@@ -81,8 +81,8 @@ fn text(random: &mut Random) -> String {
     (0..random.below(8)).map(|_| *random.pick(PIECES)).collect()
 }
 
-/// SPEC 10.5, S-07: a text becomes the same whether a value is put in its place or stands there from the start, so that no value
-/// is ever read again.
+/// SPEC 10.5, S-07: a text becomes the same whether a value is put in its place or stands there
+/// from the start, so that no value is ever read again.
 #[test]
 fn expansion_is_one_pass_over_the_text_alone() {
     let mut succeeded = 0;
@@ -112,7 +112,8 @@ fn expansion_is_one_pass_over_the_text_alone() {
     assert!(succeeded > 1000, "only {succeeded} texts could be read");
 }
 
-/// SPEC 10.5: a text without a dollar sign is itself, and any text is itself once its dollar signs are doubled.
+/// SPEC 10.5: a text without a dollar sign is itself, and any text is itself once its dollar signs
+/// are doubled.
 #[test]
 fn text_without_variables_is_unchanged() {
     let values: BTreeMap<&str, String> = NAMES.map(|name| (name, "value".to_owned())).into();
@@ -125,7 +126,8 @@ fn text_without_variables_is_unchanged() {
     }
 }
 
-/// Texts of a mebibyte are read in one pass, whatever they are made of: in any other way this test would take hours.
+/// Texts of a mebibyte are read in one pass, whatever they are made of: in any other way this test
+/// would take hours.
 #[test]
 fn long_texts_are_read_once() {
     let values: BTreeMap<&str, String> = NAMES.map(|name| (name, "v".to_owned())).into();

@@ -25,8 +25,8 @@ impl VariableLookup for At {
 
 const HOME: At = At(Some("/u/$A"));
 
-/// What becomes of a path in each place that has one, which is the same for all of them: what is looked up before the admission, what
-/// runs after it, and the file of variables.
+/// What becomes of a path in each place that has one, which is the same for all of them: what is
+/// looked up before the admission, what runs after it, and the file of variables.
 fn places(path: &str) -> Result<[String; 5]> {
     let template = template(&json!({ "command": path, "cwd": path, "env_file": path }));
     let looked_up = look_up(&template, &HOME, Commands::Refused)?.spec;

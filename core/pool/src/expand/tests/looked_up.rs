@@ -11,7 +11,8 @@ fn look(entry: &Value) -> Result<LookedUp> {
     look_up(&template(entry), &Host, Commands::Asked)
 }
 
-/// SPEC 10.5, 12.2, S-07: resolved where it says what runs, as it is written in values and where it must be asked for.
+/// SPEC 10.5, 12.2, S-07: resolved where it says what runs, as it is written in values and where it
+/// must be asked for.
 #[test]
 fn what_would_run_is_in_place_and_values_are_as_they_are_written() {
     let looked_up = look(&json!({
@@ -66,8 +67,8 @@ fn the_program_waits_for_no_answer() {
     assert!(look(&json!({ "command": "x", "cwd": "/${secret:S}" })).unwrap().folder_waits);
 }
 
-/// SPEC 10.5, 11.6: a malformed variable is an error before anybody is asked, wherever it stands; one that is not defined is, where
-/// it says what runs.
+/// SPEC 10.5, 11.6: a malformed variable is an error before anybody is asked, wherever it stands;
+/// one that is not defined is, where it says what runs.
 #[test]
 fn what_is_wrong_is_told_before_admission() {
     for (entry, code, path) in [

@@ -1,5 +1,6 @@
-//! Long texts, a block of 64 bytes at a time: what may follow what is asked of all bytes of a block at once, and what a block leaves
-//! to the next one is a bit for each question. One by one are looked at brackets, escapes, words and numbers with an exponent.
+//! Long texts, a block of 64 bytes at a time: what may follow what is asked of all bytes of a block
+//! at once, and what a block leaves to the next one is a bit for each question. One by one are
+//! looked at brackets, escapes, words and numbers with an exponent.
 
 use super::kinds::{BLOCK, Kinds};
 use super::{Rest, Stop, escape, is_white, number};
@@ -19,7 +20,8 @@ pub(super) fn value(text: &[u8]) -> Rest<'_> {
     scan.take(&last)?.map(|end| &text[end..]).ok_or(Stop::NoValue)
 }
 
-/// Where the scan stands, and what the bytes before this block leave to it: a bit is the lowest one or none, a mask is all bits or none.
+/// Where the scan stands, and what the bytes before this block leave to it: a bit is the lowest one
+/// or none, a mask is all bits or none.
 struct Scan<'a> {
     text: &'a [u8],
     /// Where the block begins.
@@ -36,7 +38,8 @@ struct Scan<'a> {
     /// A bit: the open string is a name.
     in_name: u64,
     numbers: Numbers,
-    /// A bit for each open bracket, the lowest for the innermost: whether it is that of an object. Around them all is a one.
+    /// A bit for each open bracket, the lowest for the innermost: whether it is that of an object.
+    /// Around them all is a one.
     open: u64,
     /// A mask: the innermost one is that of an object.
     in_object: u64,
@@ -115,14 +118,15 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Which bytes a backslash escapes, and whether they may be; of several backslashes in a row every second one does.
+    /// Which bytes a backslash escapes, and whether they may be; of several backslashes in a row
+    /// every second one does.
     #[inline(always)]
     fn escaped(&mut self, backslash: u64) -> Result<u64, Stop> {
         const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
         let escaped = self.escaped;
         let begins = backslash & !escaped;
-        // Taken away from odd places, a run of ones turns over those of them that are behind its first one; so each second of the
-        // run differs from what it began with.
+        // Taken away from odd places, a run of ones turns over those of them that are behind its
+        // first one; so each second of the run differs from what it began with.
         let turned = (begins << 1 | ODD).wrapping_sub(begins) ^ ODD;
         let all = turned ^ (backslash | escaped);
         self.escaped = (turned & backslash) >> 63;
@@ -160,7 +164,8 @@ impl<'a> Scan<'a> {
         let (in_object, unmatched, end) = self.brackets(&outside)?;
         wrong |= unmatched;
 
-        // A value has no value before it, a comma has one, and after what separates there is a value.
+        // A value has no value before it, a comma has one, and after what separates there is a
+        // value.
         let (opening, closing) = (quote & string, quote & !string);
         let behind_value = behind(closing | close | plain, &mut self.value_ended);
         let behind_separator = behind(comma | colon, &mut self.separated);
@@ -176,7 +181,8 @@ impl<'a> Scan<'a> {
         if wrong == 0 { Ok(end) } else { Err(Stop::NoValue) }
     }
 
-    /// Goes through the brackets. Which bytes are directly in an object, what has the wrong bracket, and where the value ends.
+    /// Goes through the brackets. Which bytes are directly in an object, what has the wrong
+    /// bracket, and where the value ends.
     #[inline(always)]
     fn brackets(&mut self, outside: &Outside) -> Result<(u64, u64, Option<usize>), Stop> {
         let (mut in_object, mut unmatched, mut too_deep, mut end) = (self.in_object, 0, 0, None);
@@ -228,7 +234,8 @@ impl<'a> Scan<'a> {
         Ok(wrong)
     }
 
-    /// Looks at what has other bytes than numbers mostly have: words, exponents and what is neither.
+    /// Looks at what has other bytes than numbers mostly have: words, exponents and what is
+    /// neither.
     #[inline(always)]
     fn words(&mut self, mut other: u64, begun: u64) -> Result<(), Stop> {
         while other != 0 {
@@ -271,7 +278,8 @@ fn has_special(block: &[u8; BLOCK]) -> bool {
     block.iter().fold(false, |any, byte| any | super::is_special(*byte))
 }
 
-/// From each bit to before the next: those from the first to the second, from the third to the fourth, and so on.
+/// From each bit to before the next: those from the first to the second, from the third to the
+/// fourth, and so on.
 #[inline(always)]
 fn up_to_next(mut bits: u64) -> u64 {
     for shift in [1, 2, 4, 8, 16, 32] {

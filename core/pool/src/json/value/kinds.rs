@@ -1,7 +1,8 @@
 //! What each of 64 bytes is, as words with a bit for each of them.
 //!
-//! The bytes are turned by 90 degrees: word `n` then has the bits `n` of all bytes, and a kind of byte is a term of those words. That
-//! takes the same few operations on every processor, and none for a byte.
+//! The bytes are turned by 90 degrees: word `n` then has the bits `n` of all bytes, and a kind of
+//! byte is a term of those words. That takes the same few operations on every processor, and none
+//! for a byte.
 
 /// Bytes that are looked at together.
 pub(super) const BLOCK: usize = 64;
@@ -76,7 +77,8 @@ fn planes(block: &[u8; BLOCK]) -> [u64; 8] {
     words
 }
 
-/// Of words that are so far apart, the upper bits of one change places with the lower ones of the other.
+/// Of words that are so far apart, the upper bits of one change places with the lower ones of the
+/// other.
 #[inline(always)]
 fn exchange<const APART: usize>(words: &mut [u64; 8], shift: u32, lower: u64) {
     for at in 0..8 {

@@ -91,7 +91,8 @@ fn nesting_of_any_depth_is_judged() {
     }
 }
 
-/// Bytes are looked at in blocks of several sizes: what ends a run is seen at every place in every one of them.
+/// Bytes are looked at in blocks of several sizes: what ends a run is seen at every place in every
+/// one of them.
 #[test]
 fn what_ends_a_string_or_a_number_is_seen_wherever_it_stands() {
     let endings =

@@ -1,4 +1,5 @@
-//! Ten thousand hostile pairs (SPEC 14.3, S-42): in each style every name is valid, and is its own tool's alone.
+//! Ten thousand hostile pairs (SPEC 14.3, S-42): in each style every name is valid, and is its own
+//! tool's alone.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,8 @@ use super::*;
 
 const PAIRS: usize = 10_000;
 
-/// Pieces of names that deceive: invisible, look-alike, reordering, far too long, or parts of names that are made here.
+/// Pieces of names that deceive: invisible, look-alike, reordering, far too long, or parts of names
+/// that are made here.
 const PIECES: [&str; 28] = [
     "\u{202e}",
     "\u{2066}",
@@ -48,7 +50,8 @@ fn name(random: &mut Random) -> String {
     if random.one_in(4) { random.word(&['a', 'b', '_'], 6) } else { name }
 }
 
-/// Distinct pairs: hostile ones, and ones that spell out names which others have, in each way of cutting them.
+/// Distinct pairs: hostile ones, and ones that spell out names which others have, in each way of
+/// cutting them.
 fn pairs(seed: u64) -> Vec<ToolName> {
     let mut random = Random::new(seed);
     let mut pairs: BTreeSet<ToolName> = BTreeSet::new();
@@ -90,7 +93,8 @@ fn check(map: &NameMap, tools: &[ToolName], reserved: &BTreeSet<String>) {
     assert!(tools.iter().all(|tool| found.contains(tool)));
 }
 
-/// SPEC 14.3, S-42: as said above; and a name that a tool had once is never another's, in whatever order they come and go.
+/// SPEC 14.3, S-42: as said above; and a name that a tool had once is never another's, in whatever
+/// order they come and go.
 #[test]
 fn ten_thousand_hostile_pairs_have_names_of_their_own_in_each_style() {
     let seed = std::env::var("TRUNKLINE_SEED").map_or(14, |seed| seed.parse().unwrap());

@@ -33,7 +33,8 @@ fn each_style_has_a_word() {
     }
 }
 
-/// SPEC 14.3: ordinary pairs are joined; others are cleaned and have a hash, with a server that begins as a name must.
+/// SPEC 14.3: ordinary pairs are joined; others are cleaned and have a hash, with a server that
+/// begins as a name must.
 #[test]
 fn names_without_the_prefix_begin_with_a_letter_or_an_underscore() {
     let naming = styled(NameStyle::ServerTool);
@@ -62,7 +63,8 @@ fn names_without_the_prefix_begin_with_a_letter_or_an_underscore() {
     assert_eq!(naming.of_pair(&"s".repeat(100), &"t".repeat(100)).len(), 62);
 }
 
-/// SPEC 14.3: without a prefix of any kind a tool has its own name, as long as that is a name, and one server's alone.
+/// SPEC 14.3: without a prefix of any kind a tool has its own name, as long as that is a name, and
+/// one server's alone.
 #[test]
 fn a_bare_name_is_the_tools_own() {
     let naming = styled(NameStyle::Bare);
@@ -78,7 +80,8 @@ fn a_bare_name_is_the_tools_own() {
     );
 }
 
-/// SPEC 14.3: of tools that come with one name at one time none has it bare, also when one of them is alone later.
+/// SPEC 14.3: of tools that come with one name at one time none has it bare, also when one of them
+/// is alone later.
 #[test]
 fn a_bare_name_that_several_come_with_is_nobodys() {
     let naming = styled(NameStyle::Bare);
@@ -88,7 +91,8 @@ fn a_bare_name_that_several_come_with_is_nobodys() {
     assert_eq!(looks[1], [looks[0][1].clone()]);
 }
 
-/// SPEC 14.3, S-42: a bare name never changes hands, whoever comes with it later and whether its tool is there or not.
+/// SPEC 14.3, S-42: a bare name never changes hands, whoever comes with it later and whether its
+/// tool is there or not.
 #[test]
 fn a_bare_name_never_changes_hands() {
     let naming = styled(NameStyle::Bare);
@@ -115,7 +119,8 @@ fn reserved_names_are_free_in_each_style() {
     }
 }
 
-/// SPEC 14.3, S-42: in each style all pairs of short words of the letters that matter have names of their own.
+/// SPEC 14.3, S-42: in each style all pairs of short words of the letters that matter have names of
+/// their own.
 #[test]
 fn every_short_pair_has_its_own_name_in_each_style() {
     let mut words = vec![String::new()];
@@ -136,7 +141,8 @@ fn every_short_pair_has_its_own_name_in_each_style() {
     }
 }
 
-/// SPEC 14.3: a server that lists ever other names has no decision forgotten, and later ones have hashed names.
+/// SPEC 14.3: a server that lists ever other names has no decision forgotten, and later ones have
+/// hashed names.
 #[test]
 fn bare_names_have_a_bound() {
     let naming = styled(NameStyle::Bare);

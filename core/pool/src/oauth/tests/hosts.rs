@@ -4,7 +4,8 @@ use url::Url;
 
 use crate::oauth::{is_public_name, is_resource_of};
 
-/// SPEC 18.7: the entry's address, that with or without one final slash, or a parent path of the same origin.
+/// SPEC 18.7: the entry's address, that with or without one final slash, or a parent path of the
+/// same origin.
 #[test]
 fn a_document_is_of_the_entry_or_of_what_it_is_below() {
     for (entry, written) in [

@@ -1,4 +1,5 @@
-//! Wrong, and refused at the least cost: in the server's own words where it has some, else by the name of what is wrong.
+//! Wrong, and refused at the least cost: in the server's own words where it has some, else by the
+//! name of what is wrong.
 
 use super::{Of, read};
 

@@ -23,7 +23,8 @@ fn the_longest_text_is_taken() {
     }
 }
 
-/// S-24: arrays and objects of names have ten thousand items at most, and a hundred attempts are enough for anybody.
+/// S-24: arrays and objects of names have ten thousand items at most, and a hundred attempts are
+/// enough for anybody.
 #[test]
 fn the_longest_lists_are_taken() {
     let inherited = |count: usize| pool(&json!({"inherit_env": vec!["A"; count]}).to_string());
@@ -139,7 +140,8 @@ fn errors_say_what_is_taken() {
     );
 }
 
-/// SPEC 16.5: the hint names what was probably meant, in Python's spelling too, which no count of letters would find.
+/// SPEC 16.5: the hint names what was probably meant, in Python's spelling too, which no count of
+/// letters would find.
 #[test]
 fn hints_name_what_was_meant() {
     let error = CallOptions::from_json(r#"{"timeout":5}"#).unwrap_err();
@@ -151,7 +153,8 @@ fn hints_name_what_was_meant() {
     assert_eq!(pool(r#"{"qqqq":1}"#).unwrap_err().hint(), Some(advice));
 }
 
-/// SPEC 16.5, S-15: numbers of `meta` are the server's to judge, members that are there twice are not.
+/// SPEC 16.5, S-15: numbers of `meta` are the server's to judge, members that are there twice are
+/// not.
 #[test]
 fn meta_may_hold_any_number() {
     let text = r#"{"meta":{"a":[18446744073709551616,1e300]}}"#;

@@ -1,10 +1,12 @@
-//! Control characters in paths: what a file's syntax makes of the backslashes of a path that were not doubled (SPEC 18.9).
+//! Control characters in paths: what a file's syntax makes of the backslashes of a path that were
+//! not doubled (SPEC 18.9).
 
 use serde_json::{Map, Value};
 
 use crate::json::joined;
 
-/// The paths of a configuration's texts that look like a path in a file system and hold a control character.
+/// The paths of a configuration's texts that look like a path in a file system and hold a control
+/// character.
 pub(super) fn suspicious(configuration: &Map<String, Value>) -> Vec<String> {
     let mut out = Vec::new();
     for (name, value) in configuration {
@@ -34,8 +36,8 @@ fn holds_control(text: &str) -> bool {
     text.contains(|c: char| c < ' ')
 }
 
-/// Whether a word of the text begins as a path of Windows does, at a drive or with a backslash in it, and holds a control character. A
-/// text of several lines is one of its own: a script or a key.
+/// Whether a word of the text begins as a path of Windows does, at a drive or with a backslash in
+/// it, and holds a control character. A text of several lines is one of its own: a script or a key.
 fn is_broken_path(text: &str) -> bool {
     holds_control(text) && text.split(' ').any(|word| holds_control(word) && is_of_windows(word))
 }

@@ -94,8 +94,8 @@ impl EntryReader {
         }
     }
 
-    /// A field that is kept under its own name, unless the pool's own form would make something of that, be it a refusal. Names of its options
-    /// do not come here.
+    /// A field that is kept under its own name, unless the pool's own form would make something of
+    /// that, be it a refusal. Names of its options do not come here.
     fn keep(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let own = Format::Trunkline.row();
         let is_ours = own.meaning(&member.name).is_some() || own.miswritten(&member.name).is_some();
@@ -122,7 +122,8 @@ impl EntryReader {
         }
     }
 
-    /// Tells of the members of `oauth` that say nothing here. They are kept, and part of the identity.
+    /// Tells of the members of `oauth` that say nothing here. They are kept, and part of the
+    /// identity.
     fn look_into(&mut self, field: &str, member: &SyntaxMember, path: &str) {
         let members = member.node.members().filter(|_| field == "oauth").into_iter().flatten();
         for member in members.filter(|member| !member.node.is_null()) {
@@ -135,8 +136,8 @@ impl EntryReader {
         }
     }
 
-    /// An object that stands for a part of the entry: what is in it means what it means beside it, but for the object's own
-    /// name, which is the plain field here.
+    /// An object that stands for a part of the entry: what is in it means what it means beside it,
+    /// but for the object's own name, which is the plain field here.
     fn nested(&mut self, container: &str, members: &[SyntaxMember], path: &str) -> EntryResult {
         for member in members.iter().filter(|member| !member.node.is_null()) {
             let path = joined(path, &member.name);
@@ -214,7 +215,8 @@ impl EntryReader {
         self.put("url", url.into(), path, member.place)
     }
 
-    /// Recorded, and not part of the configuration: a file never grants itself anything (SPEC 11.7).
+    /// Recorded, and not part of the configuration: a file never grants itself anything (SPEC
+    /// 11.7).
     fn approval(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         let what = match &member.node.content {
             Content::Bool(true) => Approved::Everything,

@@ -1,4 +1,5 @@
-//! Texts that opencode takes from files: `{file:path}` as `${file:path}` (SPEC 18.9). Nothing is opened here.
+//! Texts that opencode takes from files: `{file:path}` as `${file:path}` (SPEC 18.9). Nothing is
+//! opened here.
 
 use std::path::{Path, is_separator};
 
@@ -14,8 +15,9 @@ const OPEN: &str = "{file:";
 /// What a path must not hold: it is taken as it stands.
 const VARIABLES: [&str; 3] = ["${", "{env:", OPEN];
 
-/// Rewrites the files in a field of the configuration, whose path in the file is the second. A relative path
-/// begins at the settings file: the file's folder is put before it here, so that an approval shows the path that is read.
+/// Rewrites the files in a field of the configuration, whose path in the file is the second. A
+/// relative path begins at the settings file: the file's folder is put before it here, so that an
+/// approval shows the path that is read.
 pub(super) fn settle(value: &mut Value, (field, path): (&str, &str), file: &str) -> EntryResult {
     match value {
         Value::String(text) => {
@@ -62,7 +64,8 @@ fn settled(text: &str, path: &str, file: &str) -> EntryResult<String> {
     Ok(out)
 }
 
-/// The path with the folder of the settings file before it, unless it begins at a root or at the home folder.
+/// The path with the folder of the settings file before it, unless it begins at a root or at the
+/// home folder.
 ///
 /// # Errors
 /// What is wrong with it.

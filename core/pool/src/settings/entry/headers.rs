@@ -14,11 +14,13 @@ use crate::settings::template::Rule;
 
 const AUTHORIZATION: &str = "Authorization";
 
-/// As many headers as a configuration may have; said here, the error names the field that the file has.
+/// As many headers as a configuration may have; said here, the error names the field that the file
+/// has.
 const HEADERS_MAX: usize = 10_000;
 
 impl EntryReader {
-    /// A bearer token, or the word for a sign-in, which happens without a word too when the server asks for it.
+    /// A bearer token, or the word for a sign-in, which happens without a word too when the server
+    /// asks for it.
     pub(super) fn token(&mut self, member: &SyntaxMember, path: &str) -> EntryResult {
         if member.node.members().is_some() {
             return self.put(&member.name, member.node.value(), path, member.place);
@@ -69,7 +71,8 @@ impl EntryReader {
         Ok(())
     }
 
-    /// What Goose keeps for a remote server goes into its headers, where these name it; nothing else is asked for.
+    /// What Goose keeps for a remote server goes into its headers, where these name it; nothing
+    /// else is asked for.
     pub(super) fn fill_headers(&mut self, secrets: Vec<(String, String, Place)>) {
         let env = match self.out.shift_remove("env") {
             Some(Value::Object(env)) => env,

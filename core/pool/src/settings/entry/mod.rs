@@ -122,7 +122,8 @@ struct EntryReader {
     inherited: Vec<String>,
     /// Variables that the host keeps, each with its path in the file and its place.
     secrets: Vec<(String, String, Place)>,
-    /// Headers that other fields than `headers` give: name, value, and the path and the place of the field.
+    /// Headers that other fields than `headers` give: name, value, and the path and the place of
+    /// the field.
     headers: Vec<(String, String, String, Place)>,
     provenance: Vec<Provenance>,
     notes: Notes,
@@ -200,8 +201,8 @@ impl EntryReader {
         self.provenance.push(Provenance { field: name.to_owned(), path, place, rule });
     }
 
-    /// What a field of the configuration, or the first part of it, is in the file, and where. What no part of the entry gave
-    /// stands where the entry does.
+    /// What a field of the configuration, or the first part of it, is in the file, and where. What
+    /// no part of the entry gave stands where the entry does.
     fn written(&self, field: &str, node: &SyntaxNode) -> (String, Place) {
         self.came.get(field).cloned().unwrap_or_else(|| (field.to_owned(), node.place))
     }
@@ -324,8 +325,9 @@ fn with_braces(text: &str) -> String {
     })
 }
 
-/// A text in which each dollar sign is replaced with what begins there, where `at` knows that: it gets what stands behind the sign, and
-/// gives the text for it and the rest. Two signs are one that stands for itself, and stay.
+/// A text in which each dollar sign is replaced with what begins there, where `at` knows that: it
+/// gets what stands behind the sign, and gives the text for it and the rest. Two signs are one that
+/// stands for itself, and stay.
 fn replaced(text: &str, at: &mut dyn FnMut(&str) -> Option<(String, &str)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

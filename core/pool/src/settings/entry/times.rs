@@ -9,7 +9,8 @@ use crate::settings::syntax::{Content, SyntaxMember, SyntaxNode};
 use crate::settings::template::Rule;
 
 impl EntryReader {
-    /// A time in the product's unit. One beyond our bounds is cut, since the file was written for another program.
+    /// A time in the product's unit. One beyond our bounds is cut, since the file was written for
+    /// another program.
     pub(super) fn time(
         &mut self,
         field: &'static str,

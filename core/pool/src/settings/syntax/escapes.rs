@@ -1,7 +1,9 @@
-//! Backslashes in JSON that stand for nothing: most of them are those of a path of Windows that were not doubled (SPEC 18.9).
+//! Backslashes in JSON that stand for nothing: most of them are those of a path of Windows that
+//! were not doubled (SPEC 18.9).
 //!
-//! A tolerant parser drops such a backslash without a word, or gives up the whole text. Here each is found first, and a slash takes its
-//! place, so that the parser finds the same ends of all strings; what holds one of those places is flawed.
+//! A tolerant parser drops such a backslash without a word, or gives up the whole text. Here each
+//! is found first, and a slash takes its place, so that the parser finds the same ends of all
+//! strings; what holds one of those places is flawed.
 
 use std::borrow::Cow;
 
@@ -63,8 +65,8 @@ fn end_of_string(bytes: &[u8], start: usize, quote: u8, found: &mut Vec<(usize, 
     at
 }
 
-/// The length of what a backslash begins, if it has a meaning: in JSON, or in what a string needs that is quoted in another way or goes
-/// on in the next line.
+/// The length of what a backslash begins, if it has a meaning: in JSON, or in what a string needs
+/// that is quoted in another way or goes on in the next line.
 fn length_of_escape(bytes: &[u8], quote: u8) -> Result<usize, Escape> {
     match bytes.get(1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'\n' | b'\r') => Ok(2),

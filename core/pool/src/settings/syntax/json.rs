@@ -101,8 +101,8 @@ impl JsonReader<'_> {
         self.escapes.get(first).copied().filter(|(offset, _)| *offset < range.end)
     }
 
-    /// The parser lets control characters stand in strings as they are; no other reader of these files does. The one behind the
-    /// letters is none to JSON.
+    /// The parser lets control characters stand in strings as they are; no other reader of these
+    /// files does. The one behind the letters is none to JSON.
     fn holds_controls(&self, range: Range) -> bool {
         let written = self.text.get(range.start..range.end).unwrap_or_default();
         let mut escaped = false;

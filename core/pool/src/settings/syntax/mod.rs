@@ -55,8 +55,8 @@ impl Syntax {
     }
 }
 
-/// Deeper than this a text is not read at all: whatever follows a tree down takes stack for each level, and YAML's parser takes time
-/// in the square of the depth.
+/// Deeper than this a text is not read at all: whatever follows a tree down takes stack for each
+/// level, and YAML's parser takes time in the square of the depth.
 const DEPTH_READ_MAX: usize = 128;
 
 /// What is said of a text that is deeper.
@@ -170,8 +170,9 @@ impl SyntaxNode {
         }
     }
 
-    /// The first string of a text, or name, that its reader could not take as it is written, but for the values that `is_apart` says.
-    /// It is given the names on the way to a value; of an item of a list that is an empty one.
+    /// The first string of a text, or name, that its reader could not take as it is written, but
+    /// for the values that `is_apart` says. It is given the names on the way to a value; of an item
+    /// of a list that is an empty one.
     pub(super) fn damage(&self, is_apart: &dyn Fn(&[&str]) -> bool) -> Option<Flaw> {
         self.damage_below(&mut (Vec::new(), Vec::new()), is_apart)
     }
@@ -248,7 +249,8 @@ impl SyntaxNode {
         }
     }
 
-    /// The member of that name, which is a word of ours, as long as no reader could take another for it (S-15).
+    /// The member of that name, which is a word of ours, as long as no reader could take another
+    /// for it (S-15).
     pub(super) fn sole(&self, name: &str) -> Result<Option<&SyntaxMember>, Flaw> {
         let first = self.once(name)?;
         let mut members = self.members().unwrap_or_default().iter();
@@ -319,7 +321,8 @@ impl SyntaxNode {
         }
     }
 
-    /// The first part that two readers could understand differently. `depth` is how deep this node lies itself.
+    /// The first part that two readers could understand differently. `depth` is how deep this node
+    /// lies itself.
     pub(super) fn flaw(&self, depth: usize) -> Option<Flaw> {
         self.flaw_below(&mut Vec::new(), depth)
     }

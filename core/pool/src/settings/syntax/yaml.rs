@@ -35,8 +35,8 @@ pub(super) fn parse(text: &str) -> Result<SyntaxNode, SyntaxFault> {
     }
 }
 
-/// Nodes in all, copies for aliases included: a few bytes of aliases can stand for more than any memory holds. A long text
-/// weighs as much as several nodes.
+/// Nodes in all, copies for aliases included: a few bytes of aliases can stand for more than any
+/// memory holds. A long text weighs as much as several nodes.
 const NODES_MAX: usize = 1 << 20;
 
 /// Bytes of a text that weigh as much as one node, which is about what a node without a text takes.
@@ -138,7 +138,8 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// A copy of what the anchor names, at the alias's own place. It lies as deep as the alias does, and all that it holds below that.
+    /// A copy of what the anchor names, at the alias's own place. It lies as deep as the alias
+    /// does, and all that it holds below that.
     fn alias(
         &mut self,
         anchor: usize,

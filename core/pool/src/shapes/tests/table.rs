@@ -1,4 +1,5 @@
-//! What servers write as schemas of arguments, one row each, and what holds of every row in every shape (SPEC 18.2, 18.8).
+//! What servers write as schemas of arguments, one row each, and what holds of every row in every
+//! shape (SPEC 18.2, 18.8).
 
 use std::collections::HashSet;
 
@@ -190,7 +191,8 @@ fn schemas(schema: &Value) -> Vec<&Value> {
     found
 }
 
-/// SPEC 18.8: whatever a server writes, each target is given an object whose arguments are all to be seen, with names that it takes.
+/// SPEC 18.8: whatever a server writes, each target is given an object whose arguments are all to
+/// be seen, with names that it takes.
 #[test]
 fn every_row_is_an_object_whose_arguments_can_be_seen() {
     for (row, written, shown) in ROWS {
@@ -262,7 +264,8 @@ fn no_row_has_a_list_or_null_where_a_map_belongs() {
     }
 }
 
-/// SPEC 18.8: a renamed argument goes back under the server's own name, and what is required is what was.
+/// SPEC 18.8: a renamed argument goes back under the server's own name, and what is required is
+/// what was.
 #[test]
 fn every_renamed_argument_of_every_row_finds_back() {
     for (row, written, _) in ROWS {
@@ -322,7 +325,8 @@ fn what_is_left_out_is_told() {
     assert_eq!(Shape::Any.fit(r#"{"name":"n","inputSchema":{}}"#).to_json(), None);
 }
 
-/// SPEC 18.8: a name depends on the server's own alone, so that a changed list never gives an argument what was meant for another.
+/// SPEC 18.8: a name depends on the server's own alone, so that a changed list never gives an
+/// argument what was meant for another.
 #[test]
 fn a_name_stays_when_others_come() {
     let names = |properties: Value| -> Vec<(String, String)> {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use trunkline_pool::interface::operations::{Language, Owner, operations};
 
-/// Functions of C that belong to no operation of their own; a name ends with `*` for all that begin so.
+/// Functions of C that belong to no operation of their own; a name ends with `*` for all that begin
+/// so.
 const C_PARTS: &[(&str, &str)] = &[
     ("trunkline_abi_version", "a constant"),
     ("trunkline_version", "a constant"),

@@ -237,7 +237,8 @@ pub fn stub(owner: Owner) -> String {
     text
 }
 
-/// Whether the native half of an operation is written: lists and what servers say of themselves have forms of their own there.
+/// Whether the native half of an operation is written: lists and what servers say of themselves
+/// have forms of their own there.
 pub fn is_native(operation: &Operation) -> bool {
     operation.is_written(Language::Python)
         && !matches!(operation.gives, Gives::Listed | Gives::Introduction)

@@ -40,7 +40,8 @@ pub fn is_fallible(operation: &Operation) -> bool {
     operation.name != "status" && operation.name != "release" && !is_look_at_a_lease
 }
 
-/// Whether what it does begins with the call, and not with the first look at its future: the last of several calls holds.
+/// Whether what it does begins with the call, and not with the first look at its future: the last
+/// of several calls holds.
 pub fn begins_at_once(operation: &Operation) -> bool {
     operation.parameters.iter().any(|parameter| parameter.kind == Kind::Flag)
 }

@@ -38,7 +38,8 @@ fn close(pool: &Pool) {
     pool.block_on(async move { closing.close().await }).unwrap();
 }
 
-/// SPEC 16.2: what a look is lost for is told as its failure, and is looked up again when somebody asks for that.
+/// SPEC 16.2: what a look is lost for is told as its failure, and is looked up again when somebody
+/// asks for that.
 #[test]
 fn a_look_that_panics_is_a_failure_of_its_server() {
     let pool = pool();

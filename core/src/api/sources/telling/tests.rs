@@ -41,7 +41,8 @@ fn close(pool: &Pool) {
     pool.block_on(async move { closing.close().await }).unwrap();
 }
 
-/// SPEC 13.2, 16.6: what is told last is what was planned last, whichever pass is carried out first.
+/// SPEC 13.2, 16.6: what is told last is what was planned last, whichever pass is carried out
+/// first.
 #[test]
 fn what_was_planned_last_is_told_last() {
     let pool = pool();
@@ -68,7 +69,8 @@ fn a_pass_that_is_lost_holds_nothing_up() {
     close(&pool);
 }
 
-/// SPEC 12.5, 13.2: what waits for approval is told after the pass that found it, and so after each that was planned before.
+/// SPEC 12.5, 13.2: what waits for approval is told after the pass that found it, and so after each
+/// that was planned before.
 #[test]
 fn what_waits_for_approval_is_told_after_the_passes() {
     let pool = pool();

@@ -5,7 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::{Pool, PoolOptions, ServerSpec};
 
-/// S-13, SPEC 11.5: a rejection that was read is the answer, also when a pass judges by an older book at that moment.
+/// S-13, SPEC 11.5: a rejection that was read is the answer, also when a pass judges by an older
+/// book at that moment.
 #[test]
 fn a_rejection_that_was_read_is_the_answer_of_its_recheck() {
     let options = json!({ "approvals": "memory", "trusted": true, "cache": "off" });

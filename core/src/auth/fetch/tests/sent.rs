@@ -1,11 +1,13 @@
-//! What goes out, and how often: cookies go back where they came from, and what changes nothing is sent once more.
+//! What goes out, and how often: cookies go back where they came from, and what changes nothing is
+//! sent once more.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 
 use super::*;
 
-/// A server on this machine that answers each connection with the next of its answers, the last for ever, and closes it.
+/// A server on this machine that answers each connection with the next of its answers, the last for
+/// ever, and closes it.
 struct Scripted {
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
@@ -111,7 +113,8 @@ fn a_cookie_of_an_authorization_server_goes_back_to_it_alone() {
     }
 }
 
-/// SPEC 18.6: a redirect within the origin sets what it sets; one to another origin sets nothing, and neither does what it leads to.
+/// SPEC 18.6: a redirect within the origin sets what it sets; one to another origin sets nothing,
+/// and neither does what it leads to.
 #[test]
 fn no_cookie_is_taken_from_a_redirect_to_another_origin() {
     for (leads_away, expected) in [(false, "n=1"), (true, "")] {
@@ -132,7 +135,8 @@ fn no_cookie_is_taken_from_a_redirect_to_another_origin() {
     }
 }
 
-/// SPEC 18.6: they last as long as the sign-in: over the wait for its person, and no longer. Nobody is shown one.
+/// SPEC 18.6: they last as long as the sign-in: over the wait for its person, and no longer. Nobody
+/// is shown one.
 #[test]
 fn cookies_of_a_sign_in_end_with_it() {
     type Step = fn(&Fetch);
@@ -167,8 +171,8 @@ fn cookies_of_a_few_origins_are_kept() {
     assert_eq!(sent.count(), cookie_jars::ORIGINS_MAX);
 }
 
-/// SPEC 18.6: a read of metadata is sent once more where nothing of an answer came, and what wants something issued never is; each by a
-/// socket of its own.
+/// SPEC 18.6: a read of metadata is sent once more where nothing of an answer came, and what wants
+/// something issued never is; each by a socket of its own.
 #[test]
 fn what_changes_nothing_is_sent_once_more() {
     let whole = || answer("200 OK", &[]);

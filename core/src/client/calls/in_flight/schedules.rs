@@ -40,7 +40,8 @@ fn register(calls: &InFlight, answers: &Answers) -> u64 {
     id
 }
 
-/// I-17: whoever comes first answers it, and nobody else does; whoever waits for quiet then sees it.
+/// I-17: whoever comes first answers it, and nobody else does; whoever waits for quiet then sees
+/// it.
 #[test]
 fn a_request_is_answered_once() {
     check(|| {
@@ -71,7 +72,8 @@ fn a_request_is_answered_once() {
     });
 }
 
-/// A call whose server asks for input goes on under another id; a cancel by the first one finds it at any moment.
+/// A call whose server asks for input goes on under another id; a cancel by the first one finds it
+/// at any moment.
 #[test]
 fn a_cancel_finds_a_call_in_its_next_round() {
     check(|| {
@@ -93,7 +95,8 @@ fn a_cancel_finds_a_call_in_its_next_round() {
     });
 }
 
-/// Progress that comes while a request ends is handed to it or dropped; it holds up nobody, and nothing of the request stays.
+/// Progress that comes while a request ends is handed to it or dropped; it holds up nobody, and
+/// nothing of the request stays.
 #[test]
 fn progress_does_not_keep_a_request() {
     check(|| {

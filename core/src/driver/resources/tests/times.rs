@@ -8,7 +8,8 @@ fn told(error: &Error) -> (ErrorCode, Option<&Value>, Option<Outcome>) {
     (error.code(), error.detail().get("limit_ms"), error.outcome())
 }
 
-/// SPEC 5.4: what the wait for another took is gone for the request, and the error says the time that there was.
+/// SPEC 5.4: what the wait for another took is gone for the request, and the error says the time
+/// that there was.
 #[tokio::test]
 async fn a_subscription_has_one_time_for_its_wait_and_its_request() {
     let folder = Folder::new();
@@ -53,7 +54,8 @@ async fn a_stream_that_is_not_acknowledged_has_the_time_of_a_call() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 5.4, 5.12: with more time than that it ends after what a stream has to be acknowledged, and says so.
+/// SPEC 5.4, 5.12: with more time than that it ends after what a stream has to be acknowledged, and
+/// says so.
 #[tokio::test]
 async fn a_stream_that_is_not_acknowledged_says_what_time_it_had() {
     let folder = Folder::new();

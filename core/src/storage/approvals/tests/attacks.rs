@@ -28,7 +28,8 @@ fn assert_refused(folder: &Home, what: &str) {
     assert_eq!((before.file_type(), before.len()), (after.file_type(), after.len()), "{what}");
 }
 
-/// SPEC 12.6, S-12: no link, nothing but a file, of this user, written by nobody else, in a folder where nobody else writes.
+/// SPEC 12.6, S-12: no link, nothing but a file, of this user, written by nobody else, in a folder
+/// where nobody else writes.
 #[cfg(unix)]
 #[test]
 fn a_file_that_another_could_have_put_there_decides_nothing() {
@@ -76,7 +77,8 @@ fn owner_of(path: &Path) -> u32 {
     std::os::unix::fs::MetadataExt::uid(&path.metadata().unwrap())
 }
 
-/// SPEC 12.6, S-12, S-15: a damaged file decides nothing. It is kept aside as it was, whoever looks first, and that is told.
+/// SPEC 12.6, S-12, S-15: a damaged file decides nothing. It is kept aside as it was, whoever looks
+/// first, and that is told.
 #[test]
 fn a_damaged_file_is_set_aside_and_told() {
     let (folder, bytes) = approved();
@@ -107,7 +109,8 @@ fn a_damaged_file_is_set_aside_and_told() {
     }
 }
 
-/// SPEC 12.6: a file that is damaged while this host runs counts as no decisions from the next look on.
+/// SPEC 12.6: a file that is damaged while this host runs counts as no decisions from the next look
+/// on.
 #[test]
 fn damage_takes_back_what_was_known() {
     let (folder, _) = approved();
@@ -134,7 +137,8 @@ fn a_file_of_a_later_version_is_refused_and_left_alone() {
     assert_eq!(std::fs::read_to_string(folder.file()).unwrap(), later);
 }
 
-/// SPEC 12.6, 12.7: what was known stays known while the file cannot be read, and is not taken for the newest.
+/// SPEC 12.6, 12.7: what was known stays known while the file cannot be read, and is not taken for
+/// the newest.
 #[test]
 fn what_was_known_stays_known_while_the_file_cannot_be_read() {
     let (folder, bytes) = approved();

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::score;
 
-/// The calls that a save can make: of files, and no others, since a program cannot live without memory.
+/// The calls that a save can make: of files, and no others, since a program cannot live without
+/// memory.
 const CALLS: &str = "?open,?openat,?mkdir,?mkdirat,?stat,?lstat,?statx,?newfstatat,?fstat,?read,?pread64,?readv,?write,?pwrite64,\
     ?writev,?fsync,?fdatasync,?rename,?renameat,?renameat2,?unlink,?unlinkat,?link,?linkat,?flock,?close,?lseek,?fcntl,?chmod,\
     ?fchmod,?ftruncate,?fallocate,?access,?faccessat,?readlink,?readlinkat";
@@ -28,7 +29,8 @@ type Call = (String, usize);
 /// Saves one decision between two marks, and tells what came of it.
 fn save(given: &Value) {
     let path = Path::new(given.as_str().unwrap());
-    // Strace counts the calls of each thread: what is to strike the save is beyond what the other threads make.
+    // Strace counts the calls of each thread: what is to strike the save is beyond what the other
+    // threads make.
     let elsewhere = path.parent().and_then(Path::parent).unwrap().join("other/approvals.json");
     let other = open(&elsewhere);
     for number in 0..OTHER_SAVES {
@@ -156,8 +158,9 @@ fn kill(before: Before, (name, number): &Call) {
     is_new(&run, before, &what);
 }
 
-/// SPEC 12.6, 12.8, S-13, I-23: after a kill or an error at any system call of a save the file is the old or the new one. What was told to
-/// have failed is not in force and is not in the file; what was told to be kept is there.
+/// SPEC 12.6, 12.8, S-13, I-23: after a kill or an error at any system call of a save the file is
+/// the old or the new one. What was told to have failed is not in force and is not in the file;
+/// what was told to be kept is there.
 #[test]
 fn a_save_that_fails_or_is_killed_leaves_the_old_file_or_the_new() {
     if let Some(given) = given() {

@@ -1,4 +1,5 @@
-//! Decisions in a file: what others put there, what becomes of it when a save fails, and two hosts at once.
+//! Decisions in a file: what others put there, what becomes of it when a save fails, and two hosts
+//! at once.
 
 mod attacks;
 #[cfg(target_os = "linux")]
@@ -102,7 +103,8 @@ fn is_full() -> bool {
     std::env::var("TRUNKLINE_STRESS").is_ok_and(|form| form == "full")
 }
 
-/// SPEC 12.1, 12.3, 12.4, 12.6, S-12: decisions outlive who took them, in a file of this user alone.
+/// SPEC 12.1, 12.3, 12.4, 12.6, S-12: decisions outlive who took them, in a file of this user
+/// alone.
 #[test]
 fn decisions_come_back_from_the_file() {
     let folder = Home::new();
@@ -132,7 +134,8 @@ fn forgetting_nothing_makes_no_file() {
     assert!(!folder.0.join("trunkline").exists());
 }
 
-/// SPEC 12.7: with the file what was in it is gone, and what is forgotten then is not in force here either.
+/// SPEC 12.7: with the file what was in it is gone, and what is forgotten then is not in force here
+/// either.
 #[test]
 fn what_is_forgotten_without_a_file_is_known_no_more() {
     let folder = Home::new();
@@ -158,7 +161,8 @@ fn decisions_can_be_of_one_host_alone() {
     assert_eq!(standing(&approvals, "s"), None);
 }
 
-/// SPEC 12.3, 12.7, S-13: a rejection of another host is known after a look, and wins over an approval that knew nothing of it.
+/// SPEC 12.3, 12.7, S-13: a rejection of another host is known after a look, and wins over an
+/// approval that knew nothing of it.
 #[test]
 fn a_rejection_of_another_host_stops_this_one() {
     let folder = Home::new();
@@ -197,7 +201,8 @@ fn a_decision_that_cannot_be_kept_is_not_in_force() {
     assert_eq!(standing(&approvals, "s"), Some(Approved));
 }
 
-/// SPEC 12.6, I-07: who waits for a lock that is never let go does so for a bounded time, and is told.
+/// SPEC 12.6, I-07: who waits for a lock that is never let go does so for a bounded time, and is
+/// told.
 #[test]
 fn a_lock_that_is_never_let_go_is_an_error() {
     let folder = Home::new();

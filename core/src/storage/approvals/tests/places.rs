@@ -21,7 +21,8 @@ fn place(platform: Platform, variables: &[(&str, &str)]) -> Option<String> {
     }
 }
 
-/// SPEC 12.6: the user's own folder of states on each platform; one variable moves it, and nothing is kept where none is known.
+/// SPEC 12.6: the user's own folder of states on each platform; one variable moves it, and nothing
+/// is kept where none is known.
 #[cfg(unix)]
 #[test]
 fn each_platform_has_its_folder() {
@@ -66,7 +67,8 @@ fn a_path_that_is_not_whole_is_refused() {
     }
 }
 
-/// SPEC 12.1, S-11: twelve spellings of one directory have one root, and another directory never has it.
+/// SPEC 12.1, S-11: twelve spellings of one directory have one root, and another directory never
+/// has it.
 #[cfg(unix)]
 #[test]
 fn one_directory_has_one_root_however_it_is_spelled() {

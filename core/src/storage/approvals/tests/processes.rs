@@ -22,7 +22,8 @@ fn nth(number: u64) -> Identity {
     identity(&number.to_string())
 }
 
-/// What one process decides: of every two configurations one is of its own server, one is the other's too.
+/// What one process decides: of every two configurations one is of its own server, one is the
+/// other's too.
 fn write(given: &Value) {
     let approvals = open(Path::new(given["path"].as_str().unwrap()));
     let who = given["who"].as_str().unwrap();
@@ -50,8 +51,8 @@ fn read_whole(path: &Path, is_over: &AtomicBool, reads: &AtomicU64) {
     }
 }
 
-/// SPEC 12.6, 12.7, S-13, I-24: two processes decide at once. No decision is lost, a rejection wins over the other's approval, and a
-/// reader of the file never sees half of it.
+/// SPEC 12.6, 12.7, S-13, I-24: two processes decide at once. No decision is lost, a rejection wins
+/// over the other's approval, and a reader of the file never sees half of it.
 #[test]
 fn two_processes_lose_nothing_and_a_rejection_wins() {
     if let Some(given) = given() {

@@ -4,7 +4,8 @@ use futures_util::FutureExt as _;
 
 use super::*;
 
-/// SPEC 4.1, 14.2, S-12: what was listed is known to the pools that come after, in files of this user alone, named by nothing that was written.
+/// SPEC 4.1, 14.2, S-12: what was listed is known to the pools that come after, in files of this
+/// user alone, named by nothing that was written.
 #[test]
 fn a_catalog_outlives_its_pool() {
     let folder = Place::new();
@@ -74,7 +75,8 @@ fn a_path_that_is_not_whole_is_refused() {
     }
 }
 
-/// SPEC 14.2, S-47: what is for somebody alone is in no file, and what was kept for everybody goes with it. Here it is known.
+/// SPEC 14.2, S-47: what is for somebody alone is in no file, and what was kept for everybody goes
+/// with it. Here it is known.
 #[test]
 fn a_private_catalog_is_in_no_file() {
     let folder = Place::new();
@@ -90,7 +92,8 @@ fn a_private_catalog_is_in_no_file() {
     assert_eq!(folder.found(&key), CatalogLookup::Unknown);
 }
 
-/// SPEC 14.2: an empty list takes nothing from the processes to come, which ask the server themselves.
+/// SPEC 14.2: an empty list takes nothing from the processes to come, which ask the server
+/// themselves.
 #[test]
 fn an_empty_catalog_leaves_the_file() {
     let folder = Place::new();
@@ -101,7 +104,8 @@ fn an_empty_catalog_leaves_the_file() {
     assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("one")));
 }
 
-/// SPEC 14.2: a file is written when there is something new in it, and not because a server lists the same again.
+/// SPEC 14.2: a file is written when there is something new in it, and not because a server lists
+/// the same again.
 #[test]
 fn the_same_list_is_not_written_again() {
     let folder = Place::new();
@@ -116,7 +120,8 @@ fn the_same_list_is_not_written_again() {
     assert_eq!(folder.found(&key), CatalogLookup::Catalog(catalog("two")));
 }
 
-/// S-12, SPEC 14.2: a damaged file is as if there were none, nobody is told, and the next listing mends it.
+/// S-12, SPEC 14.2: a damaged file is as if there were none, nobody is told, and the next listing
+/// mends it.
 #[test]
 fn what_is_damaged_is_a_miss_and_is_mended() {
     let folder = Place::new();
@@ -135,7 +140,8 @@ fn what_is_damaged_is_a_miss_and_is_mended() {
     }
 }
 
-/// SPEC 14.2: a list that grew too long for a file leaves none behind: what was kept before is out of date. Here it is known.
+/// SPEC 14.2: a list that grew too long for a file leaves none behind: what was kept before is out
+/// of date. Here it is known.
 #[test]
 fn a_list_that_grew_too_long_takes_its_old_file_with_it() {
     let folder = Place::new();
@@ -149,7 +155,8 @@ fn a_list_that_grew_too_long_takes_its_old_file_with_it() {
     assert_eq!(opened.warnings(), Vec::<String>::new());
 }
 
-/// SPEC 14.2: what cannot be read or written spoils nothing else of the same look, or of the same write.
+/// SPEC 14.2: what cannot be read or written spoils nothing else of the same look, or of the same
+/// write.
 #[test]
 fn what_cannot_be_read_or_written_spoils_itself_alone() {
     let folder = Place::new();
@@ -187,7 +194,8 @@ fn the_catalog_of_another_server_is_a_miss() {
     assert_eq!(folder.found(&key("t")), CatalogLookup::Unknown);
 }
 
-/// S-12: what another could have put there is not read, not followed and not written over; the pool is told once, and goes on.
+/// S-12: what another could have put there is not read, not followed and not written over; the pool
+/// is told once, and goes on.
 #[cfg(unix)]
 #[test]
 fn what_is_not_this_users_alone_is_left_alone() {
@@ -257,7 +265,8 @@ fn a_folder_that_others_may_write_is_not_used() {
     assert!(kept.contains("one") && !kept.contains("two"));
 }
 
-/// SPEC 14.2: where nothing can be made, and where everything goes while the pool runs, nobody has an error.
+/// SPEC 14.2: where nothing can be made, and where everything goes while the pool runs, nobody has
+/// an error.
 #[test]
 fn a_folder_that_goes_or_cannot_be_made_is_nobodys_error() {
     let folder = Place::new();

@@ -100,8 +100,8 @@ fn kill_amid_writes(folder: &Place, process: &mut Child, files: usize) {
     process.wait().unwrap();
 }
 
-/// SPEC 14.2, S-12: many processes write at once, and some are killed amid it: a reader finds a whole catalog, from the first one on, and
-/// nothing of the dead is left after the next write.
+/// SPEC 14.2, S-12: many processes write at once, and some are killed amid it: a reader finds a
+/// whole catalog, from the first one on, and nothing of the dead is left after the next write.
 #[test]
 fn many_processes_write_at_once_and_some_are_killed() {
     if let Some(given) = given() {
@@ -142,7 +142,8 @@ fn many_processes_write_at_once_and_some_are_killed() {
 #[cfg(target_os = "linux")]
 const CHECKED: &str = "the full disk was seen";
 
-/// SPEC 14.2: on a disk that takes nothing more the old catalog stays whole, the pool knows the new one, and hears of it once.
+/// SPEC 14.2: on a disk that takes nothing more the old catalog stays whole, the pool knows the new
+/// one, and hears of it once.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_the_old_catalog() {
@@ -193,7 +194,8 @@ impl Writing<'_> {
     }
 }
 
-/// SPEC 14.2: a process that was stopped amid a write holds up no look of another that would write as well.
+/// SPEC 14.2: a process that was stopped amid a write holds up no look of another that would write
+/// as well.
 #[test]
 fn a_write_that_waits_for_its_turn_holds_up_no_look() {
     let folder = Place::new();

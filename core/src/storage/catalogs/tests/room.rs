@@ -54,7 +54,8 @@ fn of_too_many_bytes_the_oldest_go() {
     assert!(folder.file(&key("29")).exists() && !folder.file(&key("0")).exists());
 }
 
-/// SPEC 14.2: what counts no more goes, and what a process that died was writing. What is called otherwise is not ours.
+/// SPEC 14.2: what counts no more goes, and what a process that died was writing. What is called
+/// otherwise is not ours.
 #[test]
 fn what_is_over_goes_and_what_is_not_ours_stays() {
     let folder = Place::new();
@@ -76,7 +77,8 @@ fn what_is_over_goes_and_what_is_not_ours_stays() {
     assert!(theirs.iter().all(|name| folder.cache().join(name).exists()));
 }
 
-/// I-26: files of a time to come, which a clock that was set back leaves, go before what is written by it; those of long ago go by themselves.
+/// I-26: files of a time to come, which a clock that was set back leaves, go before what is written
+/// by it; those of long ago go by themselves.
 #[test]
 fn a_clock_that_was_set_back_does_not_cost_what_is_new() {
     let folder = Place::new();

@@ -1,4 +1,5 @@
-//! How far a refusal for want of credentials reaches: to its request alone, or to the connection (SPEC 8.4, 18.4).
+//! How far a refusal for want of credentials reaches: to its request alone, or to the connection
+//! (SPEC 8.4, 18.4).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,5 @@
-//! What a server says in the place of an answer: its status, its content type and the first words, for who reads the error.
+//! What a server says in the place of an answer: its status, its content type and the first words,
+//! for who reads the error.
 
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -18,7 +19,8 @@ pub(in crate::transport::http) struct AnswerExcerpt<'a> {
 }
 
 impl AnswerExcerpt<'_> {
-    /// The error with all three. The words stand in its message too where the caller put them there.
+    /// The error with all three. The words stand in its message too where the caller put them
+    /// there.
     pub(in crate::transport::http) fn told(
         &self,
         context: &dyn ErrorContext,
@@ -85,7 +87,8 @@ fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a person sees of a page, as far as its first words go: without tags, comments, scripts and styles.
+/// What a person sees of a page, as far as its first words go: without tags, comments, scripts and
+/// styles.
 fn visible(page: &str) -> String {
     let mut seen = String::new();
     let mut rest = page;
@@ -143,7 +146,8 @@ mod tests {
         }
     }
 
-    /// SPEC 18.6: of a page what a person would see of it, with a bound, and nothing that moves a terminal.
+    /// SPEC 18.6: of a page what a person would see of it, with a bound, and nothing that moves a
+    /// terminal.
     #[test]
     fn the_first_words_of_a_page_are_those_that_a_person_sees() {
         for (page, expected) in [

@@ -14,7 +14,8 @@ const WAIT_MAX: Duration = Duration::from_secs(300);
 /// Where the server says nothing.
 const WAIT_DEFAULT: Duration = Duration::from_secs(1);
 
-/// However often a stream brought nothing but the place to go on from, unless the server asks for more: an answer may be there by then.
+/// However often a stream brought nothing but the place to go on from, unless the server asks for
+/// more: an answer may be there by then.
 const POLL_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Doublings after failures in a row.
@@ -23,15 +24,18 @@ const DOUBLINGS_MAX: u32 = 5;
 /// Attempts in a row to resume a stream that bring nothing.
 const FAILURES_MAX: u32 = 5;
 
-/// A stream that stood for so long was a good one, whatever it brought: as long as a connection takes to prove its health by default.
+/// A stream that stood for so long was a good one, whatever it brought: as long as a connection
+/// takes to prove its health by default.
 const HEALTHY_AFTER: Duration = Duration::from_secs(30);
 
-/// When the streams of one connection may be asked for, over all of them: however many there are, a server is asked for one at a time.
+/// When the streams of one connection may be asked for, over all of them: however many there are, a
+/// server is asked for one at a time.
 #[derive(Debug, Default)]
 pub(in crate::transport::http) struct Turns(Mutex<Option<Instant>>);
 
 impl Turns {
-    /// Waits for the next turn; who asks first has the first one. A dropped future gives its turn to the next.
+    /// Waits for the next turn; who asks first has the first one. A dropped future gives its turn
+    /// to the next.
     pub(in crate::transport::http) async fn take(&self) {
         let mut free = self.0.lock().await;
         if let Some(free) = *free {
@@ -76,17 +80,20 @@ impl StreamBackoff {
         }
     }
 
-    /// Whether what was tried so often in vain is not worth another attempt. A server that answers each attempt, if only with the place to
-    /// go on from, is asked for as long as whoever waits for the answer has time.
+    /// Whether what was tried so often in vain is not worth another attempt. A server that answers
+    /// each attempt, if only with the place to go on from, is asked for as long as whoever waits
+    /// for the answer has time.
     pub(in crate::transport::http) fn is_spent(&self) -> bool {
         self.failures >= FAILURES_MAX
     }
 
-    /// The wait before the next attempt: what the server asks for, longer after attempts that could not be made or brought nothing.
+    /// The wait before the next attempt: what the server asks for, longer after attempts that could
+    /// not be made or brought nothing.
     pub(in crate::transport::http) fn wait(&self) -> Duration {
         let base = self.asked.unwrap_or(WAIT_DEFAULT).clamp(WAIT_MIN, WAIT_MAX);
         let longer = |times: u32| base * (1 << times.min(DOUBLINGS_MAX));
-        // The first stream that says where to go on from is how a server lets go of one that it polls for.
+        // The first stream that says where to go on from is how a server lets go of one that it
+        // polls for.
         let polled = longer(self.polls.saturating_sub(1)).min(POLL_WAIT_MAX).max(base);
         longer(self.failures).min(WAIT_MAX).max(polled)
     }
@@ -133,7 +140,8 @@ mod tests {
         assert!(pace.is_spent());
     }
 
-    /// SPEC 5.4, 5.6: a server that is polled says each time where to go on from; how long that is worth is for the call's clocks to say.
+    /// SPEC 5.4, 5.6: a server that is polled says each time where to go on from; how long that is
+    /// worth is for the call's clocks to say.
     #[test]
     fn a_stream_that_is_polled_is_given_up_by_no_count() {
         let mut pace = StreamBackoff::default();
@@ -147,7 +155,8 @@ mod tests {
         assert_eq!(pace.wait(), WAIT_DEFAULT);
     }
 
-    /// SPEC 5.6: the place to go on from is not what is waited for; the waits grow until a message comes, whatever the server asks for.
+    /// SPEC 5.6: the place to go on from is not what is waited for; the waits grow until a message
+    /// comes, whatever the server asks for.
     #[test]
     fn a_stream_that_brings_only_its_place_is_asked_for_less_and_less() {
         for (asked, waits) in [
@@ -170,7 +179,8 @@ mod tests {
         }
     }
 
-    /// SPEC 8.4: a stream that nothing was said on for long, and that something on the way cut then, is not one that fails.
+    /// SPEC 8.4: a stream that nothing was said on for long, and that something on the way cut
+    /// then, is not one that fails.
     #[test]
     fn a_silent_stream_that_stood_for_long_is_asked_for_again_at_the_usual_pace() {
         let mut pace = StreamBackoff::default();

@@ -45,7 +45,8 @@ pub(in crate::transport::http) async fn listen(channel: Arc<HttpSession>) {
     }
 }
 
-/// Whether the server says that it has no such stream, and never will: it does not know GET, or does it in no way that is known here.
+/// Whether the server says that it has no such stream, and never will: it does not know GET, or
+/// does it in no way that is known here.
 fn is_final(status: StatusCode) -> bool {
     matches!(
         status,
@@ -109,10 +110,12 @@ impl Listener {
             return Ok(asked.map_or(NextAttempt::Again, NextAttempt::After));
         }
         if !*was_open || status.is_success() {
-            // Many servers answer so where they have no such stream; whether more is wrong, the next message finds out.
+            // Many servers answer so where they have no such stream; whether more is wrong, the
+            // next message finds out.
             return Ok(NextAttempt::NotOffered);
         }
-        // It no longer knows the event to go on from; or still holds the stream before this one for open, whose end it did not see.
+        // It no longer knows the event to go on from; or still holds the stream before this one for
+        // open, whose end it did not see.
         let passes = place.last.take().is_some() || status == StatusCode::CONFLICT;
         match HttpRefusal::read(response, in_session).await.failure(channel, RequestPurpose::Call) {
             Failure::Message(_) | Failure::Refused(_) if passes => Ok(NextAttempt::Again),
@@ -121,7 +124,8 @@ impl Listener {
         }
     }
 
-    /// From here on the keep-alive looks after the lists; what changed since the last stream is looked at now.
+    /// From here on the keep-alive looks after the lists; what changed since the last stream is
+    /// looked at now.
     fn give_up(&self, channel: &HttpSession) {
         tracing::debug!(server = %channel.server, "the stream of what is unasked is not offered");
         if let Ok(inbound) = channel.inbound() {

@@ -1,5 +1,5 @@
-//! HTTP+SSE, the transport before Streamable HTTP: one stream brings everything that the server sends, and says first where messages
-//! are posted. Its end is the end of the connection.
+//! HTTP+SSE, the transport before Streamable HTTP: one stream brings everything that the server
+//! sends, and says first where messages are posted. Its end is the end of the connection.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What was not heard between two streams: the lists are read again, but not as often as streams can end.
+//! What was not heard between two streams: the lists are read again, but not as often as streams
+//! can end.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -7,7 +8,8 @@ use tokio::time::Instant;
 
 use crate::transport::http::http_session::HttpSession;
 
-/// Between two times that lists are read again for this reason. A server that ends its streams all the time must not be listed all the time.
+/// Between two times that lists are read again for this reason. A server that ends its streams all
+/// the time must not be listed all the time.
 const RELIST_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The gaps of one connection.
@@ -23,7 +25,8 @@ impl Gaps {
         self.is_owed = true;
     }
 
-    /// Makes up for what was missed, when it is time. Meant to run beside what follows the stream; never ends.
+    /// Makes up for what was missed, when it is time. Meant to run beside what follows the stream;
+    /// never ends.
     pub(in crate::transport::http) async fn make_up(
         &mut self,
         channel: &HttpSession,

@@ -1,6 +1,7 @@
 //! The event stream format, with a bound on each event.
 //!
-//! Written here, and not taken from a crate, because the bound must hold while an event grows (S-24).
+//! Written here, and not taken from a crate, because the bound must hold while an event grows
+//! (S-24).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -111,7 +112,8 @@ impl EventReader {
         self.ready.pop_front()
     }
 
-    /// The data of the event that the stream ended in. The format drops it, since nobody knows whether it is whole.
+    /// The data of the event that the stream ended in. The format drops it, since nobody knows
+    /// whether it is whole.
     pub(in crate::transport::http) fn unended(&mut self) -> Option<Vec<u8>> {
         if self.passing.is_some() {
             return None;
@@ -179,8 +181,8 @@ impl EventReader {
                 };
             }
             b"id" if value.len() <= ID_BYTES_MAX => {
-                // Given back byte for byte. What no header can hold is passed over, as the format has it for a NUL: the stream can be
-                // resumed where it could before.
+                // Given back byte for byte. What no header can hold is passed over, as the format
+                // has it for a NUL: the stream can be resumed where it could before.
                 self.id = HeaderValue::from_bytes(value).ok().or_else(|| self.id.take());
             }
             b"retry" => {
@@ -272,7 +274,8 @@ mod tests {
         assert_eq!(read(&[b"data: {} and then the end\n"]), []);
     }
 
-    /// SPEC 18.1: what an event says that the stream ended in is there for who can tell whether it is whole.
+    /// SPEC 18.1: what an event says that the stream ended in is there for who can tell whether it
+    /// is whole.
     #[test]
     fn what_a_stream_ended_in_is_told_once() {
         let cases = [

@@ -37,7 +37,8 @@ pub(in crate::transport::http) struct StreamPosition {
 }
 
 impl StreamPosition {
-    /// The beginning of the response to a request; the rest of it stays that, however often it is resumed.
+    /// The beginning of the response to a request; the rest of it stays that, however often it is
+    /// resumed.
     fn of_response(id: u64) -> StreamPosition {
         StreamPosition { via: Via::Response(id), ..StreamPosition::default() }
     }
@@ -53,7 +54,8 @@ pub(in crate::transport::http) async fn take_body(
     take_text(channel, &body, id)
 }
 
-/// Takes an answer that does not say that it is JSON, or says something else: a message where it is one all the same.
+/// Takes an answer that does not say that it is JSON, or says something else: a message where it is
+/// one all the same.
 pub(in crate::transport::http) async fn take_untyped(
     channel: &Arc<HttpSession>,
     mut response: Response,
@@ -108,7 +110,8 @@ fn take_text(channel: &HttpSession, body: &[u8], id: u64) -> Result<(), Failure>
     }))
 }
 
-/// Takes an answer that is a stream of events, and resumes the stream where that is possible (SPEC 5.6).
+/// Takes an answer that is a stream of events, and resumes the stream where that is possible (SPEC
+/// 5.6).
 pub(in crate::transport::http) async fn take_answer(
     channel: &Arc<HttpSession>,
     response: Response,
@@ -240,7 +243,8 @@ pub(in crate::transport::http) async fn follow(
         }
     }
     place.pace.stood(begun.elapsed());
-    // The last event of some servers is not ended: it counts where it is a message, which none is that was cut.
+    // The last event of some servers is not ended: it counts where it is a message, which none is
+    // that was cut.
     if let Some(text) = events.unended().filter(|text| is_message(text)) {
         take_event(&*channel.inbound()?, SseEvent::Message(text), place)?;
     }

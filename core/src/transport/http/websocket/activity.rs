@@ -1,4 +1,5 @@
-//! A stream of bytes whose every read is a sign of life: a long message is one long before it is whole.
+//! A stream of bytes whose every read is a sign of life: a long message is one long before it is
+//! whole.
 
 use std::io;
 use std::pin::Pin;

@@ -1,6 +1,8 @@
-//! A remote server over a websocket: an HTTP request that is upgraded, and one JSON-RPC message in each of its messages.
+//! A remote server over a websocket: an HTTP request that is upgraded, and one JSON-RPC message in
+//! each of its messages.
 //!
-//! The way up to the upgrade is that of any other request: the same TLS, proxies, headers, redirects and refusals.
+//! The way up to the upgrade is that of any other request: the same TLS, proxies, headers,
+//! redirects and refusals.
 
 mod activity;
 mod handshake;
@@ -40,7 +42,8 @@ pub(crate) struct SocketWire {
 }
 
 impl SocketWire {
-    /// A wire to that server, which is not spoken with yet. What cannot be reached within `patience` is given up.
+    /// A wire to that server, which is not spoken with yet. What cannot be reached within
+    /// `patience` is given up.
     ///
     /// # Errors
     /// `invalid_config` for an address or header that cannot be sent.

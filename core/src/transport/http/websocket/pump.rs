@@ -28,10 +28,12 @@ const READ_BUFFER_BYTES: usize = 16 << 10;
 /// Bytes that are gathered before they are written.
 const WRITE_BUFFER_BYTES: usize = 128 << 10;
 
-/// Room for answers to pings beside the longest frame of ours: a server that pings and does not read gets no more of them.
+/// Room for answers to pings beside the longest frame of ours: a server that pings and does not
+/// read gets no more of them.
 const PONGS_BYTES: usize = 64 << 10;
 
-/// How long the answer to a farewell may take to be written, and the server to end the connection first.
+/// How long the answer to a farewell may take to be written, and the server to end the connection
+/// first.
 const FAREWELL_WAIT: Duration = Duration::from_millis(100);
 
 type WatchedSocket = WebSocketStream<WatchedStream>;
@@ -81,8 +83,9 @@ async fn connected(
         ReadEnd::Seen(sighting) => channel.lose(sighting),
         ReadEnd::Farewell(farewell) => {
             channel.lose(parted(channel, farewell));
-            // Nothing is written any more but the answer to the farewell, by the next look. Nothing that comes of that says more, so that
-            // the loss does not wait for it; the end of the connection does, since the socket goes with it.
+            // Nothing is written any more but the answer to the farewell, by the next look. Nothing
+            // that comes of that says more, so that the loss does not wait for it; the end of the
+            // connection does, since the socket goes with it.
             drop(tokio::time::timeout(FAREWELL_WAIT, stream.next()).await);
         }
     }
@@ -97,8 +100,8 @@ enum ReadEnd {
 }
 
 impl ReadEnd {
-    /// Whether the server may have ended it for what it was sent: it does not say that it goes, starts anew or has no time, and the
-    /// end is not one of ours.
+    /// Whether the server may have ended it for what it was sent: it does not say that it goes,
+    /// starts anew or has no time, and the end is not one of ours.
     fn may_be_by_word(&self) -> bool {
         match self {
             ReadEnd::Seen(sighting) => matches!(sighting, DisconnectCause::OutputClosed),
@@ -275,7 +278,8 @@ mod tests {
         !matches!(socket.write(frame), Err(tungstenite::Error::WriteBufferFull(_)))
     }
 
-    /// SPEC 5.11, S-24: answers to pings fill what is set aside for them and no more, and leave room for a frame.
+    /// SPEC 5.11, S-24: answers to pings fill what is set aside for them and no more, and leave
+    /// room for a frame.
     #[test]
     fn a_server_that_pings_and_does_not_read_fills_no_memory() {
         const FRAME_BYTES: usize = 1 << 20;

@@ -1,7 +1,9 @@
-//! Messages above the limit are cut below the reader of the websocket, which ends with the first of them: their beginning is left, which
-//! says whose they are, so that one costs what it answers and not the connection (SPEC 5.10, 18.1).
+//! Messages above the limit are cut below the reader of the websocket, which ends with the first of
+//! them: their beginning is left, which says whose they are, so that one costs what it answers and
+//! not the connection (SPEC 5.10, 18.1).
 //!
-//! 1. Frames that keep the rules pass as they are, but for a message in parts, which becomes one of bytes: it may be cut anywhere.
+//! 1. Frames that keep the rules pass as they are, but for a message in parts, which becomes one of
+//!    bytes: it may be cut anywhere.
 //! 2. What breaks a rule passes from there on as it comes: the reader knows what is wrong with it.
 
 use std::collections::VecDeque;
@@ -9,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::transport::frame_reader::OVERSIZED_HEAD_BYTES;
 
-/// How many times the limit a message may have that is passed over. Of what is said to be longer no end is waited for.
+/// How many times the limit a message may have that is passed over. Of what is said to be longer no
+/// end is waited for.
 const PASSED_OVER_MAX: u64 = 4;
 
 const LAST: u8 = 0x80;
@@ -222,7 +225,8 @@ mod tests {
         frame
     }
 
-    /// What a reader makes of frames that come in pieces of that size: each message by its length, with a mark where it was cut.
+    /// What a reader makes of frames that come in pieces of that size: each message by its length,
+    /// with a mark where it was cut.
     fn read(frames: &[Vec<u8>], piece: usize) -> Vec<String> {
         let mut skim = Skim::new(LIMIT);
         let mut out = Vec::new();
@@ -253,7 +257,8 @@ mod tests {
         }
     }
 
-    /// SPEC 5.10, 18.1: a message above the limit is cut wherever it passes it, in whatever pieces it comes, and the next is read.
+    /// SPEC 5.10, 18.1: a message above the limit is cut wherever it passes it, in whatever pieces
+    /// it comes, and the next is read.
     #[test]
     fn a_message_above_the_limit_ends_nothing() {
         let of = |bytes: usize| vec![b'x'; bytes];
@@ -297,7 +302,8 @@ mod tests {
         }
     }
 
-    /// SPEC 5.10: what is said to be endless, and what breaks a rule, ends the reading as it always does.
+    /// SPEC 5.10: what is said to be endless, and what breaks a rule, ends the reading as it always
+    /// does.
     #[test]
     fn what_has_no_end_or_breaks_a_rule_is_left_to_the_reader() {
         let of = |bytes: usize| vec![b'x'; bytes];

@@ -25,7 +25,8 @@ type Hook = Box<dyn Fn(&Waiting) + Send + Sync>;
 struct Waiting {
     in_flight: Mutex<Vec<u64>>,
     answers: Arc<AtomicUsize>,
-    /// What is done when something was heard, when it was said that nobody waits, and when an answer is told.
+    /// What is done when something was heard, when it was said that nobody waits, and when an
+    /// answer is told.
     on_heard: Option<Hook>,
     on_quiet: Option<Hook>,
     on_answer: Option<Arc<dyn Fn() + Send + Sync>>,
@@ -222,7 +223,8 @@ async fn whatever_is_no_answer_is_left_to_the_task_as_it_came() {
     }
 }
 
-/// However fast it comes: the deadlines of the call are kept elsewhere, and its thread must see them.
+/// However fast it comes: the deadlines of the call are kept elsewhere, and its thread must see
+/// them.
 #[tokio::test]
 async fn an_answer_that_does_not_end_is_left_to_the_task() {
     const PARTS_MAX: usize = 1_000_000;
@@ -277,7 +279,8 @@ async fn whoever_is_told_of_an_answer_finds_the_stream_for_others() {
     assert_eq!((inbound.answers(), inner.load(Ordering::SeqCst)), (1, 1));
 }
 
-/// The task wants it at once, as when the server's process has ended: it does not wait until nobody reads.
+/// The task wants it at once, as when the server's process has ended: it does not wait until nobody
+/// reads.
 #[tokio::test]
 async fn what_is_called_in_comes_from_whoever_reads_next() {
     let (output, (pipe, mut server)) = (output(), read_pair());

@@ -31,7 +31,8 @@ fn a_place_where_nothing_can_be_kept_is_refused() {
     }
 }
 
-/// SPEC 15.3, I-23: where nothing can be written any more the sign-in is good as long as the pool, and the host hears why it is not kept.
+/// SPEC 15.3, I-23: where nothing can be written any more the sign-in is good as long as the pool,
+/// and the host hears why it is not kept.
 #[test]
 fn a_file_that_cannot_be_written_is_told_and_loses_no_sign_in() {
     let home = Home::new(json!({}));

@@ -7,7 +7,8 @@ use trunkline::{AcquireOptions, ErrorCode};
 
 use super::{Home, call, mode, refusal};
 
-/// SPEC 15.3, S-12, S-48: what was signed in is there for the next host, nobody else can read it, and a sign-out removes it.
+/// SPEC 15.3, S-12, S-48: what was signed in is there for the next host, nobody else can read it,
+/// and a sign-out removes it.
 #[test]
 fn a_sign_in_outlives_the_host_until_it_is_signed_out() {
     let home = Home::new(json!({}));
@@ -63,7 +64,8 @@ fn another_configuration_takes_no_kept_sign_in() {
     });
 }
 
-/// SPEC 15.3: a token that is dead at the start is renewed, and what renews it is kept in its place.
+/// SPEC 15.3: a token that is dead at the start is renewed, and what renews it is kept in its
+/// place.
 #[test]
 fn a_kept_token_that_is_refused_is_renewed() {
     let home = Home::new(json!({ "uses": [0, 1000] }));
@@ -87,7 +89,8 @@ fn a_kept_token_that_is_refused_is_renewed() {
     }
 }
 
-/// SPEC 15.3: of one grant one renewal on the machine; whoever comes second takes what the first was issued.
+/// SPEC 15.3: of one grant one renewal on the machine; whoever comes second takes what the first
+/// was issued.
 #[test]
 fn two_hosts_renew_a_grant_once() {
     let home = Home::new(json!({ "uses": [40, 100_000], "renewal_ms": 200 }));
@@ -197,7 +200,8 @@ fn a_sign_in_for_more_by_another_host_stays_one_for_more() {
     });
 }
 
-/// SPEC 15.3: a sign-in is later than the one that it replaces, also when the clock was set back since.
+/// SPEC 15.3: a sign-in is later than the one that it replaces, also when the clock was set back
+/// since.
 #[test]
 fn a_sign_in_is_later_than_what_it_replaces() {
     let home = Home::new(json!({}));
@@ -215,7 +219,8 @@ fn a_sign_in_is_later_than_what_it_replaces() {
     });
 }
 
-/// SPEC 18.7: how a registered client proves who it is outlives the host, also where the metadata say otherwise.
+/// SPEC 18.7: how a registered client proves who it is outlives the host, also where the metadata
+/// say otherwise.
 #[test]
 fn what_a_registration_says_outlives_the_host() {
     let home = Home::new(json!({
@@ -244,7 +249,8 @@ fn what_a_registration_says_outlives_the_host() {
     });
 }
 
-/// SPEC 18.7: a client whose secret has expired renews nothing, and the next sign-in registers another.
+/// SPEC 18.7: a client whose secret has expired renews nothing, and the next sign-in registers
+/// another.
 #[test]
 fn a_client_whose_registration_is_over_is_registered_anew() {
     let home = Home::new(json!({

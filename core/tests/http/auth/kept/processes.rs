@@ -39,7 +39,8 @@ fn processes_that_save_at_one_time_lose_nothing() {
     assert_eq!((tokens.len(), mode(&home.tokens)), (3 * SIGN_INS, 0o600));
 }
 
-/// SPEC 15.3: a token that one process renewed is what another sends from then on; nobody asks for one more.
+/// SPEC 15.3: a token that one process renewed is what another sends from then on; nobody asks for
+/// one more.
 #[test]
 fn a_process_uses_the_token_that_another_renewed() {
     let test = rig::this_test!();
@@ -70,7 +71,8 @@ fn a_process_uses_the_token_that_another_renewed() {
     });
 }
 
-/// SPEC 15.3: of one grant one renewal at a time, of two connections in a process and of two processes.
+/// SPEC 15.3: of one grant one renewal at a time, of two connections in a process and of two
+/// processes.
 #[test]
 fn processes_that_renew_at_one_time_renew_once() {
     let test = rig::this_test!();
@@ -92,7 +94,8 @@ fn processes_that_renew_at_one_time_renew_once() {
     assert_eq!((home.issued(), home.grants().len()), (2, 1));
 }
 
-/// SPEC 15.3: what a renewal was issued is kept though the last pool of the process goes meanwhile: what it was issued for is used up.
+/// SPEC 15.3: what a renewal was issued is kept though the last pool of the process goes meanwhile:
+/// what it was issued for is used up.
 #[test]
 fn a_pool_that_goes_while_it_renews_keeps_what_it_is_issued() {
     let test = rig::this_test!();
@@ -173,7 +176,8 @@ fn a_full_disk_leaves_the_file_as_it_was() {
     );
 }
 
-/// SPEC 15.3, I-23: a process that is killed at any point of a save leaves the old file or the new one.
+/// SPEC 15.3, I-23: a process that is killed at any point of a save leaves the old file or the new
+/// one.
 #[test]
 fn a_process_that_is_killed_while_it_saves_leaves_a_whole_file() {
     let test = rig::this_test!();

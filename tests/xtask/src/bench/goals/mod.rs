@@ -14,7 +14,8 @@ pub struct Goal {
     pub measured: Measured,
     pub bound: Bound,
     pub unit: &'static str,
-    /// The same of a program that does nothing else, where the bound may be out of reach: what that is, and its figure.
+    /// The same of a program that does nothing else, where the bound may be out of reach: what that
+    /// is, and its figure.
     pub least: Option<(&'static str, Measured)>,
 }
 

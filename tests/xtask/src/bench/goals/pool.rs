@@ -1,4 +1,5 @@
-//! The pool: holds, many sessions, many entries, what each takes, and what goes wrong beside a call.
+//! The pool: holds, many sessions, many entries, what each takes, and what goes wrong beside a
+//! call.
 
 use super::super::peers::REAL;
 use super::{Bound, Goal, Measured, above, below, of, p50, rate, small};

@@ -15,7 +15,8 @@ pub struct Test {
     pub is_run: bool,
 }
 
-/// The tests of a file of any language; `main` is the `main.rs` beside it, which may run scenarios of its files.
+/// The tests of a file of any language; `main` is the `main.rs` beside it, which may run scenarios
+/// of its files.
 pub fn tests_of(file: &Source, main: Option<&Source>) -> Vec<Test> {
     let named: fn(&str) -> Option<&str> = match extension(file) {
         "rs" => rust_name,
@@ -39,7 +40,8 @@ pub fn tests_of(file: &Source, main: Option<&Source>) -> Vec<Test> {
     found.collect()
 }
 
-/// What a file of tests says of all of them: the comment at its head, or a table of cases as a whole.
+/// What a file of tests says of all of them: the comment at its head, or a table of cases as a
+/// whole.
 pub fn said_at_the_head(file: &Source) -> BTreeSet<String> {
     let is_table = extension(file) == "json" && file.path.contains("/tests/");
     if is_table && !file.path.starts_with("tests/") {
