@@ -14,7 +14,7 @@
 //! - [`expand`]: the variables in those configurations, put in place.
 //! - [`layers`]: several sources of configuration, and for each server the one that counts.
 //! - [`catalog`]: what a server listed, and the differences between two lists.
-//! - [`cached`]: what servers listed last, for the time in which they are not connected.
+//! - [`catalog_cache`]: what servers listed last, for the time in which they are not connected.
 //! - [`approvals`]: what a person is asked before a project's server runs, and what they decided.
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`explain`]: why a server or a tool is not there, and what can be done.

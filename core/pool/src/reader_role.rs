@@ -25,8 +25,8 @@
 //! 3. It rests here only while nothing is in flight that no waiter reads for, and no loop for whose
 //!    one call it rests: who sends such a request recalls it after the request is in the table, and
 //!    who lays it down here looks into the table afterwards, and recalls it as well.
-//! 4. It rests here unread no longer than from one [`look`](Role::look) of the task to the next but
-//!    one, also when a loop is blocked.
+//! 4. It rests here unread no longer than from one [`look`](ReaderRole::look) of the task to the
+//!    next but one, also when a loop is blocked.
 //! 5. Once the task has called it in, no waiter gets it.
 
 use std::time::{Duration, Instant};

@@ -88,7 +88,7 @@ pub(super) struct NewHold {
 
 impl LeaseTable {
     /// Adds a hold, seen by the newest configuration of its origin. What is to be done then is done
-    /// by [`finish`](Added::finish), once no lock is held.
+    /// by [`finish`](NewHold::finish), once no lock is held.
     ///
     /// # Errors
     /// The hold, when the session is closed or does without the server, when the pool has another

@@ -3,7 +3,7 @@
 //!
 //! Invariants:
 //! 1. A request leaves the table exactly once, and whoever took it out answers it (I-17).
-//! 2. After [`end`](Table::end) the table stays empty: a request that comes later is refused.
+//! 2. After [`end`](FlightTable::end) the table stays empty: a request that comes later is refused.
 //! 3. The timer looks no later than the earliest deadline, so one timer serves all.
 //! 4. A call that was given up without an answer is in doubt from that same moment on (SPEC 15.1).
 //!
@@ -66,7 +66,7 @@ pub enum Turn<P, T> {
     Gone,
     /// It can have no further round, and is out of the table.
     Refused(Flight<P>),
-    /// It has one, with its clock held until [`go_on`](Table::go_on).
+    /// It has one, with its clock held until [`go_on`](FlightTable::go_on).
     Next {
         /// What it takes along.
         with: T,

@@ -128,7 +128,7 @@ fn measure(
 ) -> Result<String, Stop> {
     command.env("BENCH_ONLY", groups);
     command.arg(machine.target.join("release/trunkline-testserver"));
-    // As those who use it run it: what a shell sets for malloc is none of its own.
+    // As those who use it run it: what a shell sets is none of its own.
     TUNED.iter().for_each(|name| {
         command.env_remove(name);
     });
@@ -174,8 +174,9 @@ const KEPT: &str = "xtask/bench.json";
 /// Everything together, release builds from nothing included.
 const HANG_BOUND: Duration = Duration::from_secs(90 * 60);
 
-/// What tunes the malloc of glibc.
-const TUNED: [&str; 6] = [
+/// What tunes the malloc of glibc, and what has Python compile its modules at each import.
+const TUNED: [&str; 7] = [
+    "PYTHONDONTWRITEBYTECODE",
     "MALLOC_TRIM_THRESHOLD_",
     "MALLOC_MMAP_THRESHOLD_",
     "MALLOC_TOP_PAD_",

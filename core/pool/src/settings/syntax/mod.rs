@@ -264,7 +264,8 @@ impl SyntaxNode {
         self.member(name).map(|member| &member.node)
     }
 
-    /// The plain value. What is flawed is null; whoever asks has looked for [`flaw`](Node::flaw).
+    /// The plain value. What is flawed is null; whoever asks has looked for
+    /// [`flaw`](SyntaxNode::flaw).
     pub(super) fn value(&self) -> Value {
         match &self.content {
             Content::Null | Content::Flawed(_) => Value::Null,
