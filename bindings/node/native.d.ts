@@ -16,7 +16,7 @@ export class Bridge {
   reserve(): number;
   cancel(number: number): void;
   wake(): void;
-  registry(): string;
+  registry(part: string): string;
   unknownOption(option: string, known: string[]): string;
   panicked(): string | null;
   plainAddress(uri: string): string;

@@ -4,7 +4,7 @@
 const { EventEmitter } = require('node:events');
 
 const { errorOf, nodeCode } = require('./errors.cjs');
-const { KINDS, Subscription, decodeEvent, kindNumbers } = require('./events.cjs');
+const { Subscription, decodeEvent, eventKinds, kindNumbers } = require('./events.cjs');
 const { bridge } = require('./native.cjs');
 
 /** Events handed to listeners before other work of the event loop gets its turn. */
@@ -85,7 +85,7 @@ class Emitter extends EventEmitter {
   }
 
   #follow(name) {
-    if (!KINDS.has(name) || this.#kinds.has(name) || this.#target === undefined) return;
+    if (!eventKinds().has(name) || this.#kinds.has(name) || this.#target === undefined) return;
     this.#listenTo(new Set([...this.#kinds, name]));
   }
 

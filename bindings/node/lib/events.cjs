@@ -6,8 +6,13 @@ const { spellDocument, toCamel } = require('./names.cjs');
 const { register, registry, unregister } = require('./native.cjs');
 const { split } = require('./options.cjs');
 
-/** The number of each kind of event. */
-const KINDS = new Map(registry.events.map((row) => [row.type, row.bit]));
+let kindsByName;
+
+/** The number of each kind of event, by its name. */
+function eventKinds() {
+  kindsByName ??= new Map(registry.events.map((row) => [row.type, row.bit]));
+  return kindsByName;
+}
 
 /** Events taken from the addon at once: a stream never decodes much more than it is asked for. */
 const BATCH = 64;
@@ -139,7 +144,7 @@ Object.defineProperty(EventStream.prototype, asyncDispose, {
 
 /** A stream over `target`, whose native half is given, of these kinds, or of all. */
 function openStream(native, target, options) {
-  const { kinds = KINDS.keys() } = split(options, ['kinds']).own;
+  const { kinds = eventKinds().keys() } = split(options, ['kinds']).own;
   if (typeof kinds === 'string' || typeof kinds[Symbol.iterator] !== 'function') {
     throw invalidArgument('option `kinds` must be a list of kinds of events', 'kinds');
   }
@@ -150,7 +155,7 @@ function openStream(native, target, options) {
 /** The numbers of these kinds. */
 function kindNumbers(kinds) {
   return Array.from(kinds, (kind) => {
-    const number = KINDS.get(kind);
+    const number = eventKinds().get(kind);
     if (number === undefined) throw invalidArgument(`there is no kind of event \`${kind}\``, 'kinds');
     return number;
   });
@@ -170,4 +175,4 @@ function tell(listener, event, failed) {
   }
 }
 
-module.exports = { EventStream, KINDS, Subscription, asyncDispose, decodeEvent, kindNumbers, openStream, tell };
+module.exports = { EventStream, Subscription, asyncDispose, decodeEvent, eventKinds, kindNumbers, openStream, tell };

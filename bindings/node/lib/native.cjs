@@ -17,7 +17,16 @@ const bridge = new addon.Bridge(
   process.versions.bun === undefined && process.versions.deno === undefined,
 );
 
-const registry = JSON.parse(bridge.registry());
+/** The registry. A process that begins needs little of it: each part is read when it is first asked for. */
+const registry = {};
+for (const part of ['errors', 'events', 'envelope', 'options', 'telemetry']) {
+  const get = () => {
+    const value = JSON.parse(bridge.registry(part));
+    Object.defineProperty(registry, part, { enumerable: true, value });
+    return value;
+  };
+  Object.defineProperty(registry, part, { configurable: true, enumerable: true, get });
+}
 
 const forgotten = new FinalizationRegistry((number) => subscriptions.delete(number));
 

@@ -5,19 +5,26 @@ const { TrunklineError, invalidArgument, nodeCode } = require('./errors.cjs');
 const { isPlainObject, put, toSnake } = require('./names.cjs');
 const { bridge, registry } = require('./native.cjs');
 
-/** Per scope, the options by their name in Node: `{name, members?}`. */
-const SCOPES = Object.fromEntries(
-  Object.entries(registry.options).map(([scope, rows]) => [scope, byNodeName(rows)]),
-);
+/** By scope, what was asked for of the options. */
+const scopes = new Map();
+
+/** The options of a scope by their name in Node: `{name, members?}`. */
+function rowsOf(scope) {
+  let rows = scopes.get(scope);
+  if (rows === undefined) {
+    rows = byNodeName(registry.options[scope]);
+    // The id of a session is an argument of its own here.
+    if (scope === 'session') rows.delete('id');
+    scopes.set(scope, rows);
+  }
+  return rows;
+}
 
 function byNodeName(rows) {
   return new Map(
     rows.map((row) => [row.node, { name: row.name, members: row.members && byNodeName(row.members) }]),
   );
 }
-
-/** The id of a session is an argument of its own here. */
-SCOPES.session.delete('id');
 
 /** Of a method whose options are all JavaScript's own. */
 const NONE = new Map();
@@ -26,11 +33,12 @@ const NONE = new Map();
 function encodeOptions(scope, options) {
   const given = options ?? {};
   checkObject(given);
-  const spelled = spell(SCOPES[scope], given, '');
+  if (Object.keys(given).length === 0) return '{}';
+  const spelled = spell(rowsOf(scope), given, '');
   try {
     return encodeJson(spelled, 'options');
   } catch (error) {
-    findUnwritable(SCOPES[scope], given, '');
+    findUnwritable(rowsOf(scope), given, '');
     throw error;
   }
 }
@@ -82,9 +90,10 @@ function split(options, names, scope) {
     own[name] = options[name] ?? undefined;
     delete rest[name];
   }
-  const rows = scope === undefined ? NONE : SCOPES[scope];
   for (const [name, value] of Object.entries(rest)) {
-    if (value === undefined || rows.has(name)) continue;
+    if (value === undefined) continue;
+    const rows = scope === undefined ? NONE : rowsOf(scope);
+    if (rows.has(name)) continue;
     throw unknownOption(name, [...names, ...rows.keys()]);
   }
   return { own, rest };

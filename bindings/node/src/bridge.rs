@@ -84,10 +84,11 @@ impl Bridge {
         self.environment.wake();
     }
 
-    /// The registry of errors, events, options and names of telemetry, as JSON text.
+    /// A part of the registry, as JSON text: `errors`, `events`, `envelope`, `options` or
+    /// `telemetry`.
     #[napi(catch_unwind)]
-    pub fn registry(&self) -> String {
-        interface::to_json().to_string()
+    pub fn registry(&self, part: String) -> String {
+        interface::part_to_json(&part).to_string()
     }
 
     /// The error of an option that a method has not, as JSON text, with the nearest of those that

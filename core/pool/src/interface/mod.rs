@@ -30,14 +30,33 @@ use serde_json::{Value, json};
 /// The version of the registry's own form.
 const VERSION: u32 = 1;
 
+/// The parts of the registry as JSON, by their names in it.
+pub const PARTS: [&str; 5] = ["errors", "events", "envelope", "options", "telemetry"];
+
 /// The whole registry as JSON: `{v, errors, events, envelope, options, telemetry}`.
 ///
-/// The options are in it by scope.
-///
-/// The fields of servers have `spellings` instead of names by language: their configuration is the
-/// same everywhere. Bindings translate their keyword arguments with it, and check their stubs
-/// against it.
+/// Bindings translate their keyword arguments with it, and check their stubs against it.
 pub fn to_json() -> Value {
+    let parts = PARTS.iter().map(|name| ((*name).to_owned(), part_to_json(name)));
+    [("v".to_owned(), json!(VERSION))].into_iter().chain(parts).collect()
+}
+
+/// One of the [`PARTS`]; null for what is none.
+///
+/// The options are in theirs by scope. The fields of servers have `spellings` instead of names by
+/// language: their configuration is the same everywhere.
+pub fn part_to_json(name: &str) -> Value {
+    match name {
+        "errors" => ERRORS.iter().map(ErrorRow::to_json).collect(),
+        "events" => EVENTS.iter().map(EventRow::to_json).collect(),
+        "envelope" => events::ENVELOPE.iter().map(PayloadField::to_json).collect(),
+        "options" => options_to_json(),
+        "telemetry" => telemetry::to_json(),
+        _ => Value::Null,
+    }
+}
+
+fn options_to_json() -> Value {
     let scopes = SCOPES.iter().map(|scope| {
         let rows = options(*scope).iter().map(|row| match scope {
             Scope::Server => server_field(row),
@@ -46,14 +65,7 @@ pub fn to_json() -> Value {
         let rows = rows.collect::<Vec<_>>();
         (scope.name().to_owned(), Value::from(rows))
     });
-    json!({
-        "v": VERSION,
-        "errors": ERRORS.iter().map(ErrorRow::to_json).collect::<Vec<_>>(),
-        "events": EVENTS.iter().map(EventRow::to_json).collect::<Vec<_>>(),
-        "envelope": events::ENVELOPE.iter().map(PayloadField::to_json).collect::<Vec<_>>(),
-        "options": Value::Object(scopes.collect()),
-        "telemetry": telemetry::to_json(),
-    })
+    Value::Object(scopes.collect())
 }
 
 /// The options of a scope, in the order of the reference.
