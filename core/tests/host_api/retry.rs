@@ -199,6 +199,30 @@ fn a_waiting_call_ends_when_the_server_has_failed() {
     });
 }
 
+/// SPEC 4.4, 7.3: what cannot be listed after a reconnect stays as the connection before listed it.
+#[test]
+fn a_list_that_fails_after_a_reconnect_stays_as_it_was() {
+    let rig = rig_with_delays(&[100]);
+    host(async {
+        let second = "exec SERVER --tools-only --repeat-cursor";
+        rig.configure(json!({ "s": script(&rig, second, "--tools-only") })).await;
+        let session = rig.session("a");
+        let lease = acquire(&session, "s").await;
+        let names = || -> Vec<String> {
+            session.tools().unwrap().iter().map(|tool| tool.name.to_string()).collect()
+        };
+        let before = names();
+        crash(&lease).await;
+        let waiting = start(&lease, "echo", json!({ "message": "x" }), json!({ "wait": true }));
+        assert_eq!(text_of(waiting.result()), "x");
+        assert!(!before.is_empty());
+        assert_eq!(names(), before);
+        let status = rig.pool.status();
+        let unlisted = &status["servers"]["s"]["entries"][0]["unlisted"];
+        assert_eq!(unlisted[0]["list"], "tools", "{status}");
+    });
+}
+
 /// The reference server at the first start with the flags `first`; at the next ones `second` is
 /// run.
 fn script(rig: &Rig, second: &str, first: &str) -> Value {

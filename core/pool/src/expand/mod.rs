@@ -7,11 +7,11 @@
 //! makes the server.
 //!
 //! ```
-//! use trunkline_pool::expand::{Answers, Commands, Variables, expand};
+//! use trunkline_pool::expand::{Answers, Commands, VariableLookup, expand};
 //! use trunkline_pool::settings::{ReadOptions, read};
 //!
 //! struct Host;
-//! impl Variables for Host {
+//! impl VariableLookup for Host {
 //!     fn env(&self, name: &str) -> Option<String> {
 //!         (name == "PROGRAM").then(|| "demo".to_owned())
 //!     }

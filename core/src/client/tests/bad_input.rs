@@ -67,7 +67,7 @@ async fn a_program_that_never_answers_times_out_and_is_gone() {
     assert_eq!((error.code(), &error.detail()["which"]), (ErrorCode::Timeout, &"connect".into()));
     let server = test_server(&["--list-delay-ms", "60000"])
         .options(|options| options.timeout = LONG_ENOUGH_TO_START);
-    let error = server.refused().await;
+    let error = server.without_lists().await;
     assert_eq!((error.code(), &error.detail()["which"]), (ErrorCode::Timeout, &"list".into()));
 }
 
@@ -189,7 +189,7 @@ async fn a_server_that_lists_nothing_is_refused_unless_its_lists_change() {
 /// SPEC 4.3, 4.5.
 #[tokio::test]
 async fn a_cursor_that_comes_again_is_an_error_and_a_malformed_tool_is_not() {
-    let error = test_server(&["--repeat-cursor", "--tools-only"]).refused().await;
+    let error = test_server(&["--repeat-cursor", "--tools-only"]).without_lists().await;
     assert_eq!(error.code(), ErrorCode::Protocol);
     let open = test_server(&["--malformed-tools", "--tools-only"]).connect().await;
     assert!(open.catalog.tool("echo").is_some() && !open.catalog.skipped.is_empty());
@@ -229,7 +229,8 @@ async fn a_later_page_that_nobody_knows_of_is_no_end_of_the_list() {
 /// SPEC 4.3.
 #[tokio::test]
 async fn a_list_of_more_than_fifty_pages_is_an_error() {
-    let error = test_server(&["--tools", "60", "--page-size", "1", "--tools-only"]).refused().await;
+    let server = test_server(&["--tools", "60", "--page-size", "1", "--tools-only"]);
+    let error = server.without_lists().await;
     assert_eq!(error.code(), ErrorCode::Protocol);
     assert!(error.message().contains("50 pages"), "{error}");
 }

@@ -194,6 +194,11 @@ impl Server {
         Open { connection, catalog: listed.catalog, recorder, pid }
     }
 
+    /// What its lists failed of, none of which could be had.
+    async fn without_lists(self) -> Error {
+        self.options(|options| options.nothing_listed = NothingListed::Error).refused().await
+    }
+
     async fn refused(&self) -> Error {
         match self.try_connect().await.0 {
             Ok(_) => panic!("it connected"),

@@ -81,8 +81,7 @@ async fn a_server_without_any_list_that_can_be_had_is_connected() {
     assert_eq!(unlisted, [ListKind::Tools]);
     open.call("any", json!({})).await.unwrap();
     open.close().await;
-    let server = answering(&failing).options(|it| it.nothing_listed = NothingListed::Error);
-    let error = server.refused().await;
+    let error = answering(&failing).without_lists().await;
     assert_eq!((error.code(), &error.detail()["code"]), (ErrorCode::ServerError, &(-5).into()));
 }
 

@@ -20,6 +20,9 @@ pub(super) enum Escape {
 pub(super) fn mended(text: &str) -> (Cow<'_, str>, Vec<(usize, Escape)>) {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
+    if memchr::memchr(b'\\', bytes).is_none() {
+        return (Cow::Borrowed(text), found);
+    }
     let mut at = 0;
     while at < bytes.len() {
         at = match (bytes[at], bytes.get(at + 1)) {

@@ -105,6 +105,10 @@ impl JsonReader<'_> {
     /// files does. The one behind the letters is none to JSON.
     fn holds_controls(&self, range: Range) -> bool {
         let written = self.text.get(range.start..range.end).unwrap_or_default();
+        // Nearly no text has any, and that is soon seen.
+        if !written.bytes().any(|byte| byte < b' ' && byte != b'\t') {
+            return false;
+        }
         let mut escaped = false;
         written.chars().any(|character| {
             let is_continuation = escaped && matches!(character, '\n' | '\r');
