@@ -217,15 +217,16 @@ fn the_words_of_a_refusal_have_a_bound() {
     let rig = Rig::new(json!({}));
     host(async {
         let events = rig.pool.subscribe(EventMask::ALL).unwrap();
-        let servers =
-            [("hand", doing("refuse"), "/cause/detail"), ("list", doing("greet"), "/detail")];
+        let servers = [
+            ("hand", doing("refuse"), "/last_error/cause/detail"),
+            ("list", doing("greet"), "/entries/0/unlisted/0/error/detail"),
+        ];
         rig.configure(servers.iter().map(|(name, it, _)| (*name, it.clone())).collect()).await;
         let _session = rig.session_with(json!({ "id": "a" }));
         for (name, _, path) in servers {
-            let error = || rig.pool.status()["servers"][name]["last_error"].take();
-            until(|| !error().is_null());
-            let error = error();
-            let said = error.pointer(path).unwrap_or_else(|| panic!("{error:.2000}"));
+            let said = || rig.pool.status()["servers"][name].pointer(path).cloned();
+            until(|| said().is_some());
+            let said = said().unwrap();
             for (member, first) in [("message", "w"), ("data", "[\"w")] {
                 let text = said[member].as_str().unwrap_or_else(|| panic!("{said:.2000}"));
                 assert!(text.starts_with(&(first.to_owned() + &"w".repeat(1 << 10))));

@@ -77,13 +77,18 @@ impl Link {
                 "resources/templates/list"
             )),
         );
+        let lists = [tools, prompts, resources, templates];
         if matches!(self.stands(), Life::Lost | Life::Closing) {
             let message = "the connection ended while its lists were read";
             return Err(errors::protocol(&self.server, message));
         }
+        if let Some(error) = lists.iter().find_map(|list| self.loss_of_pipes(list.as_ref().err()?))
+        {
+            return Err(error);
+        }
         let asked = [declared.tools, declared.prompts, declared.resources, declared.resources];
         let is_refused = when == When::First && self.options.nothing_listed == NothingListed::Error;
-        let (mut listed, had) = all_of(asked, [tools, prompts, resources, templates])?;
+        let (mut listed, had) = all_of(asked, lists)?;
         if let Some(unlisted) = listed.catalog.unlisted.first()
             && had == 0
             && (when == When::Later || is_refused)
@@ -124,6 +129,12 @@ impl Link {
             self.freshness.missed(error, self.options.keepalive, now);
         }
         self.calls.timer.notify_one();
+    }
+
+    /// The error, where it says that the pipes are broken: the loss is told a moment later.
+    fn loss_of_pipes(&self, error: &Error) -> Option<Error> {
+        let is_interrupted = error.code() == ErrorCode::CallInterrupted;
+        (is_interrupted && self.wire.child().is_some()).then(|| error.clone())
     }
 
     /// A list, within the time that is left for it.
