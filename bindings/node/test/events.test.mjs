@@ -10,10 +10,10 @@ import { openLease, openPool, until, within } from '../testing/support.mjs';
 
 const require = createRequire(import.meta.url);
 const { Emitter, finish } = require('../lib/emitter.cjs');
-const { KINDS } = require('../lib/events.cjs');
+const { eventKinds } = require('../lib/events.cjs');
 
 /** The kinds with these numbers. */
-const named = (numbers) => numbers.map((number) => Array.from(KINDS.keys()).find((kind) => KINDS.get(kind) === number));
+const named = (numbers) => numbers.map((number) => Array.from(eventKinds()).find(([, bit]) => bit === number)?.[0]);
 
 /** What an emitter subscribes to, and how often it looks there; with events `log` between each subscription and the end of the one before. */
 function overlapping(between = 1) {
