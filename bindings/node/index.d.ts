@@ -456,7 +456,7 @@ export class Pool extends Emitter {
    * process took meanwhile are read, and followed.
    *
    * Gives `{v, root, requests, decisions: [{server, hash, decision, atMs}]}`. A request says what
-   * would run, with `server` and `hash`. Show `escaped` to whoever decides, as it is; `exact` and
+   * would run, with `server` and `hash`. Show `escaped` to decision makers, as it is; `exact` and
    * the file of `origin` hold what the settings hold, control characters and all, and are not for a
    * terminal.
    *

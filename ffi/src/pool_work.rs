@@ -830,7 +830,7 @@ pub unsafe extern "C" fn trunkline_pool_reload_enqueue(
 /// process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. A request says what
-/// would run, with `server` and `hash`. Show `escaped` to whoever decides, as it is; `exact` and
+/// would run, with `server` and `hash`. Show `escaped` to decision makers, as it is; `exact` and
 /// the file of `origin` hold what the settings hold, control characters and all, and are not for a
 /// terminal. Free it with `trunkline_buf_free`.
 ///

@@ -231,9 +231,9 @@ impl Environment {
 
     /// Handles what arrived. On a wake-up.
     ///
-    /// Whoever awaited one of several results goes on when this has returned, before the next
-    /// wake-up, and mostly calls again: so the calls of all are written by the next wake-up, which
-    /// this asks for, and together.
+    /// The code that awaited one of several results runs once this has returned, before the next
+    /// wake-up. It mostly calls again. This asks for that wake-up, which writes all these calls
+    /// together.
     fn deliver(self: &Rc<Self>) {
         if self.joined.take().is_some() {
             // Another wake-up was asked for as well, if anything arrived meanwhile.

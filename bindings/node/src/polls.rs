@@ -42,8 +42,8 @@ pub struct Poll {
 }
 
 impl Polls {
-    /// Nothing yet; absent where the loop cannot poll. `over` is told of loans that are over, on
-    /// any thread.
+    /// Starts without a poll; `None` where the loop cannot poll. `over` gets the number of each
+    /// loan that has ended, on any thread.
     pub fn open(env: sys::napi_env, over: impl Fn(u64) + Send + Sync + 'static) -> Option<Polls> {
         let uv = Uv::of_process()?;
         let mut uv_loop = null_mut();

@@ -1,6 +1,7 @@
 //! Requests that an event loop sends in a row, written together.
 //!
-//! Whoever awaited one of several results goes on in the loop's next pass, and mostly calls again.
+//! The task that awaited one of several results runs in the loop's next pass, and mostly calls
+//! again.
 //! The loop ends the hold behind them, in that pass. A loop that stops before it leaves the hold to
 //! its thread: whatever else is started there ends it.
 

@@ -143,7 +143,7 @@ pub(super) const ROWS: &[Operation] = &[
     .gives(
         Gives::Report,
         "Approvals",
-        "`{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. A request says what would run, with `server` and `hash`. Show `escaped` to whoever decides, as it is; `exact` and the file of `origin` hold what the settings hold, control characters and all, and are not for a terminal",
+        "`{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. A request says what would run, with `server` and `hash`. Show `escaped` to decision makers, as it is; `exact` and the file of `origin` hold what the settings hold, control characters and all, and are not for a terminal",
     )
     .errors(&[
         fails_when(Store, "when the decisions cannot be read"),
