@@ -27,7 +27,7 @@ const HANDED_ON: [(&str, &str); 16] = [
     ("core/src/auth/host_credentials.rs", "self.word()"),
     ("core/src/client/errors.rs", "which"),
     ("core/src/client/errors.rs", "limit"),
-    ("core/pool/src/state/effects.rs", "limit"),
+    ("core/pool/src/state/report/messages.rs", "limit"),
     ("core/pool/src/gates/gate.rs", "reason"),
     ("ffi/src/running.rs", "word"),
 ];

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ask::Ask;
-use super::budget::Places;
-use super::drain::Patience;
 use super::entry::BudgetPlace;
 use super::entry::{Entry, Phase, Stage};
+use super::limits::budget::Places;
+use super::session::ask::Ask;
+use super::session::drain::Patience;
 use super::terms::Family;
 use super::{DueTimer, Lease, OpenTicket, PoolState};
 use crate::config::Share;

@@ -48,34 +48,14 @@
 //! 14. What is held and lacks credentials while there are some that it was not tried with is noted,
 //!     and nothing else; there is no room for it.
 
-mod acquire;
-mod admission;
-mod ask;
-mod auth;
-mod book;
-mod budget;
-mod connection;
-mod drain;
-mod effects;
 mod entry;
-mod failure;
-mod health;
-mod idle;
-
-mod eviction;
 mod invariants;
-mod notice;
+mod limits;
 mod protocol;
-mod quarantine;
-mod refresh;
-mod replace;
-mod reports;
-mod restart;
+mod report;
 mod session;
-mod status;
 mod table;
 mod terms;
-mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,27 +65,27 @@ pub use crate::ids::{
     ServerId, SessionId, Ticket,
 };
 pub use crate::options::DrainMode;
-pub use admission::Admitted;
-pub use ask::Ask;
-pub use budget::BudgetRefusal;
-pub use notice::{Audience, Notice};
+pub use limits::admission::Admitted;
+pub use limits::budget::BudgetRefusal;
 pub use protocol::{Effect, PoolInput};
-pub use reports::{DrainReport, RestartRefusal, RestartReport};
-pub use status::{EntryStatus, Situation};
+pub use report::notice::{Audience, Notice};
+pub use report::outcomes::{DrainReport, RestartRefusal, RestartReport};
+pub use report::status::{EntryStatus, Situation};
+pub use session::ask::Ask;
 pub use terms::Usage;
 pub use terms::{CloseExit, CloseMode, EntryState, Family, LossReason, Slot};
 
-use self::ask::IfFull;
-use self::book::Slots;
-use self::budget::{BudgetBook, Places};
-use self::drain::Closing;
 use self::entry::Entry;
-use self::health::Jitter;
-use self::quarantine::Acceptance;
-use self::restart::RestartWait;
-use self::session::{Lease, Session};
+use self::entry::health::Jitter;
+use self::entry::quarantine::Acceptance;
+use self::entry::restart::RestartWait;
+use self::entry::transition::Slots;
+use self::limits::budget::{BudgetBook, Places};
+use self::limits::waitlist::{Queue, Wishes};
+use self::session::ask::IfFull;
+use self::session::drain::Closing;
+use self::session::leases::{Lease, Session};
 use self::table::StableTable;
-use self::wishes::{Queue, Wishes};
 use crate::acceptance::Accepted;
 use crate::error::Error;
 use crate::id_map::IdMap;

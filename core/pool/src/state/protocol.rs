@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::admission::Admitted;
-use super::ask::Ask;
-use super::notice::{Audience, Notice};
-use super::reports::{DrainReport, RestartReport};
+use super::limits::admission::Admitted;
+use super::report::notice::{Audience, Notice};
+use super::report::outcomes::{DrainReport, RestartReport};
+use super::session::ask::Ask;
 use super::terms::{CloseExit, CloseMode, LossReason, Slot};
 use crate::acceptance::Recalled;
 use crate::approvals::ToolDigests;

@@ -6,28 +6,28 @@
 
 use std::time::Duration;
 
-use super::admission::Obstacle;
-use super::effects::{self, reason};
-use super::entry::{Phase, Why};
-use super::notice::Notice;
-use super::protocol::Effect;
-use super::reports::{RestartRefusal, RestartReport};
-use super::terms::{CloseMode, LossReason};
-use super::{OpenTicket, PoolState};
+use super::{Phase, Why};
 use crate::ids::{EntryId, Moment, ServerId, Ticket};
+use crate::state::limits::admission::Obstacle;
+use crate::state::protocol::Effect;
+use crate::state::report::messages::{self, reason};
+use crate::state::report::notice::Notice;
+use crate::state::report::outcomes::{RestartRefusal, RestartReport};
+use crate::state::terms::{CloseMode, LossReason};
+use crate::state::{OpenTicket, PoolState};
 
 /// A restart that is not answered yet.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct RestartWait {
+pub(in crate::state) struct RestartWait {
     since: Moment,
     /// The entries that have not reported.
-    pub(super) left: u32,
+    pub(in crate::state) left: u32,
     reports: Vec<RestartReport>,
 }
 
 impl PoolState {
     /// Restarts the entries of a name in parallel; a restart under way is shared.
-    pub(super) fn restart(
+    pub(in crate::state) fn restart(
         &mut self,
         ticket: Ticket,
         server: ServerId,
@@ -39,7 +39,7 @@ impl PoolState {
             return;
         }
         if self.closing.is_some() {
-            out.push(Effect::Refuse { ticket, error: effects::closing() });
+            out.push(Effect::Refuse { ticket, error: messages::closing() });
             return;
         }
         let entries: Vec<EntryId> = match (self.names.get(server), index) {
@@ -64,7 +64,7 @@ impl PoolState {
     /// Takes note of which entries are of an old configuration. What is restarted for nobody ends
     /// at once; the restart of what is still wanted, when nobody wants it any more
     /// ([`settle`](Self::settle)).
-    pub(super) fn reconfigure(
+    pub(in crate::state) fn reconfigure(
         &mut self,
         outdated: &[EntryId],
         current: &[EntryId],
@@ -88,7 +88,7 @@ impl PoolState {
     }
 
     /// Tells every restart that waits for an entry how it went.
-    pub(super) fn report_restarts(
+    pub(in crate::state) fn report_restarts(
         &mut self,
         id: EntryId,
         result: &Result<(), RestartRefusal>,

@@ -1,10 +1,10 @@
 //! What `status` shows of the pool (SPEC 9.4).
 
-use super::entry::{ListReading, Phase, Stage};
-use super::terms::EntryState;
-use super::{PoolOptions, PoolState};
 use crate::error::Error;
 use crate::ids::{Configuration, EntryId, Generation, KeyId, Moment, ServerId};
+use crate::state::entry::{ListReading, Phase, Stage};
+use crate::state::terms::EntryState;
+use crate::state::{PoolOptions, PoolState};
 
 /// One entry, as `status` shows it.
 #[derive(Clone, Debug, PartialEq)]

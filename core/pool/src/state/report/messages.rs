@@ -1,37 +1,37 @@
 //! The words and errors that the reducer itself says.
 
-use super::terms::Usage;
 use crate::error::{Error, ErrorCode};
-pub(super) use crate::interface::words::status_reason as reason;
+pub(in crate::state) use crate::interface::words::status_reason as reason;
 use crate::interface::words::{deadline, hidden, limit};
+use crate::state::terms::Usage;
 use crate::text::escaped;
 
-pub(super) fn closed() -> Error {
+pub(in crate::state) fn closed() -> Error {
     Error::new(ErrorCode::Closed, "the session is closed")
 }
 
-pub(super) fn closing() -> Error {
+pub(in crate::state) fn closing() -> Error {
     Error::new(ErrorCode::Closing, "the pool is draining")
 }
 
-pub(super) fn cancelled() -> Error {
+pub(in crate::state) fn cancelled() -> Error {
     Error::new(ErrorCode::Cancelled, "the acquire was cancelled")
 }
 
-pub(super) fn budget_exhausted(limit: u32, usage: Usage) -> Error {
+pub(in crate::state) fn budget_exhausted(limit: u32, usage: Usage) -> Error {
     Error::new(ErrorCode::BudgetExhausted, format!("the budget of {limit} servers is used up"))
         .with_detail("budget", limit)
         .with_detail("live", usage.live)
         .with_detail("reserved", usage.reserved)
 }
 
-pub(super) fn limit_of_processes(most: u32) -> Error {
+pub(in crate::state) fn limit_of_processes(most: u32) -> Error {
     let message =
         format!("there are {most} server processes, as many as `limits.processes` allows");
     limit_reached(limit::PROCESSES, message)
 }
 
-pub(super) fn limit_of_entries_per_name(most: u32) -> Error {
+pub(in crate::state) fn limit_of_entries_per_name(most: u32) -> Error {
     let message = format!(
         "there are {most} connections of the server, as many as `limits.entries_per_name` allows"
     );
@@ -39,24 +39,24 @@ pub(super) fn limit_of_entries_per_name(most: u32) -> Error {
 }
 
 /// The ids of entries are used up, which takes 2^32 of them.
-pub(super) fn limit_of_entries() -> Error {
+pub(in crate::state) fn limit_of_entries() -> Error {
     let message = format!("the pool has made {} connections, as many as it can", u32::MAX);
     limit_reached(limit::ENTRIES, message)
 }
 
 /// The names of a configuration's tools are more than can be remembered, or the configurations are.
-pub(super) fn limit_of_remembered_tools() -> Error {
+pub(in crate::state) fn limit_of_remembered_tools() -> Error {
     let message = "no room is left to remember the definition of one more tool";
     limit_reached(limit::REMEMBERED_TOOLS, message)
 }
 
-pub(super) fn unknown_tool(tool: &str) -> Error {
+pub(in crate::state) fn unknown_tool(tool: &str) -> Error {
     Error::new(ErrorCode::ToolNotFound, format!("the server lists no tool `{}` now", escaped(tool)))
         .with_detail("tool", tool)
         .with_detail("reason", hidden::UNKNOWN)
 }
 
-pub(super) fn stale_approval(tool: &str) -> Error {
+pub(in crate::state) fn stale_approval(tool: &str) -> Error {
     Error::new(ErrorCode::StaleApproval, "the tool's definition is another than the one shown")
         .with_detail("tool", tool)
         .with_hint("look at what the tool is now, and accept that")
@@ -66,7 +66,7 @@ fn limit_reached(limit: &str, message: impl Into<String>) -> Error {
     Error::new(ErrorCode::Limit, message).with_detail("limit", limit)
 }
 
-pub(super) fn crash_loop(cause: Error) -> Error {
+pub(in crate::state) fn crash_loop(cause: Error) -> Error {
     let message = format!("lost too often, the last time: {}", cause.message());
     let mut error = Error::new(ErrorCode::CrashLoop, message);
     if let Some(server) = cause.server() {
@@ -76,7 +76,7 @@ pub(super) fn crash_loop(cause: Error) -> Error {
 }
 
 /// It came back each time, and was lost again before it was healthy.
-pub(super) fn unstable(cause: Error) -> Error {
+pub(in crate::state) fn unstable(cause: Error) -> Error {
     let message = format!("lost again soon after it came back, the last time: {}", cause.message());
     let mut error = Error::new(ErrorCode::Unstable, message);
     if let Some(server) = cause.server() {
@@ -86,12 +86,12 @@ pub(super) fn unstable(cause: Error) -> Error {
 }
 
 /// A connection ended without a word about why.
-pub(super) fn ended_silently() -> Error {
+pub(in crate::state) fn ended_silently() -> Error {
     Error::new(ErrorCode::Exited, "the server ended without a word about why")
 }
 
 /// A connection was still there after the drain's deadline.
-pub(super) fn left_behind() -> Error {
+pub(in crate::state) fn left_behind() -> Error {
     Error::new(ErrorCode::Timeout, "the server was still ending when the drain's time was over")
         .with_detail("which", deadline::TOTAL)
         .with_hint("give the drain a longer `timeout_ms`")

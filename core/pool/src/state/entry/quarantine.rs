@@ -8,23 +8,23 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::PoolState;
-use super::effects;
-use super::notice::{Audience, Notice};
-use super::protocol::Effect;
 use crate::acceptance::{Judged, QuarantinedTools, Remembered};
 use crate::catalog::{Catalog, Item};
 use crate::error::Error;
 use crate::ids::{Configuration, EntryId, ServerId, SessionId, Ticket};
 use crate::options::OnToolChange;
+use crate::state::PoolState;
+use crate::state::protocol::Effect;
+use crate::state::report::messages;
+use crate::state::report::notice::{Audience, Notice};
 
 /// What the host accepts: this definition of a tool, wherever the server lists it.
-pub(super) struct Acceptance {
-    pub(super) ticket: Ticket,
-    pub(super) server: ServerId,
-    pub(super) tool: Arc<str>,
+pub(in crate::state) struct Acceptance {
+    pub(in crate::state) ticket: Ticket,
+    pub(in crate::state) server: ServerId,
+    pub(in crate::state) tool: Arc<str>,
     /// Of the definition that the host was shown.
-    pub(super) digest: [u8; 32],
+    pub(in crate::state) digest: [u8; 32],
 }
 
 /// What became of an acceptance at one entry.
@@ -41,7 +41,7 @@ enum AcceptanceResult {
 impl PoolState {
     /// Replaces what an entry lists by what the policy makes of new lists. What is newly held back,
     /// and what was listed before; nothing when that is the same.
-    pub(super) fn take_lists(
+    pub(in crate::state) fn take_lists(
         &mut self,
         id: EntryId,
         listed: Arc<Catalog>,
@@ -64,7 +64,7 @@ impl PoolState {
 
     /// Tells the holders what became of the lists: first of tools that are held back, then of what
     /// came, went and changed.
-    pub(super) fn tell_news(&self, id: EntryId, news: News, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn tell_news(&self, id: EntryId, news: News, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -79,7 +79,7 @@ impl PoolState {
     }
 
     /// Tells sessions that did not hold an entry before what is held back there.
-    pub(super) fn tell_held(
+    pub(in crate::state) fn tell_held(
         &self,
         id: EntryId,
         sessions: impl IntoIterator<Item = SessionId>,
@@ -128,10 +128,10 @@ impl PoolState {
 
     /// Accepts a definition at every entry of the server that lists it, and where it is remembered
     /// to be held back.
-    pub(super) fn accept_tool(&mut self, acceptance: Acceptance, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn accept_tool(&mut self, acceptance: Acceptance, out: &mut Vec<Effect>) {
         let ticket = acceptance.ticket;
         if self.closing.is_some() {
-            out.push(Effect::Refuse { ticket, error: effects::closing() });
+            out.push(Effect::Refuse { ticket, error: messages::closing() });
             return;
         }
         let mut told = Vec::new();
@@ -140,10 +140,10 @@ impl PoolState {
         out.push(match found {
             Err(error) => Effect::Refuse { ticket, error },
             Ok(AcceptanceResult::Nothing) => {
-                Effect::Refuse { ticket, error: effects::unknown_tool(&acceptance.tool) }
+                Effect::Refuse { ticket, error: messages::unknown_tool(&acceptance.tool) }
             }
             Ok(AcceptanceResult::Another) => {
-                Effect::Refuse { ticket, error: effects::stale_approval(&acceptance.tool) }
+                Effect::Refuse { ticket, error: messages::stale_approval(&acceptance.tool) }
             }
             Ok(AcceptanceResult::Accepted) => Effect::ToolAccepted { ticket },
         });
@@ -191,7 +191,7 @@ impl PoolState {
         out: &mut Vec<Effect>,
     ) -> Result<(), Error> {
         let accepted = self.accepted.accept(configuration, &item);
-        accepted.map_err(|_| effects::limit_of_remembered_tools())?;
+        accepted.map_err(|_| messages::limit_of_remembered_tools())?;
         self.keep_accepted(configuration, Some(item), out);
         Ok(())
     }
@@ -234,11 +234,11 @@ impl PoolState {
 }
 
 /// What new lists bring.
-pub(super) struct News {
+pub(in crate::state) struct News {
     /// What was listed before.
-    pub(super) before: Arc<Catalog>,
+    pub(in crate::state) before: Arc<Catalog>,
     /// What is held back and was not before.
-    pub(super) newly_held: QuarantinedTools,
+    pub(in crate::state) newly_held: QuarantinedTools,
     /// The usable tools whose accepted definition is a new one.
-    pub(super) renewed: Vec<Arc<str>>,
+    pub(in crate::state) renewed: Vec<Arc<str>>,
 }

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ask::{End, NOW};
-use super::effects::{self, reason};
-use super::entry::{Entry, Phase, Why};
 use super::health::Verdict;
-use super::notice::Notice;
-use super::protocol::Effect;
-use super::terms::{Family, LossReason};
-use super::{PoolState, RestartRefusal};
+use super::{Entry, Phase, Why};
 use crate::acceptance::QuarantinedTools;
 use crate::error::{Error, ErrorCode};
 use crate::ids::{ConnectionId, EntryId, Moment};
+use crate::state::protocol::Effect;
+use crate::state::report::messages::{self, reason};
+use crate::state::report::notice::Notice;
+use crate::state::session::ask::{End, NOW};
+use crate::state::terms::{Family, LossReason};
+use crate::state::{PoolState, RestartRefusal};
 
 /// The longest wait that a server can ask for before it is connected to again.
 const ASKED_WAIT_MAX: Duration = Duration::from_secs(300);
@@ -38,7 +38,7 @@ fn may_pass(error: &Error) -> bool {
 
 impl PoolState {
     /// An established connection of a connected entry is lost; nobody's `Closed` has come yet.
-    pub(super) fn lose(
+    pub(in crate::state) fn lose(
         &mut self,
         connection: ConnectionId,
         why: LossReason,
@@ -70,7 +70,7 @@ impl PoolState {
         match entry.health.lose(self.now, since, policy) {
             _ if lacks && !has_others => self.unauthorize(id, error, notice, out),
             Verdict::BreakerOpen => {
-                self.fail(id, effects::crash_loop(error), reason::CRASH_LOOP, notice, out);
+                self.fail(id, messages::crash_loop(error), reason::CRASH_LOOP, notice, out);
             }
             // With the credentials that there are now it was not tried yet.
             Verdict::MayReturn if lacks => {
@@ -88,7 +88,7 @@ impl PoolState {
     /// Sets the deadline of the next attempt, or gives up when the schedule is used up.
     ///
     /// `first` is what the holders are told before anything that follows from it.
-    pub(super) fn schedule(
+    pub(in crate::state) fn schedule(
         &mut self,
         id: EntryId,
         error: Error,
@@ -102,7 +102,7 @@ impl PoolState {
         let policy = own.as_deref().unwrap_or(&self.options.reconnect);
         let Some(delay) = entry.health.next_delay(family, policy) else {
             if entry.health.is_unstable() {
-                self.fail(id, effects::unstable(error), reason::UNSTABLE, first, out);
+                self.fail(id, messages::unstable(error), reason::UNSTABLE, first, out);
             } else {
                 self.fail(id, error, reason::ATTEMPTS_USED_UP, first, out);
             }
@@ -140,7 +140,7 @@ impl PoolState {
 
     /// Gives up on an entry until somebody asks, or a quiet attempt is due. One that nobody holds,
     /// and that no wish waits for, ends instead: nothing is stored but the error.
-    pub(super) fn fail(
+    pub(in crate::state) fn fail(
         &mut self,
         id: EntryId,
         error: Error,
@@ -166,7 +166,7 @@ impl PoolState {
 
     /// A quiet attempt is due: it is made where there is room for it, and else when the next one
     /// is.
-    pub(super) fn revive(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn revive(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -174,13 +174,18 @@ impl PoolState {
             return self.attempt(id, Why::Revive, out);
         }
         let (error, wire) =
-            (entry.error.clone().unwrap_or_else(effects::ended_silently), entry.wire);
+            (entry.error.clone().unwrap_or_else(messages::ended_silently), entry.wire);
         let until = self.next_revival(id, &error);
         self.place(id, Phase::Failed { until }, wire);
     }
 
     /// A quiet attempt failed: who looks sees the newest error, and nobody is told of it.
-    pub(super) fn fail_quietly(&mut self, id: EntryId, error: Error, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn fail_quietly(
+        &mut self,
+        id: EntryId,
+        error: Error,
+        out: &mut Vec<Effect>,
+    ) {
         let until = self.next_revival(id, &error);
         let Some(entry) = self.entries.get_mut(id) else {
             return;
@@ -210,7 +215,7 @@ impl PoolState {
     }
 
     /// Whether a failed entry is tried again unasked.
-    pub(super) fn may_revive(&self, entry: &Entry) -> bool {
+    pub(in crate::state) fn may_revive(&self, entry: &Entry) -> bool {
         let policy = entry.reconnect.as_deref().unwrap_or(&self.options.reconnect);
         !policy.revive.is_empty() && entry.error.as_ref().is_some_and(may_pass)
     }
@@ -237,7 +242,7 @@ impl PoolState {
     }
 
     /// Leaves an entry in a phase without a connection and without lists, and tells everybody.
-    pub(super) fn give_up(
+    pub(in crate::state) fn give_up(
         &mut self,
         id: EntryId,
         phase: Phase,

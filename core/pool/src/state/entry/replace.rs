@@ -9,13 +9,13 @@
 
 use std::time::Duration;
 
-use super::PoolState;
-use super::ask::{End, NOW};
-use super::effects::reason;
-use super::entry::{Entry, Phase};
-use super::protocol::Effect;
-use super::terms::CloseMode;
+use super::{Entry, Phase};
 use crate::ids::{EntryId, Generation, ServerId};
+use crate::state::PoolState;
+use crate::state::protocol::Effect;
+use crate::state::report::messages::reason;
+use crate::state::session::ask::{End, NOW};
+use crate::state::terms::CloseMode;
 
 /// What the calls of a replaced connection have to finish, so that an edit is not held up by them:
 /// 5 s (SPEC 13.1, `replace_grace`).
@@ -24,7 +24,7 @@ const REPLACE_GRACE: Duration = Duration::from_secs(5);
 impl PoolState {
     /// Ends everything of a name that is of an old configuration and that nobody holds or awaits;
     /// what is ending already has no more time for its calls than that.
-    pub(super) fn end_replaced(&mut self, server: ServerId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn end_replaced(&mut self, server: ServerId, out: &mut Vec<Effect>) {
         let Some(name) = self.names.get(server) else { return };
         let ending: Vec<EntryId> = name.replaced.iter().copied().collect();
         let is_replaced = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::is_superseded);
@@ -53,13 +53,13 @@ impl PoolState {
     }
 
     /// Whether a connecting entry has to wait for what it replaces.
-    pub(super) fn must_wait_for_replaced(&self, server: ServerId) -> bool {
+    pub(in crate::state) fn must_wait_for_replaced(&self, server: ServerId) -> bool {
         self.names.get(server).is_some_and(|name| !name.replaced.is_empty())
     }
 
     /// What is over and still ending is of an old configuration, and stays so: whatever comes next
     /// waits for it, and what waits already hurries it.
-    pub(super) fn note_replaced(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn note_replaced(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id).filter(|entry| entry.is_being_replaced()) else {
             return;
         };
@@ -75,7 +75,7 @@ impl PoolState {
 
     /// Whether a first attempt of a name is to begin, and waits for what it replaces, for a process
     /// slot or, as a wish, for room.
-    pub(super) fn is_to_be_replaced(&self, server: ServerId) -> bool {
+    pub(in crate::state) fn is_to_be_replaced(&self, server: ServerId) -> bool {
         let Some(name) = self.names.get(server) else { return false };
         let mut entries = name.entries.values().filter_map(|id| self.entries.get(*id));
         name.wishes.is_some()
@@ -83,14 +83,14 @@ impl PoolState {
     }
 
     /// The entries of a name whose first attempt waits for what they replace.
-    pub(super) fn waiting_for_replaced(&self, server: ServerId) -> Vec<EntryId> {
+    pub(in crate::state) fn waiting_for_replaced(&self, server: ServerId) -> Vec<EntryId> {
         let Some(name) = self.names.get(server) else { return Vec::new() };
         let waits = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::waits_for_replaced);
         name.entries.values().copied().filter(waits).collect()
     }
 
     /// Nothing is left of an entry: who waited for its end begins, if it was the last.
-    pub(super) fn begin_replacements(
+    pub(in crate::state) fn begin_replacements(
         &mut self,
         server: ServerId,
         gone: EntryId,
@@ -108,18 +108,18 @@ impl PoolState {
 
 impl Entry {
     /// Whether it is over, of an old configuration, and not gone yet.
-    pub(super) fn is_being_replaced(&self) -> bool {
+    pub(in crate::state) fn is_being_replaced(&self) -> bool {
         self.is_outdated && self.is_over() && self.wire.is_some()
     }
 
     /// Whether its first attempt waits for the end of what it replaces.
-    pub(super) fn waits_for_replaced(&self) -> bool {
+    pub(in crate::state) fn waits_for_replaced(&self) -> bool {
         let is_first = self.generation == Generation(1);
         is_first && self.wire.is_none() && matches!(self.phase, Phase::Connecting { .. })
     }
 
     /// Whether its first attempt waits for a process slot.
-    pub(super) fn is_queued_first(&self) -> bool {
+    pub(in crate::state) fn is_queued_first(&self) -> bool {
         self.generation == Generation(1) && matches!(self.phase, Phase::Waiting { .. })
     }
 }

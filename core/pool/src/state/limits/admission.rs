@@ -10,14 +10,14 @@
 //! that it stands for. Both have to be open. A gate that is set to what it was changes nothing, and
 //! what no gate was set for is open.
 
-use super::PoolState;
-use super::ask::Ask;
-use super::effects::{self, reason};
-use super::entry::{Claims, Entry, Phase};
-use super::terms::Family;
 use crate::error::Error;
 use crate::gates::{Gate, GateReason};
 use crate::ids::{KeyId, ServerId};
+use crate::state::PoolState;
+use crate::state::entry::{Claims, Entry, Phase};
+use crate::state::report::messages::{self, reason};
+use crate::state::session::ask::Ask;
+use crate::state::terms::Family;
 
 /// Proof that the gates admitted a server when its `Connect` was made.
 ///
@@ -26,7 +26,7 @@ use crate::ids::{KeyId, ServerId};
 pub struct Admitted(());
 
 /// Why something that does not run cannot begin now.
-pub(super) enum Obstacle {
+pub(in crate::state) enum Obstacle {
     Gate(GateReason),
     EntriesOfName,
     Budget,
@@ -36,7 +36,7 @@ pub(super) enum Obstacle {
 
 impl Obstacle {
     /// Whether it goes when something else does.
-    pub(super) fn is_lack_of_room(&self) -> bool {
+    pub(in crate::state) fn is_lack_of_room(&self) -> bool {
         match self {
             Obstacle::EntriesOfName | Obstacle::Budget | Obstacle::Processes => true,
             Obstacle::Gate(_) | Obstacle::EntryIds => false,
@@ -44,7 +44,7 @@ impl Obstacle {
     }
 
     /// The word in `status`.
-    pub(super) fn reason(&self) -> &'static str {
+    pub(in crate::state) fn reason(&self) -> &'static str {
         match self {
             Obstacle::Gate(reason) => reason.as_str(),
             Obstacle::Budget => reason::BUDGET_EXHAUSTED,
@@ -58,7 +58,11 @@ impl PoolState {
     ///
     /// # Errors
     /// Why they refuse.
-    pub(super) fn admit(&self, server: ServerId, key: KeyId) -> Result<Admitted, GateReason> {
+    pub(in crate::state) fn admit(
+        &self,
+        server: ServerId,
+        key: KeyId,
+    ) -> Result<Admitted, GateReason> {
         match self.gate(server).and(self.key_gate(key)) {
             Gate::Open => Ok(Admitted(())),
             Gate::Shut(reason) => Err(reason),
@@ -82,7 +86,7 @@ impl PoolState {
 
     /// What keeps a new entry of a server, or with `entry` one that has failed, from its next
     /// attempt.
-    pub(super) fn obstacle(
+    pub(in crate::state) fn obstacle(
         &self,
         (server, key): (ServerId, KeyId),
         family: Family,
@@ -110,7 +114,7 @@ impl PoolState {
 
     /// What keeps an acquire or a wish from what it asks for. What there is already, or is refused
     /// for other reasons, has no obstacle.
-    pub(super) fn obstacle_of_ask(&self, ask: &Ask) -> Option<Obstacle> {
+    pub(in crate::state) fn obstacle_of_ask(&self, ask: &Ask) -> Option<Obstacle> {
         let entry = self.keys.get(&ask.key).and_then(|id| self.entries.get(*id));
         let Some(entry) = entry else {
             return self.obstacle((ask.server, ask.key), ask.family, None);
@@ -128,19 +132,21 @@ impl PoolState {
     }
 
     /// The same of an entry that there is.
-    pub(super) fn obstacle_of(&self, entry: &Entry) -> Option<Obstacle> {
+    pub(in crate::state) fn obstacle_of(&self, entry: &Entry) -> Option<Obstacle> {
         self.obstacle((entry.server, entry.key), entry.family, Some(entry))
     }
 
     /// The obstacle as whoever asked is told of it.
-    pub(super) fn refusal(&self, obstacle: &Obstacle) -> Error {
+    pub(in crate::state) fn refusal(&self, obstacle: &Obstacle) -> Error {
         let limits = &self.options.limits;
         match obstacle {
             Obstacle::Gate(reason) => reason.error(),
-            Obstacle::EntriesOfName => effects::limit_of_entries_per_name(limits.entries_per_name),
-            Obstacle::Budget => effects::budget_exhausted(self.budget_limit(), self.budget_usage()),
-            Obstacle::Processes => effects::limit_of_processes(limits.processes),
-            Obstacle::EntryIds => effects::limit_of_entries(),
+            Obstacle::EntriesOfName => messages::limit_of_entries_per_name(limits.entries_per_name),
+            Obstacle::Budget => {
+                messages::budget_exhausted(self.budget_limit(), self.budget_usage())
+            }
+            Obstacle::Processes => messages::limit_of_processes(limits.processes),
+            Obstacle::EntryIds => messages::limit_of_entries(),
         }
     }
 }

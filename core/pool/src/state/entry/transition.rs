@@ -5,33 +5,33 @@
 
 use std::collections::BTreeMap;
 
-use super::ask::{End, NOW};
-use super::effects::reason;
-use super::entry::{Claims, Entry, Phase, Stage, Wire};
-use super::notice::{Audience, Notice};
-use super::protocol::Effect;
-use super::terms::Family;
-use super::{DueTimer, Name, PoolState};
+use super::{Claims, Entry, Phase, Stage, Wire};
 use crate::error::Error;
 use crate::ids::{ConnectionId, EntryId, Generation, Moment, ServerId, SessionId};
+use crate::state::protocol::Effect;
+use crate::state::report::messages::reason;
+use crate::state::report::notice::{Audience, Notice};
+use crate::state::session::ask::{End, NOW};
+use crate::state::terms::Family;
+use crate::state::{DueTimer, Name, PoolState};
 
 /// The process slots (SPEC 9.6).
 ///
 /// An entry keeps its slot from its first attempt until nothing of it is left, also while it is
 /// away and is to come back, so that a loss never costs it its place. A failed one has none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Slots {
-    pub(super) used: u32,
+pub(in crate::state) struct Slots {
+    pub(in crate::state) used: u32,
     /// Those of entries that are over: they come back for certain.
-    pub(super) leaving: u32,
+    pub(in crate::state) leaving: u32,
     /// Who waits for one, in order of arrival.
-    pub(super) waiting: BTreeMap<u64, EntryId>,
-    pub(super) next_turn: u64,
+    pub(in crate::state) waiting: BTreeMap<u64, EntryId>,
+    pub(in crate::state) next_turn: u64,
 }
 
 impl PoolState {
     /// Moves an entry to a phase, and the books with it.
-    pub(super) fn place(&mut self, id: EntryId, phase: Phase, wire: Option<Wire>) {
+    pub(in crate::state) fn place(&mut self, id: EntryId, phase: Phase, wire: Option<Wire>) {
         let Some(entry) = self.entries.get_mut(id) else {
             debug_assert!(false, "a phase for an entry that is gone");
             return;
@@ -44,7 +44,7 @@ impl PoolState {
     }
 
     /// Drops the record of an entry.
-    pub(super) fn forget(&mut self, id: EntryId) {
+    pub(in crate::state) fn forget(&mut self, id: EntryId) {
         if let Some(entry) = self.entries.remove(id) {
             self.accepted.leave(entry.configuration());
             self.book(id, entry.server, entry.claims(), Claims::default());
@@ -52,7 +52,7 @@ impl PoolState {
     }
 
     /// There are other credentials for an entry.
-    pub(super) fn renew_credentials(&mut self, id: EntryId) {
+    pub(in crate::state) fn renew_credentials(&mut self, id: EntryId) {
         let Some(entry) = self.entries.get_mut(id) else { return };
         let before = entry.claims();
         entry.credentials.renew();
@@ -94,7 +94,7 @@ impl PoolState {
     }
 
     /// Whether an entry with these claims can have a process slot, now or when one comes back.
-    pub(super) fn has_room(&self, family: Family, claims: Claims) -> bool {
+    pub(in crate::state) fn has_room(&self, family: Family, claims: Claims) -> bool {
         let waiting = u32::try_from(self.slots.waiting.len()).unwrap_or(u32::MAX);
         match family {
             Family::Remote => true,
@@ -107,7 +107,7 @@ impl PoolState {
     }
 
     /// Lets those who wait for a process slot begin, as far as there are slots.
-    pub(super) fn fill_slots(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn fill_slots(&mut self, out: &mut Vec<Effect>) {
         while self.slots.used < self.options.limits.processes {
             let Some((_, &id)) = self.slots.waiting.first_key_value() else {
                 return;
@@ -124,7 +124,7 @@ impl PoolState {
 
     /// Begins the attempt that a connecting entry wants: the one place where a `Connect` is made
     /// (S-04).
-    pub(super) fn open_wire(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn open_wire(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some((server, key)) = self.entries.get(id).map(|entry| (entry.server, entry.key))
         else {
             return;
@@ -159,27 +159,32 @@ impl PoolState {
     }
 
     /// The one place where events of an older incarnation are dropped (SPEC 3.11, I-15).
-    pub(super) fn current(&self, connection: ConnectionId) -> Option<Stage> {
+    pub(in crate::state) fn current(&self, connection: ConnectionId) -> Option<Stage> {
         let wire = self.entries.get(connection.entry)?.wire?;
         (wire.generation == connection.generation).then_some(wire.stage)
     }
 
     /// Raises the generation: a new incarnation is to come.
-    pub(super) fn raise_generation(&mut self, id: EntryId) {
+    pub(in crate::state) fn raise_generation(&mut self, id: EntryId) {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.generation = Generation(entry.generation.0.saturating_add(1));
         }
     }
 
     /// Replaces what callers of the entry see.
-    pub(super) fn publish(&self, id: EntryId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn publish(&self, id: EntryId, out: &mut Vec<Effect>) {
         if let Some(entry) = self.entries.get(id) {
             out.push(Effect::Publish { entry: id, slot: entry.slot() });
         }
     }
 
     /// Tells the pool's subscribers of the entry's state, if it is another than they were told.
-    pub(super) fn announce(&mut self, id: EntryId, reason: &'static str, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn announce(
+        &mut self,
+        id: EntryId,
+        reason: &'static str,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
@@ -194,7 +199,12 @@ impl PoolState {
 
     /// Tells every session that holds the entry. A closed session whose holds are kept hears
     /// nothing.
-    pub(super) fn tell_holders(&self, id: EntryId, notice: Notice, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn tell_holders(
+        &self,
+        id: EntryId,
+        notice: Notice,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -207,7 +217,7 @@ impl PoolState {
     }
 
     /// The record of a server's name.
-    pub(super) fn name_mut(&mut self, server: ServerId) -> Option<&mut Name> {
+    pub(in crate::state) fn name_mut(&mut self, server: ServerId) -> Option<&mut Name> {
         if !self.names.contains(server) {
             self.names.insert(server, Name::default());
         }
@@ -215,21 +225,26 @@ impl PoolState {
     }
 
     /// Keeps the last error of a server's name for `status`.
-    pub(super) fn remember_error(&mut self, server: ServerId, error: &Error) {
+    pub(in crate::state) fn remember_error(&mut self, server: ServerId, error: &Error) {
         if let Some(name) = self.name_mut(server) {
             name.last_error = Some(error.clone());
         }
     }
 
     /// A server is well again: what went wrong before is told no more (SPEC 9.4).
-    pub(super) fn forget_error(&mut self, server: ServerId) {
+    pub(in crate::state) fn forget_error(&mut self, server: ServerId) {
         if let Some(name) = self.names.get_mut(server) {
             name.last_error = None;
         }
     }
 
     /// Sets, moves or clears a deadline.
-    pub(super) fn rearm(&mut self, timer: DueTimer, before: Option<Moment>, after: Option<Moment>) {
+    pub(in crate::state) fn rearm(
+        &mut self,
+        timer: DueTimer,
+        before: Option<Moment>,
+        after: Option<Moment>,
+    ) {
         if let Some(at) = before {
             self.due.remove(&(at, timer));
         }

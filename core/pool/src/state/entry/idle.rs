@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
-use super::effects::reason;
 use crate::ids::Moment;
+use crate::state::report::messages::reason;
 
 /// What is remembered from one idleness to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct IdleClock {
+pub(in crate::state) struct IdleClock {
     /// When the idle window began.
     opened: Option<Moment>,
     /// When the present hold began.
@@ -20,26 +20,31 @@ pub(super) struct IdleClock {
 
 /// When an idle entry closes, and which of the two timers says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Planned {
-    pub(super) at: Moment,
-    pub(super) reason: &'static str,
+pub(in crate::state) struct Planned {
+    pub(in crate::state) at: Moment,
+    pub(in crate::state) reason: &'static str,
 }
 
 impl IdleClock {
     /// Somebody holds the entry that nobody held.
-    pub(super) fn hold_begins(&mut self, now: Moment) {
+    pub(in crate::state) fn hold_begins(&mut self, now: Moment) {
         self.held_since = Some(now);
     }
 
     /// The last holder went.
-    pub(super) fn hold_ends(&mut self, now: Moment, drain_delay: Duration) {
+    pub(in crate::state) fn hold_ends(&mut self, now: Moment, drain_delay: Duration) {
         if self.held_since.take().is_some_and(|since| now >= since.after(drain_delay)) {
             self.opened = None;
         }
     }
 
     /// The entry is connected and nobody holds it: when it is to close.
-    pub(super) fn plan(&mut self, now: Moment, drain_delay: Duration, cap: Duration) -> Planned {
+    pub(in crate::state) fn plan(
+        &mut self,
+        now: Moment,
+        drain_delay: Duration,
+        cap: Duration,
+    ) -> Planned {
         let drained = now.after(drain_delay);
         let capped = self.opened.get_or_insert(now).after(cap);
         if capped < drained {
@@ -50,12 +55,12 @@ impl IdleClock {
     }
 
     /// Ends the window: the server is replaced by a new one (SPEC 9.2).
-    pub(super) fn forget_window(&mut self) {
+    pub(in crate::state) fn forget_window(&mut self) {
         self.opened = None;
     }
 
     /// Whether a hold is under way; for the invariants.
-    pub(super) fn is_held(&self) -> bool {
+    pub(in crate::state) fn is_held(&self) -> bool {
         self.held_since.is_some()
     }
 }

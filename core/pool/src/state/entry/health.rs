@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::terms::Family;
 use crate::ids::Moment;
 use crate::options::Reconnect;
+use crate::state::terms::Family;
 
 /// What is remembered of an entry's losses.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Health {
+pub(in crate::state) struct Health {
     /// Losses in all.
-    pub(super) losses: u32,
+    pub(in crate::state) losses: u32,
     /// The losses that the breaker still counts, oldest first.
     recent: VecDeque<Moment>,
     /// Attempts of the schedule used since the last forgiveness.
@@ -30,7 +30,7 @@ pub(super) struct Health {
 
 /// What a loss allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(in crate::state) enum Verdict {
     /// Another attempt may be made.
     MayReturn,
     /// It was lost too often.
@@ -39,7 +39,12 @@ pub(super) enum Verdict {
 
 impl Health {
     /// A connection that stood since `since` was lost.
-    pub(super) fn lose(&mut self, now: Moment, since: Moment, policy: &Reconnect) -> Verdict {
+    pub(in crate::state) fn lose(
+        &mut self,
+        now: Moment,
+        since: Moment,
+        policy: &Reconnect,
+    ) -> Verdict {
         if now >= since.after(policy.healthy_after) {
             self.forgive();
         }
@@ -60,19 +65,23 @@ impl Health {
     }
 
     /// An absence begins.
-    pub(super) fn leave(&mut self, now: Moment) {
+    pub(in crate::state) fn leave(&mut self, now: Moment) {
         self.lost_at = Some(now);
         self.tries = 0;
     }
 
     /// Whether a session that was lost may be made anew at once: the server lives. Once only (SPEC
     /// 8.4).
-    pub(super) fn may_return_at_once(&mut self) -> bool {
+    pub(in crate::state) fn may_return_at_once(&mut self) -> bool {
         !std::mem::replace(&mut self.at_once, true)
     }
 
     /// The wait before the next attempt of the schedule; `None` when it is used up.
-    pub(super) fn next_delay(&mut self, family: Family, policy: &Reconnect) -> Option<Duration> {
+    pub(in crate::state) fn next_delay(
+        &mut self,
+        family: Family,
+        policy: &Reconnect,
+    ) -> Option<Duration> {
         let delays = match family {
             Family::Local => &policy.local_delays,
             Family::Remote => &policy.remote_delays,
@@ -83,12 +92,16 @@ impl Health {
     }
 
     /// Whether the attempts were used up by successes that did not last.
-    pub(super) fn is_unstable(&self) -> bool {
+    pub(in crate::state) fn is_unstable(&self) -> bool {
         self.came_back
     }
 
     /// The wait before the next quiet attempt of what was given up; `None` where there is none.
-    pub(super) fn next_revival(&mut self, crashes: bool, policy: &Reconnect) -> Option<Duration> {
+    pub(in crate::state) fn next_revival(
+        &mut self,
+        crashes: bool,
+        policy: &Reconnect,
+    ) -> Option<Duration> {
         let last = policy.revive.last()?;
         if crashes {
             return Some(CRASH_LOOP_PAUSE);
@@ -99,19 +112,19 @@ impl Health {
     }
 
     /// An attempt begins.
-    pub(super) fn try_once(&mut self) {
+    pub(in crate::state) fn try_once(&mut self) {
         self.tries = self.tries.saturating_add(1);
     }
 
     /// An attempt after a loss succeeded: how many it took, and how long the absence was.
-    pub(super) fn come_back(&mut self, now: Moment) -> (u32, Duration) {
+    pub(in crate::state) fn come_back(&mut self, now: Moment) -> (u32, Duration) {
         self.came_back = true;
         let lost_at = self.lost_at.take().unwrap_or(now);
         (self.tries, Duration::from_nanos(now.0.saturating_sub(lost_at.0)))
     }
 
     /// A restart by hand forgives everything.
-    pub(super) fn reset(&mut self) {
+    pub(in crate::state) fn reset(&mut self) {
         self.recent.clear();
         self.forgive();
     }
@@ -126,11 +139,11 @@ impl Health {
 
 /// The pool's own source of chance: its seed is part of the state, so that a run can be repeated.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Jitter(pub(super) u64);
+pub(in crate::state) struct Jitter(pub(in crate::state) u64);
 
 impl Jitter {
     /// `delay` and up to a quarter more: the schedule is spread, and never run faster than it says.
-    pub(super) fn spread(&mut self, delay: Duration) -> Duration {
+    pub(in crate::state) fn spread(&mut self, delay: Duration) -> Duration {
         let share = self.next() >> 11;
         // 53 bits are exact in a double.
         let fraction = share as f64 / (1u64 << 53) as f64;
@@ -139,7 +152,7 @@ impl Jitter {
 
     /// The same; a delay of nothing becomes a moment, so that many clients of one server that
     /// restarts do not come back together (SPEC 8.1).
-    pub(super) fn spread_remote(&mut self, delay: Duration) -> Duration {
+    pub(in crate::state) fn spread_remote(&mut self, delay: Duration) -> Duration {
         if !delay.is_zero() {
             return self.spread(delay);
         }

@@ -18,43 +18,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use super::admission::Obstacle;
-use super::ask::{Ask, IfFull};
-use super::effects::{self, reason};
-use super::entry::Entry;
-use super::notice::{Audience, Notice};
-use super::protocol::Effect;
-use super::{OpenTicket, PoolState};
 use crate::error::Error;
 use crate::ids::{EntryId, KeyId, ServerId, Ticket};
+use crate::state::entry::Entry;
+use crate::state::protocol::Effect;
+use crate::state::report::messages::{self, reason};
+use crate::state::report::notice::{Audience, Notice};
+use crate::state::session::ask::{Ask, IfFull};
+use crate::state::{OpenTicket, PoolState};
 
 /// The names that wait for room.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Queue {
+pub(in crate::state) struct Queue {
     /// By order of arrival.
-    pub(super) names: BTreeMap<u64, ServerId>,
+    pub(in crate::state) names: BTreeMap<u64, ServerId>,
     /// Those of them that nobody was told of.
-    pub(super) untold: BTreeSet<u64>,
+    pub(in crate::state) untold: BTreeSet<u64>,
     next_turn: u64,
 }
 
 /// The wishes for one name that wait.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wishes {
-    pub(super) turn: u64,
+pub(in crate::state) struct Wishes {
+    pub(in crate::state) turn: u64,
     /// Never empty.
-    pub(super) asks: BTreeMap<(KeyId, Ticket), Ask>,
+    pub(in crate::state) asks: BTreeMap<(KeyId, Ticket), Ask>,
 }
 
 impl PoolState {
     /// Takes everything that a pass wants, in order.
-    pub(super) fn want(&mut self, asks: Vec<Ask>, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn want(&mut self, asks: Vec<Ask>, out: &mut Vec<Effect>) {
         for ask in asks {
             self.acquire(ask, IfFull::Wait, out);
         }
     }
 
     /// Makes a wish wait for room, and says so.
-    pub(super) fn park(&mut self, obstacle: &Obstacle, ask: Ask, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn park(&mut self, obstacle: &Obstacle, ask: Ask, out: &mut Vec<Effect>) {
         let (ticket, session, server, key) = (ask.ticket, ask.session, ask.server, ask.key);
         let error = self.refusal(obstacle);
         self.tickets.insert(ticket, OpenTicket::Wish { session, server, key });
@@ -76,7 +76,7 @@ impl PoolState {
     }
 
     /// Takes one wish back. Its ticket is out of the books already.
-    pub(super) fn unpark(&mut self, server: ServerId, (key, ticket): (KeyId, Ticket)) {
+    pub(in crate::state) fn unpark(&mut self, server: ServerId, (key, ticket): (KeyId, Ticket)) {
         let Some(wishes) = self.names.get_mut(server).and_then(|name| name.wishes.as_mut()) else {
             debug_assert!(false, "a wish that waits nowhere");
             return;
@@ -87,7 +87,7 @@ impl PoolState {
 
     /// Ends what those who wait are to take the place of, once nobody holds it: its place may be
     /// all that they lack.
-    pub(super) fn end_replaced_by_wishes(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn end_replaced_by_wishes(&mut self, out: &mut Vec<Effect>) {
         let is_superseded = |id: &EntryId| self.entries.get(*id).is_some_and(Entry::is_superseded);
         let has_some = |server: &ServerId| {
             self.names.get(*server).is_some_and(|name| {
@@ -101,7 +101,7 @@ impl PoolState {
     }
 
     /// Lets those begin who wait, as far as there is room.
-    pub(super) fn fill_wishes(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn fill_wishes(&mut self, out: &mut Vec<Effect>) {
         let mut first = 0;
         // What was passed over seldom gets room by what begins: it is looked at again when no other
         // is left.
@@ -119,7 +119,7 @@ impl PoolState {
     }
 
     /// Why wishes for a name wait that a limit keeps from beginning, and not the budget.
-    pub(super) fn limit_of_wishes(&self, server: ServerId) -> Option<Error> {
+    pub(in crate::state) fn limit_of_wishes(&self, server: ServerId) -> Option<Error> {
         let wishes = self.names.get(server)?.wishes.as_ref()?;
         let obstacle = wishes.asks.values().find_map(|ask| self.obstacle_of_ask(ask))?;
         matches!(obstacle, Obstacle::EntriesOfName | Obstacle::Processes)
@@ -127,7 +127,7 @@ impl PoolState {
     }
 
     /// Tells of the names that are refused and were not told of yet, all at once.
-    pub(super) fn tell_refused(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn tell_refused(&mut self, out: &mut Vec<Effect>) {
         let Some(budget) = self.options.budget.filter(|_| !self.queue.untold.is_empty()) else {
             return;
         };
@@ -151,11 +151,11 @@ impl PoolState {
     }
 
     /// Answers every wish that waits: the pool is draining.
-    pub(super) fn refuse_all_wishes(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn refuse_all_wishes(&mut self, out: &mut Vec<Effect>) {
         while let Some((_, &server)) = self.queue.names.first_key_value() {
             for ask in self.take_wishes(server, |_| true) {
                 self.close_ticket(ask.ticket);
-                out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closing() });
+                out.push(Effect::Refuse { ticket: ask.ticket, error: messages::closing() });
             }
         }
     }

@@ -3,36 +3,36 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::effects;
-use super::protocol::Effect;
-use super::{DueTimer, PoolState};
 use crate::ids::{EntryId, LeaseId, Moment, SessionId, Ticket};
+use crate::state::protocol::Effect;
+use crate::state::report::messages;
+use crate::state::{DueTimer, PoolState};
 
 /// One session.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Session {
+pub(in crate::state) struct Session {
     /// Closed, and what it holds is kept until then.
-    pub(super) kept_until: Option<Moment>,
+    pub(in crate::state) kept_until: Option<Moment>,
     /// Its leases, by the entry that they hold.
-    pub(super) holds: BTreeSet<(EntryId, LeaseId)>,
+    pub(in crate::state) holds: BTreeSet<(EntryId, LeaseId)>,
     /// Its acquires under way.
-    pub(super) tickets: BTreeSet<Ticket>,
+    pub(in crate::state) tickets: BTreeSet<Ticket>,
 }
 
 /// Who holds what by one lease.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lease {
-    pub(super) session: SessionId,
-    pub(super) entry: EntryId,
+pub(in crate::state) struct Lease {
+    pub(in crate::state) session: SessionId,
+    pub(in crate::state) entry: EntryId,
 }
 
 impl Session {
-    pub(super) fn is_open(&self) -> bool {
+    pub(in crate::state) fn is_open(&self) -> bool {
         self.kept_until.is_none()
     }
 
     /// Whether it has a lease on the entry.
-    pub(super) fn holds_entry(&self, entry: EntryId) -> bool {
+    pub(in crate::state) fn holds_entry(&self, entry: EntryId) -> bool {
         self.leases_on(entry).next().is_some()
     }
 
@@ -48,7 +48,7 @@ impl PoolState {
         self.sessions.get(session).is_some_and(|session| !session.is_open())
     }
 
-    pub(super) fn open_session(&mut self, session: SessionId) {
+    pub(in crate::state) fn open_session(&mut self, session: SessionId) {
         if !self.sessions.contains(session) {
             self.sessions.insert(session, Session::default());
         }
@@ -56,7 +56,7 @@ impl PoolState {
 
     /// Opens a closed session again with what it holds; with nothing, when that was released
     /// meanwhile.
-    pub(super) fn resume_session(&mut self, id: SessionId) {
+    pub(in crate::state) fn resume_session(&mut self, id: SessionId) {
         let Some(session) = self.sessions.get_mut(id) else {
             self.open_session(id);
             return;
@@ -66,7 +66,7 @@ impl PoolState {
     }
 
     /// Answers the session's acquires, and releases what it holds, at once or in time.
-    pub(super) fn close_session(
+    pub(in crate::state) fn close_session(
         &mut self,
         id: SessionId,
         keep_for: Duration,
@@ -76,7 +76,7 @@ impl PoolState {
             return;
         };
         for ticket in std::mem::take(&mut session.tickets) {
-            self.withdraw(ticket, effects::closed(), out);
+            self.withdraw(ticket, messages::closed(), out);
         }
         if keep_for.is_zero() {
             self.end_session(id, out);
@@ -89,7 +89,7 @@ impl PoolState {
 
     /// Releases everything that a session holds, and forgets it. Costs what it holds, not what
     /// there is.
-    pub(super) fn end_session(&mut self, id: SessionId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn end_session(&mut self, id: SessionId, out: &mut Vec<Effect>) {
         let Some(session) = self.sessions.remove(id) else {
             return;
         };
@@ -104,7 +104,7 @@ impl PoolState {
     }
 
     /// Ends one lease; the session's hold ends with its last lease on the entry.
-    pub(super) fn release(&mut self, id: LeaseId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn release(&mut self, id: LeaseId, out: &mut Vec<Effect>) {
         let Some(lease) = self.leases.remove(&id) else {
             return;
         };
@@ -120,7 +120,11 @@ impl PoolState {
     }
 
     /// Makes a lease for a session on an entry; the session, when it did not hold the entry before.
-    pub(super) fn hold(&mut self, session: SessionId, id: EntryId) -> (LeaseId, Option<SessionId>) {
+    pub(in crate::state) fn hold(
+        &mut self,
+        session: SessionId,
+        id: EntryId,
+    ) -> (LeaseId, Option<SessionId>) {
         let lease = LeaseId(self.next_lease);
         self.next_lease += 1;
         self.leases.insert(lease, Lease { session, entry: id });
@@ -144,7 +148,7 @@ impl PoolState {
 
     /// Takes an entry that ends away from all its holders: the pool is draining, or a gate refuses
     /// the server.
-    pub(super) fn drop_holds(&mut self, id: EntryId) {
+    pub(in crate::state) fn drop_holds(&mut self, id: EntryId) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };

@@ -3,28 +3,28 @@
 use std::time::Duration;
 
 use super::ask::End;
-use super::effects::{self, reason};
-use super::entry::Phase;
-use super::protocol::Effect;
-use super::reports::DrainReport;
-use super::terms::{CloseExit, CloseMode};
-use super::{DueTimer, OpenTicket, PoolState};
 use crate::ids::{EntryId, Moment, Ticket};
 use crate::options::DrainMode;
+use crate::state::entry::Phase;
+use crate::state::protocol::Effect;
+use crate::state::report::messages::{self, reason};
+use crate::state::report::outcomes::DrainReport;
+use crate::state::terms::{CloseExit, CloseMode};
+use crate::state::{DueTimer, OpenTicket, PoolState};
 
 /// The drain that is under way, or over.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Closing {
+pub(in crate::state) struct Closing {
     how: DrainMode,
-    pub(super) stage: Patience,
-    pub(super) tickets: Vec<Ticket>,
+    pub(in crate::state) stage: Patience,
+    pub(in crate::state) tickets: Vec<Ticket>,
     drained: u32,
     forced: u32,
 }
 
 /// How long the drain still waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(in crate::state) enum Patience {
     /// For everything to end, until the deadline.
     Waiting { deadline: Moment },
     /// For what was killed to be gone.
@@ -34,7 +34,7 @@ pub(super) enum Patience {
 }
 
 impl Patience {
-    pub(super) fn due(self) -> Option<Moment> {
+    pub(in crate::state) fn due(self) -> Option<Moment> {
         match self {
             Patience::Waiting { deadline } => Some(deadline),
             Patience::Killing { until } => Some(until),
@@ -46,7 +46,7 @@ impl Patience {
 impl PoolState {
     /// Ends everything, or joins the drain under way: of two the earlier deadline and the lesser
     /// patience count.
-    pub(super) fn drain(
+    pub(in crate::state) fn drain(
         &mut self,
         ticket: Ticket,
         how: DrainMode,
@@ -83,7 +83,7 @@ impl PoolState {
     }
 
     /// The deadline passed: kill what is left, and a little later answer whether or not it is gone.
-    pub(super) fn drain_is_due(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn drain_is_due(&mut self, out: &mut Vec<Effect>) {
         let now = self.now;
         let Some(closing) = &mut self.closing else {
             return;
@@ -102,7 +102,7 @@ impl PoolState {
     }
 
     /// Answers the drains when everything is gone, or when there is no patience left.
-    pub(super) fn finish_drain(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn finish_drain(&mut self, out: &mut Vec<Effect>) {
         let all_gone = self.entries.is_empty();
         let Some(closing) = &mut self.closing else {
             return;
@@ -112,7 +112,7 @@ impl PoolState {
         }
         let before = closing.stage;
         closing.stage = Patience::Spent;
-        let left = self.entries.iter().map(|(id, _)| (id, effects::left_behind()));
+        let left = self.entries.iter().map(|(id, _)| (id, messages::left_behind()));
         let mut report = DrainReport {
             drained: closing.drained,
             forced: closing.forced,
@@ -128,7 +128,7 @@ impl PoolState {
     }
 
     /// Counts the end of a connection for the drain's report.
-    pub(super) fn count_exit(&mut self, exit: CloseExit) {
+    pub(in crate::state) fn count_exit(&mut self, exit: CloseExit) {
         if let Some(closing) = &mut self.closing {
             match exit {
                 CloseExit::Clean | CloseExit::Unbegun => closing.drained += 1,
@@ -164,7 +164,7 @@ impl PoolState {
             })
             .collect();
         for (id, how) in entries {
-            let error = Some(effects::closing());
+            let error = Some(messages::closing());
             self.end(id, End { reason: reason::DRAIN_ALL, error, how }, out);
         }
     }

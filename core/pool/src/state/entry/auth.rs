@@ -5,20 +5,24 @@
 //! lacks them stays, so that nobody who asks again causes another attempt; while nobody holds it,
 //! for the idle cap at most.
 
-use super::ask::{End, NOW};
-use super::effects::reason;
-use super::entry::{Phase, Stage, Why};
-use super::notice::{Audience, Notice};
-use super::protocol::Effect;
-use super::{ConnectionId, PoolState};
+use super::{Phase, Stage, Why};
 use crate::error::Error;
 use crate::ids::{EntryId, ServerId};
+use crate::state::protocol::Effect;
+use crate::state::report::messages::reason;
+use crate::state::report::notice::{Audience, Notice};
+use crate::state::session::ask::{End, NOW};
+use crate::state::{ConnectionId, PoolState};
 
 impl PoolState {
     /// There are others now for these entries: whoever holds one that lacked them gets it back by
     /// one attempt, as soon as there is room for it; what has none is refused until then. What
     /// stands is listed again, since lists may depend on who asks.
-    pub(super) fn credentials_changed(&mut self, entries: &[EntryId], out: &mut Vec<Effect>) {
+    pub(in crate::state) fn credentials_changed(
+        &mut self,
+        entries: &[EntryId],
+        out: &mut Vec<Effect>,
+    ) {
         if self.closing.is_some() {
             return;
         }
@@ -51,7 +55,7 @@ impl PoolState {
 
     /// Makes the attempts that are owed to those who hold something, as far as there is room. There
     /// are as many as there were sign-ins without room.
-    pub(super) fn fill_owed(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn fill_owed(&mut self, out: &mut Vec<Effect>) {
         while let Some(id) = self.next_owed() {
             self.attempt(id, Why::Fresh, out);
             self.announce(id, reason::CREDENTIALS, out);
@@ -67,7 +71,7 @@ impl PoolState {
 
     /// An attempt ended for lack of credentials, and nothing of it is left. With others that came
     /// meanwhile it is made again.
-    pub(super) fn lacked_credentials(
+    pub(in crate::state) fn lacked_credentials(
         &mut self,
         id: EntryId,
         why: Why,
@@ -87,7 +91,7 @@ impl PoolState {
 
     /// Leaves an entry waiting for credentials. `first` is what the holders are told before
     /// anything that follows from it.
-    pub(super) fn unauthorize(
+    pub(in crate::state) fn unauthorize(
         &mut self,
         id: EntryId,
         error: Error,
@@ -115,7 +119,7 @@ impl PoolState {
 
     /// The last holder of an entry without credentials is gone: it stays for a while, so that
     /// whoever asks next is answered.
-    pub(super) fn keep_unauthorized(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn keep_unauthorized(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let cap = self.options.idle_cap;
         if cap.is_zero() {
             return self.end(id, End { reason: reason::UNWANTED, error: None, how: NOW }, out);
@@ -126,7 +130,7 @@ impl PoolState {
 
     /// An entry of the name that nobody holds and that lacks credentials: it never keeps another
     /// from its place.
-    pub(super) fn may_make_way(&self, server: ServerId) -> Option<EntryId> {
+    pub(in crate::state) fn may_make_way(&self, server: ServerId) -> Option<EntryId> {
         let entries = self.names.get(server)?.entries.values().copied();
         let idles = |id: &EntryId| {
             let phase = self.entries.get(*id).map(|entry| &entry.phase);
@@ -136,7 +140,7 @@ impl PoolState {
     }
 
     /// Ends the oldest such entry when the name has as many as it may.
-    pub(super) fn make_way(&mut self, server: ServerId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn make_way(&mut self, server: ServerId, out: &mut Vec<Effect>) {
         let of_name = self.names.get(server).map_or(0, |name| name.entries.len());
         let limit = usize::try_from(self.options.limits.entries_per_name).unwrap_or(usize::MAX);
         if of_name >= limit

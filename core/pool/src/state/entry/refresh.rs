@@ -4,17 +4,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::PoolState;
-use super::entry::{Entry, ListReading, ListingProgress, Phase, Stage};
-use super::protocol::Effect;
+use super::{Entry, ListReading, ListingProgress, Phase, Stage};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::ids::{ConnectionId, EntryId, ListingNumber};
+use crate::state::PoolState;
+use crate::state::protocol::Effect;
 
 impl PoolState {
     /// The server announced a change: list as soon as that may be, or once more after the listing
     /// under way.
-    pub(super) fn catalog_stale(&mut self, connection: ConnectionId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn catalog_stale(
+        &mut self,
+        connection: ConnectionId,
+        out: &mut Vec<Effect>,
+    ) {
         match self.listing(connection).map(|listing| listing.reading) {
             Some(ListReading::Quiet) => self.read_again(connection, out),
             Some(ListReading::Running) => self.set_reading(connection.entry, ListReading::Outdated),
@@ -30,7 +34,7 @@ impl PoolState {
 
     /// A listing ended. A failed one leaves the old lists; either way a change seen meanwhile is
     /// looked at.
-    pub(super) fn catalog_listed(
+    pub(in crate::state) fn catalog_listed(
         &mut self,
         connection: ConnectionId,
         number: ListingNumber,
@@ -62,7 +66,7 @@ impl PoolState {
     }
 
     /// The lists may be read again now.
-    pub(super) fn listing_is_due(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn listing_is_due(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         if let Some(connection) = self.entries.get(id).and_then(|entry| entry.live_connection(id)) {
             self.read_again(connection, out);
         }

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use super::acquire::AcquireGrants;
-use super::ask::{End, NOW};
-use super::effects::{self, reason};
-use super::entry::{ListingProgress, Phase, Stage, Why, Wire};
-use super::notice::Notice;
-use super::protocol::Effect;
-use super::terms::{CloseExit, CloseMode, LossReason};
-use super::{PoolState, RestartRefusal};
+use super::{ListingProgress, Phase, Stage, Why, Wire};
 use crate::acceptance::QuarantinedTools;
 use crate::catalog::{Catalog, CatalogDifference};
 use crate::error::{Error, ErrorCode};
 use crate::ids::{ConnectionId, EntryId};
+use crate::state::protocol::Effect;
+use crate::state::report::messages::{self, reason};
+use crate::state::report::notice::Notice;
+use crate::state::session::acquire::AcquireGrants;
+use crate::state::session::ask::{End, NOW};
+use crate::state::terms::{CloseExit, CloseMode, LossReason};
+use crate::state::{PoolState, RestartRefusal};
 
 impl PoolState {
     /// An attempt succeeded: publish, answer who waited, tell who held it through its absence
     /// (SPEC 8.5).
-    pub(super) fn connected(
+    pub(in crate::state) fn connected(
         &mut self,
         connection: ConnectionId,
         catalog: Arc<Catalog>,
@@ -72,7 +72,7 @@ impl PoolState {
     }
 
     /// An attempt failed, and nothing of it is left (SPEC 3.3).
-    pub(super) fn connect_failed(
+    pub(in crate::state) fn connect_failed(
         &mut self,
         connection: ConnectionId,
         error: Error,
@@ -112,7 +112,7 @@ impl PoolState {
     }
 
     /// An established connection was lost.
-    pub(super) fn disconnected(
+    pub(in crate::state) fn disconnected(
         &mut self,
         connection: ConnectionId,
         reason: LossReason,
@@ -125,7 +125,7 @@ impl PoolState {
     }
 
     /// Nothing of a connection is left.
-    pub(super) fn closed(
+    pub(in crate::state) fn closed(
         &mut self,
         connection: ConnectionId,
         exit: CloseExit,
@@ -138,10 +138,10 @@ impl PoolState {
             }
             // It ended without saying so first.
             Some(Stage::Attempting) => {
-                self.connect_failed(connection, effects::ended_silently(), out);
+                self.connect_failed(connection, messages::ended_silently(), out);
             }
             Some(Stage::Established) => {
-                let error = effects::ended_silently();
+                let error = messages::ended_silently();
                 self.lose(connection, LossReason::TransportClosed, error, out);
                 self.gone(connection.entry, exit, out);
             }
@@ -169,7 +169,7 @@ impl PoolState {
     }
 
     /// Tells the holders how the lists differ, if they do.
-    pub(super) fn tell_change(
+    pub(in crate::state) fn tell_change(
         &self,
         id: EntryId,
         before: Arc<Catalog>,
@@ -216,7 +216,7 @@ impl PoolState {
     /// Ends an entry: the one way in which one goes.
     ///
     /// Its key is free at once. Its record stays until nothing of it lives outside.
-    pub(super) fn end(&mut self, id: EntryId, end: End, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn end(&mut self, id: EntryId, end: End, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get_mut(id).filter(|entry| !entry.is_over()) else {
             return;
         };
@@ -247,7 +247,7 @@ impl PoolState {
         }
         self.place(id, Phase::Ended { reason: end.reason }, wire);
         self.publish(id, out);
-        self.refuse_waiters(id, &end.error.clone().unwrap_or_else(effects::cancelled), out);
+        self.refuse_waiters(id, &end.error.clone().unwrap_or_else(messages::cancelled), out);
         let refusal = match end.error {
             _ if self.closing.is_some() => RestartRefusal::Closing,
             Some(error) if error.code() == ErrorCode::NotAdmitted => RestartRefusal::NotAdmitted,

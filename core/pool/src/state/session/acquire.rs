@@ -1,37 +1,37 @@
 //! Acquire, its cancellation, and what becomes of an entry that nobody wants (SPEC 3.2-3.7).
 
-use super::admission::Obstacle;
 use super::ask::{Ask, End, IfFull, NOW};
-use super::effects::{self, reason};
-use super::entry::{Credentials, Entry, Phase, Why, Wire};
-use super::health::Health;
-use super::idle::IdleClock;
-use super::protocol::Effect;
-use super::terms::{CloseMode, Family};
-use super::{OpenTicket, PoolState};
 use crate::config::Share;
 use crate::error::Error;
 use crate::ids::{EntryId, Generation, SessionId, Ticket};
+use crate::state::entry::health::Health;
+use crate::state::entry::idle::IdleClock;
+use crate::state::entry::{Credentials, Entry, Phase, Why, Wire};
+use crate::state::limits::admission::Obstacle;
+use crate::state::protocol::Effect;
+use crate::state::report::messages::{self, reason};
+use crate::state::terms::{CloseMode, Family};
+use crate::state::{OpenTicket, PoolState};
 
 /// What became of those who waited for an entry.
 #[derive(Default)]
-pub(super) struct AcquireGrants {
-    pub(super) grants: Vec<Effect>,
+pub(in crate::state) struct AcquireGrants {
+    pub(in crate::state) grants: Vec<Effect>,
     /// The sessions that did not hold it before.
-    pub(super) newcomers: Vec<SessionId>,
+    pub(in crate::state) newcomers: Vec<SessionId>,
 }
 
 impl PoolState {
     /// Grants, makes wait or refuses.
-    pub(super) fn acquire(&mut self, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn acquire(&mut self, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
         if self.tickets.contains(ask.ticket) {
             debug_assert!(false, "a ticket used twice");
             return;
         }
         if self.closing.is_some() {
-            out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closing() });
+            out.push(Effect::Refuse { ticket: ask.ticket, error: messages::closing() });
         } else if !self.sessions.get(ask.session).is_some_and(|session| session.is_open()) {
-            out.push(Effect::Refuse { ticket: ask.ticket, error: effects::closed() });
+            out.push(Effect::Refuse { ticket: ask.ticket, error: messages::closed() });
         } else if let Some(&entry) = self.keys.get(&ask.key) {
             self.join(entry, ask, if_full, out);
         } else {
@@ -40,12 +40,17 @@ impl PoolState {
     }
 
     /// Cancels an acquire that is still open.
-    pub(super) fn cancel_acquire(&mut self, ticket: Ticket, out: &mut Vec<Effect>) {
-        self.withdraw(ticket, effects::cancelled(), out);
+    pub(in crate::state) fn cancel_acquire(&mut self, ticket: Ticket, out: &mut Vec<Effect>) {
+        self.withdraw(ticket, messages::cancelled(), out);
     }
 
     /// Answers one open acquire or wish with an error.
-    pub(super) fn withdraw(&mut self, ticket: Ticket, error: Error, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn withdraw(
+        &mut self,
+        ticket: Ticket,
+        error: Error,
+        out: &mut Vec<Effect>,
+    ) {
         let entry = match self.tickets.get(ticket) {
             Some(OpenTicket::Acquire { entry, .. }) => Some(*entry),
             Some(&OpenTicket::Wish { server, key, .. }) => {
@@ -65,7 +70,12 @@ impl PoolState {
     }
 
     /// Answers all who wait for an entry with one error.
-    pub(super) fn refuse_waiters(&mut self, id: EntryId, error: &Error, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn refuse_waiters(
+        &mut self,
+        id: EntryId,
+        error: &Error,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
@@ -77,7 +87,7 @@ impl PoolState {
     }
 
     /// Leases for all who wait for an entry.
-    pub(super) fn grant_waiters(&mut self, id: EntryId) -> AcquireGrants {
+    pub(in crate::state) fn grant_waiters(&mut self, id: EntryId) -> AcquireGrants {
         let mut granted = AcquireGrants::default();
         let Some(entry) = self.entries.get_mut(id) else {
             return granted;
@@ -98,7 +108,7 @@ impl PoolState {
     ///
     /// The caller has seen that there is no [obstacle](Self::obstacle), or the entry has its place
     /// still.
-    pub(super) fn attempt(&mut self, id: EntryId, why: Why, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn attempt(&mut self, id: EntryId, why: Why, out: &mut Vec<Effect>) {
         self.raise_generation(id);
         let Some(entry) = self.entries.get(id) else {
             return;
@@ -122,7 +132,7 @@ impl PoolState {
     }
 
     /// Sees to an entry that lost a waiter or its last holder: nothing stays that nobody wants.
-    pub(super) fn settle(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn settle(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -178,7 +188,7 @@ impl PoolState {
     ///
     /// A session's own connection is of no use to anybody else: it ends with its last call, which
     /// has the drain delay to finish (SPEC 2.2).
-    pub(super) fn plan_close(&mut self, id: EntryId) -> Option<End> {
+    pub(in crate::state) fn plan_close(&mut self, id: EntryId) -> Option<End> {
         let (now, delay, cap) = (self.now, self.options.drain_delay, self.options.idle_cap);
         let entry = self.entries.get_mut(id)?;
         let Phase::Connected { since, listing, .. } = entry.phase else {
@@ -198,7 +208,7 @@ impl PoolState {
     }
 
     /// The deadline of an entry: its drain is over, or its next attempt begins.
-    pub(super) fn entry_is_due(&mut self, id: EntryId, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn entry_is_due(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -222,7 +232,7 @@ impl PoolState {
     }
 
     /// Takes a ticket out of the books; the session that asked.
-    pub(super) fn close_ticket(&mut self, ticket: Ticket) -> Option<SessionId> {
+    pub(in crate::state) fn close_ticket(&mut self, ticket: Ticket) -> Option<SessionId> {
         let Some(OpenTicket::Acquire { session, .. } | OpenTicket::Wish { session, .. }) =
             self.tickets.remove(ticket)
         else {
@@ -255,7 +265,7 @@ impl PoolState {
                 self.speak_up(id, out);
             }
             Phase::Unauthorized { .. } if !entry.credentials.has_others() => {
-                let error = entry.error.clone().unwrap_or_else(effects::ended_silently);
+                let error = entry.error.clone().unwrap_or_else(messages::ended_silently);
                 out.push(Effect::Refuse { ticket, error });
             }
             Phase::Failed { .. } | Phase::Unauthorized { .. } => {
@@ -265,7 +275,7 @@ impl PoolState {
             }
             Phase::Ended { .. } => {
                 debug_assert!(false, "a key leads to an entry that is over");
-                out.push(Effect::Refuse { ticket, error: effects::closed() });
+                out.push(Effect::Refuse { ticket, error: messages::closed() });
             }
         }
     }

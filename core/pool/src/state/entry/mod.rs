@@ -1,10 +1,21 @@
 //! What is known of one entry, and what follows from it.
 
+mod auth;
+mod connection;
+mod failure;
+pub(in crate::state) mod health;
+pub(in crate::state) mod idle;
+pub(in crate::state) mod quarantine;
+mod refresh;
+mod replace;
+pub(in crate::state) mod restart;
+pub(in crate::state) mod transition;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::health::Health;
-use super::idle::{IdleClock, Planned};
+use self::health::Health;
+use self::idle::{IdleClock, Planned};
 use super::terms::{EntryState, Family, Slot};
 use crate::acceptance::QuarantinedTools;
 use crate::catalog::Catalog;
@@ -19,48 +30,48 @@ use crate::options::{OnToolChange, Reconnect};
 
 /// One entry of the pool.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
-    pub(super) index: u32,
-    pub(super) server: ServerId,
-    pub(super) key: KeyId,
-    pub(super) family: Family,
-    pub(super) share: Share,
+pub(in crate::state) struct Entry {
+    pub(in crate::state) index: u32,
+    pub(in crate::state) server: ServerId,
+    pub(in crate::state) key: KeyId,
+    pub(in crate::state) family: Family,
+    pub(in crate::state) share: Share,
     /// How a lost connection comes back, where that is not the pool's way.
-    pub(super) reconnect: Option<Arc<Reconnect>>,
+    pub(in crate::state) reconnect: Option<Arc<Reconnect>>,
     /// The newest incarnation, or the one that is coming.
-    pub(super) generation: Generation,
-    pub(super) phase: Phase,
+    pub(in crate::state) generation: Generation,
+    pub(in crate::state) phase: Phase,
     /// The one incarnation that exists outside, which may be older than `generation`.
-    pub(super) wire: Option<Wire>,
+    pub(in crate::state) wire: Option<Wire>,
     /// The state that was last announced; `None` before the first.
-    pub(super) shown: Option<EntryState>,
-    pub(super) fingerprint: Fingerprint,
+    pub(in crate::state) shown: Option<EntryState>,
+    pub(in crate::state) fingerprint: Fingerprint,
     /// What becomes of its changed tools.
-    pub(super) on_tool_change: OnToolChange,
+    pub(in crate::state) on_tool_change: OnToolChange,
     /// What holders see.
-    pub(super) catalog: Arc<Catalog>,
+    pub(in crate::state) catalog: Arc<Catalog>,
     /// The tools that are held back from them.
-    pub(super) held: QuarantinedTools,
+    pub(in crate::state) held: QuarantinedTools,
     /// Why it is not connected.
-    pub(super) error: Option<Error>,
-    pub(super) holders: BTreeSet<SessionId>,
-    pub(super) waiters: BTreeSet<Ticket>,
+    pub(in crate::state) error: Option<Error>,
+    pub(in crate::state) holders: BTreeSet<SessionId>,
+    pub(in crate::state) waiters: BTreeSet<Ticket>,
     /// Those of them that are wishes: they wait on when it has failed.
-    pub(super) wishes: BTreeSet<Ticket>,
-    pub(super) restarts: Vec<Ticket>,
+    pub(in crate::state) wishes: BTreeSet<Ticket>,
+    pub(in crate::state) restarts: Vec<Ticket>,
     /// The pool's configuration of the server is another now.
-    pub(super) is_outdated: bool,
+    pub(in crate::state) is_outdated: bool,
     /// Its end has no more time than what is to take its place leaves it, or none from the first.
-    pub(super) is_hurried: bool,
-    pub(super) idle: IdleClock,
-    pub(super) health: Health,
+    pub(in crate::state) is_hurried: bool,
+    pub(in crate::state) idle: IdleClock,
+    pub(in crate::state) health: Health,
     /// Those that there are, and those that the last attempt began with.
-    pub(super) credentials: Credentials,
+    pub(in crate::state) credentials: Credentials,
 }
 
 /// What the pool wants of an entry. What exists outside is [`Wire`].
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Phase {
+pub(in crate::state) enum Phase {
     /// Its attempt begins when a process slot is free.
     Waiting { why: Why, turn: u64 },
     /// Its attempt is under way, or begins when the last incarnation is gone.
@@ -80,7 +91,7 @@ pub(super) enum Phase {
 
 /// Why an attempt is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub(in crate::state) enum Why {
     /// Somebody asked for a new entry.
     First,
     /// It was lost, and the schedule says so.
@@ -95,16 +106,16 @@ pub(super) enum Why {
 
 /// The one incarnation that exists outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wire {
-    pub(super) generation: Generation,
-    pub(super) stage: Stage,
+pub(in crate::state) struct Wire {
+    pub(in crate::state) generation: Generation,
+    pub(in crate::state) stage: Stage,
     /// It was told to end if it has not begun, since nobody wants it.
-    pub(super) is_forgone: bool,
+    pub(in crate::state) is_forgone: bool,
 }
 
 /// How far an incarnation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(in crate::state) enum Stage {
     /// `Connect` is not answered yet.
     Attempting,
     /// `Connected` came.
@@ -115,17 +126,17 @@ pub(super) enum Stage {
 
 /// How far the lists of an incarnation have been read again (SPEC 7.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ListingProgress {
-    pub(super) reading: ListReading,
+pub(in crate::state) struct ListingProgress {
+    pub(in crate::state) reading: ListReading,
     /// The last listing that began.
-    pub(super) number: ListingNumber,
+    pub(in crate::state) number: ListingNumber,
     /// The next one begins at this moment at the earliest.
-    pub(super) next_at: Moment,
+    pub(in crate::state) next_at: Moment,
 }
 
 /// Whether lists are being read again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum ListReading {
+pub(in crate::state) enum ListReading {
     /// Nothing is under way, and nothing has changed.
     #[default]
     Quiet,
@@ -139,36 +150,36 @@ pub(super) enum ListReading {
 
 /// What an entry takes up in the pool's books; derived from the entry alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Claims {
+pub(in crate::state) struct Claims {
     /// It has one of the process slots.
-    pub(super) slot: bool,
+    pub(in crate::state) slot: bool,
     /// Its process slot comes back for certain when it is gone.
-    pub(super) leaving: bool,
+    pub(in crate::state) leaving: bool,
     /// Its turn among those who wait for a process slot.
-    pub(super) turn: Option<u64>,
+    pub(in crate::state) turn: Option<u64>,
     /// Its deadline.
-    pub(super) due: Option<Moment>,
+    pub(in crate::state) due: Option<Moment>,
     /// When its lists are read again.
-    pub(super) list_at: Option<Moment>,
+    pub(in crate::state) list_at: Option<Moment>,
     /// What it takes of the budget.
-    pub(super) budget: BudgetPlace,
+    pub(in crate::state) budget: BudgetPlace,
     /// An attempt with other credentials is owed to those who hold it.
-    pub(super) owed: bool,
+    pub(in crate::state) owed: bool,
 }
 
 /// What an entry takes of the budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct BudgetPlace {
+pub(in crate::state) struct BudgetPlace {
     /// It has a place.
-    pub(super) held: bool,
+    pub(in crate::state) held: bool,
     /// Something of it runs that is no attempt.
-    pub(super) live: bool,
+    pub(in crate::state) live: bool,
     /// It is to run, and not only about to be gone.
-    pub(super) staying: bool,
+    pub(in crate::state) staying: bool,
 }
 
 impl BudgetPlace {
-    pub(super) fn of(entry: &Entry) -> BudgetPlace {
+    pub(in crate::state) fn of(entry: &Entry) -> BudgetPlace {
         let staying = match entry.phase {
             Phase::Waiting { .. }
             | Phase::Connecting { .. }
@@ -184,35 +195,35 @@ impl BudgetPlace {
 /// The credentials of an entry: how often there were others, and those that the last attempt began
 /// with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Credentials {
+pub(in crate::state) struct Credentials {
     newest: u64,
     tried: u64,
 }
 
 impl Credentials {
     /// There are others.
-    pub(super) fn renew(&mut self) {
+    pub(in crate::state) fn renew(&mut self) {
         self.newest = self.newest.saturating_add(1);
     }
 
     /// Whether there are some that it was not tried with.
-    pub(super) fn has_others(self) -> bool {
+    pub(in crate::state) fn has_others(self) -> bool {
         self.tried != self.newest
     }
 
     /// An attempt begins, with the newest.
-    pub(super) fn try_newest(&mut self) {
+    pub(in crate::state) fn try_newest(&mut self) {
         self.tried = self.newest;
     }
 
     /// Whether no attempt had what was not there yet.
-    pub(super) fn is_sound(self) -> bool {
+    pub(in crate::state) fn is_sound(self) -> bool {
         self.tried <= self.newest
     }
 }
 
 impl Entry {
-    pub(super) fn claims(&self) -> Claims {
+    pub(in crate::state) fn claims(&self) -> Claims {
         let process = self.family == Family::Local;
         let (slot, turn, due) = match &self.phase {
             Phase::Waiting { turn, .. } => (false, Some(*turn), None),
@@ -238,7 +249,7 @@ impl Entry {
     }
 
     /// The state that hosts are to see (SPEC 3.1).
-    pub(super) fn visible(&self) -> EntryState {
+    pub(in crate::state) fn visible(&self) -> EntryState {
         match &self.phase {
             Phase::Waiting { why: Why::First, .. } | Phase::Connecting { why: Why::First } => {
                 EntryState::Spawning
@@ -264,13 +275,13 @@ impl Entry {
     }
 
     /// What its accepted definitions belong to.
-    pub(super) fn configuration(&self) -> Configuration {
+    pub(in crate::state) fn configuration(&self) -> Configuration {
         let Entry { server, fingerprint, on_tool_change, .. } = *self;
         Configuration { server, fingerprint, on_tool_change }
     }
 
     /// What callers see. An entry that is over takes no calls, though it may still be dying.
-    pub(super) fn slot(&self) -> Slot {
+    pub(in crate::state) fn slot(&self) -> Slot {
         let state = match self.phase {
             Phase::Ended { .. } => EntryState::Closed,
             _ => self.visible(),
@@ -285,36 +296,36 @@ impl Entry {
     }
 
     /// Whether anybody waits for it or holds it.
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(in crate::state) fn is_wanted(&self) -> bool {
         !self.holders.is_empty() || !self.waiters.is_empty()
     }
 
     /// Whether anybody waits for it, holds it or asked for its restart.
-    pub(super) fn is_awaited(&self) -> bool {
+    pub(in crate::state) fn is_awaited(&self) -> bool {
         self.is_wanted() || !self.restarts.is_empty()
     }
 
     /// Whether something newer took its place: it is of an old configuration, and of use to nobody.
-    pub(super) fn is_superseded(&self) -> bool {
+    pub(in crate::state) fn is_superseded(&self) -> bool {
         self.is_outdated && !self.is_wanted()
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::state) fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Ended { .. })
     }
 
     /// The incarnation outside, with its stage changed to `Ending`.
-    pub(super) fn ending_wire(&self) -> Option<Wire> {
+    pub(in crate::state) fn ending_wire(&self) -> Option<Wire> {
         self.wire.map(|wire| Wire { stage: Stage::Ending, ..wire })
     }
 
     /// The incarnation outside, whether or not it is ending.
-    pub(super) fn connection(&self, entry: EntryId) -> Option<ConnectionId> {
+    pub(in crate::state) fn connection(&self, entry: EntryId) -> Option<ConnectionId> {
         self.wire.map(|wire| ConnectionId { entry, generation: wire.generation })
     }
 
     /// The incarnation outside that has not been told to end and has not ended by itself.
-    pub(super) fn live_connection(&self, entry: EntryId) -> Option<ConnectionId> {
+    pub(in crate::state) fn live_connection(&self, entry: EntryId) -> Option<ConnectionId> {
         self.connection(entry).filter(|_| self.wire.is_some_and(|wire| wire.stage != Stage::Ending))
     }
 }

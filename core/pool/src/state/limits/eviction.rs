@@ -1,16 +1,16 @@
 //! What a gate that shuts puts an end to (SPEC 4.1, 11.5).
 
-use super::PoolState;
-use super::ask::{End, NOW};
-use super::effects::reason;
-use super::protocol::Effect;
 use crate::gates::{Gate, GateReason};
 use crate::ids::{EntryId, KeyId, ServerId, Ticket};
+use crate::state::PoolState;
+use crate::state::protocol::Effect;
+use crate::state::report::messages::reason;
+use crate::state::session::ask::{End, NOW};
 
 impl PoolState {
     /// Sets gates of names and of keys. What is no longer admitted ends at once, and nobody waits
     /// for it any more.
-    pub(super) fn set_gates(
+    pub(in crate::state) fn set_gates(
         &mut self,
         names: Vec<(ServerId, Gate)>,
         keys: Vec<(KeyId, Gate)>,
@@ -41,7 +41,7 @@ impl PoolState {
 
     /// Nobody keeps these keys any more: their gates go with them, and their numbers may stand for
     /// others.
-    pub(super) fn forget_keys(&mut self, keys: &[KeyId]) {
+    pub(in crate::state) fn forget_keys(&mut self, keys: &[KeyId]) {
         for &key in keys {
             debug_assert!(
                 !self.keys.contains_key(&key),

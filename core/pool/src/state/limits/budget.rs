@@ -10,25 +10,25 @@
 
 use std::collections::VecDeque;
 
-use super::PoolState;
-use super::entry::BudgetPlace;
-use super::notice::{Audience, Notice};
-use super::protocol::Effect;
-use super::terms::Usage;
 use crate::ids::{Moment, ServerId};
 use crate::options::{Budget, BudgetMode};
+use crate::state::PoolState;
+use crate::state::entry::BudgetPlace;
+use crate::state::protocol::Effect;
+use crate::state::report::notice::{Audience, Notice};
+use crate::state::terms::Usage;
 
 /// How many have what of a place: entries of a name, or names of the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Places {
-    pub(super) held: u32,
-    pub(super) live: u32,
-    pub(super) staying: u32,
+pub(in crate::state) struct Places {
+    pub(in crate::state) held: u32,
+    pub(in crate::state) live: u32,
+    pub(in crate::state) staying: u32,
 }
 
 impl Places {
     /// One of those that are counted has changed.
-    pub(super) fn change(&mut self, before: BudgetPlace, after: BudgetPlace) {
+    pub(in crate::state) fn change(&mut self, before: BudgetPlace, after: BudgetPlace) {
         let one = |count: &mut u32, before, after| {
             *count = *count + u32::from(after) - u32::from(before);
         };
@@ -38,7 +38,7 @@ impl Places {
     }
 
     /// What they have together.
-    pub(super) fn together(&self) -> BudgetPlace {
+    pub(in crate::state) fn together(&self) -> BudgetPlace {
         BudgetPlace { held: self.held > 0, live: self.live > 0, staying: self.staying > 0 }
     }
 }
@@ -56,10 +56,10 @@ pub struct BudgetRefusal {
 
 /// What is kept of the budget from step to step.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct BudgetBook {
-    pub(super) names: Places,
+pub(in crate::state) struct BudgetBook {
+    pub(in crate::state) names: Places,
     /// The warning was given, and the figure has not been low enough since.
-    pub(super) warned: bool,
+    pub(in crate::state) warned: bool,
     refusals: VecDeque<BudgetRefusal>,
 }
 
@@ -89,7 +89,7 @@ impl PoolState {
     }
 
     /// The limit, where there is one that is kept; the most that there can be otherwise.
-    pub(super) fn budget_limit(&self) -> u32 {
+    pub(in crate::state) fn budget_limit(&self) -> u32 {
         match self.options.budget {
             Some(Budget { limit, mode: BudgetMode::Enforce }) => limit,
             Some(_) | None => u32::MAX,
@@ -97,18 +97,18 @@ impl PoolState {
     }
 
     /// Whether a server has a place, or can have one now.
-    pub(super) fn has_budget(&self, server: ServerId) -> bool {
+    pub(in crate::state) fn has_budget(&self, server: ServerId) -> bool {
         !self.is_budget_used_up() || self.names.get(server).is_some_and(|name| name.places.held > 0)
     }
 
     /// Names whose place comes back for certain.
-    pub(super) fn leaving(&self) -> u32 {
+    pub(in crate::state) fn leaving(&self) -> u32 {
         let Places { held, staying, .. } = self.budget.names;
         held.saturating_sub(staying)
     }
 
     /// Keeps a refusal for `status`.
-    pub(super) fn note_refusal(&mut self, server: ServerId, reason: &'static str) {
+    pub(in crate::state) fn note_refusal(&mut self, server: ServerId, reason: &'static str) {
         let at = self.now;
         let refusals = &mut self.budget.refusals;
         refusals.retain(|old| (old.server, old.reason) != (server, reason));
@@ -120,7 +120,7 @@ impl PoolState {
 
     /// Warns once when most of the budget is taken, and is ready to warn again when little of it
     /// is.
-    pub(super) fn warn_of_budget(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::state) fn warn_of_budget(&mut self, out: &mut Vec<Effect>) {
         let Some(budget) = self.options.budget.filter(|budget| budget.mode != BudgetMode::Off)
         else {
             return;

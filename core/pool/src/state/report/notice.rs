@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::terms::Usage;
-use super::terms::{EntryState, LossReason};
 use crate::acceptance::QuarantinedTools;
 use crate::catalog::{Catalog, CatalogDifference};
 use crate::error::Error;
 use crate::ids::{EntryId, Generation, ServerId, SessionId};
 use crate::options::Budget;
+use crate::state::terms::Usage;
+use crate::state::terms::{EntryState, LossReason};
 
 /// Who is told.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

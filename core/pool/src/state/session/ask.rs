@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::terms::{CloseMode, Family};
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
 use crate::ids::{KeyId, ServerId, SessionId, Ticket};
 use crate::options::{OnToolChange, Reconnect};
+use crate::state::terms::{CloseMode, Family};
 
 /// What an acquire or a wish asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,21 +35,21 @@ pub struct Ask {
 
 /// What becomes of an ask that there is no room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IfFull {
+pub(in crate::state) enum IfFull {
     Refuse,
     Wait,
 }
 
 /// How an entry ends.
-pub(super) struct End {
+pub(in crate::state) struct End {
     /// Why, as a stable word.
-    pub(super) reason: &'static str,
+    pub(in crate::state) reason: &'static str,
     /// What waiters and callers are told.
-    pub(super) error: Option<Error>,
+    pub(in crate::state) error: Option<Error>,
     /// How patient the close is, if there is something to close.
-    pub(super) how: CloseMode,
+    pub(in crate::state) how: CloseMode,
 }
 
 /// There is nothing to be patient for: the calls had the drain delay to finish, or nobody may make
 /// one any more.
-pub(super) const NOW: CloseMode = CloseMode::Now;
+pub(in crate::state) const NOW: CloseMode = CloseMode::Now;
