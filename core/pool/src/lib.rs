@@ -19,7 +19,7 @@
 //! - [`acceptance`]: the definitions of tools that are accepted, and what is held back.
 //! - [`explain`]: why a server or a tool is not there, and what can be done.
 //! - [`view`]: what a session makes of a catalog.
-//! - [`text`] and [`pattern`]: strings that others wrote, shown safely and matched.
+//! - [`text`] and [`glob`]: strings that others wrote, shown safely and matched.
 //! - [`id_map`]: maps by ids of our own.
 //! - [`in_flight`]: the requests of one connection that wait for an answer.
 //! - [`revision`]: which revision of the protocol a server that refuses one is asked for.
@@ -37,42 +37,39 @@
 
 pub mod acceptance;
 pub mod approvals;
+mod base;
 pub mod catalog;
 pub mod catalog_cache;
 pub mod config;
 pub mod error;
 pub mod expand;
-pub mod explain;
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzzing;
 pub mod gates;
-#[cfg(test)]
-mod generate;
-pub mod id_map;
-mod ids;
-pub mod in_flight;
 pub mod interface;
 pub mod json;
 pub mod layers;
 pub mod lenient;
-pub mod message;
-pub mod metrics;
 pub mod naming;
-mod nearest;
 pub mod oauth;
 pub mod options;
-pub mod pattern;
-pub mod plan;
-pub mod reader_role;
-mod repeat;
-pub mod revision;
-mod scope;
+mod protocol;
+mod requests;
 pub mod settings;
 pub mod shapes;
 pub mod state;
-pub mod text;
-pub mod trace_context;
 pub mod view;
 
+/// What reads files, for tests that hand it anything: no part of the interface.
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::catalog_cache::fuzzing::sealed;
+    pub use crate::json::fuzzing::{canonical, strict};
+}
+
+pub use base::{glob, id_map, text};
 pub use error::{Error, ErrorCode, Outcome, Result};
+pub use interface::metrics;
+pub use layers::plan;
+pub use protocol::{message, revision, trace_context};
+pub use requests::{in_flight, reader_role};
+pub use view::explain;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 use trunkline_pool::config::StdioSpec;
-use trunkline_pool::pattern;
+use trunkline_pool::glob;
 
 /// What a program needs to find its own files and to speak the user's language; no secrets live
 /// under these names.
@@ -75,7 +75,7 @@ impl Environment {
         spec: &StdioSpec,
     ) -> Environment {
         let base = if cfg!(windows) { BASE_WINDOWS } else { BASE };
-        let fits = |pattern: &str, name: &str| pattern::matches(&folded(pattern), name);
+        let fits = |pattern: &str, name: &str| glob::matches(&folded(pattern), name);
         let mut secrets: Vec<String> = spec.env.values().cloned().collect();
         let mut variables = BTreeMap::new();
         for (name, value) in host {

@@ -1,6 +1,6 @@
 //! Excerpts of two texts that show where they differ.
 
-use crate::text::escaped;
+use crate::base::text::escaped;
 
 /// Characters that an excerpt shows, before they are escaped.
 const SHOWN_MAX: usize = 600;

@@ -27,10 +27,10 @@ pub use quarantine::{HeldTool, QuarantinedTools};
 
 use self::known::{KnownDefinitions, NAMES_MAX};
 use crate::approvals::ToolDigests;
+use crate::base::id_map::IdMap;
+use crate::base::ids::{Configuration, ServerId};
 use crate::catalog::{Catalog, Item};
 use crate::config::Fingerprint;
-use crate::id_map::IdMap;
-use crate::ids::{Configuration, ServerId};
 use crate::options::OnToolChange;
 
 /// Configurations that are remembered: as many as there may be processes by default. Of more, the

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::Definition;
 use super::excerpt::excerpts;
+use crate::base::text::hex;
 use crate::catalog::{Catalog, Item};
 use crate::json::{canonical, members};
-use crate::text::hex;
 
 /// The tools of an entry that are held back, sorted by name. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,9 +8,9 @@ use super::excerpt::excerpts;
 use super::known::DEFINITION_BYTES_MAX;
 use super::*;
 use crate::approvals::{Decision, Standing};
+use crate::base::text::hex;
 use crate::catalog::ListKind;
 use crate::config::ServerSpec;
-use crate::text::hex;
 use OnToolChange::{Notify, Quarantine};
 
 /// One whose changed tools are held back.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::hash::{ApprovalHash, digest};
-use crate::text::hex;
+use crate::base::text::hex;
 
 /// A digest of each field of a configuration, cut: it tells what to show, and decides nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::digests::Digests;
 use super::hash::ApprovalHash;
 use super::record::{Decision, Record, Standing, ToolDigests};
 use super::root::ProjectRoot;
-use crate::text::{digest_from_hex, hex};
+use crate::base::text::{digest_from_hex, hex};
 
 /// A bound of what a decision takes however its texts are escaped, which costs less than its text.
 pub(super) fn length_at_most(record: &Record) -> usize {

@@ -6,8 +6,8 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::base::text::{digest_from_hex, hex};
 use crate::json::canonical;
-use crate::text::{digest_from_hex, hex};
 
 /// The version of the form that is hashed, at the head of its text.
 const FORM: &str = "v1";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::line::escaped_text;
-use crate::text::hex;
+use crate::base::text::hex;
 
 /// Which file of a start it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

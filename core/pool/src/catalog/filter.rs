@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{CatalogDifference, Filter, NameChanges};
-use crate::pattern::matches;
+use crate::base::glob::matches;
 
 impl Filter {
     /// Whether a tool or prompt of that name is visible, by its own name alone.

@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::{Item, ListKind, SkippedItem};
+use crate::base::text::{escaped, is_hidden};
 use crate::json::{CanonicalFault, canonical, lossy_members, members};
 use crate::lenient::whole_characters;
-use crate::text::{escaped, is_hidden};
 
 /// The longest name of a tool or prompt, in bytes. The protocol recommends 128 characters.
 const NAME_BYTES_MAX: usize = 256;

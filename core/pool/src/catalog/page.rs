@@ -7,9 +7,9 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::{CacheScope, Catalog, Item, ListKind, PageEnd, SkippedItem};
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
 use crate::lenient::{ValueKind, lenient};
-use crate::text::escaped;
 
 /// The most items of one list; what comes after is left out and reported. Far more than a model can
 /// be shown.

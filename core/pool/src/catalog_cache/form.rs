@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::CacheKey;
+use crate::base::text::{digest_from_hex, hex};
 use crate::catalog::{CacheScope, Catalog, ListKind, PageEnd};
-use crate::text::{digest_from_hex, hex};
 
 /// The version of the form.
 const VERSION: u32 = 1;

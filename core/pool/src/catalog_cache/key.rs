@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use crate::base::text::{escaped, hex};
 use crate::config::ServerSpec;
 use crate::settings::Template;
-use crate::text::{escaped, hex};
 
 /// The hash of a configuration as it is written, before its variables are expanded: what a variable
 /// stands for is no part of it, so that a secret that was rotated leaves it as it is.

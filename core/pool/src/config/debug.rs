@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{RemoteSpec, ServerSpec, StdioSpec, Transport};
-use crate::text::escaped;
+use crate::base::text::escaped;
 
 /// What stands for a secret.
 const REDACTED: &str = "[redacted]";

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::base::did_you_mean::nearest;
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
 use crate::interface::{OptionKind, OptionRow, Scope, options};
 use crate::json::{joined, whole};
-use crate::nearest::nearest;
-use crate::text::escaped;
 
 /// The most items of `args`, `env`, `headers` and the like.
 const ITEMS_MAX: usize = 10_000;

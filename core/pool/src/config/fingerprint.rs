@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{HostSpec, RemoteKind, RemoteSpec, ServerSpec, StdioSpec, Transport, ValueOfFiles};
+use crate::base::text::{digest_from_hex, escaped, hex};
 use crate::json::canonical;
-use crate::text::{digest_from_hex, escaped, hex};
 
 /// The identity of a transport configuration: SHA-256, compared whole with `==`. `Debug` prints
 /// nothing of it.

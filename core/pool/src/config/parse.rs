@@ -7,11 +7,11 @@ use url::Url;
 
 use super::fields::{Field, Fields};
 use super::{Era, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport, oauth};
+use crate::base::text::{escaped, is_hidden};
 use crate::catalog::Filter;
 use crate::error::Result;
 use crate::json::joined;
 use crate::options::{ServerReconnect, Start};
-use crate::text::{escaped, is_hidden};
 
 impl ServerSpec {
     /// Parses the JSON of one server. `name` is for the errors.

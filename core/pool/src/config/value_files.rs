@@ -99,7 +99,12 @@ impl ValueOfFiles {
 impl std::fmt::Debug for ValueOfFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let files = self.pieces.iter().filter(|piece| matches!(piece, Piece::File { .. }));
-        write!(f, "ValueOfFiles({}, {} files)", crate::text::escaped(&self.field), files.count())
+        write!(
+            f,
+            "ValueOfFiles({}, {} files)",
+            crate::base::text::escaped(&self.field),
+            files.count()
+        )
     }
 }
 

@@ -9,10 +9,10 @@ use super::grammar::{
     WORKSPACE_FOLDER_BASENAME,
 };
 use super::{Answers, Commands, VariableLookup, undefined, words};
+use crate::base::text::escaped;
 use crate::config::Piece;
 use crate::error::{Error, ErrorCode, Result};
 use crate::settings::Template;
-use crate::text::escaped;
 
 /// As much as the texts of one server become together, in bytes: as much as a file may have.
 const EXPANDED_BYTES_MAX: usize = 16 << 20;

@@ -1,8 +1,8 @@
 //! The answer of the gates.
 
 use crate::error::{Error, ErrorCode};
-use crate::explain::Reason;
 use crate::interface::words::gate;
+use crate::view::explain::Reason;
 
 /// Whether a gate lets a server connect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

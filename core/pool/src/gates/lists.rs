@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::GateReason;
-use crate::pattern::matches_any;
+use crate::base::glob::matches_any;
 
 /// The lists of one source, or of the host: patterns of server names, in which `*` stands for any
 /// run of characters and `?` for one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::pattern::matches_any;
+use crate::base::glob::matches_any;
 
 /// The patterns of one list: most are plain names, which are looked up instead of matched one by
 /// one.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::base::glob::matches_any;
 use crate::error::ErrorCode;
-use crate::pattern::matches_any;
 
 /// Every kind of list, for a server of the name `files`: absent, none, its name, a pattern of it,
 /// another name.

@@ -8,11 +8,11 @@
 mod client_rows;
 mod errors;
 mod events;
+pub mod metrics;
 mod names;
 pub mod operations;
 mod option_rows;
 mod options;
-pub(crate) mod remedies;
 mod server_rows;
 mod spelling;
 pub mod telemetry;

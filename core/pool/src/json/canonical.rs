@@ -190,7 +190,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::generate::Random;
+    use crate::base::random::Random;
 
     /// SPEC 1.1, 1.7: one text for one meaning.
     #[test]

@@ -1,5 +1,7 @@
 //! JSON where it must be read in one way only: strict texts, canonical texts, and paths into them.
 
+mod blocks;
+mod byte_kinds;
 mod canonical;
 mod long_strings;
 mod lossy;
@@ -18,7 +20,7 @@ pub use value::is_value;
 
 use serde_json::Value;
 
-use crate::text::escaped;
+use crate::base::text::escaped;
 
 /// The deepest nesting of arrays and objects that is read (S-15, S-38).
 pub(crate) const DEPTH_MAX: usize = 64;
@@ -81,4 +83,20 @@ fn push_member(path: &mut String, name: &str) {
         path.push('.');
     }
     path.push_str(name);
+}
+
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing {
+    use super::*;
+
+    /// What a JSON text says where it must be read in one way only, and how many places of it are
+    /// not to be trusted.
+    pub fn strict(text: &str) -> Option<(Value, usize)> {
+        parse(text).ok().map(|(value, defects)| (value, defects.len()))
+    }
+
+    /// The one form of all texts of that meaning.
+    pub fn canonical(text: &str) -> Option<String> {
+        super::canonical(text).ok()
+    }
 }

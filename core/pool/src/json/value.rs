@@ -4,10 +4,9 @@
 //! Short texts are read byte by byte: what is left to read is handed from step to step, and what is
 //! open is two numbers, so that all of it stays in registers. Long ones are read in blocks.
 
-mod blocks;
-mod kinds;
-
 use serde::de::IgnoredAny;
+
+use super::blocks;
 
 /// The deepest nesting that is followed here; of deeper texts serde_json is asked, which needs no
 /// stack for it.
@@ -39,13 +38,13 @@ fn is_all(text: &str, read: Rest<'_>) -> bool {
 }
 
 /// What is left of a text behind what was read.
-type Rest<'a> = Result<&'a [u8], Stop>;
+pub(super) type Rest<'a> = Result<&'a [u8], Stop>;
 
 /// A byte that is no white space, and what is behind it.
 type Token<'a> = Result<(u8, &'a [u8]), Stop>;
 
 /// Why a text is not followed to its end.
-enum Stop {
+pub(super) enum Stop {
     NoValue,
     TooDeep,
 }
@@ -208,7 +207,7 @@ fn pass_blocks<const BYTES: usize>(mut rest: &[u8]) -> &[u8] {
     rest
 }
 
-fn escape(rest: &[u8]) -> Rest<'_> {
+pub(super) fn escape(rest: &[u8]) -> Rest<'_> {
     match rest {
         [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', rest @ ..] => Ok(rest),
         [b'u', digits @ ..] => match digits.split_first_chunk::<4>() {
@@ -220,7 +219,7 @@ fn escape(rest: &[u8]) -> Rest<'_> {
 }
 
 /// Reads the rest of a number that begins with this byte.
-fn number(first: u8, mut rest: &[u8]) -> Rest<'_> {
+pub(super) fn number(first: u8, mut rest: &[u8]) -> Rest<'_> {
     rest = match (first, rest) {
         (b'0', [b'0'..=b'9', ..]) | (b'-', [b'0', b'0'..=b'9', ..]) => return Err(Stop::NoValue),
         (b'-', rest) => some_digits(rest)?,
@@ -294,11 +293,11 @@ const SPECIAL: [bool; 256] = {
 };
 
 /// Whether a string cannot hold the byte as it is.
-const fn is_special(byte: u8) -> bool {
+pub(super) const fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-fn is_white(byte: u8) -> bool {
+pub(super) fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 

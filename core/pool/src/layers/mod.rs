@@ -17,15 +17,17 @@
 
 mod contents;
 mod name;
+pub mod plan;
+pub(crate) mod scope;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use crate::scope::Scope;
 pub use contents::{Contents, Defined, SelfGrant, SourceEntry};
 pub use name::SourceName;
+pub use scope::Scope;
 
 use crate::gates::GateLists;
 use crate::settings::Lists;

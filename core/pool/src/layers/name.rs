@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode};
-use crate::scope::Scope;
+use crate::layers::scope::Scope;
 use crate::settings::FileScope;
-use crate::text::escaped;
 
 impl From<FileScope> for Scope {
     fn from(scope: FileScope) -> Scope {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::kinds::*;
 use super::*;
-use crate::generate::Random;
+use crate::base::random::Random;
 
 /// A kind, a text as it came, and the text as it is read.
 const READ: &[(&ValueKind, &str, &str)] = &[

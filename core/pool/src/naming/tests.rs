@@ -6,7 +6,7 @@ mod styles;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::generate::Random;
+use crate::base::random::Random;
 
 fn tool(server: &str, tool: &str) -> ToolName {
     ToolName { server: server.into(), tool: tool.into() }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::base::did_you_mean::nearest;
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
 use crate::interface::{OptionKind, OptionRow, RETRY_DELAY_MS_MAX, Scope, options};
 use crate::json::{self, DefectKind, PathStep, dotted, joined, whole};
-use crate::nearest::nearest;
-use crate::text::escaped;
 
 /// More than any sensible set of options, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::check::{Given, wrong};
+use crate::base::text::is_hidden;
 use crate::error::Result;
-use crate::text::is_hidden;
 
 /// Who a host is. Servers are told at the handshake, and by each request of the modern era.
 #[derive(Clone, Debug, PartialEq, Eq)]

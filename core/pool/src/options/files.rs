@@ -5,7 +5,7 @@ use super::check::read;
 use super::parse::wanted;
 use crate::error::Result;
 use crate::interface;
-use crate::scope::Scope;
+use crate::layers::scope::Scope;
 use crate::settings::Format;
 
 /// How `load` reads a file.

@@ -34,8 +34,8 @@ pub use self::reconnect::{Reconnect, ServerReconnect};
 pub use self::start::Start;
 use crate::catalog::Filter;
 use crate::interface::words::budget_mode;
+use crate::layers::scope::Scope;
 use crate::naming::NameStyle;
-use crate::scope::Scope;
 use crate::shapes::Shape;
 pub use parse::roots_from_json;
 

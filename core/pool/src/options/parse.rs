@@ -10,7 +10,7 @@ use super::*;
 use crate::error::Result;
 use crate::gates::GateLists;
 use crate::interface::Scope;
-use crate::scope;
+use crate::layers::scope;
 
 impl PoolOptions {
     /// Parses the options' JSON object; an empty text is all defaults.
@@ -186,7 +186,7 @@ fn check_id(id: &str) -> Result<()> {
     if id.is_empty() {
         return Err(wrong("id", "option `id` must not be empty"));
     }
-    if id.len() > SESSION_ID_BYTES_MAX || id.chars().any(crate::text::is_hidden) {
+    if id.len() > SESSION_ID_BYTES_MAX || id.chars().any(crate::base::text::is_hidden) {
         let message = format!(
             "the `id` of a session has at most {SESSION_ID_BYTES_MAX} bytes and no control characters"
         );

@@ -6,9 +6,9 @@ mod configure;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::base::random::Random;
 use crate::error::{Error, ErrorCode};
 use crate::gates::GateLists;
-use crate::generate::Random;
 use crate::interface::{OptionKind, OptionRow, SCOPES, Scope, options};
 
 fn refused(result: std::result::Result<impl std::fmt::Debug, Error>) -> (ErrorCode, Value) {

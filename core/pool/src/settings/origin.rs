@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::format::Format;
 use super::position::{Place, Shift};
 use super::syntax::{SyntaxNode, leads_to};
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode};
-use crate::text::escaped;
 
 /// Paths of one message that are retold, which is more than any names: one that holds a text of the
 /// file could have any number of backquotes.

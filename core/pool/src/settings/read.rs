@@ -14,9 +14,9 @@ use super::recognise::recognised;
 use super::source::{FINDINGS_MAX, Lists, Server, Skipped, Source};
 use super::syntax::{Flaw, Syntax, SyntaxFault, SyntaxNode};
 use super::template::Template;
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::joined;
-use crate::text::escaped;
 
 /// How a file is read. The default finds everything out.
 #[derive(Clone, Debug, Default)]

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{LeftOut, quoted};
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::members;
-use crate::text::escaped;
 
 /// The longest name of an argument that Anthropic takes, in characters.
 const NAME_MAX: usize = 64;

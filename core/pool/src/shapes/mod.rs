@@ -35,10 +35,10 @@ use serde_json::{Value, json};
 
 pub use arguments::ArgumentNames;
 
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::members;
 use crate::lenient::{kinds, lenient};
-use crate::text::escaped;
 
 /// How a model API takes tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

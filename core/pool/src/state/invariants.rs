@@ -9,8 +9,8 @@ use super::session::ask::Ask;
 use super::session::drain::Patience;
 use super::terms::Family;
 use super::{DueTimer, Lease, OpenTicket, PoolState};
+use crate::base::ids::{EntryId, SessionId, Ticket};
 use crate::config::Share;
-use crate::ids::{EntryId, SessionId, Ticket};
 
 /// Fails with a sentence unless the condition holds.
 macro_rules! hold {

@@ -54,16 +54,15 @@ mod limits;
 mod protocol;
 mod report;
 mod session;
-mod table;
 mod terms;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use crate::gates::{Gate, GateReason};
-pub use crate::ids::{
+pub use crate::base::ids::{
     Configuration, ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment,
     ServerId, SessionId, Ticket,
 };
+pub use crate::gates::{Gate, GateReason};
 pub use crate::options::DrainMode;
 pub use limits::admission::Admitted;
 pub use limits::budget::BudgetRefusal;
@@ -85,10 +84,10 @@ use self::limits::waitlist::{Queue, Wishes};
 use self::session::ask::IfFull;
 use self::session::drain::Closing;
 use self::session::leases::{Lease, Session};
-use self::table::StableTable;
 use crate::acceptance::Accepted;
+use crate::base::id_map::IdMap;
+use crate::base::stable_table::StableTable;
 use crate::error::Error;
-use crate::id_map::IdMap;
 use crate::options::PoolOptions;
 
 /// Everything the pool knows and decides.

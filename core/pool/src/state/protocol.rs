@@ -14,13 +14,13 @@ use super::session::ask::Ask;
 use super::terms::{CloseExit, CloseMode, LossReason, Slot};
 use crate::acceptance::Recalled;
 use crate::approvals::ToolDigests;
-use crate::catalog::{Catalog, Item};
-use crate::error::Error;
-use crate::gates::Gate;
-use crate::ids::{
+use crate::base::ids::{
     Configuration, ConnectionId, EntryId, KeyId, LeaseId, ListingNumber, Moment, ServerId,
     SessionId, Ticket,
 };
+use crate::catalog::{Catalog, Item};
+use crate::error::Error;
+use crate::gates::Gate;
 use crate::options::DrainMode;
 
 /// One thing that a host asked for, or that happened outside.

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::acceptance::QuarantinedTools;
+use crate::base::ids::{Generation, Moment};
 use crate::catalog::Catalog;
 use crate::error::Error;
-use crate::ids::{Generation, Moment};
 use crate::interface::words::{entry_state, loss_reason};
 
 /// The kinds of transport that the reducer tells apart.

@@ -5,6 +5,7 @@
 //! place whole.
 
 mod difference;
+pub mod explain;
 mod names;
 mod order;
 mod revision;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::base::glob::matches;
 use crate::naming::Naming;
-use crate::pattern::matches;
 
 /// How the tools of a server are exposed, for views with a pattern of exposed names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -53,7 +53,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Random;
+    use crate::base::random::Random;
 
     /// A list of tools `server/tool`, as it comes from the names: sorted.
     fn arranged(order: &mut Order, tools: &[&str]) -> Vec<String> {

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::names::{ItemNames, is_all};
 use super::{ByWhom, View};
+use crate::base::did_you_mean::nearest;
+use crate::base::text::escaped;
 use crate::catalog::{Catalog, ListKind, without_suffix};
-use crate::nearest::nearest;
 use crate::options::SessionOptions;
-use crate::text::escaped;
 
 const INCLUDE: &str = "include";
 const EXCLUDE: &str = "exclude";

@@ -188,7 +188,7 @@ const PARTS: &[Part] = &[
     },
     Part {
         name: "reconcile",
-        files: &["core/pool/src/plan.rs", "core/pool/src/layers/**"],
+        files: &["core/pool/src/layers/**"],
         tests: RULES,
         aside: &["catalog_cache::", "config::"],
         pieces: 2,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use trunkline::Start;
 use trunkline_pool::expand::{TakenKind, takes};
-use trunkline_pool::pattern;
+use trunkline_pool::glob;
 use trunkline_pool::text::escaped;
 
 use super::entries::DoctorEntry;
@@ -114,7 +114,7 @@ fn missing(start: &Start) -> Vec<String> {
     let given = given_names(start);
     let host = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let read = host.filter(|name| {
-        patterns.iter().any(|pattern| pattern::matches(pattern, name))
+        patterns.iter().any(|pattern| glob::matches(pattern, name))
             && !given.contains(&**name)
             && !start.unset.contains(name)
     });

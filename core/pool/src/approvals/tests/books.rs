@@ -3,7 +3,7 @@
 use super::{identity, root};
 use crate::approvals::book::RECORDS_MAX;
 use crate::approvals::{Book, Decided, Decision, Identity, Standing};
-use crate::generate::Random;
+use crate::base::random::Random;
 
 use Decision::{Approved, Rejected};
 

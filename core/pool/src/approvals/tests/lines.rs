@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::approvals::{escaped_line, escaped_text};
-use crate::generate::Random;
+use crate::base::random::Random;
 
 /// Texts that hide, reorder, imitate or break: each character of these classes in each of these
 /// places.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{identity, root};
 use crate::approvals::{Book, Decision, Unreadable};
-use crate::generate::Random;
+use crate::base::random::Random;
 
 /// A book of three decisions.
 fn book() -> Book {

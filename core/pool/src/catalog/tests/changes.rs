@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::super::*;
 use super::{tool, tools};
-use crate::generate::Random;
+use crate::base::random::Random;
 
 fn filter(include: Option<&[&str]>, exclude: &[&str]) -> Filter {
     let owned = |patterns: &[&str]| patterns.iter().map(|p| p.to_string()).collect::<Vec<_>>();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::*;
 use super::{tool, tools};
 use crate::ErrorCode;
-use crate::generate::Random;
+use crate::base::random::Random;
 
 fn names(items: &[Item]) -> Vec<&str> {
     items.iter().map(|item| &*item.name).collect()

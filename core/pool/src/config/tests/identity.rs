@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 
 use super::super::*;
 use super::spec;
-use crate::generate::Random;
+use crate::base::random::Random;
 
 fn print(value: Value) -> Fingerprint {
     spec(value).fingerprint("context", &["roots"])

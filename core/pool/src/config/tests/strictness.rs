@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::ErrorCode;
+use crate::base::random::Random;
 use crate::config::{ServerSpec, Transport, parse_servers};
-use crate::generate::Random;
 
 /// The verdict on each server of a text, as one line; `text` stands for the whole.
 fn verdict(text: &str) -> String {

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::*;
+use crate::base::random::Random;
 use crate::config::Transport;
-use crate::generate::Random;
 
 const PIECES: &[&str] = &[
     "$",

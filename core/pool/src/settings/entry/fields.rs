@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{EntryReader, EntryResult, fault};
+use crate::base::text::escaped;
 use crate::config::oauth;
 use crate::interface::{OptionRow, Scope, options};
 use crate::json::joined;
@@ -11,7 +12,6 @@ use crate::settings::notes::{Approval, Approved, FindingKind};
 use crate::settings::syntax::{Content, SyntaxMember, SyntaxNode};
 use crate::settings::table::OAUTH_WITHOUT_EFFECT;
 use crate::settings::template::Rule;
-use crate::text::escaped;
 
 impl EntryReader {
     /// Reads one field.

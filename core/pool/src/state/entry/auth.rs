@@ -6,8 +6,8 @@
 //! for the idle cap at most.
 
 use super::{Phase, Stage, Why};
+use crate::base::ids::{EntryId, ServerId};
 use crate::error::Error;
-use crate::ids::{EntryId, ServerId};
 use crate::state::protocol::Effect;
 use crate::state::report::messages::reason;
 use crate::state::report::notice::{Audience, Notice};

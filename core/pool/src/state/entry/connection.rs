@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{ListingProgress, Phase, Stage, Why, Wire};
 use crate::acceptance::QuarantinedTools;
+use crate::base::ids::{ConnectionId, EntryId};
 use crate::catalog::{Catalog, CatalogDifference};
 use crate::error::{Error, ErrorCode};
-use crate::ids::{ConnectionId, EntryId};
 use crate::state::protocol::Effect;
 use crate::state::report::messages::{self, reason};
 use crate::state::report::notice::Notice;

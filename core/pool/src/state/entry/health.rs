@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::ids::Moment;
+use crate::base::ids::Moment;
 use crate::options::Reconnect;
 use crate::state::terms::Family;
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::ids::Moment;
+use crate::base::ids::Moment;
 use crate::state::report::messages::reason;
 
 /// What is remembered from one idleness to the next.

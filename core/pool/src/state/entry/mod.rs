@@ -18,14 +18,14 @@ use self::health::Health;
 use self::idle::{IdleClock, Planned};
 use super::terms::{EntryState, Family, Slot};
 use crate::acceptance::QuarantinedTools;
+use crate::base::ids::{
+    Configuration, ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId,
+    SessionId, Ticket,
+};
 use crate::catalog::Catalog;
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
-use crate::ids::{
-    Configuration, ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId,
-    SessionId, Ticket,
-};
 use crate::options::{OnToolChange, Reconnect};
 
 /// One entry of the pool.

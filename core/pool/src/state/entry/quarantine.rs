@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::acceptance::{Judged, QuarantinedTools, Remembered};
+use crate::base::ids::{Configuration, EntryId, ServerId, SessionId, Ticket};
 use crate::catalog::{Catalog, Item};
 use crate::error::Error;
-use crate::ids::{Configuration, EntryId, ServerId, SessionId, Ticket};
 use crate::options::OnToolChange;
 use crate::state::PoolState;
 use crate::state::protocol::Effect;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Entry, ListReading, ListingProgress, Phase, Stage};
+use crate::base::ids::{ConnectionId, EntryId, ListingNumber};
 use crate::catalog::Catalog;
 use crate::error::Error;
-use crate::ids::{ConnectionId, EntryId, ListingNumber};
 use crate::state::PoolState;
 use crate::state::protocol::Effect;
 

@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use super::{Entry, Phase};
-use crate::ids::{EntryId, Generation, ServerId};
+use crate::base::ids::{EntryId, Generation, ServerId};
 use crate::state::PoolState;
 use crate::state::protocol::Effect;
 use crate::state::report::messages::reason;

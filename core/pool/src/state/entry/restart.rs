@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::{Phase, Why};
-use crate::ids::{EntryId, Moment, ServerId, Ticket};
+use crate::base::ids::{EntryId, Moment, ServerId, Ticket};
 use crate::state::limits::admission::Obstacle;
 use crate::state::protocol::Effect;
 use crate::state::report::messages::{self, reason};

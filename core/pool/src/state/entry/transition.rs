@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::{Claims, Entry, Phase, Stage, Wire};
+use crate::base::ids::{ConnectionId, EntryId, Generation, Moment, ServerId, SessionId};
 use crate::error::Error;
-use crate::ids::{ConnectionId, EntryId, Generation, Moment, ServerId, SessionId};
 use crate::state::protocol::Effect;
 use crate::state::report::messages::reason;
 use crate::state::report::notice::{Audience, Notice};

@@ -10,9 +10,9 @@
 //! that it stands for. Both have to be open. A gate that is set to what it was changes nothing, and
 //! what no gate was set for is open.
 
+use crate::base::ids::{KeyId, ServerId};
 use crate::error::Error;
 use crate::gates::{Gate, GateReason};
-use crate::ids::{KeyId, ServerId};
 use crate::state::PoolState;
 use crate::state::entry::{Claims, Entry, Phase};
 use crate::state::report::messages::{self, reason};

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ids::{Moment, ServerId};
+use crate::base::ids::{Moment, ServerId};
 use crate::options::{Budget, BudgetMode};
 use crate::state::PoolState;
 use crate::state::entry::BudgetPlace;

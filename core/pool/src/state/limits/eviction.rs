@@ -1,7 +1,7 @@
 //! What a gate that shuts puts an end to (SPEC 4.1, 11.5).
 
+use crate::base::ids::{EntryId, KeyId, ServerId, Ticket};
 use crate::gates::{Gate, GateReason};
-use crate::ids::{EntryId, KeyId, ServerId, Ticket};
 use crate::state::PoolState;
 use crate::state::protocol::Effect;
 use crate::state::report::messages::reason;

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use super::admission::Obstacle;
+use crate::base::ids::{EntryId, KeyId, ServerId, Ticket};
 use crate::error::Error;
-use crate::ids::{EntryId, KeyId, ServerId, Ticket};
 use crate::state::entry::Entry;
 use crate::state::protocol::Effect;
 use crate::state::report::messages::{self, reason};

@@ -1,10 +1,10 @@
 //! The words and errors that the reducer itself says.
 
+use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode};
 pub(in crate::state) use crate::interface::words::status_reason as reason;
 use crate::interface::words::{deadline, hidden, limit};
 use crate::state::terms::Usage;
-use crate::text::escaped;
 
 pub(in crate::state) fn closed() -> Error {
     Error::new(ErrorCode::Closed, "the session is closed")

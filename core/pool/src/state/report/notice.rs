@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::acceptance::QuarantinedTools;
+use crate::base::ids::{EntryId, Generation, ServerId, SessionId};
 use crate::catalog::{Catalog, CatalogDifference};
 use crate::error::Error;
-use crate::ids::{EntryId, Generation, ServerId, SessionId};
 use crate::options::Budget;
 use crate::state::terms::Usage;
 use crate::state::terms::{EntryState, LossReason};

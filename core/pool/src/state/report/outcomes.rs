@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::base::ids::EntryId;
 use crate::error::Error;
-use crate::ids::EntryId;
 
 /// What became of one entry in a restart (SPEC 9.1).
 #[derive(Clone, Debug, PartialEq)]

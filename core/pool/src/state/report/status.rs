@@ -1,7 +1,7 @@
 //! What `status` shows of the pool (SPEC 9.4).
 
+use crate::base::ids::{Configuration, EntryId, Generation, KeyId, Moment, ServerId};
 use crate::error::Error;
-use crate::ids::{Configuration, EntryId, Generation, KeyId, Moment, ServerId};
 use crate::state::entry::{ListReading, Phase, Stage};
 use crate::state::terms::EntryState;
 use crate::state::{PoolOptions, PoolState};

@@ -1,9 +1,9 @@
 //! Acquire, its cancellation, and what becomes of an entry that nobody wants (SPEC 3.2-3.7).
 
 use super::ask::{Ask, End, IfFull, NOW};
+use crate::base::ids::{EntryId, Generation, SessionId, Ticket};
 use crate::config::Share;
 use crate::error::Error;
-use crate::ids::{EntryId, Generation, SessionId, Ticket};
 use crate::state::entry::health::Health;
 use crate::state::entry::idle::IdleClock;
 use crate::state::entry::{Credentials, Entry, Phase, Why, Wire};

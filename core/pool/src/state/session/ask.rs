@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::base::ids::{KeyId, ServerId, SessionId, Ticket};
 use crate::config::Fingerprint;
 use crate::config::Share;
 use crate::error::Error;
-use crate::ids::{KeyId, ServerId, SessionId, Ticket};
 use crate::options::{OnToolChange, Reconnect};
 use crate::state::terms::{CloseMode, Family};
 

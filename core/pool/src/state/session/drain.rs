@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::ask::End;
-use crate::ids::{EntryId, Moment, Ticket};
+use crate::base::ids::{EntryId, Moment, Ticket};
 use crate::options::DrainMode;
 use crate::state::entry::Phase;
 use crate::state::protocol::Effect;

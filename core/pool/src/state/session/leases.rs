@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::ids::{EntryId, LeaseId, Moment, SessionId, Ticket};
+use crate::base::ids::{EntryId, LeaseId, Moment, SessionId, Ticket};
 use crate::state::protocol::Effect;
 use crate::state::report::messages;
 use crate::state::{DueTimer, PoolState};

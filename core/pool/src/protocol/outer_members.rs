@@ -1,6 +1,6 @@
 //! The outer members of a text that is no JSON, as far as it can be followed.
 
-use super::own_id;
+use super::message::own_id;
 
 /// What is known of such a text.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::base::random::Random;
 use crate::config::ServerSpec;
-use crate::generate::Random;
 use crate::options::SessionOptions;
 
 /// One server as somebody wrote it, and as it was asked for.

@@ -1,6 +1,6 @@
 //! What a person can do about a limit that is reached.
 
-use super::words::limit;
+use crate::interface::words::limit;
 
 /// The advice about each limit, by its word; what a host may choose is named as an option. A test
 /// says that none is missing.

@@ -6,12 +6,16 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::explain::Reason;
+use crate::base::did_you_mean::nearest;
+use crate::base::text::escaped;
 pub use crate::interface::ErrorCode;
-use crate::interface::{Retry, remedies};
-use crate::nearest::nearest;
-use crate::repeat::may_repeat;
-use crate::text::escaped;
+use crate::interface::Retry;
+use crate::view::explain::Reason;
+
+mod outcome;
+mod remedies;
+
+use self::outcome::may_repeat;
 
 /// What an operation of the library returns.
 pub type Result<T> = std::result::Result<T, Error>;

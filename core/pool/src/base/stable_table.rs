@@ -3,40 +3,40 @@
 
 use std::hash::Hash;
 
-use crate::id_map::IdMap;
+use crate::base::id_map::IdMap;
 
 /// A map whose walk depends only on what was inserted and removed before.
 ///
 /// Places of removed rows are used again, so that it never holds more places than it once held
 /// rows.
 #[derive(Clone, Debug)]
-pub(super) struct StableTable<K, V> {
+pub(crate) struct StableTable<K, V> {
     places: IdMap<K, u32>,
     rows: Vec<Option<(K, V)>>,
     free: Vec<u32>,
 }
 
 impl<K: Copy + Eq + Hash, V> StableTable<K, V> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         StableTable { places: IdMap::default(), rows: Vec::new(), free: Vec::new() }
     }
 
-    pub(super) fn get(&self, key: K) -> Option<&V> {
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
         let place = *self.places.get(&key)?;
         self.rows[place as usize].as_ref().map(|(_, value)| value)
     }
 
-    pub(super) fn get_mut(&mut self, key: K) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut V> {
         let place = *self.places.get(&key)?;
         self.rows[place as usize].as_mut().map(|(_, value)| value)
     }
 
-    pub(super) fn contains(&self, key: K) -> bool {
+    pub(crate) fn contains(&self, key: K) -> bool {
         self.places.contains_key(&key)
     }
 
     /// Puts a row in; one of the same key is replaced.
-    pub(super) fn insert(&mut self, key: K, value: V) {
+    pub(crate) fn insert(&mut self, key: K, value: V) {
         if let Some(row) = self.get_mut(key) {
             *row = value;
             return;
@@ -50,21 +50,21 @@ impl<K: Copy + Eq + Hash, V> StableTable<K, V> {
         self.places.insert(key, place);
     }
 
-    pub(super) fn remove(&mut self, key: K) -> Option<V> {
+    pub(crate) fn remove(&mut self, key: K) -> Option<V> {
         let place = self.places.remove(&key)?;
         self.free.push(place);
         self.rows[place as usize].take().map(|(_, value)| value)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
         self.rows.iter().flatten().map(|(key, value)| (*key, value))
     }
 }

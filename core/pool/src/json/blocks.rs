@@ -2,8 +2,8 @@
 //! at once, and what a block leaves to the next one is a bit for each question. One by one are
 //! looked at brackets, escapes, words and numbers with an exponent.
 
-use super::kinds::{BLOCK, Kinds};
-use super::{Rest, Stop, escape, is_white, number};
+use super::byte_kinds::{BLOCK, Kinds};
+use super::value::{Rest, Stop, escape, is_white, number};
 
 /// Reads the object or array that the text begins with.
 pub(super) fn value(text: &[u8]) -> Rest<'_> {
@@ -275,7 +275,7 @@ fn word(text: &[u8]) -> Rest<'_> {
 /// Whether a string has to be looked at closely.
 #[inline(always)]
 fn has_special(block: &[u8; BLOCK]) -> bool {
-    block.iter().fold(false, |any, byte| any | super::is_special(*byte))
+    block.iter().fold(false, |any, byte| any | super::value::is_special(*byte))
 }
 
 /// From each bit to before the next: those from the first to the second, from the third to the

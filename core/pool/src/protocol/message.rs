@@ -16,8 +16,6 @@
 //! Members that are `null` count as absent. What is inside of `result`, `params` and `error` stays
 //! text.
 
-mod methods;
-mod outer;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +25,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::{methods, outer_members};
 use crate::json::is_value;
 
 /// What a text of a server is.
@@ -106,7 +105,7 @@ pub fn heard_in_general(text: &[u8]) -> Heard<'_> {
 /// where its first name says so.
 pub fn heard_of(beginning: &[u8]) -> Heard<'_> {
     let beginning = beginning.trim_ascii_start();
-    let outer = outer::members(beginning);
+    let outer = outer_members::members(beginning);
     match beginning.first() == Some(&b'{') && (outer.has_version || !outer.begins_as_another) {
         true => Heard::Broken { id: outer.id },
         false => Heard::Noise,
@@ -181,7 +180,7 @@ impl<'de> serde::de::Visitor<'de> for EnvelopeVisitor {
 /// What a text is that begins with a brace.
 fn object(text: &[u8]) -> Heard<'_> {
     let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(text) else {
-        let outer = outer::members(text);
+        let outer = outer_members::members(text);
         return if outer.has_version { Heard::Broken { id: outer.id } } else { Heard::Noise };
     };
     let number = envelope.id.and_then(own_id);
@@ -269,7 +268,7 @@ fn leading_number(text: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 /// The number of an id that one of ours can be: some servers give it back as a string.
-fn own_id(text: &str) -> Option<u64> {
+pub(super) fn own_id(text: &str) -> Option<u64> {
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit())
         && !(text.len() > 1 && text.starts_with('0'));

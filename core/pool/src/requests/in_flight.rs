@@ -10,16 +10,13 @@
 //! What else belongs to a request, such as whom to tell of its end, is its payload `P`: the rules
 //! here do not look at it.
 
-mod callers;
-mod clock;
-
 use std::collections::HashSet;
 use std::time::Instant;
 
-use self::callers::Abandoned;
-pub use self::callers::Callers;
-pub use self::clock::{Begun, Clock, Missed, later};
-use crate::id_map::IdMap;
+use super::callers::Abandoned;
+pub use super::callers::Callers;
+pub use super::clock::{Begun, Clock, Missed, later};
+use crate::base::id_map::IdMap;
 use crate::state::SessionId;
 
 /// One request that waits for its answer.
