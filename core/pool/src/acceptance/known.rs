@@ -1,10 +1,10 @@
 //! What is known of one configuration.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
-use super::QuarantinedTools;
+use super::definition::Definition;
+use super::quarantine::QuarantinedTools;
 use crate::approvals::{Standing, ToolDigests};
 use crate::catalog::{Catalog, Item};
 use crate::options::OnToolChange;
@@ -27,21 +27,6 @@ pub(super) struct KnownDefinitions {
     kept_bytes: usize,
     /// The approval by which they are accepted, where there has to be one.
     by: Option<Standing>,
-}
-
-/// An accepted definition. `Debug` prints no text.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Definition {
-    /// Its digest.
-    pub digest: [u8; 32],
-    /// Its text, if there was room to keep it.
-    pub text: Option<Arc<str>>,
-}
-
-impl fmt::Debug for Definition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Definition").finish_non_exhaustive()
-    }
 }
 
 /// What was accepted before the pool saw it.

@@ -12,6 +12,8 @@
 //! remembered with the configuration, for as long as that is, so that it can be shown and accepted
 //! while nothing of the server is connected.
 
+mod configuration;
+mod definition;
 mod excerpt;
 mod known;
 mod quarantine;
@@ -22,13 +24,15 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use known::{Definition, Recalled};
+pub use configuration::Configuration;
+pub use definition::Definition;
+pub use known::Recalled;
 pub use quarantine::{HeldTool, QuarantinedTools};
 
 use self::known::{KnownDefinitions, NAMES_MAX};
 use crate::approvals::ToolDigests;
 use crate::base::id_map::IdMap;
-use crate::base::ids::{Configuration, ServerId};
+use crate::base::ids::ServerId;
 use crate::catalog::{Catalog, Item};
 use crate::config::Fingerprint;
 use crate::options::OnToolChange;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::Definition;
+use super::definition::Definition;
 use super::excerpt::excerpts;
 use crate::base::text::hex;
 use crate::catalog::{Catalog, Item};

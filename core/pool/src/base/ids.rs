@@ -2,9 +2,6 @@
 
 use std::fmt;
 
-use crate::config::Fingerprint;
-use crate::options::OnToolChange;
-
 /// A moment on the pool's own monotonic clock, in nanoseconds since the pool was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(pub u64);
@@ -23,19 +20,6 @@ pub struct SessionId(pub u64);
 /// A server's name, interned: dense, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(pub u32);
-
-/// One configuration of a server: what the accepted definitions of its tools belong to, whoever
-/// has a connection of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Configuration {
-    /// The server.
-    pub server: ServerId,
-    /// The fingerprint of its configuration, or the other one where that needs approval.
-    pub fingerprint: Fingerprint,
-    /// What becomes of its changed tools. What is judged in two ways has no accepted definitions in
-    /// common.
-    pub on_tool_change: OnToolChange,
-}
 
 /// A pool key, interned: dense, from 0. Two acquires share a connection exactly when their keys are
 /// equal.

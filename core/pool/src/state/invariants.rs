@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::BudgetPlace;
 use super::entry::{Entry, Phase, Stage};
-use super::limits::budget::Places;
+use super::limits::ledger::Places;
 use super::session::ask::Ask;
-use super::session::drain::Patience;
+use super::session::records::{Lease, OpenTicket, Patience};
 use super::terms::Family;
-use super::{DueTimer, Lease, OpenTicket, PoolState};
+use super::{DueTimer, PoolState};
 use crate::base::ids::{EntryId, SessionId, Ticket};
 use crate::config::Share;
 

@@ -48,42 +48,39 @@
 //! 14. What is held and lacks credentials while there are some that it was not tried with is noted,
 //!     and nothing else; there is no room for it.
 
+mod effect;
 mod entry;
+mod input;
 mod invariants;
 mod limits;
-mod protocol;
 mod report;
 mod session;
 mod terms;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use crate::acceptance::Configuration;
 pub use crate::base::ids::{
-    Configuration, ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment,
-    ServerId, SessionId, Ticket,
+    ConnectionId, EntryId, Generation, KeyId, LeaseId, ListingNumber, Moment, ServerId, SessionId,
+    Ticket,
 };
 pub use crate::gates::{Gate, GateReason};
 pub use crate::options::DrainMode;
-pub use limits::admission::Admitted;
-pub use limits::budget::BudgetRefusal;
-pub use protocol::{Effect, PoolInput};
+pub use effect::Effect;
+pub use input::PoolInput;
+pub use limits::ledger::BudgetRefusal;
+pub use limits::obstacle::Admitted;
 pub use report::notice::{Audience, Notice};
 pub use report::outcomes::{DrainReport, RestartRefusal, RestartReport};
 pub use report::status::{EntryStatus, Situation};
 pub use session::ask::Ask;
-pub use terms::Usage;
-pub use terms::{CloseExit, CloseMode, EntryState, Family, LossReason, Slot};
+pub use terms::{CloseExit, CloseMode, EntryState, Family, LossReason, Slot, Usage};
 
 use self::entry::Entry;
 use self::entry::health::Jitter;
-use self::entry::quarantine::Acceptance;
-use self::entry::restart::RestartWait;
-use self::entry::transition::Slots;
-use self::limits::budget::{BudgetBook, Places};
-use self::limits::waitlist::{Queue, Wishes};
-use self::session::ask::IfFull;
-use self::session::drain::Closing;
-use self::session::leases::{Lease, Session};
+use self::limits::ledger::{BudgetBook, Places, Queue, Slots, Wishes};
+use self::session::ask::{Acceptance, IfFull};
+use self::session::records::{Closing, Lease, OpenTicket, Session};
 use crate::acceptance::Accepted;
 use crate::base::id_map::IdMap;
 use crate::base::stable_table::StableTable;
@@ -134,19 +131,6 @@ struct Name {
     wishes: Option<Wishes>,
     /// What of an old configuration is over and not gone: nothing of the name begins before it is.
     replaced: BTreeSet<EntryId>,
-}
-
-/// A ticket that is not answered yet.
-#[derive(Clone, Debug, PartialEq)]
-enum OpenTicket {
-    /// An acquire: who asked, and the entry that it waits for.
-    Acquire { session: SessionId, entry: EntryId },
-    /// A wish that waits for room: who has it, and for what.
-    Wish { session: SessionId, server: ServerId, key: KeyId },
-    /// A restart.
-    Restart(RestartWait),
-    /// A drain.
-    Drain,
 }
 
 /// What falls due.

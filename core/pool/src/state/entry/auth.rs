@@ -8,7 +8,7 @@
 use super::{Phase, Stage, Why};
 use crate::base::ids::{EntryId, ServerId};
 use crate::error::Error;
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 use crate::state::report::messages::reason;
 use crate::state::report::notice::{Audience, Notice};
 use crate::state::session::ask::{End, NOW};

@@ -7,7 +7,7 @@ use crate::acceptance::QuarantinedTools;
 use crate::base::ids::{ConnectionId, EntryId};
 use crate::catalog::{Catalog, CatalogDifference};
 use crate::error::{Error, ErrorCode};
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 use crate::state::report::messages::{self, reason};
 use crate::state::report::notice::Notice;
 use crate::state::session::acquire::AcquireGrants;

@@ -8,7 +8,7 @@ use super::{Entry, Phase, Why};
 use crate::acceptance::QuarantinedTools;
 use crate::base::ids::{ConnectionId, EntryId, Moment};
 use crate::error::{Error, ErrorCode};
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 use crate::state::report::messages::{self, reason};
 use crate::state::report::notice::Notice;
 use crate::state::session::ask::{End, NOW};

@@ -5,11 +5,11 @@ mod connection;
 mod failure;
 pub(in crate::state) mod health;
 pub(in crate::state) mod idle;
-pub(in crate::state) mod quarantine;
+mod quarantine;
 mod refresh;
 mod replace;
-pub(in crate::state) mod restart;
-pub(in crate::state) mod transition;
+mod restart;
+mod transition;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,10 +17,9 @@ use std::sync::Arc;
 use self::health::Health;
 use self::idle::{IdleClock, Planned};
 use super::terms::{EntryState, Family, Slot};
-use crate::acceptance::QuarantinedTools;
+use crate::acceptance::{Configuration, QuarantinedTools};
 use crate::base::ids::{
-    Configuration, ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId,
-    SessionId, Ticket,
+    ConnectionId, EntryId, Generation, KeyId, ListingNumber, Moment, ServerId, SessionId, Ticket,
 };
 use crate::catalog::Catalog;
 use crate::config::Fingerprint;

@@ -8,24 +8,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::acceptance::{Judged, QuarantinedTools, Remembered};
-use crate::base::ids::{Configuration, EntryId, ServerId, SessionId, Ticket};
+use crate::acceptance::{Configuration, Judged, QuarantinedTools, Remembered};
+use crate::base::ids::{EntryId, ServerId, SessionId};
 use crate::catalog::{Catalog, Item};
 use crate::error::Error;
 use crate::options::OnToolChange;
 use crate::state::PoolState;
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 use crate::state::report::messages;
 use crate::state::report::notice::{Audience, Notice};
-
-/// What the host accepts: this definition of a tool, wherever the server lists it.
-pub(in crate::state) struct Acceptance {
-    pub(in crate::state) ticket: Ticket,
-    pub(in crate::state) server: ServerId,
-    pub(in crate::state) tool: Arc<str>,
-    /// Of the definition that the host was shown.
-    pub(in crate::state) digest: [u8; 32],
-}
+use crate::state::session::ask::Acceptance;
 
 /// What became of an acceptance at one entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use crate::base::ids::{ConnectionId, EntryId, ListingNumber};
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::state::PoolState;
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 
 impl PoolState {
     /// The server announced a change: list as soon as that may be, or once more after the listing

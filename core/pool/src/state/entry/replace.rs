@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::{Entry, Phase};
 use crate::base::ids::{EntryId, Generation, ServerId};
 use crate::state::PoolState;
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 use crate::state::report::messages::reason;
 use crate::state::session::ask::{End, NOW};
 use crate::state::terms::CloseMode;

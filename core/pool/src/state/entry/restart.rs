@@ -7,23 +7,15 @@
 use std::time::Duration;
 
 use super::{Phase, Why};
-use crate::base::ids::{EntryId, Moment, ServerId, Ticket};
-use crate::state::limits::admission::Obstacle;
-use crate::state::protocol::Effect;
+use crate::base::ids::{EntryId, ServerId, Ticket};
+use crate::state::PoolState;
+use crate::state::effect::Effect;
+use crate::state::limits::obstacle::Obstacle;
 use crate::state::report::messages::{self, reason};
 use crate::state::report::notice::Notice;
 use crate::state::report::outcomes::{RestartRefusal, RestartReport};
+use crate::state::session::records::{OpenTicket, RestartWait};
 use crate::state::terms::{CloseMode, LossReason};
-use crate::state::{OpenTicket, PoolState};
-
-/// A restart that is not answered yet.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::state) struct RestartWait {
-    since: Moment,
-    /// The entries that have not reported.
-    pub(in crate::state) left: u32,
-    reports: Vec<RestartReport>,
-}
 
 impl PoolState {
     /// Restarts the entries of a name in parallel; a restart under way is shared.

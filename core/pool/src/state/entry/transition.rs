@@ -3,31 +3,15 @@
 //! Everything here is derived from the entries and kept only to be found quickly; `invariants`
 //! compares.
 
-use std::collections::BTreeMap;
-
 use super::{Claims, Entry, Phase, Stage, Wire};
 use crate::base::ids::{ConnectionId, EntryId, Generation, Moment, ServerId, SessionId};
 use crate::error::Error;
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 use crate::state::report::messages::reason;
 use crate::state::report::notice::{Audience, Notice};
 use crate::state::session::ask::{End, NOW};
 use crate::state::terms::Family;
 use crate::state::{DueTimer, Name, PoolState};
-
-/// The process slots (SPEC 9.6).
-///
-/// An entry keeps its slot from its first attempt until nothing of it is left, also while it is
-/// away and is to come back, so that a loss never costs it its place. A failed one has none.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::state) struct Slots {
-    pub(in crate::state) used: u32,
-    /// Those of entries that are over: they come back for certain.
-    pub(in crate::state) leaving: u32,
-    /// Who waits for one, in order of arrival.
-    pub(in crate::state) waiting: BTreeMap<u64, EntryId>,
-    pub(in crate::state) next_turn: u64,
-}
 
 impl PoolState {
     /// Moves an entry to a phase, and the books with it.

@@ -10,48 +10,15 @@
 //! that it stands for. Both have to be open. A gate that is set to what it was changes nothing, and
 //! what no gate was set for is open.
 
+use super::obstacle::{Admitted, Obstacle};
 use crate::base::ids::{KeyId, ServerId};
 use crate::error::Error;
 use crate::gates::{Gate, GateReason};
 use crate::state::PoolState;
 use crate::state::entry::{Claims, Entry, Phase};
-use crate::state::report::messages::{self, reason};
+use crate::state::report::messages;
 use crate::state::session::ask::Ask;
 use crate::state::terms::Family;
-
-/// Proof that the gates admitted a server when its `Connect` was made.
-///
-/// Only the reducer makes one, and only where it asks the gates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Admitted(());
-
-/// Why something that does not run cannot begin now.
-pub(in crate::state) enum Obstacle {
-    Gate(GateReason),
-    EntriesOfName,
-    Budget,
-    Processes,
-    EntryIds,
-}
-
-impl Obstacle {
-    /// Whether it goes when something else does.
-    pub(in crate::state) fn is_lack_of_room(&self) -> bool {
-        match self {
-            Obstacle::EntriesOfName | Obstacle::Budget | Obstacle::Processes => true,
-            Obstacle::Gate(_) | Obstacle::EntryIds => false,
-        }
-    }
-
-    /// The word in `status`.
-    pub(in crate::state) fn reason(&self) -> &'static str {
-        match self {
-            Obstacle::Gate(reason) => reason.as_str(),
-            Obstacle::Budget => reason::BUDGET_EXHAUSTED,
-            Obstacle::EntriesOfName | Obstacle::Processes | Obstacle::EntryIds => reason::LIMIT,
-        }
-    }
-}
 
 impl PoolState {
     /// The one place where the gates are asked.
@@ -63,10 +30,7 @@ impl PoolState {
         server: ServerId,
         key: KeyId,
     ) -> Result<Admitted, GateReason> {
-        match self.gate(server).and(self.key_gate(key)) {
-            Gate::Open => Ok(Admitted(())),
-            Gate::Shut(reason) => Err(reason),
-        }
+        Admitted::by(self.gate(server).and(self.key_gate(key)))
     }
 
     /// Whether a gate keeps out a configuration of a server.

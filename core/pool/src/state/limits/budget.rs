@@ -8,60 +8,13 @@
 //!
 //! Everything here is derived from the entries; `invariants` counts again.
 
-use std::collections::VecDeque;
-
-use crate::base::ids::{Moment, ServerId};
+use super::ledger::{BudgetRefusal, Places};
+use crate::base::ids::ServerId;
 use crate::options::{Budget, BudgetMode};
 use crate::state::PoolState;
-use crate::state::entry::BudgetPlace;
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 use crate::state::report::notice::{Audience, Notice};
 use crate::state::terms::Usage;
-
-/// How many have what of a place: entries of a name, or names of the pool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::state) struct Places {
-    pub(in crate::state) held: u32,
-    pub(in crate::state) live: u32,
-    pub(in crate::state) staying: u32,
-}
-
-impl Places {
-    /// One of those that are counted has changed.
-    pub(in crate::state) fn change(&mut self, before: BudgetPlace, after: BudgetPlace) {
-        let one = |count: &mut u32, before, after| {
-            *count = *count + u32::from(after) - u32::from(before);
-        };
-        one(&mut self.held, before.held, after.held);
-        one(&mut self.live, before.live, after.live);
-        one(&mut self.staying, before.staying, after.staying);
-    }
-
-    /// What they have together.
-    pub(in crate::state) fn together(&self) -> BudgetPlace {
-        BudgetPlace { held: self.held > 0, live: self.live > 0, staying: self.staying > 0 }
-    }
-}
-
-/// A refusal, as `status` shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BudgetRefusal {
-    /// The server.
-    pub server: ServerId,
-    /// Why, as a stable word.
-    pub reason: &'static str,
-    /// When it was refused last.
-    pub at: Moment,
-}
-
-/// What is kept of the budget from step to step.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::state) struct BudgetBook {
-    pub(in crate::state) names: Places,
-    /// The warning was given, and the figure has not been low enough since.
-    pub(in crate::state) warned: bool,
-    refusals: VecDeque<BudgetRefusal>,
-}
 
 /// Refusals that are kept for `status`: as many as somebody would read, one per server and reason.
 const REFUSALS_MAX: usize = 32;

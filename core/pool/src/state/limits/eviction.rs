@@ -3,7 +3,7 @@
 use crate::base::ids::{EntryId, KeyId, ServerId, Ticket};
 use crate::gates::{Gate, GateReason};
 use crate::state::PoolState;
-use crate::state::protocol::Effect;
+use crate::state::effect::Effect;
 use crate::state::report::messages::reason;
 use crate::state::session::ask::{End, NOW};
 

@@ -1,6 +1,8 @@
 //! What may begin, and who waits for room: the gates, the budget and the process slots.
 
-pub(in crate::state) mod admission;
-pub(in crate::state) mod budget;
+mod admission;
+mod budget;
 mod eviction;
-pub(in crate::state) mod waitlist;
+pub(in crate::state) mod ledger;
+pub(in crate::state) mod obstacle;
+mod waitlist;

@@ -14,36 +14,20 @@
 //!    and together with all others of the same step. One that only waits for a dying name to be
 //!    gone is not told of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use super::admission::Obstacle;
+use super::ledger::Wishes;
+use super::obstacle::Obstacle;
 use crate::base::ids::{EntryId, KeyId, ServerId, Ticket};
 use crate::error::Error;
+use crate::state::PoolState;
+use crate::state::effect::Effect;
 use crate::state::entry::Entry;
-use crate::state::protocol::Effect;
 use crate::state::report::messages::{self, reason};
 use crate::state::report::notice::{Audience, Notice};
 use crate::state::session::ask::{Ask, IfFull};
-use crate::state::{OpenTicket, PoolState};
-
-/// The names that wait for room.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::state) struct Queue {
-    /// By order of arrival.
-    pub(in crate::state) names: BTreeMap<u64, ServerId>,
-    /// Those of them that nobody was told of.
-    pub(in crate::state) untold: BTreeSet<u64>,
-    next_turn: u64,
-}
-
-/// The wishes for one name that wait.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::state) struct Wishes {
-    pub(in crate::state) turn: u64,
-    /// Never empty.
-    pub(in crate::state) asks: BTreeMap<(KeyId, Ticket), Ask>,
-}
+use crate::state::session::records::OpenTicket;
 
 impl PoolState {
     /// Takes everything that a pass wants, in order.

@@ -1,6 +1,7 @@
 //! What `status` shows of the pool (SPEC 9.4).
 
-use crate::base::ids::{Configuration, EntryId, Generation, KeyId, Moment, ServerId};
+use crate::acceptance::Configuration;
+use crate::base::ids::{EntryId, Generation, KeyId, Moment, ServerId};
 use crate::error::Error;
 use crate::state::entry::{ListReading, Phase, Stage};
 use crate::state::terms::EntryState;

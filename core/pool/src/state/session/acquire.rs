@@ -1,17 +1,18 @@
 //! Acquire, its cancellation, and what becomes of an entry that nobody wants (SPEC 3.2-3.7).
 
 use super::ask::{Ask, End, IfFull, NOW};
+use super::records::OpenTicket;
 use crate::base::ids::{EntryId, Generation, SessionId, Ticket};
 use crate::config::Share;
 use crate::error::Error;
+use crate::state::PoolState;
+use crate::state::effect::Effect;
 use crate::state::entry::health::Health;
 use crate::state::entry::idle::IdleClock;
 use crate::state::entry::{Credentials, Entry, Phase, Why, Wire};
-use crate::state::limits::admission::Obstacle;
-use crate::state::protocol::Effect;
+use crate::state::limits::obstacle::Obstacle;
 use crate::state::report::messages::{self, reason};
 use crate::state::terms::{CloseMode, Family};
-use crate::state::{OpenTicket, PoolState};
 
 /// What became of those who waited for an entry.
 #[derive(Default)]

@@ -40,6 +40,15 @@ pub(in crate::state) enum IfFull {
     Wait,
 }
 
+/// What the host accepts: this definition of a tool, wherever the server lists it.
+pub(in crate::state) struct Acceptance {
+    pub(in crate::state) ticket: Ticket,
+    pub(in crate::state) server: ServerId,
+    pub(in crate::state) tool: Arc<str>,
+    /// Of the definition that the host was shown.
+    pub(in crate::state) digest: [u8; 32],
+}
+
 /// How an entry ends.
 pub(in crate::state) struct End {
     /// Why, as a stable word.

@@ -3,45 +3,15 @@
 use std::time::Duration;
 
 use super::ask::End;
+use super::records::{Closing, OpenTicket, Patience};
 use crate::base::ids::{EntryId, Moment, Ticket};
 use crate::options::DrainMode;
+use crate::state::effect::Effect;
 use crate::state::entry::Phase;
-use crate::state::protocol::Effect;
 use crate::state::report::messages::{self, reason};
 use crate::state::report::outcomes::DrainReport;
 use crate::state::terms::{CloseExit, CloseMode};
-use crate::state::{DueTimer, OpenTicket, PoolState};
-
-/// The drain that is under way, or over.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::state) struct Closing {
-    how: DrainMode,
-    pub(in crate::state) stage: Patience,
-    pub(in crate::state) tickets: Vec<Ticket>,
-    drained: u32,
-    forced: u32,
-}
-
-/// How long the drain still waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::state) enum Patience {
-    /// For everything to end, until the deadline.
-    Waiting { deadline: Moment },
-    /// For what was killed to be gone.
-    Killing { until: Moment },
-    /// No longer.
-    Spent,
-}
-
-impl Patience {
-    pub(in crate::state) fn due(self) -> Option<Moment> {
-        match self {
-            Patience::Waiting { deadline } => Some(deadline),
-            Patience::Killing { until } => Some(until),
-            Patience::Spent => None,
-        }
-    }
-}
+use crate::state::{DueTimer, PoolState};
 
 impl PoolState {
     /// Ends everything, or joins the drain under way: of two the earlier deadline and the lesser

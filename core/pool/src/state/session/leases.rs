@@ -1,46 +1,12 @@
 //! Sessions and what they hold (SPEC 3.5, 3.6, 3.8, 3.13).
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::base::ids::{EntryId, LeaseId, Moment, SessionId, Ticket};
-use crate::state::protocol::Effect;
+use super::records::{Lease, Session};
+use crate::base::ids::{EntryId, LeaseId, SessionId};
+use crate::state::effect::Effect;
 use crate::state::report::messages;
 use crate::state::{DueTimer, PoolState};
-
-/// One session.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::state) struct Session {
-    /// Closed, and what it holds is kept until then.
-    pub(in crate::state) kept_until: Option<Moment>,
-    /// Its leases, by the entry that they hold.
-    pub(in crate::state) holds: BTreeSet<(EntryId, LeaseId)>,
-    /// Its acquires under way.
-    pub(in crate::state) tickets: BTreeSet<Ticket>,
-}
-
-/// Who holds what by one lease.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::state) struct Lease {
-    pub(in crate::state) session: SessionId,
-    pub(in crate::state) entry: EntryId,
-}
-
-impl Session {
-    pub(in crate::state) fn is_open(&self) -> bool {
-        self.kept_until.is_none()
-    }
-
-    /// Whether it has a lease on the entry.
-    pub(in crate::state) fn holds_entry(&self, entry: EntryId) -> bool {
-        self.leases_on(entry).next().is_some()
-    }
-
-    fn leases_on(&self, entry: EntryId) -> impl Iterator<Item = LeaseId> {
-        let all = self.holds.range((entry, LeaseId(0))..=(entry, LeaseId(u64::MAX)));
-        all.map(|(_, lease)| *lease)
-    }
-}
 
 impl PoolState {
     /// Whether a closed session's holds are there for who resumes it.

@@ -2,5 +2,6 @@
 
 pub(in crate::state) mod acquire;
 pub(in crate::state) mod ask;
-pub(in crate::state) mod drain;
-pub(in crate::state) mod leases;
+mod drain;
+mod leases;
+pub(in crate::state) mod records;

@@ -1,0 +1,18 @@
+//! What accepted definitions belong to.
+
+use crate::base::ids::ServerId;
+use crate::config::Fingerprint;
+use crate::options::OnToolChange;
+
+/// One configuration of a server: what the accepted definitions of its tools belong to, whoever
+/// has a connection of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Configuration {
+    /// The server.
+    pub server: ServerId,
+    /// The fingerprint of its configuration, or the other one where that needs approval.
+    pub fingerprint: Fingerprint,
+    /// What becomes of its changed tools. What is judged in two ways has no accepted definitions in
+    /// common.
+    pub on_tool_change: OnToolChange,
+}
