@@ -62,8 +62,21 @@ pub mod view;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing {
+    use serde_json::Value;
+
     pub use crate::catalog_cache::fuzzing::sealed;
-    pub use crate::json::fuzzing::{canonical, strict};
+    use crate::json;
+
+    /// What a JSON text says where it must be read in one way only, and how many places of it are
+    /// not to be trusted.
+    pub fn strict(text: &str) -> Option<(Value, usize)> {
+        json::parse(text).ok().map(|(value, defects)| (value, defects.len()))
+    }
+
+    /// The one form of all texts of that meaning.
+    pub fn canonical(text: &str) -> Option<String> {
+        json::canonical(text).ok()
+    }
 }
 
 pub use base::{glob, id_map, text};

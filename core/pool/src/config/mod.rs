@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::json::joined;
 use crate::options::{ServerReconnect, Start};
 
 /// One server, parsed: an invalid one cannot be written.
@@ -223,5 +224,31 @@ impl ServerSpec {
             false => Share::Session,
         };
         self.share.unwrap_or_else(by_transport)
+    }
+
+    /// Puts a value in the place of a field that [`value_files`](Self::value_files) name. Other
+    /// fields are left alone.
+    pub fn put_value(&mut self, field: &str, value: &str) {
+        let (within, values) = match &mut self.transport {
+            Transport::Stdio(stdio) => ("env", &mut stdio.env),
+            Transport::Remote(remote) => ("headers", &mut remote.headers),
+            Transport::Host(_) => return,
+        };
+        let named = |name: &str| joined(within, name);
+        let known = values.iter_mut().find(|(name, _)| match within {
+            "env" => named(name) == field,
+            // The configuration has their names as they are written.
+            _ => named(name).eq_ignore_ascii_case(field),
+        });
+        if let Some((_, place)) = known {
+            *place = value.to_owned();
+        }
+    }
+
+    /// What its secret is made of, where files say it.
+    pub fn secret_of_files(&self) -> Option<&ValueOfFiles> {
+        let is_of_oauth =
+            |field: &str| ["oauth.", "auth."].iter().any(|member| field.starts_with(member));
+        self.value_files.iter().find(|value| is_of_oauth(&value.field))
     }
 }

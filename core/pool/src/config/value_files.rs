@@ -4,9 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{ServerSpec, Transport};
-use crate::json::joined;
-
 /// A value of `env`, `headers` or the client's secret, some pieces of which are what files say.
 /// Until a connection begins, the configuration has each as it is written.
 #[derive(Clone, PartialEq, Eq)]
@@ -105,33 +102,5 @@ impl std::fmt::Debug for ValueOfFiles {
             crate::base::text::escaped(&self.field),
             files.count()
         )
-    }
-}
-
-impl ServerSpec {
-    /// Puts a value in the place of a field that [`value_files`](Self::value_files) name. Other
-    /// fields are left alone.
-    pub fn put_value(&mut self, field: &str, value: &str) {
-        let (within, values) = match &mut self.transport {
-            Transport::Stdio(stdio) => ("env", &mut stdio.env),
-            Transport::Remote(remote) => ("headers", &mut remote.headers),
-            Transport::Host(_) => return,
-        };
-        let named = |name: &str| joined(within, name);
-        let known = values.iter_mut().find(|(name, _)| match within {
-            "env" => named(name) == field,
-            // The configuration has their names as they are written.
-            _ => named(name).eq_ignore_ascii_case(field),
-        });
-        if let Some((_, place)) = known {
-            *place = value.to_owned();
-        }
-    }
-
-    /// What its secret is made of, where files say it.
-    pub fn secret_of_files(&self) -> Option<&ValueOfFiles> {
-        let is_of_oauth =
-            |field: &str| ["oauth.", "auth."].iter().any(|member| field.starts_with(member));
-        self.value_files.iter().find(|value| is_of_oauth(&value.field))
     }
 }

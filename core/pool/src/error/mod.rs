@@ -1,43 +1,28 @@
 //! The one error type of the library, and its stable codes.
 
-use std::fmt;
+mod form;
+mod outcome;
+mod reason;
+mod remedies;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::base::did_you_mean::nearest;
 use crate::base::text::escaped;
 pub use crate::interface::ErrorCode;
 use crate::interface::Retry;
-use crate::view::explain::Reason;
+use outcome::may_repeat;
 
-mod outcome;
-mod remedies;
-
-use self::outcome::may_repeat;
+pub use outcome::Outcome;
+pub use reason::Reason;
 
 /// What an operation of the library returns.
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// Whether a failed call can have reached the server (SPEC 5.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// Provably never written to the connection.
-    NotSent,
-    /// Written, or partly written: the server may have run it.
-    Unknown,
-}
-
-impl Outcome {
-    /// The name used in JSON and in every language.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Outcome::NotSent => "not_sent",
-            Outcome::Unknown => "unknown",
-        }
-    }
-}
 
 /// Why an operation failed: a stable code, a sentence, and what a caller can act on.
 ///
@@ -220,60 +205,4 @@ impl Error {
     pub fn arguments(&self) -> Option<&str> {
         self.0.arguments.as_deref()
     }
-
-    /// The form in which errors cross a language boundary and appear in events. Without arguments.
-    pub fn to_json(&self) -> Value {
-        let body = &self.0;
-        let mut out = json!({
-            "code": body.code.name(),
-            "number": body.code as i32,
-            "message": body.message,
-            "retryable": self.is_retryable(),
-        });
-        let optional = [
-            ("server", body.server.clone().map(Value::from)),
-            ("session", body.session.clone().map(Value::from)),
-            ("outcome", body.outcome.map(|outcome| outcome.as_str().into())),
-            ("hint", self.hint().map(Value::from)),
-            ("cause", body.cause.as_ref().map(Error::to_json)),
-        ];
-        for (name, value) in optional {
-            if let Some(value) = value {
-                out[name] = value;
-            }
-        }
-        out["detail"] = Value::Object(body.detail.clone());
-        out
-    }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(server) = &self.0.server {
-            write!(f, "{}: ", escaped(server))?;
-        }
-        f.write_str(&self.0.message)
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Error({}, {self}", self.0.code.name())?;
-        if let Some(hint) = self.hint() {
-            write!(f, "; hint: {}", escaped(hint))?;
-        }
-        if let Some(cause) = &self.0.cause {
-            write!(f, "; cause: {cause:?}")?;
-        }
-        f.write_str(")")
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.cause.as_ref().map(|cause| cause as _)
-    }
-}
-
-#[cfg(test)]
-mod tests;

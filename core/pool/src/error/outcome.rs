@@ -1,8 +1,26 @@
-//! Whether a failed operation may be repeated: the one answer to it, by what its error says (SPEC
-//! 18.12).
+//! Whether a failed call can have run, and whether it may be repeated: the one answer to it, by
+//! what its error says (SPEC 18.12).
 
-use crate::error::Outcome;
 use crate::interface::Retry;
+
+/// Whether a failed call can have reached the server (SPEC 5.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Provably never written to the connection.
+    NotSent,
+    /// Written, or partly written: the server may have run it.
+    Unknown,
+}
+
+impl Outcome {
+    /// The name used in JSON and in every language.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::NotSent => "not_sent",
+            Outcome::Unknown => "unknown",
+        }
+    }
+}
 
 /// Whether repeating may help, and does nothing twice that must not be done twice.
 ///

@@ -2,6 +2,8 @@
 
 use std::error::Error as _;
 
+use serde_json::json;
+
 use super::*;
 
 /// SPEC 5.12: every part of an error is there, in Rust and as JSON.

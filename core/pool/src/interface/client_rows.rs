@@ -1,8 +1,7 @@
 //! The options that say who the host is, and how much of servers' logs it wants.
 
-use super::option_rows::row;
 use super::options::OptionKind::{Icons, Object, Text, Word};
-use super::options::OptionRow;
+use super::options::{OptionRow, row};
 use crate::options::LOG_LEVELS;
 
 pub(super) const CLIENT_INFO: OptionRow = row(

@@ -2,7 +2,7 @@
 
 use super::client_rows::{CLIENT_INFO, LEASE_LOG_LEVEL, SESSION_LOG_LEVEL};
 use super::options::OptionKind::{self, *};
-use super::options::OptionRow;
+use super::options::{OptionRow, duration, integer, row};
 
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60 * SECOND;
@@ -467,24 +467,3 @@ pub(super) const SIGN_IN: &[OptionRow] = &[
 
 /// SPEC 4.2: 100 ms to 300 s.
 pub(super) const CONNECT_TIMEOUT: OptionKind = duration(100, 300 * SECOND);
-
-pub(super) const fn duration(min: u64, max: u64) -> OptionKind {
-    Duration { min, max }
-}
-
-pub(super) const fn integer(min: u64, max: u64, unit: &'static str) -> OptionKind {
-    Integer { min, max, unit }
-}
-
-pub(super) const fn row(
-    name: &'static str,
-    kind: OptionKind,
-    default: &'static str,
-    doc: &'static str,
-) -> OptionRow {
-    OptionRow { name, aliases: &[], kind, default, doc }
-}
-
-pub(super) const fn also(aliases: &'static [&'static str], row: OptionRow) -> OptionRow {
-    OptionRow { aliases, ..row }
-}

@@ -269,3 +269,24 @@ impl OptionRow {
         out
     }
 }
+
+pub(super) const fn duration(min: u64, max: u64) -> OptionKind {
+    OptionKind::Duration { min, max }
+}
+
+pub(super) const fn integer(min: u64, max: u64, unit: &'static str) -> OptionKind {
+    OptionKind::Integer { min, max, unit }
+}
+
+pub(super) const fn row(
+    name: &'static str,
+    kind: OptionKind,
+    default: &'static str,
+    doc: &'static str,
+) -> OptionRow {
+    OptionRow { name, aliases: &[], kind, default, doc }
+}
+
+pub(super) const fn also(aliases: &'static [&'static str], row: OptionRow) -> OptionRow {
+    OptionRow { aliases, ..row }
+}

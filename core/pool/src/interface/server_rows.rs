@@ -1,8 +1,8 @@
 //! The options of one server.
 
-use super::option_rows::{CONNECT_TIMEOUT, DAY, RECONNECT, START, also, duration, row};
+use super::option_rows::{CONNECT_TIMEOUT, DAY, RECONNECT, START};
 use super::options::OptionKind::*;
-use super::options::OptionRow;
+use super::options::{OptionRow, also, duration, row};
 
 pub(super) const SERVER: &[OptionRow] = &[
     also(

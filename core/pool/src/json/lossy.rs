@@ -7,9 +7,11 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{lossy_members, plain};
+use super::members::Members;
+use super::plain;
 use crate::lenient::whole_characters;
 
 /// The members of an object, each as far as it can be read by itself: what is no Unicode in a text
@@ -20,13 +22,23 @@ pub fn readable_members(text: &str) -> Map<String, Value> {
     members.into_iter().filter_map(|(name, value)| Some((name, readable(value.get())?))).collect()
 }
 
+/// The members of an object, as [`members`](super::members) reads them, with what is no Unicode in
+/// a name replaced.
+///
+/// # Errors
+/// Those of serde_json: no JSON, or no object.
+pub fn lossy_members(text: &str) -> serde_json::Result<Vec<(String, &RawValue)>> {
+    let Members(members) = serde_json::from_str::<Members<'_, Lossy>>(text)?;
+    Ok(members.into_iter().map(|(Lossy(name), value)| (name, value)).collect())
+}
+
 /// A value, as far as it can be read.
 pub fn readable(text: &str) -> Option<Value> {
     plain(&whole_characters(text)).ok()
 }
 
 /// A text in which what is no Unicode is replaced.
-pub(super) struct Lossy(pub(super) String);
+struct Lossy(String);
 
 impl<'de> Deserialize<'de> for Lossy {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Lossy, D::Error> {

@@ -6,8 +6,6 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::lossy::Lossy;
-
 /// The members of an object, in the order of the text; their values as written. A name may be there
 /// twice.
 ///
@@ -17,17 +15,8 @@ pub fn members(text: &str) -> serde_json::Result<Vec<(String, &RawValue)>> {
     serde_json::from_str(text).map(|Members(members)| members)
 }
 
-/// The same, with what is no Unicode in a name replaced.
-///
-/// # Errors
-/// Those of serde_json: no JSON, or no object.
-pub fn lossy_members(text: &str) -> serde_json::Result<Vec<(String, &RawValue)>> {
-    let Members(members) = serde_json::from_str::<Members<'_, Lossy>>(text)?;
-    Ok(members.into_iter().map(|(Lossy(name), value)| (name, value)).collect())
-}
-
 /// Members whose names are read as `N`.
-struct Members<'a, N>(Vec<(N, &'a RawValue)>);
+pub(super) struct Members<'a, N>(pub(super) Vec<(N, &'a RawValue)>);
 
 impl<'de: 'a, 'a, N: Deserialize<'de>> Deserialize<'de> for Members<'a, N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

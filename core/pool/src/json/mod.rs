@@ -12,8 +12,8 @@ mod value;
 
 pub(crate) use canonical::{CanonicalFault, canonical};
 pub use long_strings::{Apart, apart};
-pub use lossy::{readable, readable_members};
-pub use members::{lossy_members, members};
+pub use lossy::{lossy_members, readable, readable_members};
+pub use members::members;
 pub use plain::{Plain, plain};
 pub(crate) use strict::{Defect, DefectKind, parse};
 pub use value::is_value;
@@ -83,20 +83,4 @@ fn push_member(path: &mut String, name: &str) {
         path.push('.');
     }
     path.push_str(name);
-}
-
-#[cfg(feature = "fuzzing")]
-pub(crate) mod fuzzing {
-    use super::*;
-
-    /// What a JSON text says where it must be read in one way only, and how many places of it are
-    /// not to be trusted.
-    pub fn strict(text: &str) -> Option<(Value, usize)> {
-        parse(text).ok().map(|(value, defects)| (value, defects.len()))
-    }
-
-    /// The one form of all texts of that meaning.
-    pub fn canonical(text: &str) -> Option<String> {
-        super::canonical(text).ok()
-    }
 }

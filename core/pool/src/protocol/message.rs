@@ -25,7 +25,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::{methods, outer_members};
+use super::methods;
+use super::outer_members::{self, own_id};
 use crate::json::is_value;
 
 /// What a text of a server is.
@@ -265,12 +266,4 @@ fn leading_number(text: &[u8]) -> Option<(u64, &[u8])> {
     let add = |number: u64, digit: &u8| number * 10 + u64::from(digit - b'0');
     let is_plain = (1..=DIGITS_MAX).contains(&digits) && (digits == 1 || number[0] != b'0');
     is_plain.then(|| (number.iter().fold(0, add), rest))
-}
-
-/// The number of an id that one of ours can be: some servers give it back as a string.
-pub(super) fn own_id(text: &str) -> Option<u64> {
-    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit())
-        && !(text.len() > 1 && text.starts_with('0'));
-    is_plain.then(|| text.parse().ok())?
 }

@@ -1,7 +1,5 @@
 //! The outer members of a text that is no JSON, as far as it can be followed.
 
-use super::message::own_id;
-
 /// What is known of such a text.
 #[derive(Debug, Default)]
 pub(super) struct Outer {
@@ -67,4 +65,12 @@ fn id_after(text: &[u8]) -> Option<u64> {
         _ => false,
     };
     is_whole.then(|| own_id(std::str::from_utf8(number).ok()?))?
+}
+
+/// The number of an id that one of ours can be: some servers give it back as a string.
+pub(super) fn own_id(text: &str) -> Option<u64> {
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit())
+        && !(text.len() > 1 && text.starts_with('0'));
+    is_plain.then(|| text.parse().ok())?
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{LeftOut, quoted};
+use super::left_out::LeftOut;
 use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::members;
@@ -203,4 +203,8 @@ fn says(value: &Value, by_own: &BTreeMap<String, String>) -> bool {
         }),
         _ => false,
     }
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }

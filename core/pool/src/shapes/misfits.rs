@@ -9,8 +9,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::LeftOut;
 use super::keywords::{Takes, below, each_inner, takes};
+use super::left_out::LeftOut;
 
 /// The types that there are.
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];

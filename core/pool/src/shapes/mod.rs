@@ -21,9 +21,11 @@
 
 mod arguments;
 mod keywords;
+mod left_out;
 mod misfits;
 mod references;
 mod schema;
+mod shape;
 mod surface;
 #[cfg(test)]
 mod tests;
@@ -34,45 +36,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 pub use arguments::ArgumentNames;
+pub use left_out::LeftOut;
+pub use shape::Shape;
 
-use crate::base::text::escaped;
-use crate::error::{Error, ErrorCode, Result};
+use arguments::quoted;
+
+use crate::error::Result;
 use crate::json::members;
 use crate::lenient::{kinds, lenient};
-
-/// How a model API takes tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Shape {
-    /// As the protocol lists them.
-    Mcp,
-    /// As OpenAI's Chat Completions take them, and what is compatible with them.
-    OpenAi,
-    /// As OpenAI's Responses take them.
-    OpenAiResponses,
-    /// As Anthropic's Messages take them.
-    Anthropic,
-    /// As Gemini's function declarations.
-    Gemini,
-    /// As each of these APIs takes their schemas, for who does not know which it will be; otherwise
-    /// as the protocol lists them.
-    Any,
-}
-
-/// What of a schema is not in what a target is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Where it stood: a JSON pointer, which is empty for the whole schema.
-    pub path: String,
-    /// Why, after the thing itself.
-    pub reason: &'static str,
-}
-
-impl LeftOut {
-    fn new(path: String, reason: &'static str) -> LeftOut {
-        LeftOut { path, reason }
-    }
-}
 
 /// What became of a tool's arguments in a shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,42 +77,6 @@ impl Fit {
 const LEFT_OUT_MAX: usize = 32;
 
 impl Shape {
-    /// All of them.
-    pub const ALL: [Shape; 6] = [
-        Shape::Mcp,
-        Shape::OpenAi,
-        Shape::OpenAiResponses,
-        Shape::Anthropic,
-        Shape::Gemini,
-        Shape::Any,
-    ];
-
-    /// Its word: `mcp`, `openai`, `openai_responses`, `anthropic`, `gemini`, `any`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Shape::Mcp => "mcp",
-            Shape::OpenAi => "openai",
-            Shape::OpenAiResponses => "openai_responses",
-            Shape::Anthropic => "anthropic",
-            Shape::Gemini => "gemini",
-            Shape::Any => "any",
-        }
-    }
-
-    /// The shape of that word.
-    ///
-    /// # Errors
-    /// `invalid_argument` with the path `shape` for any other.
-    pub fn from_word(word: &str) -> Result<Shape> {
-        Shape::ALL.into_iter().find(|shape| shape.as_str() == word).ok_or_else(|| {
-            let known = Shape::ALL.map(Shape::as_str).join("`, `");
-            let message = format!("there is no shape \"{}\"", escaped(word));
-            Error::new(ErrorCode::InvalidArgument, message)
-                .with_detail("path", "shape")
-                .with_hint(format!("the shapes are `{known}`"))
-        })
-    }
-
     /// One tool in this shape, as JSON text: its exposed name, and its definition, which a catalog
     /// accepted.
     pub fn tool(self, name: &str, definition: &str) -> String {
@@ -237,8 +172,4 @@ fn renamed(name: &str, members: &[(String, &RawValue)], schema: Option<&str>) ->
     let mut all: Vec<String> = members.iter().map(member).filter(|it| !it.is_empty()).collect();
     all.extend(schema.map(|schema| format!(r#""inputSchema":{schema}"#)));
     format!("{{{}}}", all.join(","))
-}
-
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }

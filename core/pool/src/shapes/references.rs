@@ -12,8 +12,8 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::LeftOut;
 use super::keywords::{below, each_inner, inner};
+use super::left_out::LeftOut;
 
 /// How many parts are put beside the definitions for one tool. References beyond that are taken
 /// out, which bounds what a hostile schema can grow to.

@@ -19,8 +19,10 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{self, ArgumentNames};
 use super::keywords::each_inner;
+use super::left_out::LeftOut;
+use super::shape::Shape;
 use super::surface::{Branches, REFUSED_AT_THE_TOP, surface};
-use super::{LeftOut, Shape, misfits, references};
+use super::{misfits, references};
 use crate::json::plain;
 
 /// A schema as a target takes it.

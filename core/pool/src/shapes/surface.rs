@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::LeftOut;
+use super::left_out::LeftOut;
 use super::references::{REFERRING, Targets};
 
 /// In how many ways branches may say what a property is. In more than that they say nothing, which

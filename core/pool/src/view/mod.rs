@@ -160,6 +160,19 @@ impl View {
     }
 }
 
+impl Viewed<'_> {
+    /// The view. Both filters hold; of the marks, the session's own word goes first.
+    pub fn view(&self, naming: &Arc<Naming>) -> View {
+        let (by_server, by_session, trust, always_load) = self.parts();
+        let (by_server, by_session) = (by_server.clone(), by_session.clone());
+        let is_own = self.options.always_load.contains_key(self.server);
+        let always_load_by = if is_own { ByWhom::Session } else { ByWhom::Server };
+        let always_load = always_load.to_vec();
+        View { by_server, by_session, trust, always_load, always_load_by, exposing: None }
+            .exposed_as(self.server, naming)
+    }
+}
+
 impl ByWhom {
     /// The word.
     pub fn as_str(self) -> &'static str {

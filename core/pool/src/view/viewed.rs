@@ -1,13 +1,8 @@
 //! What views are made of, and when two of them are the same.
 
-use std::sync::Arc;
-
 use crate::catalog::Filter;
 use crate::config::ServerSpec;
-use crate::naming::Naming;
 use crate::options::SessionOptions;
-
-use super::{ByWhom, View};
 
 /// What a view of a server is made of. Two are equal when their views are.
 #[derive(Clone, Copy, Debug)]
@@ -24,18 +19,7 @@ pub struct Viewed<'a> {
 static NO_FILTER: Filter = Filter { include: None, exclude: Vec::new() };
 
 impl<'a> Viewed<'a> {
-    /// The view. Both filters hold; of the marks, the session's own word goes first.
-    pub fn view(&self, naming: &Arc<Naming>) -> View {
-        let (by_server, by_session, trust, always_load) = self.parts();
-        let (by_server, by_session) = (by_server.clone(), by_session.clone());
-        let is_own = self.options.always_load.contains_key(self.server);
-        let always_load_by = if is_own { ByWhom::Session } else { ByWhom::Server };
-        let always_load = always_load.to_vec();
-        View { by_server, by_session, trust, always_load, always_load_by, exposing: None }
-            .exposed_as(self.server, naming)
-    }
-
-    fn parts(&self) -> (&'a Filter, &'a Filter, bool, &'a [String]) {
+    pub(super) fn parts(&self) -> (&'a Filter, &'a Filter, bool, &'a [String]) {
         let Viewed { server, spec, options } = *self;
         let by_session = options.filters.get(server).unwrap_or(&NO_FILTER);
         let trust = options.trust.get(server).copied().unwrap_or(spec.trust);

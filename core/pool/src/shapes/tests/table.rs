@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::error::ErrorCode;
 
 /// All but the protocol's own.
 pub(super) const FITTING: [Shape; 5] =

@@ -1,44 +1,7 @@
-//! The table of reasons.
-
-use std::collections::BTreeSet;
+//! What an explanation says.
 
 use super::*;
 use crate::view::ByWhom;
-
-/// SPEC 11.6: every reason has a word of its own, which leads back to it, a sentence and a remedy,
-/// and they stand in their order.
-#[test]
-fn every_reason_has_a_word_a_sentence_and_a_remedy() {
-    let words: BTreeSet<_> = TABLE.iter().map(|row| row.1).collect();
-    assert_eq!(words.len(), TABLE.len());
-    assert!(TABLE.is_sorted_by_key(|row| row.0));
-    for (reason, word, sentence, remedy) in TABLE {
-        assert_eq!(Reason::from_word(word), Some(*reason));
-        assert_eq!((reason.as_str(), reason.remedy()), (*word, *remedy));
-        for text in [sentence, remedy] {
-            assert!(!text.is_empty() && !text.ends_with('.'), "{text}");
-            assert!(text.starts_with(char::is_lowercase), "{text}");
-        }
-    }
-    let last = Reason::Unknown as usize;
-    assert_eq!(TABLE.len(), last + 1, "a reason is missing in the table");
-    assert_eq!(Reason::from_word("fine"), None);
-}
-
-/// SPEC 11.6: the reasons that the contract names are all there, those of servers in its order.
-#[test]
-fn the_reasons_of_the_contract_are_there_in_order() {
-    let servers = "removed invalid_config untrusted excluded not_allowed disabled rejected \
-                   pending_approval budget auth_required failed";
-    let tools = "filtered quarantined malformed";
-    let reasons: Vec<_> = format!("{servers} {tools}")
-        .split_whitespace()
-        .map(|word| Reason::from_word(word).unwrap_or_else(|| panic!("{word}")))
-        .collect();
-    assert!(reasons.is_sorted(), "{reasons:?}");
-    let mut gates = gate::ALL.iter().chain(hidden::ALL).map(|(word, _)| word);
-    assert!(gates.all(|word| Reason::from_word(word).is_some()));
-}
 
 /// SPEC 11.6: an explanation says what it is about, why, where that comes from and what to do.
 #[test]
