@@ -69,6 +69,15 @@ pub struct Identity {
 }
 
 impl CandidateLaunch {
+    /// The command and its arguments; nothing of a remote server.
+    pub fn argv(&self) -> impl Iterator<Item = &str> {
+        let (command, args) = match self {
+            CandidateLaunch::Process { command, args, .. } => (Some(command), args.as_slice()),
+            CandidateLaunch::Remote { .. } => (None, [].as_slice()),
+        };
+        command.into_iter().chain(args).map(String::as_str)
+    }
+
     /// What a configuration would run: one that was looked up, or whose texts are literal.
     /// `program` is the file that its command is. Nothing of a server that the host provides:
     /// nobody is asked about those.

@@ -7,13 +7,16 @@
 //! 3. What counts is the very text that was written for its key, for 30 days at the most and no
 //!    longer than the server says. Whatever else has its place is none.
 
-mod form;
 mod key;
+mod listing;
+mod read;
+mod write;
 
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "fuzzing")]
-pub(crate) use self::form::fuzzing;
-pub use self::form::{KEPT_FOR, Kept, ListingTerms, TEXT_BYTES_MAX};
 pub use self::key::{Asker, CacheKey, WrittenHash};
+pub use self::listing::{KEPT_FOR, Kept, ListingTerms};
+pub use self::write::TEXT_BYTES_MAX;
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::write::fuzzing;

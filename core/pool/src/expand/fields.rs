@@ -112,3 +112,6 @@ fn rewrite(
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
 }
+
+/// The name of the field in errors.
+pub(super) const ENV_FILE: &str = "env_file";

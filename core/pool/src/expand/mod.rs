@@ -42,6 +42,7 @@
 mod dotenv;
 mod fields;
 mod grammar;
+mod host;
 mod needs;
 mod texts;
 mod words;
@@ -49,7 +50,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -58,64 +59,16 @@ pub use self::dotenv::{DOTENV_BYTES_MAX, DotenvFault, parse_dotenv};
 pub(crate) use self::fields::holds_variables;
 pub use self::grammar::PREDEFINED;
 pub(crate) use self::grammar::{length_of_braces, length_of_name};
+pub use self::host::{Answers, Commands, VariableLookup};
 pub use self::needs::{Needs, TakenKind, needs, takes, value_files};
 pub use self::words::CommandLine;
 
-use self::fields::TextRole;
+use self::fields::{ENV_FILE, TextRole};
 use self::texts::Texts;
 use crate::config::{ServerSpec, Transport, ValueOfFiles};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{ErrorCode, Result};
 use crate::json::joined;
 use crate::settings::Template;
-
-/// What a host knows without being asked. The same questions must have the same answers as long as
-/// one server is expanded.
-pub trait VariableLookup {
-    /// A variable of the host's own environment; `None` where it is not set or is no Unicode.
-    fn env(&self, name: &str) -> Option<String>;
-    /// The absolute path of the workspace's folder.
-    fn workspace_folder(&self) -> Option<String>;
-    /// The absolute path of the user's own folder.
-    fn user_home(&self) -> Option<String>;
-}
-
-/// Whether what programs print may be a value: `${cmd:…}`, and values that begin with `!`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Commands {
-    /// It may not: `${cmd:…}` is an error, and `!` is a character like any other. For sources of a
-    /// project or workspace there is nothing else.
-    Refused,
-    /// The host chose that programs are run for it.
-    Asked,
-}
-
-/// The answers to [`Needs`], each taken literally. `Debug` prints no value.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Answers {
-    /// By the id of the input.
-    pub inputs: BTreeMap<String, String>,
-    /// By the name of the secret.
-    pub secrets: BTreeMap<String, String>,
-    /// Names of secrets that the host refused: these are not taken from the environment.
-    pub refused_secrets: BTreeSet<String>,
-    /// By the command.
-    pub commands: BTreeMap<CommandLine, String>,
-    /// What the file of [`env_file`] sets; the environment that the entry itself sets goes before
-    /// it.
-    pub env_file: BTreeMap<String, String>,
-}
-
-impl fmt::Debug for Answers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answers")
-            .field("inputs", &self.inputs.keys())
-            .field("secrets", &self.secrets.keys())
-            .field("refused_secrets", &self.refused_secrets)
-            .field("commands", &self.commands.keys())
-            .field("env_file", &self.env_file.keys())
-            .finish()
-    }
-}
 
 /// What would run, as far as it is known without asking anybody.
 #[derive(Clone, PartialEq)]
@@ -236,9 +189,6 @@ pub fn expand(
     Ok(ServerSpec { value_files, ..spec })
 }
 
-/// The name of the field in errors.
-const ENV_FILE: &str = "env_file";
-
 /// The most bytes of a file whose text is a value.
 pub const VALUE_FILE_BYTES_MAX: usize = 64 << 10;
 
@@ -288,14 +238,4 @@ fn join_env_file(
         }
     }
     Ok(())
-}
-
-/// The error for a variable that nobody defines.
-fn undefined(template: &Template, path: &str, variable: &str, why: &str, hint: &str) -> Error {
-    let shown = texts::shown(variable);
-    let message = format!("`{path}` needs `${{{shown}}}`, {why}");
-    template
-        .error(ErrorCode::UndefinedVariable, path, &message)
-        .with_detail("variable", shown)
-        .with_hint(hint)
 }

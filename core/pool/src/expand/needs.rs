@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fields::{self, TextRole};
+use super::fields::{self, ENV_FILE, TextRole};
 use super::grammar::{HostValue, Means};
-use super::{CommandLine, Commands, ENV_FILE, VariableLookup, texts};
+use super::host::{Commands, VariableLookup};
+use super::texts;
+use super::words::CommandLine;
 use crate::error::Result;
 use crate::settings::Template;
 

@@ -8,7 +8,8 @@ use super::grammar::{
     self, HostValue, Means, Part, USER_HOME, VariableFault, WORKSPACE_FOLDER,
     WORKSPACE_FOLDER_BASENAME,
 };
-use super::{Answers, Commands, VariableLookup, undefined, words};
+use super::host::{Answers, Commands, VariableLookup};
+use super::words;
 use crate::base::text::escaped;
 use crate::config::Piece;
 use crate::error::{Error, ErrorCode, Result};
@@ -348,4 +349,20 @@ pub(super) fn shown(name: &str) -> String {
 fn is_word(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.:()".contains(c);
     name.len() <= SHOWN_MAX && name.chars().all(is_part)
+}
+
+/// The error for a variable that nobody defines.
+pub(super) fn undefined(
+    template: &Template,
+    path: &str,
+    variable: &str,
+    why: &str,
+    hint: &str,
+) -> Error {
+    let shown = shown(variable);
+    let message = format!("`{path}` needs `${{{shown}}}`, {why}");
+    template
+        .error(ErrorCode::UndefinedVariable, path, &message)
+        .with_detail("variable", shown)
+        .with_hint(hint)
 }

@@ -16,6 +16,7 @@ pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 mod text;
+mod value_kind;
 mod walk;
 
 use std::borrow::Cow;
@@ -23,45 +24,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub use text::whole_characters;
+pub use value_kind::ValueKind;
 
 use crate::json::{is_value, plain};
-
-/// What belongs at one place.
-#[derive(Debug)]
-pub enum ValueKind {
-    /// Anything: it passes as it is.
-    Any,
-    /// A text, which may be written as a number.
-    Text,
-    /// A text, and nothing else.
-    Words,
-    /// A text that is compared or sent as it is, and nothing else: with half a surrogate pair it
-    /// does not fit.
-    Exact,
-    /// The same, which may be written as a number.
-    Credential,
-    /// A finite number.
-    Number,
-    /// `true` or `false`.
-    Bool,
-    /// The same, and nothing else: trust hangs on it, so that no text is read as a yes.
-    Hint,
-    /// An object of which nobody here looks at the members.
-    Object,
-    /// An object with these members. Others pass, unless they are `null`.
-    Map(&'static [(&'static str, &'static ValueKind)]),
-    /// The same, where `false` says that it is not there, and anything that is no object that it
-    /// is.
-    Flag(&'static [(&'static str, &'static ValueKind)]),
-    /// An object with a value of this kind under each name.
-    ByName(&'static ValueKind),
-    /// An array of these.
-    List(&'static ValueKind),
-    /// An array of these texts, or one text of them with white space between.
-    Spaced(&'static ValueKind),
-    /// A JSON Schema.
-    Schema,
-}
 
 /// The text as a reader of this kind wants it: the very text where nothing is odd in it, and where
 /// it is no JSON.
@@ -92,13 +57,4 @@ fn missing(before: &Value, after: &Value, path: &str, found: &mut Vec<String>) {
             None => found.push(path),
         }
     }
-}
-
-/// A finite number as JSON writes it, without the quotes and white space about it.
-fn number(text: &str) -> Option<&str> {
-    let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-    let digits = quoted.unwrap_or(text).trim_ascii();
-    // As JSON has it: no `inf`, no sign before.
-    let number: f64 = is_value(digits).then(|| digits.parse().ok())??;
-    number.is_finite().then_some(digits)
 }

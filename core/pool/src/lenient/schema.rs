@@ -2,7 +2,7 @@
 //!
 //! A name that stands where names of parameters stand is never a keyword, whatever it is called.
 
-use super::ValueKind;
+use super::value_kind::ValueKind;
 
 /// What a keyword takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::kinds::*;
+use super::walk::number;
 use super::*;
 use crate::base::random::Random;
 

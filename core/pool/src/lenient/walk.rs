@@ -6,7 +6,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{ValueKind, number, schema, whole_characters};
+use super::schema;
+use super::text::whole_characters;
+use super::value_kind::ValueKind;
+use crate::json::is_value;
 
 /// How deep types are followed; below that a text passes as it is.
 const DEPTH_MAX: usize = 128;
@@ -311,4 +314,13 @@ fn decoded(name: &str) -> Cow<'_, str> {
         }
         false => Cow::Borrowed(plain),
     }
+}
+
+/// A finite number as JSON writes it, without the quotes and white space about it.
+pub(super) fn number(text: &str) -> Option<&str> {
+    let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let digits = quoted.unwrap_or(text).trim_ascii();
+    // As JSON has it: no `inf`, no sign before.
+    let number: f64 = is_value(digits).then(|| digits.parse().ok())??;
+    number.is_finite().then_some(digits)
 }

@@ -2,7 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-use super::EXPOSED_NAME_MAX;
+/// The longest exposed name, in characters: what the strictest model provider takes.
+pub const EXPOSED_NAME_MAX: usize = 63;
 
 pub(super) const PREFIX: &str = "mcp__";
 pub(super) const JOINT: &str = "__";

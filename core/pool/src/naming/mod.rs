@@ -24,55 +24,19 @@
 
 mod bare;
 mod made;
+mod name_map;
+mod style;
+#[cfg(test)]
+mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use bare::BareNames;
+pub use made::EXPOSED_NAME_MAX;
 use made::{JOINT, PREFIX};
-
-/// The longest exposed name, in characters: what the strictest model provider takes.
-pub const EXPOSED_NAME_MAX: usize = 63;
-
-/// How exposed names are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NameStyle {
-    /// `mcp__<server>__<tool>`.
-    #[default]
-    McpServerTool,
-    /// `<server>__<tool>`.
-    ServerTool,
-    /// `<tool>`, where it is one server's alone in its session; else as
-    /// [`ServerTool`](Self::ServerTool), with a hash.
-    Bare,
-}
-
-impl NameStyle {
-    /// All of them.
-    pub const ALL: [NameStyle; 3] =
-        [NameStyle::McpServerTool, NameStyle::ServerTool, NameStyle::Bare];
-
-    /// The word in the option `name_style`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            NameStyle::McpServerTool => "mcp__server__tool",
-            NameStyle::ServerTool => "server__tool",
-            NameStyle::Bare => "none",
-        }
-    }
-
-    /// The style of that word.
-    pub fn from_word(word: &str) -> Option<NameStyle> {
-        NameStyle::ALL.into_iter().find(|style| style.as_str() == word)
-    }
-
-    fn prefix(self) -> &'static str {
-        match self {
-            NameStyle::McpServerTool => PREFIX,
-            NameStyle::ServerTool | NameStyle::Bare => "",
-        }
-    }
-}
+pub use name_map::NameMap;
+pub use style::NameStyle;
 
 /// How the tools of a pool are named: its style, and the names that the host keeps for itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -172,66 +136,3 @@ pub struct ToolName {
     /// The server's own name for the tool.
     pub tool: Arc<str>,
 }
-
-/// The tools of a session by exposed name, in the order of the exposed names. Names are looked up
-/// here, never parsed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NameMap {
-    by_name: BTreeMap<Arc<str>, ToolName>,
-    left_out: Vec<ToolName>,
-}
-
-impl NameMap {
-    /// Names every tool of a session's views. The order of `tools` does not count, and a pair may
-    /// come twice. Bare names are those that [`BareNames::settle`] gave before.
-    pub fn new(
-        tools: impl IntoIterator<Item = ToolName>,
-        naming: &Naming,
-        bare: &BareNames,
-    ) -> NameMap {
-        let tools: BTreeSet<ToolName> = tools.into_iter().collect();
-        let mut map = NameMap::default();
-        for tool in tools {
-            let own = naming.bare(&tool.tool).filter(|name| bare.is_of(name, &tool));
-            let name = match own {
-                Some(_) => tool.tool.clone(),
-                None => naming.of_pair(&tool.server, &tool.tool).into(),
-            };
-            match map.by_name.entry(name) {
-                std::collections::btree_map::Entry::Vacant(free) => {
-                    free.insert(tool);
-                }
-                std::collections::btree_map::Entry::Occupied(_) => map.left_out.push(tool),
-            }
-        }
-        map
-    }
-
-    /// The tool of an exposed name.
-    pub fn resolve(&self, exposed: &str) -> Option<&ToolName> {
-        self.by_name.get(exposed)
-    }
-
-    /// Every exposed name and its tool, sorted by exposed name.
-    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &ToolName)> {
-        self.by_name.iter()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.by_name.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.by_name.is_empty()
-    }
-
-    /// Tools whose name another tool has; it takes a collision of hashes.
-    pub fn left_out(&self) -> &[ToolName] {
-        &self.left_out
-    }
-}
-
-#[cfg(test)]
-mod tests;

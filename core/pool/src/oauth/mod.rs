@@ -16,6 +16,7 @@
 mod document;
 mod host;
 mod read;
+mod refusal;
 mod registration;
 mod resource;
 #[cfg(test)]
@@ -25,33 +26,7 @@ mod token;
 pub use document::{Way, document, is_of_resource};
 pub use host::is_public_name;
 pub use read::said;
+pub use refusal::AnswerRefusal;
 pub use registration::{Authentication, Registered, registered};
 pub use resource::is_resource_of;
 pub use token::{Challenge, Issued, issued};
-
-/// Why an answer is of no use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AnswerRefusal {
-    /// The server refuses, whatever the status of HTTP: its own code, and its own words if it has
-    /// some.
-    Said {
-        /// The code, such as `invalid_grant`.
-        code: String,
-        /// The words.
-        description: Option<String>,
-    },
-    /// A token of a kind that is not understood, by its name.
-    Kind(String),
-    /// Another redirect was registered than the one that was asked for.
-    Redirect {
-        /// What was asked for.
-        asked: String,
-        /// What was registered.
-        registered: Vec<String>,
-    },
-    /// A client that has to prove itself in a way that is not understood, by its name.
-    Authentication(String),
-    /// It is no such answer: what it lacks.
-    Lacks(&'static str),
-}

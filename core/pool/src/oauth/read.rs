@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use super::AnswerRefusal;
+use super::refusal::AnswerRefusal;
 use crate::json::{is_value, readable_members};
 use crate::lenient::{ValueKind, kinds, lenient};
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::AnswerRefusal;
 use super::read::{members, refusal_in, text, texts, whole};
+use super::refusal::AnswerRefusal;
 use super::token::put;
 use crate::lenient::kinds;
 

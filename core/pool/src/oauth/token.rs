@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::AnswerRefusal;
 use super::read::{members, refusal_in, text, texts, whole};
+use super::refusal::AnswerRefusal;
 use crate::lenient::kinds;
 
 /// What the resource asked for, as far as it says which kind of token it takes.

@@ -1,7 +1,8 @@
 //! A request as text for a person (SPEC 12.9): every member of it but the hash, one a line, so that
 //! who shows it shows everything.
 
-use super::{HiddenEntry, Request, RequestOrigin};
+use super::Request;
+use super::origin::{HiddenEntry, RequestOrigin};
 use crate::approvals::candidate::CandidateLaunch;
 use crate::approvals::declared::DeclaredInput;
 use crate::approvals::line::{escaped_line, escaped_text};

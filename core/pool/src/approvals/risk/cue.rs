@@ -1,6 +1,6 @@
 //! What of a command line a row of the table is about.
 
-use super::RiskKind;
+use super::kind::RiskKind;
 use crate::approvals::ProjectRoot;
 
 /// A row of the table: what a mark is given for.

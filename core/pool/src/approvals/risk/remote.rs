@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-use super::{Risk, RiskKind};
+use super::kind::{Risk, RiskKind};
 use crate::approvals::candidate::{Candidate, CandidateLaunch};
 
 /// The marks of every address of a candidate.

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::RiskKind;
 use super::cue::{Cue, RiskRow, row};
+use super::kind::RiskKind;
 
 /// The rows of a program of that name.
 pub(super) fn of(name: &str) -> &'static [&'static RiskRow] {

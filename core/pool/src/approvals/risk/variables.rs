@@ -1,6 +1,6 @@
 //! The variables that risk marks are found by: a row is one name, or a part of many.
 
-use super::RiskKind;
+use super::kind::RiskKind;
 
 /// Variables that make some program load or run something, or find another program or other
 /// settings.

@@ -57,7 +57,7 @@ fn forged(from: &str, to: &str) -> String {
 
 /// A text with these lists, and the digest of them.
 fn sealed(lists: &str) -> String {
-    let digest = crate::base::text::hex(&super::super::form::digest(&key(), lists));
+    let digest = crate::base::text::hex(&super::super::write::digest(&key(), lists));
     format!("{{\"v\":1,\"digest\":\"{digest}\",\"kept\":{lists}}}")
 }
 

@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
+use super::super::texts::undefined;
 use super::*;
 use crate::config::Transport;
+use crate::error::Error;
 
 fn expanded(entry: &Value) -> Result<ServerSpec> {
     expand(&template(entry), &Host, Commands::Refused, &Answers::default())

@@ -5,7 +5,7 @@ use std::path::{Path, is_separator};
 
 use serde_json::Value;
 
-use super::{EntryResult, fault};
+use super::fault::{EntryResult, Fault, fault};
 use crate::expand::{holds_variables, length_of_braces};
 use crate::json::joined;
 
@@ -50,7 +50,7 @@ fn settled(text: &str, path: &str, file: &str) -> EntryResult<String> {
             return fault(path, format!("`{path}` has a `{{file:` that is not closed"));
         };
         let whole = whole(&after[..length], file);
-        let whole = whole.map_err(|why| super::Fault {
+        let whole = whole.map_err(|why| Fault {
             path: path.to_owned(),
             message: format!("`{path}` takes a text from a file {why}"),
         })?;

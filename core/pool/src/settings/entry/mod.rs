@@ -1,6 +1,7 @@
 //! One entry of a file, brought into the pool's own terms field by field.
 
 mod controls;
+mod fault;
 mod fields;
 mod files;
 mod headers;
@@ -11,6 +12,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use self::fault::{EntryResult, fault};
 use super::format::{FormatRow, NullEnv, Variables};
 use super::notes::{Finding, FindingKind, Notes};
 use super::origin::{TemplateOrigin, WrittenEntry};
@@ -21,18 +23,6 @@ use crate::config::check_name;
 use crate::error::Result;
 use crate::expand::length_of_name;
 use crate::json::joined;
-
-/// What is wrong with a path of the entry.
-struct Fault {
-    path: String,
-    message: String,
-}
-
-type EntryResult<T = ()> = std::result::Result<T, Fault>;
-
-fn fault<T>(path: &str, message: impl Into<String>) -> EntryResult<T> {
-    Err(Fault { path: path.to_owned(), message: message.into() })
-}
 
 /// The word for what is part of the product itself, if the entry is.
 pub(super) fn own_type(row: &FormatRow, node: &SyntaxNode) -> Option<String> {

@@ -6,9 +6,10 @@ use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::escapes::{self, Escape};
-use super::{
-    BACKSLASH, BACKSLASH_IN_NAME, Content, HALF, SyntaxFault, SyntaxMember, SyntaxNode, number,
+use super::node::{
+    BACKSLASH, BACKSLASH_IN_NAME, Content, HALF, SyntaxFault, SyntaxMember, SyntaxNode,
 };
+use super::number;
 use crate::settings::position::{Lines, Place};
 
 /// Reads a whole text. Nesting is bounded by the parser, long before the stack is.

@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-use super::Content;
+use super::node::Content;
 
 /// What is said of a number that a double does not hold exactly, or that is none.
 const RANGE: &str = "is a number out of range";

@@ -5,7 +5,8 @@ use toml::de::{DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use super::{Content, DEPTH_READ_MAX, SyntaxFault, SyntaxMember, SyntaxNode, TOO_DEEP, number};
+use super::node::{Content, DEPTH_READ_MAX, SyntaxFault, SyntaxMember, SyntaxNode, TOO_DEEP};
+use super::number;
 use crate::settings::position::{Lines, Place};
 
 /// Reads a whole text. A key that is there twice is no TOML.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
-use super::{Content, DEPTH_READ_MAX, SyntaxFault, SyntaxMember, SyntaxNode, TOO_DEEP, number};
+use super::node::{Content, DEPTH_READ_MAX, SyntaxFault, SyntaxMember, SyntaxNode, TOO_DEEP};
+use super::number;
 use crate::settings::position::{Lines, Place};
 
 /// Reads a whole text. An empty one is an empty map, as it is for the products that write YAML.
