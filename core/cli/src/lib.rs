@@ -5,27 +5,21 @@
 //! commands and the exit codes.
 #![forbid(unsafe_code)]
 
-mod arguments;
 mod commands;
-mod context;
-mod exit;
-mod failure;
+mod console;
 #[cfg(test)]
 #[path = "../../tests/rig/folder.rs"]
 mod folder;
-mod format;
-mod interrupt;
 mod live;
-mod state_label;
-mod terminal;
 
 use std::ffi::OsString;
 
-pub use exit::Exit;
-pub use interrupt::Interrupt;
-pub use terminal::Terminal;
+pub use console::exit::Exit;
+pub use console::interrupt::Interrupt;
+pub use console::terminal::Terminal;
 
-use arguments::Common;
+use console::arguments::{self, Common};
+use console::format;
 
 /// Carries out one command line, whose first argument is the name of the program, and says how the
 /// process is to exit.

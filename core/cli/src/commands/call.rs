@@ -11,12 +11,12 @@ use trunkline_pool::json::plain;
 use trunkline_pool::text::escaped;
 
 use super::{text, values};
-use crate::arguments::Common;
-use crate::context::{Opened, with_pool};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
-use crate::terminal::Terminal;
+use crate::console::arguments::Common;
+use crate::console::context::{Opened, with_pool};
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::format;
+use crate::console::terminal::Terminal;
 
 pub(super) fn run(
     given: &ArgMatches,

@@ -6,12 +6,12 @@ use trunkline::Wanted;
 use trunkline_pool::text::escaped;
 
 use super::text;
-use crate::arguments::Common;
-use crate::context::{Opened, with_pool};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
-use crate::terminal::{Terminal, Tone};
+use crate::console::arguments::Common;
+use crate::console::context::{Opened, with_pool};
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::format;
+use crate::console::terminal::{Terminal, Tone};
 
 pub(super) fn run(
     given: &ArgMatches,

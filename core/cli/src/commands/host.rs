@@ -10,8 +10,8 @@ use trunkline::bounded;
 use trunkline_pool::json::plain;
 use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
 
 /// The status that the file has, and who wrote it when.
 pub(super) struct Host {

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::arguments::Common;
-use crate::context::{Opened, with_pool};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Cell, cell, named, table, text, toned};
-use crate::terminal::{Terminal, Tone};
+use crate::console::arguments::Common;
+use crate::console::context::{Opened, with_pool};
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::format::{self, Cell, cell, named, table, text, toned};
+use crate::console::terminal::{Terminal, Tone};
 
 pub(super) fn run(common: &Common, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     with_pool(common, terminal, |opened, terminal| {

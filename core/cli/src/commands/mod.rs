@@ -14,10 +14,10 @@ mod values;
 use clap::ArgMatches;
 use clap_complete::Shell;
 
-use crate::arguments::{self, Common};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::terminal::Terminal;
+use crate::console::arguments::{self, Common};
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::terminal::Terminal;
 
 /// Carries out the command that was given.
 pub(crate) fn run(

@@ -9,14 +9,14 @@ use trunkline::{Pool, StatusOptions, Wanted};
 use trunkline_pool::text::escaped;
 
 use super::host;
-use crate::arguments::Common;
-use crate::context::with_pool;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, number, text};
+use crate::console::arguments::Common;
+use crate::console::context::with_pool;
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::format::{self, number, text};
+use crate::console::state_label;
+use crate::console::terminal::{Terminal, Tone};
 use crate::live::{self, Look, Pace};
-use crate::state_label;
-use crate::terminal::{Terminal, Tone};
 
 pub(super) fn run(
     given: &ArgMatches,

@@ -6,12 +6,12 @@ use trunkline::{AcquireOptions, Error, ErrorCode, Listed, Session, Shape, Wanted
 use trunkline_pool::json::plain;
 
 use super::text;
-use crate::arguments::Common;
-use crate::context::{Opened, with_pool};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, cell, table, toned};
-use crate::terminal::{Terminal, Tone};
+use crate::console::arguments::Common;
+use crate::console::context::{Opened, with_pool};
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::format::{self, cell, table, toned};
+use crate::console::terminal::{Terminal, Tone};
 
 pub(super) fn run(
     given: &ArgMatches,

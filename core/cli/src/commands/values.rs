@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::failure::Failure;
+use crate::console::failure::Failure;
 
 /// The JSON object that these words mean: an object, or `NAME=TEXT` and `NAME:=JSON`. What
 /// `NAME=TEXT` is depends on the schema of the tool: where that wants a text, or says nothing, it

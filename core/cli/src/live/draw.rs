@@ -13,9 +13,9 @@ use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Table, TableState, Wr
 use serde_json::Value;
 
 use super::view::{Look, Pane, View, servers, sessions, stderr};
-use crate::format::{place, plain, text};
-use crate::state_label;
-use crate::terminal::Tone;
+use crate::console::format::{place, plain, text};
+use crate::console::state_label;
+use crate::console::terminal::Tone;
 
 pub(super) fn draw(frame: &mut Frame<'_>, look: &Look, view: &View) {
     let [head, top, middle, bottom, foot] = Layout::vertical([

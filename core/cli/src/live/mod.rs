@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 use crossterm::event::Event;
 use serde_json::Value;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::interrupt::Listening;
-use crate::terminal::Terminal;
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::interrupt::Listening;
+use crate::console::terminal::Terminal;
 use keys::Keys;
 use screen::Screen;
 pub(crate) use view::Look;

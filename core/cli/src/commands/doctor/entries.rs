@@ -10,8 +10,8 @@ use trunkline::{Result, Start, Surroundings, Way, find_program, find_start, find
 use trunkline_pool::text::escaped;
 
 use super::finding::{Finding, State, Topic};
-use crate::context::Opened;
-use crate::format::text;
+use crate::console::context::Opened;
+use crate::console::format::text;
 
 /// A settings file, as far as it can be read.
 pub(super) struct Read {

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use trunkline::Error;
 use trunkline_pool::text::escaped;
 
-use crate::arguments::Common;
-use crate::format;
-use crate::terminal::{Terminal, Tone};
+use crate::console::arguments::Common;
+use crate::console::format;
+use crate::console::terminal::{Terminal, Tone};
 
 /// How many names one line of text has; JSON has all.
 const NAMES_MAX: usize = 8;

@@ -15,12 +15,12 @@ use serde_json::Value;
 use trunkline::{Wanted, detect, own_folders};
 
 use self::finding::{Finding, State, Topic, tell};
-use crate::arguments::Common;
-use crate::context::{Opened, with_pool};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::text;
-use crate::terminal::Terminal;
+use crate::console::arguments::Common;
+use crate::console::context::{Opened, with_pool};
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::format::text;
+use crate::console::terminal::Terminal;
 
 pub(super) fn run(
     given: &ArgMatches,

@@ -9,8 +9,8 @@ use trunkline_pool::text::escaped;
 
 use super::entries::DoctorEntry;
 use super::finding::{Finding, State, Topic, Words, push_shared};
-use crate::context::Opened;
-use crate::failure::Failure;
+use crate::console::context::Opened;
+use crate::console::failure::Failure;
 
 /// Variables that every shell keeps for itself.
 const OF_ITSELF: &[&str] = &["_", "PWD", "OLDPWD", "SHLVL"];

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use trunkline::settings::{Container, Format, Syntax};
 use trunkline_pool::text::is_hidden;
 
-use crate::format;
+use crate::console::format;
 
 /// The text of a file of that product with these servers.
 pub(super) fn text(format: Format, servers: Vec<(String, Map<String, Value>)>) -> String {

@@ -15,11 +15,11 @@ use trunkline_pool::gates::{GateLists, GateReason};
 use trunkline_pool::text::escaped;
 
 use super::text;
-use crate::arguments::Common;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
-use crate::terminal::Terminal;
+use crate::console::arguments::Common;
+use crate::console::exit::Exit;
+use crate::console::failure::Failure;
+use crate::console::format;
+use crate::console::terminal::Terminal;
 
 pub(super) fn run(
     given: &ArgMatches,

@@ -4,7 +4,7 @@ use serde_json::Value;
 use trunkline_pool::approvals::{escaped_text, is_deceptive};
 use trunkline_pool::text::{escaped, is_hidden};
 
-use crate::terminal::{Terminal, Tone};
+use super::terminal::{Terminal, Tone};
 
 /// One cell of a table.
 pub(crate) struct Cell {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::format::text;
-use crate::terminal::Tone;
+use super::format::text;
+use super::terminal::Tone;
 
 /// The word for a server's row of the status, and what it means for whoever looks.
 pub(crate) fn of(server: &Value) -> (&str, Tone) {

@@ -4,8 +4,8 @@ use std::io::{self, BufRead, ErrorKind, IsTerminal, Read as _, Write};
 
 use trunkline::bounded;
 
-use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use super::exit::Exit;
+use super::interrupt::Interrupt;
 
 /// The streams of one run, and which of them are terminals.
 pub struct Terminal<'a> {

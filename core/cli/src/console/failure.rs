@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use trunkline::{Error, ErrorCode};
 use trunkline_pool::text::escaped;
 
-use crate::arguments::Common;
-use crate::exit::Exit;
-use crate::format;
-use crate::terminal::Terminal;
+use super::arguments::Common;
+use super::exit::Exit;
+use super::format;
+use super::terminal::Terminal;
 
 /// Why a command ended early.
 pub(crate) struct Failure {

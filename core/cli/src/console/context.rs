@@ -14,10 +14,10 @@ use trunkline::{
 use trunkline_pool::json::plain;
 use trunkline_pool::options::DrainMode;
 
-use crate::arguments::Common;
-use crate::failure::Failure;
-use crate::interrupt::Listening;
-use crate::terminal::Terminal;
+use super::arguments::Common;
+use super::failure::Failure;
+use super::interrupt::Listening;
+use super::terminal::Terminal;
 
 /// A pool, and the files that configure it.
 pub(crate) struct Opened {
