@@ -5,8 +5,7 @@ use serde_json::Value;
 use trunkline::{Error, ErrorCode};
 use trunkline_pool::text::escaped;
 
-use super::text;
-use crate::console::arguments::Common;
+use crate::console::arguments::{Common, text};
 use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;

@@ -10,8 +10,8 @@ use trunkline::{
 use trunkline_pool::json::plain;
 use trunkline_pool::text::escaped;
 
-use super::{text, values};
-use crate::console::arguments::Common;
+use super::values;
+use crate::console::arguments::{Common, text};
 use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;

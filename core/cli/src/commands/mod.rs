@@ -52,8 +52,3 @@ fn completions(given: &ArgMatches, terminal: &mut Terminal<'_>) -> Exit {
     terminal.write(&String::from_utf8_lossy(&script));
     Exit::Success
 }
-
-/// The text of an argument.
-fn text<'a>(given: &'a ArgMatches, name: &str) -> Option<&'a str> {
-    given.get_one::<String>(name).map(String::as_str)
-}

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use trunkline::{AcquireOptions, Error, ErrorCode, Listed, Session, Shape, Wanted};
 use trunkline_pool::json::plain;
 
-use super::text;
-use crate::console::arguments::Common;
+use crate::console::arguments::{Common, text};
 use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;

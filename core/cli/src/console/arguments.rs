@@ -287,3 +287,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// A week, which is the longest that a call may take.
 const TIME_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The text of an argument.
+pub(crate) fn text<'a>(given: &'a ArgMatches, name: &str) -> Option<&'a str> {
+    given.get_one::<String>(name).map(String::as_str)
+}

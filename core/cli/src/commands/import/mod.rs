@@ -1,5 +1,6 @@
 //! `import`: the servers of one settings file, as another product writes them.
 
+mod conversion;
 mod dialect;
 mod entry;
 mod files;
@@ -8,14 +9,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use serde_json::{Value, json};
+use serde_json::json;
 use trunkline::bounded;
-use trunkline::settings::{FILE_BYTES_MAX, Format, Lists, ReadOptions, read};
-use trunkline_pool::gates::{GateLists, GateReason};
+use trunkline::settings::{FILE_BYTES_MAX, Format, ReadOptions};
 use trunkline_pool::text::escaped;
 
-use super::text;
-use crate::console::arguments::Common;
+use self::conversion::{Made, made};
+use crate::console::arguments::{Common, text};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::format;
@@ -63,64 +63,6 @@ pub(super) fn run(
         }
     }
     Ok(if made.left_out.is_empty() { Exit::Success } else { Exit::Failed })
-}
-
-/// What became of a file.
-struct Made {
-    text: String,
-    /// The names that were written.
-    servers: Vec<String>,
-    /// What the other product has no field for: `{server, what}`.
-    lost: Vec<Value>,
-    /// What is kept as written, since the other product does not expand it: `{server, what}`.
-    literal: Vec<Value>,
-    /// Servers that were not written: `{server, what}`.
-    left_out: Vec<Value>,
-}
-
-fn made(content: &str, (file, options): (&str, &ReadOptions), to: Format) -> Result<Made, Failure> {
-    let source = read(content, file, options)?;
-    let (mut lost, mut literal) = (Vec::new(), Vec::new());
-    let (mut left_out, mut entries) = (Vec::new(), Vec::new());
-    for own in &source.skipped {
-        let what = format!("it is part of the product itself (`{}`)", own.what);
-        left_out.push(json!({ "server": own.name, "what": what }));
-    }
-    let lists = gates(&source.lists);
-    for server in &source.servers {
-        let row = |what: &str| json!({ "server": server.name, "what": what });
-        let is_shut = is_shut(&lists, &server.name);
-        let template = match &server.template {
-            Ok(template) => template,
-            Err(error) => {
-                left_out.push(row(error.message()));
-                continue;
-            }
-        };
-        let entry = entry::entry(template, to, is_shut);
-        let missing = entry.lost.iter().map(|what| row(what));
-        match entry.members {
-            Some(written) => {
-                lost.extend(missing);
-                literal.extend(entry.literal.iter().map(|what| row(what)));
-                entries.push((server.name.clone(), written));
-            }
-            None => left_out.extend(missing),
-        }
-    }
-    let servers = entries.iter().map(|(name, _)| name.clone()).collect();
-    Ok(Made { text: files::text(to, entries), servers, lost, literal, left_out })
-}
-
-/// What a file says of its own servers (SPEC 11.1).
-fn gates(lists: &Lists) -> GateLists {
-    GateLists::new(lists.allowed.clone(), lists.excluded.clone(), Vec::new())
-}
-
-/// Whether it keeps that one out.
-fn is_shut(lists: &GateLists, name: &str) -> bool {
-    let reasons = [GateReason::Excluded, GateReason::NotAllowed];
-    reasons.iter().any(|reason| lists.list_of(*reason, name).is_some())
 }
 
 /// A new file for this user alone, since settings hold secrets; one that is there stays.

@@ -6,7 +6,7 @@ use trunkline::settings::{FORMATS, Format, ReadOptions, Source, read};
 
 use serde_json::{Value, json};
 
-use super::{Made, gates, is_shut, made};
+use super::conversion::{Made, gates, is_shut, made};
 
 /// The settings files of the tests of the reader.
 fn files() -> Vec<PathBuf> {
