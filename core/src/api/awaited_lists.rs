@@ -110,7 +110,7 @@ pub(super) fn start(
     options: &CallOptions,
     done: ResultCallback,
 ) -> Operation {
-    let number = match session.calls.begin(session) {
+    let number = match session.begin_call() {
         Ok(number) => number,
         Err(error) => {
             done(Err(error.with_session(&*session.recipient.id).with_outcome(Outcome::NotSent)));
@@ -178,7 +178,7 @@ impl WaitingCall {
         let mut state = self.state();
         state.waiting = None;
         let call = next(state.done.take()?);
-        state.on_its_way = Some(CallHandle::Waiting(call.clone()));
+        state.on_its_way = Some(CallHandle::Lasting(call.clone()));
         Some(call)
     }
 }

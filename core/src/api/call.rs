@@ -67,7 +67,7 @@ fn begin(
     options: &CallOptions,
     done: impl FnOnce(Result<CallResult>) + Send + 'static,
 ) -> Operation {
-    let begin = || Ok((session.calls.begin(session)?, Instant::now()));
+    let begin = || Ok((session.begin_call()?, Instant::now()));
     match Call::prepare(session, (held, seen), published, called, options, begin) {
         Ok(call) => {
             let number = call.number;

@@ -1,18 +1,14 @@
 //! The calls that a session has under way.
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use serde_json::Value;
 use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
 
-use super::retry::LastingCall;
-use super::session_core::SessionCore;
 use super::usage::SessionUsage;
-use super::waiting::WaitingCall;
 use crate::client::{Connection, RequestId};
-use crate::usage::{CallEnd, ServerUsage};
+use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Result};
 
 /// The calls of a session that are under way, so that its end can cancel them (SPEC 3.12).
@@ -30,12 +26,11 @@ struct CallTable {
 }
 
 impl Calls {
-    /// The number of a call that may begin.
-    pub(super) fn begin(&self, session: &SessionCore) -> Result<u64> {
-        let limit = session.driver.options.limits.in_flight_per_session;
+    /// The number of a call that may begin, where so many may be in flight.
+    pub(super) fn begin(&self, limit: u32, closed: impl FnOnce() -> Error) -> Result<u64> {
         let mut inner = self.inner();
         if inner.closed {
-            return Err(session.closed());
+            return Err(closed());
         }
         if inner.calls.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
             let message = format!(
@@ -59,7 +54,8 @@ impl Calls {
         inner.closed
     }
 
-    fn end(&self, number: u64, ended: CallEnd) {
+    /// The call has ended, and counts as one.
+    pub(super) fn end(&self, number: u64, ended: CallEnd) {
         let mut inner = self.inner();
         inner.calls.remove(&number);
         inner.usage.count(ended);
@@ -86,29 +82,19 @@ impl Calls {
     }
 }
 
-impl SessionCore {
-    /// A call has ended: it is counted, and its session is rid of it.
-    pub(super) fn call_ended(
-        &self,
-        (number, began): (u64, Instant),
-        (server, method, usage): (&str, &str, &ServerUsage),
-        ended: CallEnd,
-    ) {
-        self.driver.observer.count(server, ended);
-        usage.count(method, began.elapsed(), ended);
-        self.calls.end(number, ended);
-    }
-}
-
 /// A call that was begun.
 #[derive(Clone)]
 pub(super) enum CallHandle {
     /// A request on the wire.
     Once(Connection, RequestId),
-    /// One that may outlive a connection.
-    Lasting(Arc<LastingCall>),
-    /// One that waits for its server, or did.
-    Waiting(Arc<WaitingCall>),
+    /// One that may outlive a connection, or waits for its server.
+    Lasting(Arc<dyn CancelCall>),
+}
+
+/// A call that is more than one request, or none yet.
+pub(super) trait CancelCall: Send + Sync {
+    /// Ends it with `cancelled`, unless it ended.
+    fn cancel(&self);
 }
 
 impl CallHandle {
@@ -116,7 +102,7 @@ impl CallHandle {
     pub(super) fn read_here(&self) {
         match self {
             CallHandle::Once(connection, id) => connection.read_here(*id),
-            CallHandle::Lasting(_) | CallHandle::Waiting(_) => {}
+            CallHandle::Lasting(_) => {}
         }
     }
 
@@ -125,7 +111,6 @@ impl CallHandle {
         match self {
             CallHandle::Once(connection, id) => connection.cancel(*id),
             CallHandle::Lasting(call) => call.cancel(),
-            CallHandle::Waiting(call) => call.cancel(),
         }
     }
 }

@@ -4,107 +4,22 @@ mod failures;
 mod ready;
 #[cfg(test)]
 mod tests;
+mod types;
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
 
-use trunkline_pool::gates::Shuts;
 use trunkline_pool::interface::EventKind;
-use trunkline_pool::options::SessionOptions;
-use trunkline_pool::plan::Holding;
 use trunkline_pool::state::{PoolInput, Ticket};
-use trunkline_pool::view::Viewed;
 
 use super::acquire::answer_with;
-use super::follow::DesiredServer;
-use super::holds::{HoldId, HoldKind};
 use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
+pub(super) use types::{
+    CacheProbe, DemandSet, DemandState, DesiredServer, NewDemand, ServerDemand, WantId,
+};
 use crate::driver::{LeaseGuard, Wait, Wish};
 use crate::events::EventSubject;
-use crate::{Error, ErrorCode, Result};
-
-/// The wanted servers by name.
-#[derive(Default)]
-pub(super) struct DemandSet {
-    pub(super) servers: BTreeMap<Box<str>, ServerDemand>,
-    last: WantId,
-    /// How often what is kept was looked for.
-    pub(super) looks: u64,
-    /// The session has seen what was kept at its beginning.
-    pub(super) shown: bool,
-    /// The session is closed: nothing is wanted any more.
-    pub(super) closed: bool,
-}
-
-/// The number of a want, and of a question that it asked: tells the answer to an earlier one of the
-/// same server apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct WantId(pub(super) u64);
-
-/// A server that is to be asked for.
-pub(super) struct NewDemand {
-    pub(super) server: Box<str>,
-    pub(super) configured: Arc<ResolvedServer>,
-    pub(super) want: WantId,
-}
-
-pub(super) struct ServerDemand {
-    /// The number of its newest question.
-    pub(super) id: WantId,
-    /// Its own.
-    pub(super) born: WantId,
-    /// The newest of the same connection.
-    pub(super) configured: Arc<ResolvedServer>,
-    /// What the session sees of it is made of this, and of these options: the newest too.
-    pub(super) seen_by: (Arc<ResolvedServer>, Arc<SessionOptions>),
-    /// As it was when it was asked for: a gate that was shut since has ended what came of it.
-    shuts: Shuts,
-    /// The question to the pool.
-    pub(super) ticket: Option<Ticket>,
-    pub(super) state: DemandState,
-    /// What is kept of it.
-    pub(super) kept: CacheProbe,
-    /// Present when it runs for calls only.
-    pub(super) lazy: Option<Lazy>,
-}
-
-/// How far what is kept of a server was looked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CacheProbe {
-    /// Not yet.
-    Never,
-    /// It is being looked for, at that look.
-    At(u64),
-    /// What there is was taken.
-    Taken,
-}
-
-/// What a want has of which the server runs for calls only.
-#[derive(Default)]
-pub(super) struct Lazy {
-    /// The calls that run, or wait for it.
-    pub(super) users: usize,
-    /// Its server is started once, since nothing is known of its tools.
-    pub(super) learns: bool,
-    /// The failure that the session was told of, until its server is there again.
-    pub(super) told: Option<ErrorCode>,
-}
-
-pub(super) enum DemandState {
-    /// What is kept of it is looked for, and decides whether it is asked for.
-    Looking,
-    Pending,
-    /// There is no room for it; it begins when there is.
-    Waiting(Error),
-    Ready(HoldId),
-    Failed(Error),
-    /// It failed, and what ends that has come: the next plan asks for it anew. Until then it is one
-    /// that is still to come.
-    Over,
-    /// No question was asked: its tools are known, and no call needs it. How its last start failed.
-    Asleep(Option<Error>),
-}
+use crate::{Error, Result};
 
 impl SessionCore {
     /// Wants nothing any more. What is ready stays held until the holds are given up.
@@ -287,112 +202,3 @@ impl SessionCore {
     }
 }
 
-impl DemandSet {
-    /// A want, unless it is over, or another of the same server has taken its place.
-    fn of(&mut self, server: &str, id: WantId) -> Option<&mut ServerDemand> {
-        self.servers.get_mut(server).filter(|want| want.id == id)
-    }
-
-    /// A new number for a question.
-    pub(super) fn next(&mut self) -> WantId {
-        self.last.0 += 1;
-        self.last
-    }
-}
-
-impl ServerDemand {
-    pub(super) fn new(id: WantId, to_want: DesiredServer) -> ServerDemand {
-        let DesiredServer { configured, options, shuts, lazy } = to_want;
-        let (state, lazy) = match lazy {
-            true => (DemandState::Looking, Some(Lazy::default())),
-            false => (DemandState::Pending, None),
-        };
-        let (ticket, kept, seen_by) = (None, CacheProbe::Never, (configured.clone(), options));
-        ServerDemand { id, born: id, configured, seen_by, shuts, ticket, state, kept, lazy }
-    }
-
-    /// What the session has of its server.
-    pub(super) fn holding<'a>(&'a self, server: &'a str) -> Holding<'a> {
-        let (connection, lazy) = (self.configured.connection(), self.lazy.is_some());
-        let (configured, options) = &self.seen_by;
-        let viewed = Viewed { server, spec: configured.spec(), options };
-        Holding { connection, shuts: self.shuts, lazy, viewed }
-    }
-
-    /// Whether its server, or what is known of it, is still to come. What a call alone has begun is
-    /// nobody else's matter.
-    fn is_awaited(&self) -> bool {
-        match self.state {
-            DemandState::Looking | DemandState::Over => true,
-            DemandState::Pending => self.lazy.as_ref().is_none_or(|lazy| lazy.learns),
-            DemandState::Waiting(_)
-            | DemandState::Ready(_)
-            | DemandState::Failed(_)
-            | DemandState::Asleep(_) => false,
-        }
-    }
-
-    /// Whether the session is to be told of this failure: one that runs for calls only and is
-    /// started in vain again stands as it stood.
-    fn note_failure(&mut self, error: &Error) -> bool {
-        let code = error.code();
-        self.lazy.as_mut().is_none_or(|lazy| lazy.told.replace(code) != Some(code))
-    }
-
-    /// Its server is there, or known: the next failure is another.
-    pub(super) fn clear_failure(&mut self) {
-        if let Some(lazy) = &mut self.lazy {
-            lazy.told = None;
-        }
-    }
-
-    /// It waits for a call, and for nobody else.
-    pub(super) fn sleep(&mut self, why: Option<Error>) {
-        self.state = DemandState::Asleep(why);
-        if let Some(lazy) = &mut self.lazy {
-            lazy.learns = false;
-        }
-    }
-
-    /// Whether nothing came of it and nobody has begun it again: with tools that are known it would
-    /// sleep.
-    pub(super) fn has_learned_nothing(&self) -> bool {
-        self.lazy.is_some() && self.has_failed()
-    }
-
-    /// Whether an answer of any kind is still to come.
-    fn is_to_come(&self) -> bool {
-        matches!(self.state, DemandState::Looking | DemandState::Pending | DemandState::Over)
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        matches!(self.state, DemandState::Over)
-    }
-
-    fn has_failed(&self) -> bool {
-        matches!(self.state, DemandState::Failed(_))
-    }
-
-    fn hold_kind(&self) -> HoldKind {
-        if self.lazy.is_some() { HoldKind::Calls } else { HoldKind::Want }
-    }
-
-    pub(super) fn hold(&self) -> Option<HoldId> {
-        if let DemandState::Ready(hold) = self.state { Some(hold) } else { None }
-    }
-
-    /// Whether an answer to it would be taken: that of a server which failed comes when it is there
-    /// after all.
-    fn is_answerable(&self) -> bool {
-        self.is_open() || (self.has_failed() && self.lazy.is_none())
-    }
-
-    /// Whether its answer is still to come.
-    pub(super) fn is_open(&self) -> bool {
-        matches!(self.state, DemandState::Pending | DemandState::Waiting(_))
-    }
-
-    pub(super) fn open_ticket(&self) -> Option<Ticket> {
-        self.ticket.filter(|_| self.is_answerable())
-    }
-}

@@ -8,32 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use trunkline_pool::gates::Shuts;
-use trunkline_pool::options::SessionOptions;
-use trunkline_pool::plan::{Holding, plan};
+use trunkline_pool::plan::plan;
 use trunkline_pool::state::PoolInput;
-use trunkline_pool::view::Viewed;
 
-use super::demand::{NewDemand, ServerDemand};
+use super::demand::{DesiredServer, NewDemand, ServerDemand};
 use super::holds::HoldId;
 use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
-
-/// A server that a session is to want.
-pub(super) struct DesiredServer {
-    pub(super) configured: Arc<ResolvedServer>,
-    pub(super) options: Arc<SessionOptions>,
-    /// As it is now.
-    pub(super) shuts: Shuts,
-    pub(super) lazy: bool,
-}
-
-impl DesiredServer {
-    fn holding<'a>(&'a self, server: &'a str) -> Holding<'a> {
-        let DesiredServer { configured, options, shuts, lazy } = self;
-        let viewed = Viewed { server, spec: configured.spec(), options };
-        Holding { connection: configured.connection(), shuts: *shuts, lazy: *lazy, viewed }
-    }
-}
 
 /// Lets sessions follow the pool's configuration. All of them let go what they no longer want
 /// before any asks for something new, so that what is gone makes room for what comes (SPEC 9.5).

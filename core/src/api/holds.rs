@@ -1,5 +1,6 @@
 //! What a session holds: one hold per lease, and what its view is made of.
 
+mod ids;
 mod review;
 mod rows;
 
@@ -13,6 +14,7 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, Generation, PoolInput, Ticket};
 use trunkline_pool::view::View;
 
+pub(super) use self::ids::{HoldId, HoldKind};
 use self::rows::Rows;
 use super::announcements::{AnnouncedState, ListEvent, ServerSnapshot};
 use super::deferred::{AllDeferred, CachedServer, InitialAnnounce, VisibleServer};
@@ -26,10 +28,6 @@ use crate::driver::{EntryCell, LeaseGuard, ListChange, SessionPort};
 pub(crate) struct LeaseTable {
     inner: Mutex<LeaseTableState>,
 }
-
-/// One hold of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct HoldId(u64);
 
 /// What it was told lies at the beginning, near what else of a session a change is told by.
 #[derive(Default)]
@@ -63,19 +61,6 @@ enum Attachment {
         /// By which the server is asked for.
         ticket: Option<Ticket>,
     },
-}
-
-/// What a hold is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HoldKind {
-    /// A lease of the host's.
-    Lease,
-    /// A server that the session wants unasked.
-    Want,
-    /// One that it wants for as long only as calls of its tools run.
-    Calls,
-    /// What an earlier session of the same id held, until this one holds the server itself.
-    Inherited,
 }
 
 /// A hold that was added.

@@ -321,26 +321,6 @@ impl SessionCore {
     }
 }
 
-impl ServerDemand {
-    /// Nothing is known of a server that would sleep: it is started once.
-    fn learn(&mut self, server: &str) -> Option<NewDemand> {
-        let (DemandState::Looking, Some(lazy)) = (&self.state, &mut self.lazy) else { return None };
-        lazy.learns = true;
-        self.state = DemandState::Pending;
-        Some(NewDemand {
-            server: server.into(),
-            configured: self.configured.clone(),
-            want: self.id,
-        })
-    }
-
-    /// Whether it is a want for calls, and none needs it.
-    pub(super) fn is_of_no_use(&self) -> bool {
-        let learns = |learns: bool| learns && matches!(self.state, DemandState::Pending);
-        self.lazy.as_ref().is_some_and(|lazy| lazy.users == 0 && !learns(lazy.learns))
-    }
-}
-
 impl Drop for DemandGuard {
     fn drop(&mut self) {
         if let Some(session) = self.session.upgrade() {

@@ -25,6 +25,7 @@ use trunkline_pool::state::{EntryState, Generation};
 
 use self::attempt::{Cancel, RunningAttempt};
 use super::call::{self, Call};
+use super::calls::CancelCall;
 use super::session_core::SessionCore;
 use crate::client::{Attempts, CallResult, Connection, Reply, RequestId};
 use crate::driver::{EntryCell, EntrySnapshot};
@@ -109,20 +110,6 @@ pub(super) fn begin(
 }
 
 impl LastingCall {
-    /// Ends it with `cancelled` before this returns, unless it ended before.
-    pub(super) fn cancel(self: &Arc<Self>) {
-        let cancel = {
-            let mut state = self.state();
-            state.cancelled = true;
-            state.under_way.cancel()
-        };
-        match cancel {
-            Cancel::There((connection, id)) => connection.cancel(id),
-            Cancel::Seen => {}
-            Cancel::Nothing => self.finish(Err(cancelled())),
-        }
-    }
-
     /// Sends it through this connection.
     fn attempt(self: &Arc<Self>, connection: &Connection, generation: Generation) {
         let mirrors = self.call.tool().is_some() && connection.mirrors_arguments();
@@ -339,6 +326,22 @@ impl LastingCall {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl CancelCall for LastingCall {
+    /// It ends before this returns, unless it ended before.
+    fn cancel(&self) {
+        let cancel = {
+            let mut state = self.state();
+            state.cancelled = true;
+            state.under_way.cancel()
+        };
+        match cancel {
+            Cancel::There((connection, id)) => connection.cancel(id),
+            Cancel::Seen => {}
+            Cancel::Nothing => self.finish(Err(cancelled())),
+        }
     }
 }
 

@@ -31,6 +31,7 @@ use super::view::{Listed, SessionView};
 use crate::auth::Context;
 use crate::driver::{CloseFuture, Driver, EntryCell, ListChange, SessionPort};
 use crate::events::Recipient;
+use crate::usage::{CallEnd, ServerUsage};
 use crate::{Error, ErrorCode, Result};
 
 /// Closes the session when the host has no clone left.
@@ -189,6 +190,27 @@ impl SessionCore {
         self.driver.hub.end_session(self.recipient.number);
         self.sessions.session_closed(self, keep_for, kept);
         self.settled.notify_waiters();
+    }
+
+    /// The number of a call that may begin.
+    ///
+    /// # Errors
+    /// `closed`; `limit` when as many are in flight as may be.
+    pub(super) fn begin_call(&self) -> Result<u64> {
+        let limit = self.driver.options.limits.in_flight_per_session;
+        self.calls.begin(limit, || self.closed())
+    }
+
+    /// A call has ended: it is counted, and its session is rid of it.
+    pub(super) fn call_ended(
+        &self,
+        (number, began): (u64, std::time::Instant),
+        (server, method, usage): (&str, &str, &ServerUsage),
+        ended: CallEnd,
+    ) {
+        self.driver.observer.count(server, ended);
+        usage.count(method, began.elapsed(), ended);
+        self.calls.end(number, ended);
     }
 
     /// An error about one server in this session.

@@ -22,7 +22,7 @@ use trunkline_pool::view::HiddenReason;
 
 use super::awaited_lists::AwaitedLists;
 use super::call;
-use super::calls::CallHandle;
+use super::calls::{CallHandle, CancelCall};
 use super::deferred::VisibleServer;
 use super::lazy::{DemandGuard, DemandStatus};
 use super::lease_state::LeaseState;
@@ -94,7 +94,7 @@ pub(super) fn start(
     let checked = checked.and_then(|()| params::object("arguments", arguments).map(drop));
     // No server is started for what can never be sent.
     let checked = checked.and_then(|()| params::check_meta(options.meta.as_deref()));
-    let number = match checked.and_then(|()| session.calls.begin(session)) {
+    let number = match checked.and_then(|()| session.begin_call()) {
         Ok(number) => number,
         Err(error) => return refused(done, error),
     };
@@ -148,7 +148,7 @@ impl WaitingCall {
 
     /// Begins it, unless its session closed meanwhile.
     pub(super) fn start(self: Arc<Self>) -> Operation {
-        let (number, started) = (self.number, CallHandle::Waiting(self.clone()));
+        let (number, started) = (self.number, CallHandle::Lasting(self.clone()));
         if self.session.calls.started(number, &started) {
             self.cancel();
         } else {
@@ -171,19 +171,6 @@ impl WaitingCall {
 
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
-    }
-
-    /// Ends it with `cancelled`, unless it ended.
-    pub(super) fn cancel(&self) {
-        let on_its_way = {
-            let mut state = self.state();
-            state.cancelled = true;
-            state.on_its_way.clone()
-        };
-        match on_its_way {
-            Some(call) => call.cancel(),
-            None => self.fail(Error::new(ErrorCode::Cancelled, "the call was cancelled")),
-        }
     }
 
     /// Needs the server, and goes on at once if it is there. Where lists are owed, those come
@@ -398,6 +385,20 @@ impl WaitingCall {
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl CancelCall for WaitingCall {
+    fn cancel(&self) {
+        let on_its_way = {
+            let mut state = self.state();
+            state.cancelled = true;
+            state.on_its_way.clone()
+        };
+        match on_its_way {
+            Some(call) => call.cancel(),
+            None => self.fail(Error::new(ErrorCode::Cancelled, "the call was cancelled")),
+        }
     }
 }
 

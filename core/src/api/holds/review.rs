@@ -8,7 +8,8 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::{EntryId, PoolInput, Ticket};
 use trunkline_pool::view::Viewed;
 
-use super::{Attachment, HoldId, HoldKind, LeaseRow, LeaseTable, LeaseTableState};
+use super::ids::{HoldId, HoldKind};
+use super::{Attachment, LeaseRow, LeaseTable, LeaseTableState};
 use crate::Result;
 use crate::api::lease_state::{LeaseState, LeaseStatus};
 use crate::api::server_config::{ConfigOwner, ResolvedServer};

@@ -1,6 +1,6 @@
 //! Holds in the order in which they came, side by side: a session may have very many.
 
-use super::HoldId;
+use super::ids::HoldId;
 
 /// Rows by numbers that are given here and only grow. A row that goes leaves its place empty; the
 /// last place is never empty, and of more than a few at most half are.

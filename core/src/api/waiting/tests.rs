@@ -46,7 +46,7 @@ fn call_within(
         Box::new(move |result| send.send(result.unwrap_err().code()).unwrap());
     let call = WaitingCall {
         session: session.clone(),
-        number: session.calls.begin(session).unwrap(),
+        number: session.begin_call().unwrap(),
         tool: Tool { exposed: "mcp__s__t".into(), server: "s".into(), own: "t".into() },
         owed: None,
         options: CallOptions::default(),
