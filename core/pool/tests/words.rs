@@ -13,12 +13,11 @@ const SOURCES: [&str; 5] =
     ["core/src", "core/pool/src", "ffi/src", "bindings/python/src", "bindings/node/src"];
 
 /// What is handed on where an error is made, by file: a word that the registry gave somewhere else.
-const HANDED_ON: [(&str, &str); 16] = [
+const HANDED_ON: [(&str, &str); 15] = [
     ("core/src/auth/fetch/routes.rs", "kind"),
     ("core/src/api/no_tool.rs", "reason.as_str()"),
     ("core/src/auth/fetch/mod.rs", "name"),
-    ("core/src/api/call.rs", "slot.state.as_str()"),
-    ("core/src/api/call.rs", "reason"),
+    ("core/src/api/prepared.rs", "slot.state.as_str()"),
     ("core/src/api/no_tool.rs", "reason"),
     ("core/src/api/lease_state.rs", "reason"),
     ("core/src/api/sources/running.rs", "reason"),

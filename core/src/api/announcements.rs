@@ -12,163 +12,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use trunkline_pool::acceptance::{HeldTool, QuarantinedTools as HeldBack};
-use trunkline_pool::catalog::{Catalog, CatalogDifference};
-use trunkline_pool::interface::EventKind;
-use trunkline_pool::state::{EntryState, Generation};
+use trunkline_pool::catalog::CatalogDifference;
+use trunkline_pool::state::Generation;
 use trunkline_pool::view::{CatalogView, Unmatched, View};
 
 use self::removed_servers::Gone;
 use super::by_server::ByServer;
-use super::deferred::{CachedServer, VisibleServer};
-use super::lease_state::LeaseState;
-use super::session_core::SessionCore;
+use super::snapshot::{ListSource, ServerSnapshot, VisibleServer};
 use crate::driver::{EntryCell, ListChange};
-use crate::events::{EventSubject, ListEvents};
-
-/// What an entry shows to a session at one moment.
-#[derive(Clone)]
-pub(super) struct ServerSnapshot {
-    pub(super) server: Arc<str>,
-    source: ListSource,
-    /// Whether it shows anything: while it is connected, and while it is on the way back (SPEC
-    /// 5.8).
-    pub(super) shows: bool,
-    pub(super) catalog: Arc<Catalog>,
-    pub(super) held_back: HeldBack,
-    pub(super) view: Arc<View>,
-    /// Whether the view hides nothing.
-    sees_all: bool,
-}
-
-/// Where lists come from.
-#[derive(Clone)]
-pub(super) enum ListSource {
-    /// This entry, by that connection.
-    Entry(Arc<EntryCell>, Generation),
-    /// They were kept.
-    Kept,
-}
-
-impl ListSource {
-    fn entry(&self) -> Option<&Arc<EntryCell>> {
-        match self {
-            ListSource::Entry(cell, _) => Some(cell),
-            ListSource::Kept => None,
-        }
-    }
-
-    fn is_same(&self, other: &ListSource) -> bool {
-        self.entry().map(|cell| cell.entry) == other.entry().map(|cell| cell.entry)
-    }
-}
-
-impl ServerSnapshot {
-    /// What is seen now.
-    pub(super) fn of(seeing: &VisibleServer) -> ServerSnapshot {
-        match seeing {
-            VisibleServer::Held(held) => ServerSnapshot::of_held(held),
-            VisibleServer::Deferred(deferred) => ServerSnapshot::of_deferred(deferred),
-        }
-    }
-
-    /// What is kept of a server.
-    fn of_deferred(deferred: &CachedServer) -> ServerSnapshot {
-        let CachedServer { server, catalog, held_back, view, .. } = deferred;
-        let (server, catalog, view) = (server.clone(), catalog.clone(), view.clone());
-        let (held_back, sees_all) = (held_back.clone(), view.hides_nothing());
-        ServerSnapshot {
-            server,
-            source: ListSource::Kept,
-            shows: true,
-            catalog,
-            held_back,
-            view,
-            sees_all,
-        }
-    }
-
-    /// What it shows now.
-    pub(super) fn of_held(held: &LeaseState) -> ServerSnapshot {
-        let cell = held.cell();
-        let published = cell.load_full();
-        let slot = &published.slot;
-        let shows = slot.state.is_connected() || slot.state == EntryState::Reconnecting;
-        let catalog = if shows { slot.catalog.clone() } else { Arc::default() };
-        let held_back = if shows { slot.held.clone() } else { HeldBack::default() };
-        let (server, view) = (cell.server.clone(), held.view());
-        let (source, sees_all) = (ListSource::Entry(cell, slot.generation), view.hides_nothing());
-        ServerSnapshot { server, source, shows, catalog, held_back, view, sees_all }
-    }
-
-    /// Whether it is what was kept, and not the server itself.
-    pub(super) fn is_deferred(&self) -> bool {
-        matches!(self.source, ListSource::Kept)
-    }
-
-    /// What it shows now, but for the lists of an entry that `told` told of already: another
-    /// catalog is told of by its own notice. In that case also what is held back now.
-    fn after(
-        told: Option<&ServerSnapshot>,
-        seeing: &VisibleServer,
-    ) -> (ServerSnapshot, Option<HeldBack>) {
-        let mut now = ServerSnapshot::of(seeing);
-        match told.filter(|told| !now.is_deferred() && told.source.is_same(&now.source)) {
-            None => (now, None),
-            Some(told) => {
-                now.catalog = told.catalog.clone();
-                let current = std::mem::replace(&mut now.held_back, told.held_back.clone());
-                (now, Some(current))
-            }
-        }
-    }
-
-    /// Whether it is the same entry, or the same that is kept, through the same view.
-    fn is_through(&self, seeing: &VisibleServer) -> bool {
-        match seeing {
-            VisibleServer::Held(held) => {
-                self.source.entry().is_some_and(|cell| held.sees(cell.entry, &self.view))
-            }
-            VisibleServer::Deferred(deferred) => {
-                self.is_deferred()
-                    && Arc::ptr_eq(&self.catalog, &deferred.catalog)
-                    && self.held_back.is_same(&deferred.held_back)
-                    && Arc::ptr_eq(&self.view, &deferred.view)
-            }
-        }
-    }
-
-    /// It is of the newest connection from now on.
-    fn renew(&mut self) {
-        if let ListSource::Entry(cell, generation) = &mut self.source {
-            *generation = cell.load().slot.generation;
-        }
-    }
-
-    /// Whether the two show the same.
-    pub(super) fn is_same(&self, other: &ServerSnapshot) -> bool {
-        self.source.is_same(&other.source)
-            && Arc::ptr_eq(&self.catalog, &other.catalog)
-            && self.held_back.is_same(&other.held_back)
-            && Arc::ptr_eq(&self.view, &other.view)
-    }
-
-    fn difference(
-        before: Option<&ServerSnapshot>,
-        after: Option<&ServerSnapshot>,
-    ) -> CatalogDifference {
-        if let (Some(before), Some(after)) = (before, after)
-            && Arc::ptr_eq(&before.catalog, &after.catalog)
-            && Arc::ptr_eq(&before.view, &after.view)
-        {
-            return CatalogDifference::default();
-        }
-        CatalogView::difference(before.map(ServerSnapshot::shown), after.map(ServerSnapshot::shown))
-    }
-
-    fn shown(&self) -> CatalogView<'_> {
-        CatalogView { catalog: &self.catalog, view: &self.view }
-    }
-}
 
 /// What a session was told, and what it is still to be told.
 #[derive(Default)]
@@ -200,9 +51,9 @@ pub(super) enum ListEvent {
 
 /// A tool that is held back newly.
 pub(super) struct NewlyHeld {
-    cell: Arc<EntryCell>,
-    generation: Generation,
-    tool: HeldTool,
+    pub(super) cell: Arc<EntryCell>,
+    pub(super) generation: Generation,
+    pub(super) tool: HeldTool,
 }
 
 impl AnnouncedState {
@@ -403,53 +254,12 @@ impl ListEvent {
         ListEvent::HeldBack(Box::new(NewlyHeld { cell, generation, tool }))
     }
 
-    fn server(&self) -> &Arc<str> {
+    pub(super) fn server(&self) -> &Arc<str> {
         match self {
             ListEvent::Lists { server, .. } => server,
             ListEvent::Change(change, _) => &change.cell.server,
             ListEvent::HeldBack(held) => &held.cell.server,
             ListEvent::Unmatched(of) => &of.0.server,
         }
-    }
-
-    /// Tells it, while the session has the server.
-    pub(super) fn tell(&self, session: &SessionCore) {
-        match self {
-            ListEvent::Lists { server, source, difference } => {
-                let about = match source {
-                    ListSource::Entry(cell, generation) => {
-                        EventSubject::entry(&cell.named, *generation)
-                    }
-                    ListSource::Kept => EventSubject::server(server),
-                };
-                self.announce(&ListEvents::new(about, difference.clone()), session);
-            }
-            ListEvent::Change(change, None) => self.announce(&change.whole, session),
-            ListEvent::Change(change, Some(own)) => {
-                let about = EventSubject::entry(&change.cell.named, change.generation);
-                self.announce(&ListEvents::new(about, own.clone()), session);
-            }
-            ListEvent::Unmatched(of) => session.warn_of_unmatched((&of.0, of.1), &of.2),
-            ListEvent::HeldBack(held) => held.tell(session),
-        }
-    }
-
-    fn announce(&self, events: &ListEvents, session: &SessionCore) {
-        let has_it = || session.holds.has(self.server());
-        let revision = |list| session.number_of_change(list);
-        events.announce(&session.driver.hub, &session.recipient, revision, has_it);
-    }
-}
-
-impl NewlyHeld {
-    /// Tells it, while the session holds the entry.
-    fn tell(&self, session: &SessionCore) {
-        let NewlyHeld { cell, generation, tool } = self;
-        let fields =
-            [("tool", (&*tool.item.name).into()), ("difference", tool.difference().clone())];
-        let (kind, told) = (EventKind::ToolQuarantined, &session.recipient);
-        let about = EventSubject::entry(&cell.named, *generation);
-        let holds = || cell.is_held_by(told.number);
-        session.driver.hub.publish_if(kind, Some(told), &about, &fields, holds);
     }
 }

@@ -6,18 +6,13 @@
 //! stands, and equal states do nothing.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 
 use trunkline_pool::options::SessionOptions;
 
 use super::lease_state::disabled;
 use super::session_core::SessionCore;
 use crate::Result;
-
-/// The servers that a session does without (SPEC 6.5). Readers have it without the
-/// session: the last reference to a session must not be dropped under a lock, since that ends it.
-#[derive(Default)]
-pub(super) struct Disabled(Mutex<BTreeSet<Box<str>>>);
 
 impl SessionCore {
     /// Its options as they are now.
@@ -65,11 +60,5 @@ impl SessionCore {
 
     pub(super) fn disabled(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
         self.disabled.servers()
-    }
-}
-
-impl Disabled {
-    pub(super) fn servers(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -14,12 +14,12 @@ use trunkline_pool::state::{PoolInput, Ticket};
 use super::acquire::answer_with;
 use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
-pub(super) use types::{
-    CacheProbe, DemandSet, DemandState, DesiredServer, NewDemand, ServerDemand, WantId,
-};
 use crate::driver::{LeaseGuard, Wait, Wish};
 use crate::events::EventSubject;
 use crate::{Error, Result};
+pub(super) use types::{
+    CacheProbe, DemandSet, DemandState, DesiredServer, NewDemand, ServerDemand, WantId,
+};
 
 impl SessionCore {
     /// Wants nothing any more. What is ready stays held until the holds are given up.
@@ -100,7 +100,7 @@ impl SessionCore {
         let (mut added, mut rests, mut over) = (None, None, None);
         let held_for = (want.hold_kind(), ConfigOwner::Pool);
         let news = match result {
-            Ok(hold) => match self.holds.add(self, hold, held_for, asked) {
+            Ok(hold) => match self.add_hold(hold, held_for, asked) {
                 Ok(new) => {
                     want.state = DemandState::Ready(new.id);
                     want.clear_failure();
@@ -135,9 +135,9 @@ impl SessionCore {
         }
         if let Some(want) = over {
             // The event comes first, and then its tools go.
-            self.holds.forget_deferred(self, want);
+            self.forget_deferred(want);
         }
-        self.holds.tell(self);
+        self.tell_lists();
         self.settled.notify_waiters();
     }
 
@@ -165,9 +165,9 @@ impl SessionCore {
         }
         if let Some(want) = over {
             // The event comes first, and then its tools go.
-            self.holds.forget_deferred(self, want);
+            self.forget_deferred(want);
         }
-        self.holds.tell(self);
+        self.tell_lists();
         self.settled.notify_waiters();
     }
 
@@ -201,4 +201,3 @@ impl SessionCore {
         self.wants.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
-

@@ -6,18 +6,10 @@ use trunkline_pool::interface::{EventKind, words};
 use trunkline_pool::state::Generation;
 use trunkline_pool::view::{ByWhom, UnknownServer, Unmatched};
 
-use super::announcements::ServerSnapshot;
 use super::session_core::SessionCore;
 use super::view::SessionView;
 use crate::driver::EntryCell;
-use crate::events::{EventSubject, Warned};
-
-/// What a session was warned of.
-#[derive(Default)]
-pub(super) struct SessionWarned {
-    patterns: Warned<Unmatched>,
-    servers: Warned<UnknownServer>,
-}
+use crate::events::EventSubject;
 
 impl SessionCore {
     /// Warns of the patterns that match nothing of what a server listed: of those of its
@@ -81,17 +73,9 @@ impl SessionCore {
     }
 }
 
-impl ServerSnapshot {
-    /// The patterns that match nothing of what it shows.
-    pub(super) fn unmatched(&self) -> Vec<Unmatched> {
-        let held_back = self.held_back.tools().iter().map(|held| &*held.item.name);
-        self.view.unmatched(&self.catalog, held_back)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::events::Warned;
 
     /// SPEC 18.11: each is told once, and again when it was mended meanwhile; servers do not mix.
     #[test]

@@ -71,7 +71,7 @@ impl SessionCore {
         }
         let unwanted: Vec<HoldId> = gone.iter().filter_map(ServerDemand::hold).collect();
         let over: Vec<u64> = gone.iter().map(|want| want.born.0).collect();
-        self.holds.review(self, &unwanted, &over);
+        self.review_holds(&unwanted, &over);
         self.settled.notify_waiters();
     }
 

@@ -28,18 +28,20 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use trunkline_pool::catalog::Catalog;
+use trunkline_pool::catalog_cache::CacheKey;
 use trunkline_pool::explain::Reason;
 use trunkline_pool::state::PoolInput;
 
-use super::deferred::{CachedCatalog, CachedServer, InitialAnnounce};
+use super::deferred::InitialAnnounce;
 use super::demand::{CacheProbe, DemandState, NewDemand, ServerDemand, WantId};
 use super::follow::ask_for_all;
 use super::lease_state::LeaseState;
 use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
+use super::snapshot::CachedServer;
 use crate::Error;
 use crate::driver::LeaseGuard;
-use crate::storage::catalogs::LookUp;
+use crate::storage::catalogs::{CatalogLookup, LookUp};
 
 /// A look has so much time however short the start gate is: a machine that is busy is no reason to
 /// start a server whose tools are kept.
@@ -64,11 +66,21 @@ pub(super) enum DemandStatus {
     Gone,
 }
 
+/// What is kept of a server for a session.
+pub(super) enum CachedCatalog {
+    /// This may be shown.
+    Catalog(Arc<Catalog>),
+    /// Nothing is.
+    Nothing,
+    /// It has to be looked for.
+    Unknown(CacheKey),
+}
+
 /// What is to be done about kept catalogs once no lock is held.
 #[derive(Default)]
 struct CacheFollowUp {
     ask: Vec<NewDemand>,
-    look_for: Vec<trunkline_pool::catalog_cache::CacheKey>,
+    look_for: Vec<CacheKey>,
     look: u64,
 }
 
@@ -76,6 +88,20 @@ impl SessionCore {
     /// Whether a server runs for calls only.
     pub(super) fn is_lazy(&self, configured: &ResolvedServer) -> bool {
         configured.is_lazy(&self.driver.options)
+    }
+
+    /// What is kept of a server, without what would be held back.
+    pub(super) fn kept_of(&self, name: &str, configured: &ResolvedServer) -> CachedCatalog {
+        let Some(key) = self.cache_key(name, configured) else { return CachedCatalog::Nothing };
+        match self.driver.catalogs.known(&key) {
+            CatalogLookup::Nothing => CachedCatalog::Nothing,
+            CatalogLookup::Unknown => CachedCatalog::Unknown(key),
+            CatalogLookup::Catalog(catalog) => {
+                let fingerprint = configured.fingerprint(self.offered, &self.context);
+                let of = (name, fingerprint);
+                CachedCatalog::Catalog(self.driver.show(of, &configured.authority, catalog))
+            }
+        }
     }
 
     /// Shows what is kept of the servers that are wanted and not there, looks for what is not known
@@ -87,7 +113,7 @@ impl SessionCore {
     /// The same when that look is over, or takes long: what it did not find is not there.
     fn show_kept_after(self: &Arc<Self>, look: Option<(u64, LookUp)>) {
         let CacheFollowUp { ask, look_for, look } = self.sort_out_kept(look);
-        self.holds.tell(self);
+        self.tell_lists();
         if !look_for.is_empty() {
             let session = Arc::downgrade(self);
             let patience = self.driver.options.start_gate.max(PATIENCE_MIN);
@@ -205,7 +231,7 @@ impl SessionCore {
             }
             self.defer((server, want), catalog, InitialAnnounce::Told);
         }
-        self.holds.tell(self);
+        self.tell_lists();
         self.settled.notify_waiters();
     }
 
@@ -288,7 +314,7 @@ impl SessionCore {
                 _ => {}
             }
         }
-        self.holds.tell(self);
+        self.tell_lists();
         drop(rests);
         if let Some(ticket) = ticket {
             self.driver.step(PoolInput::CancelAcquire { ticket });

@@ -16,13 +16,14 @@ use trunkline_pool::text::escaped;
 use super::call;
 use super::holds::{HoldId, HoldKind};
 use super::lease_state::{DISABLED, LeaseState, LeaseStatus};
+use super::list::Listed;
 use super::no_tool::tool_not_found;
 use super::operation::Operation;
 use super::params;
+use super::prepared::not_connected;
 use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session::Session;
 use super::session_core::SessionCore;
-use super::view::Listed;
 use crate::client::{CallResult, Callee};
 use crate::driver::{Asker, Asking, EntryCell, LeaseGuard, SessionPort};
 use crate::{Error, ErrorCode, Outcome, Result};
@@ -47,7 +48,7 @@ impl Lease {
         configured: &Arc<ResolvedServer>,
     ) -> Result<Option<Lease>> {
         let session = open.core();
-        let added = session.holds.add(session, hold, (HoldKind::Lease, origin), configured);
+        let added = session.add_hold(hold, (HoldKind::Lease, origin), configured);
         let (hold, held) = match added {
             Ok(added) => {
                 let held = added.finish(session);
@@ -293,7 +294,7 @@ impl Lease {
         let cell = self.held.cell();
         let published = cell.load_full();
         if published.connection.is_none() {
-            return Err(self.named(call::not_connected(&published)));
+            return Err(self.named(not_connected(&published)));
         }
         // Dropped after what undoes it: whoever waits to tell the server next sees that nobody wants it.
         let mut told = std::pin::pin!(self.tell_demand(&cell, uri));
@@ -346,7 +347,7 @@ impl Lease {
         // In a forked child the hold, and whoever has its lock, are the parent's.
         let forked = self.session().driver.runtime.is_forked();
         if !forked && self.held.stand(LeaseStatus::Released) {
-            self.session().holds.remove(self.session(), self.hold);
+            self.session().release_hold(self.hold);
         }
     }
 

@@ -4,25 +4,65 @@
 mod tests;
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 
-use arc_swap::ArcSwapOption;
-use trunkline_pool::catalog::ListKind;
-use trunkline_pool::naming::BareNames;
+use serde_json::Value;
+use trunkline_pool::naming::{BareNames, ToolName};
 use trunkline_pool::shapes::Shape;
-use trunkline_pool::view::{Made, Order, Revision};
+use trunkline_pool::view::{Made, Order};
 
-use super::deferred::VisibleServer;
-use super::lease_state::LeaseState;
-use super::session_core::SessionCore;
-use super::view::{Listed, SessionView};
+/// A listed tool, prompt, resource or resource template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Tools: the exposed name. Others: the server's own name, or URI.
+    pub name: Arc<str>,
+    /// The server.
+    pub server: Arc<str>,
+    /// The server's own name, or URI.
+    pub own_name: Arc<str>,
+    /// The definition, as the server sent it.
+    pub definition: Arc<str>,
+    /// Whether the session trusts the server; its own mark, which no other session sees (SPEC 6.2).
+    pub trust: bool,
+    /// Tools: whether the session wants it loaded whatever else is deferred; its own mark.
+    pub always_load: bool,
+    /// Whether it is known from what the server listed earlier, and the server is not connected: a
+    /// call of such a tool starts the server, or waits for it.
+    pub deferred: bool,
+}
+
+impl Listed {
+    /// `{"name", "server", "own_name", "trust", "always_load", "deferred", "definition"}` as JSON
+    /// text, the definition unchanged.
+    pub fn to_json(&self) -> String {
+        let [name, server, own_name] =
+            [&self.name, &self.server, &self.own_name].map(|text| Value::from(&**text).to_string());
+        let Listed { definition, trust, always_load, deferred, .. } = self;
+        format!(
+            r#"{{"name":{name},"server":{server},"own_name":{own_name},"trust":{trust},"always_load":{always_load},"deferred":{deferred},"definition":{definition}}}"#
+        )
+    }
+
+    /// Which tool it is.
+    pub(super) fn tool_name(&self) -> ToolName {
+        ToolName { server: self.server.clone(), tool: self.own_name.clone() }
+    }
+
+    /// Whether the two are the same to who reads them: where one is known from is not.
+    pub(super) fn is_like(&self, other: &Listed) -> bool {
+        let Listed { name, server, own_name, definition, trust, always_load, deferred: _ } = self;
+        (name, server, own_name) == (&other.name, &other.server, &other.own_name)
+            && definition == &other.definition
+            && (*trust, *always_load) == (other.trust, other.always_load)
+    }
+}
 
 /// One list of a session's view: a slice, and its number. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct List {
-    revision: u64,
-    items: Arc<[Listed]>,
+    pub(super) revision: u64,
+    pub(super) items: Arc<[Listed]>,
 }
 
 impl List {
@@ -41,7 +81,7 @@ impl List {
     }
 
     /// Whether it was the same before.
-    fn made(&self, before: Option<&List>) -> Made {
+    pub(super) fn made(&self, before: Option<&List>) -> Made {
         match before {
             Some(before) if before.items.len() == self.items.len() => {
                 let mut pairs = before.items.iter().zip(self.items.iter());
@@ -109,106 +149,10 @@ impl Shaped {
     }
 }
 
-/// What a session was given last, and what the next lists go by.
-#[derive(Default)]
-#[repr(C)]
-pub(super) struct ViewCache {
-    /// Whether a change was told since the last lists were made.
-    is_behind: AtomicBool,
-    last: ArcSwapOption<SessionView>,
-    /// Held while lists are made: what a list holds, and the number of a change that is told
-    /// meanwhile, have one order.
-    book: Mutex<ListHistory>,
-}
-
 /// What outlasts each of a session's lists.
 #[derive(Default)]
 #[repr(C)]
 pub(super) struct ListHistory {
-    numbers: Numbers,
     pub(super) order: Order,
     pub(super) bare_names: BareNames,
-}
-
-#[derive(Default)]
-struct Numbers {
-    tools: Revision,
-    prompts: Revision,
-    resources: Revision,
-}
-
-impl ViewCache {
-    /// The lists as they are; made anew only when a catalog or a state in them changed.
-    pub(super) fn lists(&self, session: &SessionCore) -> Arc<SessionView> {
-        if let Some(last) = self.current(session) {
-            return last;
-        }
-        let mut book = self.book();
-        // Somebody may have made them meanwhile.
-        if let Some(last) = self.current(session) {
-            return last;
-        }
-        // Before the look at what is seen: of a change that is told after it the next lists have
-        // the number.
-        self.is_behind.store(false, Ordering::Release);
-        let mut lists = SessionView::new(session, &session.holds.seen(), &mut book);
-        book.order.forget_gone(&lists.tools, Listed::tool_name);
-        book.numbers.give(&mut lists, self.last.load().as_deref());
-        let lists = Arc::new(lists);
-        self.last.store(Some(lists.clone()));
-        lists
-    }
-
-    /// The tools of one hold, in the session's order and by its names.
-    pub(super) fn tools_of(&self, session: &SessionCore, held: &Arc<LeaseState>) -> Arc<[Listed]> {
-        // Who has a bare name is decided with all servers in view.
-        let all = self.lists(session);
-        let mut book = self.book();
-        let own = SessionView::new(session, &[VisibleServer::Held(held.clone())], &mut book);
-        book.order.forget_gone(&all.tools, Listed::tool_name);
-        own.tools.items
-    }
-
-    /// The number of a change that is told: lists that are made from now on have it.
-    pub(super) fn number_of_change(&self, list: ListKind) -> u64 {
-        let mut book = self.book();
-        // The last lists may have the change, and have not its number.
-        self.is_behind.store(true, Ordering::Release);
-        let numbers = &mut book.numbers;
-        match list {
-            ListKind::Tools => numbers.tools.of_change(),
-            ListKind::Prompts => numbers.prompts.of_change(),
-            ListKind::Resources | ListKind::ResourceTemplates => numbers.resources.of_change(),
-        }
-    }
-
-    /// Nobody is given anything any more. What a list kept alive is given back, to be dropped
-    /// without a lock.
-    pub(super) fn end(&self) -> Option<Arc<SessionView>> {
-        self.last.swap(None)
-    }
-
-    fn current(&self, session: &SessionCore) -> Option<Arc<SessionView>> {
-        let last = self.last.load_full().filter(|_| !self.is_behind.load(Ordering::Acquire));
-        last.filter(|last| last.is_current(&session.holds.seen()))
-    }
-
-    fn book(&self) -> MutexGuard<'_, ListHistory> {
-        self.book.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-impl Numbers {
-    fn give(&mut self, lists: &mut SessionView, before: Option<&SessionView>) {
-        let made = |list: fn(&SessionView) -> &List| list(lists).made(before.map(list));
-        let tools = self.tools.of_list(made(|lists| &lists.tools));
-        let prompts = self.prompts.of_list(made(|lists| &lists.prompts));
-        let both = [made(|lists| &lists.resources), made(|lists| &lists.resource_templates)];
-        let resources = if both.contains(&Made::Other) { Made::Other } else { Made::Same };
-        let resources = self.resources.of_list(resources);
-        lists.tools.revision = tools;
-        lists.prompts.revision = prompts;
-        lists.resources.revision = resources;
-        lists.resource_templates.revision = resources;
-    }
 }

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use trunkline_pool::options::LogLevel;
+use trunkline_pool::state::SessionId;
 
-use super::session_core::SessionCore;
 use crate::client::{CallResult, Callee, LevelAnswer};
 use crate::driver::{EntryCell, EntrySnapshot, TakenOver};
 use crate::{Error, ErrorCode, Result};
@@ -48,6 +48,31 @@ impl Hears {
         }
     }
 
+    /// The session holds an entry from now on, of whose log it wants to hear what its options say;
+    /// where they say nothing, no less than the server says unasked.
+    pub(super) fn begin(&self, session: SessionId, cell: &EntryCell) {
+        if let Some(level) = self.of(&cell.server) {
+            want(session, cell, level);
+        }
+        cell.tell_log_level();
+    }
+
+    /// Keeps the level that a request names, until the session says another.
+    ///
+    /// # Errors
+    /// `invalid_argument` for what is none.
+    pub(super) fn keep(&self, session: SessionId, cell: &EntryCell, params: &str) -> Result<()> {
+        let Some(level) = named(params) else {
+            let levels = LogLevel::ALL.map(LogLevel::as_str).join(", ");
+            let message = format!("a level is one of {levels}");
+            let error = Error::new(ErrorCode::InvalidArgument, message);
+            return Err(error.with_detail("path", "level"));
+        };
+        self.set(&cell.server, Some(level));
+        want(session, cell, level);
+        Ok(())
+    }
+
     fn of(&self, server: &str) -> Option<LogLevel> {
         if !self.is_any.load(Ordering::Acquire) {
             return None;
@@ -57,27 +82,16 @@ impl Hears {
     }
 }
 
-impl SessionCore {
-    /// It holds an entry from now on, of whose log it wants to hear what its options say; where
-    /// they say nothing, no less than the server says unasked.
-    pub(super) fn hears_of(&self, cell: &EntryCell) {
-        if let Some(level) = self.hears.of(&cell.server) {
-            want(self, cell, level);
-        }
-        cell.tell_log_level();
-    }
-}
-
 /// The session wants to hear so much, as long as it holds the server.
-fn want(session: &SessionCore, cell: &EntryCell, level: LogLevel) {
-    cell.log_levels.set(session.recipient.number, level);
+fn want(session: SessionId, cell: &EntryCell, level: LogLevel) {
+    cell.log_levels.set(session, level);
     forget_if_gone(session, cell);
 }
 
 /// A release that came between did not see what the session wants.
-fn forget_if_gone(session: &SessionCore, cell: &EntryCell) {
-    if !cell.is_held_by(session.recipient.number) {
-        cell.log_levels.forget(session.recipient.number);
+fn forget_if_gone(session: SessionId, cell: &EntryCell) {
+    if !cell.is_held_by(session) {
+        cell.log_levels.forget(session);
     }
 }
 
@@ -101,28 +115,13 @@ pub(super) fn is_kept(callee: Callee<'_>, published: &EntrySnapshot) -> bool {
 /// The level that each request says, unless the server has a request for it. Of one that is still
 /// to come that is not known.
 pub(super) fn said_by_requests(
-    session: &SessionCore,
+    session: SessionId,
     cell: &EntryCell,
     published: &EntrySnapshot,
 ) -> Option<&'static str> {
-    let level = cell.log_levels.of(session.recipient.number)?;
+    let level = cell.log_levels.of(session)?;
     let connection = published.connection.as_ref();
     connection.is_none_or(|connection| connection.is_modern()).then(|| level.as_str())
-}
-
-/// Keeps the level, until the session says another.
-///
-/// # Errors
-/// `invalid_argument` for what is none.
-pub(super) fn keep(session: &SessionCore, cell: &EntryCell, params: &str) -> Result<()> {
-    let Some(level) = named(params) else {
-        let levels = LogLevel::ALL.map(LogLevel::as_str).join(", ");
-        let message = format!("a level is one of {levels}");
-        return Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "level"));
-    };
-    session.hears.set(&cell.server, Some(level));
-    want(session, cell, level);
-    Ok(())
 }
 
 /// A request of the host that sets the level of a server that has one for all.
@@ -135,17 +134,15 @@ impl Setting {
     /// What comes of any request to a server of the legacy era. One that sets the level says what
     /// the session wants, and goes out with the least that any session wants of the server.
     pub(super) fn of(
-        (session, callee): (&SessionCore, Callee<'_>),
-        cell: &Arc<EntryCell>,
-        published: &EntrySnapshot,
-        params: &str,
+        (session, hears): (SessionId, &Hears),
+        (cell, published): (&Arc<EntryCell>, &EntrySnapshot),
+        (callee, params): (Callee<'_>, &str),
     ) -> Option<Setting> {
         // Nothing of any other is looked at.
         let is_it = matches!(callee, Callee::Method(method) if method == SET_LEVEL);
         let level = if is_it && published.connection.is_some() { named(params) } else { None }?;
-        session.hears.set(&cell.server, Some(level));
-        let taken =
-            cell.take_over_log_level((session.recipient.number, level), published.slot.generation);
+        hears.set(&cell.server, Some(level));
+        let taken = cell.take_over_log_level((session, level), published.slot.generation);
         forget_if_gone(session, cell);
         Some(Setting { cell: cell.clone(), taken })
     }

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
-use super::server_config::{ConfigOwner, ResolvedServer};
-use super::session_core::SessionCore;
+use super::server_config::ResolvedServer;
 use super::sources::Config;
 use crate::{Error, ErrorCode, Result};
 
@@ -26,6 +25,11 @@ impl PinnedConfig {
             Follow::Newest => None,
             Follow::Opened => Some(PinnedConfig(config.servers().into_iter().collect())),
         }
+    }
+
+    /// All of them.
+    pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
+        self.0.iter().map(|(name, configured)| (name.clone(), configured.clone())).collect()
     }
 
     /// One server.
@@ -43,31 +47,5 @@ impl PinnedConfig {
         let error = Error::new(ErrorCode::NotAdmitted, message).with_server(name);
         let error = error.with_detail("reason", words::gate::NOT_CONFIGURED);
         Err(error.with_hint("open another session, or one that follows the configuration"))
-    }
-}
-
-impl SessionCore {
-    /// The pool's servers as this session goes by them.
-    pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
-        match &self.kept {
-            None => self.config.servers(),
-            Some(PinnedConfig(servers)) => {
-                let servers = servers.iter();
-                servers.map(|(name, configured)| (name.clone(), configured.clone())).collect()
-            }
-        }
-    }
-
-    /// Says of what it asked the pool for just now whether that has another configuration of it by
-    /// now: what a session keeps is old from the first, and any other configuration may have become
-    /// so since it was looked up.
-    pub(super) fn note_age(
-        &self,
-        name: &str,
-        (origin, asked): (ConfigOwner, &Arc<ResolvedServer>),
-    ) {
-        if origin == ConfigOwner::Pool {
-            self.config.judge_asked(name, asked);
-        }
     }
 }

@@ -343,7 +343,7 @@ impl Pool {
 impl PoolCore {
     /// What a report is made of.
     pub(super) fn parts(&self) -> Parts<'_> {
-        Parts { driver: &self.driver, config: &self.config, sessions: &self.sessions }
+        Parts { driver: &self.driver, config: &self.config, sessions: &*self.sessions }
     }
 
     async fn close(&self) {

@@ -16,10 +16,10 @@ use trunkline_pool::options::SessionOptions;
 use trunkline_pool::state::SessionId;
 
 use super::calls::Calls;
-use super::configure::Disabled;
+use super::disabled_servers::Disabled;
 use super::follow::follow_together;
 use super::server_config::{ConfigOwner, ResolvedServer};
-use super::session_core::{OwnServers, SessionCore, SessionHandle};
+use super::session_core::{OwnServers, PoolSessions, SeenSession, SessionCore, SessionHandle};
 use super::sources::Config;
 use crate::auth::Context;
 use crate::driver::{Driver, EntryCell, LeaseGuard, SessionSet};
@@ -55,9 +55,6 @@ impl LiveSession {
         self.session.upgrade().filter(|session| !session.core().is_closed())
     }
 }
-
-/// The id of a live session, and its calls.
-pub(super) type SeenSession = (Arc<str>, Arc<Calls>);
 
 /// What a closed session left.
 pub(super) struct ClosedSession {
@@ -140,7 +137,7 @@ impl SessionRegistry {
         if let Some(kept) = kept.filter(|_| is_kept) {
             let core = handle.core();
             // Not under the lock: subscribers hear of it, and may look at the pool.
-            core.holds.inherit(core, kept.take());
+            core.inherit_holds(kept.take());
             // Connections of its own were told of the folders that the closed session had.
             self.driver.session_roots_changed(&**core);
         }
@@ -156,17 +153,21 @@ impl SessionRegistry {
         let mut opened = None;
         let (resumed, left) = resumed.unzip();
         let is_kept = self.driver.open_session(resumed, |number| {
-            let core = SessionCore::new(self, (options, roots), number, left);
+            let core = SessionCore::new(
+                (&self.driver, &self.config),
+                self.clone(),
+                (options, roots),
+                (number, left),
+            );
             Arc::<SessionCore>::downgrade(opened.insert(Arc::new(core)))
         });
         (opened.expect("open_session calls its argument"), is_kept)
     }
 }
 
-impl SessionRegistry {
-    /// A session was closed; what it held is kept for a while, or dropped now.
-    pub(super) fn session_closed(
-        self: &Arc<Self>,
+impl PoolSessions for SessionRegistry {
+    fn session_closed(
+        self: Arc<Self>,
         session: &SessionCore,
         keep_for: Duration,
         holds: Vec<(LeaseGuard, ConfigOwner)>,
@@ -191,12 +192,41 @@ impl SessionRegistry {
         let mut kept =
             ClosedSession { number, context, follows, holds, until, timer, fork_generation };
         // Under the lock: a change that comes later finds it.
-        let old = kept.take_old(self);
+        let old = kept.take_old(&self);
         let replaced = sessions.kept.insert(id, kept);
         drop(sessions);
         drop((replaced, old));
     }
 
+    fn disabled_by(&self) -> BTreeMap<Box<str>, Vec<Arc<str>>> {
+        let mut by_server: BTreeMap<Box<str>, Vec<Arc<str>>> = BTreeMap::new();
+        for (id, disabled) in self.disabled_in_sessions() {
+            for server in disabled.servers().iter() {
+                by_server.entry(server.clone()).or_default().push(id.clone());
+            }
+        }
+        by_server
+    }
+
+    fn sessions_seen(&self) -> (Vec<SeenSession>, usize) {
+        let sessions = self.sessions();
+        let live = sessions.live.iter().map(|(id, live)| (id.clone(), live.calls.clone()));
+        (live.collect(), sessions.kept.len())
+    }
+
+    fn brought_by_sessions(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
+        let sessions = self.sessions();
+        let own = sessions.live.values().map(|live| live.own.clone()).collect::<Vec<_>>();
+        drop(sessions);
+        let brought = own.iter().flat_map(|own| {
+            let own = own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            own.iter().map(|(name, one)| (name.clone(), one.clone())).collect::<Vec<_>>()
+        });
+        brought.collect()
+    }
+}
+
+impl SessionRegistry {
     /// The configuration is another: what closed sessions hold of it that is gone, or is another
     /// connection now, is released as live ones release it (SPEC 13.1).
     fn review_kept(&self) {
@@ -232,37 +262,6 @@ impl SessionRegistry {
     pub(super) fn disabled_in_sessions(&self) -> Vec<(Arc<str>, Arc<Disabled>)> {
         let sessions = self.sessions();
         sessions.live.iter().map(|(id, live)| (id.clone(), live.disabled.clone())).collect()
-    }
-
-    /// The servers that live sessions do without, each with the ids of those, sorted.
-    pub(super) fn disabled_by(&self) -> BTreeMap<Box<str>, Vec<Arc<str>>> {
-        let mut by_server: BTreeMap<Box<str>, Vec<Arc<str>>> = BTreeMap::new();
-        for (id, disabled) in self.disabled_in_sessions() {
-            for server in disabled.servers().iter() {
-                by_server.entry(server.clone()).or_default().push(id.clone());
-            }
-        }
-        by_server
-    }
-
-    /// The ids of the live sessions with their calls, and how many wait to be resumed. No session
-    /// is held meanwhile.
-    pub(super) fn sessions_seen(&self) -> (Vec<SeenSession>, usize) {
-        let sessions = self.sessions();
-        let live = sessions.live.iter().map(|(id, live)| (id.clone(), live.calls.clone()));
-        (live.collect(), sessions.kept.len())
-    }
-
-    /// What the live sessions brought themselves. No session is held meanwhile.
-    pub(super) fn brought_by_sessions(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
-        let sessions = self.sessions();
-        let own = sessions.live.values().map(|live| live.own.clone()).collect::<Vec<_>>();
-        drop(sessions);
-        let brought = own.iter().flat_map(|own| {
-            let own = own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            own.iter().map(|(name, one)| (name.clone(), one.clone())).collect::<Vec<_>>()
-        });
-        brought.collect()
     }
 
     /// Gives up what closed sessions left.

@@ -6,6 +6,7 @@ use trunkline_pool::state::{PoolInput, RestartRefusal, RestartReport};
 
 use super::lease_state::DISABLED;
 use super::pool::PoolCore;
+use super::session_core::PoolSessions;
 use crate::driver::TicketReply;
 use crate::{Error, ErrorCode, Result};
 

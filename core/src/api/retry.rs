@@ -15,19 +15,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
+use serde_json::Value;
 use tokio::task::AbortHandle;
 use trunkline_pool::in_flight::later;
 use trunkline_pool::interface::words;
-use trunkline_pool::lenient::{kinds, lenient};
 use trunkline_pool::options::{CallOptions, Retry};
-use trunkline_pool::state::{EntryState, Generation};
+use trunkline_pool::state::Generation;
 
 use self::attempt::{Cancel, RunningAttempt};
-use super::call::{self, Call};
 use super::calls::CancelCall;
+use super::prepared::{Call, not_connected};
+use super::repeatable::{comes_back, is_declared_safe, lasts};
 use super::session_core::SessionCore;
-use crate::client::{Attempts, CallResult, Connection, Reply, RequestId};
+use crate::client::{Attempts, CallResult, Connection, EARLIER_ROUNDS, Reply, RequestId};
 use crate::driver::{EntryCell, EntrySnapshot};
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -43,18 +43,13 @@ const REPEATS_MAX: u32 = 3;
 /// Receives the result of a call.
 pub(super) type ResultCallback = Box<dyn FnOnce(Result<CallResult>) + Send>;
 
-/// Whether a call with these options may outlive a connection.
-pub(super) fn lasts(options: &CallOptions) -> bool {
-    options.wait || options.retry != Retry::Never
-}
-
 /// A call, from its first attempt or wait to its end.
 pub(super) struct LastingCall {
-    call: Call,
+    pub(super) call: Call,
     /// Whether it may outlive a connection.
     outlives: bool,
     retry: Retry,
-    attempts: Attempts,
+    pub(super) attempts: Attempts,
     state: Mutex<State>,
 }
 
@@ -111,7 +106,7 @@ pub(super) fn begin(
 
 impl LastingCall {
     /// Sends it through this connection.
-    fn attempt(self: &Arc<Self>, connection: &Connection, generation: Generation) {
+    pub(super) fn attempt(self: &Arc<Self>, connection: &Connection, generation: Generation) {
         let mirrors = self.call.tool().is_some() && connection.mirrors_arguments();
         let attempt = {
             let mut state = self.state();
@@ -140,7 +135,7 @@ impl LastingCall {
         let mut state = self.state();
         state.under_way.end();
         let interrupted = match &result {
-            Err(error) if state.mirrors && !state.relisted && relist::is_for_headers(error) => {
+            Err(error) if state.mirrors && !state.relisted && is_for_headers(error) => {
                 state.relisted = true;
                 let refused = error.clone();
                 drop(state);
@@ -194,7 +189,7 @@ impl LastingCall {
     }
 
     /// Goes on in a task of its own, unless the call has ended.
-    fn go_on(self: &Arc<Self>, going_on: impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn go_on(self: &Arc<Self>, going_on: impl Future<Output = ()> + Send + 'static) {
         let mut state = self.state();
         if state.cancelled {
             drop(state);
@@ -252,7 +247,7 @@ impl LastingCall {
             Some(Err(before.as_ref().map_or(reason, |(_, interrupted)| interrupted.clone())))
         };
         if !comes_back(published.slot.state) {
-            return end(call::not_connected(published));
+            return end(not_connected(published));
         }
         let connection = published.connection.as_ref()?;
         let is_early = |(lost, interrupted): &(Generation, Error)| {
@@ -265,8 +260,8 @@ impl LastingCall {
         if let Err(error) = self.call.check_listed(published) {
             return end(error);
         }
-        if sent && !(self.is_trusted() && is_declared_safe(&self.call, published)) {
-            return end(call::not_connected(published));
+        if sent && !(self.is_trusted() && is_declared_safe(self.call.tool(), published)) {
+            return end(not_connected(published));
         }
         Some(Ok((connection.clone(), generation)))
     }
@@ -289,7 +284,7 @@ impl LastingCall {
         }
     }
 
-    fn finish(&self, result: Result<CallResult>) {
+    pub(super) fn finish(&self, result: Result<CallResult>) {
         let (done, waiting, sent) = {
             let mut state = self.state();
             (state.done.take(), state.waiting.take(), state.sent > 0)
@@ -316,11 +311,11 @@ impl LastingCall {
         }
     }
 
-    fn session(&self) -> &Arc<SessionCore> {
+    pub(super) fn session(&self) -> &Arc<SessionCore> {
         &self.call.session
     }
 
-    fn cell(&self) -> &Arc<EntryCell> {
+    pub(super) fn cell(&self) -> &Arc<EntryCell> {
         self.call.cell()
     }
 
@@ -345,70 +340,16 @@ impl CancelCall for LastingCall {
     }
 }
 
-/// Whether an entry in this state is connected, or will be without anybody asking for it.
-pub(super) fn comes_back(state: EntryState) -> bool {
-    !matches!(state, EntryState::Failed | EntryState::Closed | EntryState::AuthRequired)
-}
-
 fn cancelled() -> Error {
     Error::new(ErrorCode::Cancelled, "the call was cancelled")
 }
 
-/// Whether the definition of a call's tool says that a repetition changes nothing.
-pub(super) fn is_declared_safe(call: &Call, published: &EntrySnapshot) -> bool {
-    let tool = call.tool();
-    let definition = tool.and_then(|tool| published.slot.catalog.tool(tool));
-    definition.is_some_and(|item| declares_safe(&item.definition))
+/// Whether the server refused a request for its headers.
+fn is_for_headers(error: &Error) -> bool {
+    error.code() == ErrorCode::ServerError
+        && !error.detail().contains_key(EARLIER_ROUNDS)
+        && error.detail().get("code").and_then(Value::as_i64) == Some(HEADER_MISMATCH)
 }
 
-/// Whether a tool's definition declares it read-only or idempotent; what cannot be read declares
-/// nothing.
-fn declares_safe(definition: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Definition {
-        annotations: Hints,
-    }
-    #[derive(Deserialize)]
-    struct Hints {
-        #[serde(rename = "readOnlyHint")]
-        read_only: Option<bool>,
-        #[serde(rename = "idempotentHint")]
-        idempotent: Option<bool>,
-    }
-    // No more is read into it than is written: a hint of another type declares nothing.
-    let definition = serde_json::from_str::<Definition>(&lenient(definition, &kinds::TOOL_CLAIMS));
-    definition.is_ok_and(|Definition { annotations: Hints { read_only, idempotent } }| {
-        read_only == Some(true) || idempotent == Some(true)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// SPEC 5.7.
-    #[test]
-    fn only_a_hint_that_is_true_declares_a_tool_safe() {
-        for safe in [
-            r#"{"name":"t","annotations":{"readOnlyHint":true}}"#,
-            r#"{"name":"t","annotations":{"title":"T","idempotentHint":true,"readOnlyHint":false}}"#,
-            r#"{"name":"t","annotations":{"idempotentHint":true,"readOnlyHint":null}}"#,
-            r#"{"name":"t","annotations":{"readOnlyHint":true,"idempotentHint":7,"title":{}}}"#,
-        ] {
-            assert!(declares_safe(safe), "{safe}");
-        }
-        for unsafe_one in [
-            r#"{"name":"t"}"#,
-            r#"{"name":"t","annotations":null}"#,
-            r#"{"name":"t","annotations":{}}"#,
-            r#"{"name":"t","annotations":[]}"#,
-            r#"{"name":"t","annotations":{"readOnlyHint":"true"}}"#,
-            r#"{"name":"t","annotations":{"readOnlyHint":1,"idempotentHint":"True"}}"#,
-            r#"{"name":"t","annotations":"readOnlyHint"}"#,
-            r#"{"name":"t","readOnlyHint":true}"#,
-            r#"{"name":"t","annotations":{"destructiveHint":false}}"#,
-        ] {
-            assert!(!declares_safe(unsafe_one), "{unsafe_one}");
-        }
-    }
-}
+/// The code of the protocol for headers that do not fit the body.
+const HEADER_MISMATCH: i64 = -32020;

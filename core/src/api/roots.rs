@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::pool::Pool;
-use super::session_core::SessionCore;
-use crate::driver::{EntryCell, folders};
+use crate::driver::folders;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {
@@ -37,24 +36,5 @@ impl Pool {
             Ok(())
         };
         driver.roots.change(change).await
-    }
-}
-
-impl SessionCore {
-    /// It holds a connection: one that others share is not told of its own folders (SPEC 15.2,
-    /// S-47). The server is told how much of its log is wanted (SPEC 16.8).
-    pub(super) fn begins_to_hold(&self, cell: &Arc<EntryCell>) {
-        self.hears_of(cell);
-        if !self.roots.load().is_empty() {
-            self.leaves_out(cell);
-        }
-    }
-
-    /// Warns of a connection that others share and that is not told of its own folders, unless it
-    /// was warned of the same.
-    pub(super) fn leaves_out(&self, cell: &Arc<EntryCell>) {
-        if cell.owner.is_none() && self.untold.note(cell, &self.roots.load_full()) {
-            self.driver.warn_of_untold_roots(&self.recipient, cell);
-        }
     }
 }

@@ -9,10 +9,10 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, ConfigureOptions, SessionOptions};
 use trunkline_pool::shapes::Shape;
 
-use super::awaited_lists::PATIENCE;
-use super::call::not_connected;
 use super::lease::Lease;
 use super::list::{List, ShapedTools};
+use super::list_wait::PATIENCE;
+use super::prepared::not_connected;
 use super::session_core::{SessionCore, SessionHandle};
 use crate::Result;
 use crate::driver::folders;

@@ -5,12 +5,13 @@ mod tests;
 
 use trunkline_pool::options::CallOptions;
 
-use super::awaited_lists::{self, AwaitedLists};
+use super::awaited_lists::AwaitedLists;
 use super::call;
-use super::deferred::VisibleServer;
 use super::lease::{finished, read_elsewhere};
+use super::list_wait;
 use super::operation::Operation;
 use super::session::Session;
+use super::snapshot::VisibleServer;
 use super::waiting;
 use crate::client::{CallResult, Callee};
 use crate::{Outcome, Result};
@@ -46,7 +47,7 @@ impl Session {
         let core = self.core();
         let view = core.view();
         let resolved = match &view {
-            Ok(view) => view.resolve(core, tool),
+            Ok(view) => view.resolve(tool, || core.no_such_tool(view, tool)),
             Err(error) => Err(error.clone()),
         };
         let spec = || resolved.as_ref().ok().map(|(seeing, _)| seeing.spec());
@@ -70,7 +71,7 @@ impl Session {
                     view.as_ref().ok().and_then(|view| AwaitedLists::by_name(core, view, &error));
                 if let Some(owed) = owed {
                     let owed = (owed, tool);
-                    return awaited_lists::start(core, owed, arguments, options, Box::new(done));
+                    return list_wait::start(core, owed, arguments, options, Box::new(done));
                 }
                 done(Err(error));
                 Operation::ended()

@@ -13,26 +13,49 @@ use trunkline_pool::acceptance::QuarantinedTools as HeldBack;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::options::{Handlers, Offered, SessionOptions};
 use trunkline_pool::state::{Generation, SessionId};
+use trunkline_pool::view::{UnknownServer, Unmatched};
 
 use super::calls::Calls;
-use super::configure::Disabled;
 use super::demand::DemandSet;
-use super::filters::SessionWarned;
+use super::disabled_servers::Disabled;
 use super::holds::LeaseTable;
 use super::lease_state::LeaseState;
-use super::list::ViewCache;
+use super::list::Listed;
 use super::log_level::Hears;
 use super::pinned_config::PinnedConfig;
-use super::registry::SessionRegistry;
-use super::server_config::ResolvedServer;
+use super::server_config::{ConfigOwner, ResolvedServer};
 use super::sources::Config;
 use super::unsent_roots::Untold;
-use super::view::{Listed, SessionView};
+use super::view::SessionView;
+use super::view_cache::ViewCache;
 use crate::auth::Context;
-use crate::driver::{CloseFuture, Driver, EntryCell, ListChange, SessionPort};
-use crate::events::Recipient;
-use crate::usage::{CallEnd, ServerUsage};
+use crate::driver::{CloseFuture, Driver, EntryCell, LeaseGuard, ListChange, SessionPort};
+use crate::events::{Recipient, Warned};
 use crate::{Error, ErrorCode, Result};
+
+/// The id of a live session, and its calls.
+pub(super) type SeenSession = (Arc<str>, Arc<Calls>);
+
+/// The sessions of a pool, as one of them and the reports know them.
+pub(super) trait PoolSessions: Send + Sync {
+    /// A session was closed; what it held is kept for a while, or dropped now.
+    fn session_closed(
+        self: Arc<Self>,
+        session: &SessionCore,
+        keep_for: Duration,
+        holds: Vec<(LeaseGuard, ConfigOwner)>,
+    );
+
+    /// The servers that live sessions do without, each with the ids of those, sorted.
+    fn disabled_by(&self) -> BTreeMap<Box<str>, Vec<Arc<str>>>;
+
+    /// The ids of the live sessions with their calls, and how many wait to be resumed. No session
+    /// is held meanwhile.
+    fn sessions_seen(&self) -> (Vec<SeenSession>, usize);
+
+    /// What the live sessions brought themselves. No session is held meanwhile.
+    fn brought_by_sessions(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)>;
+}
 
 /// Closes the session when the host has no clone left.
 pub(super) struct SessionHandle {
@@ -61,6 +84,13 @@ impl Drop for SessionHandle {
 /// Servers that a session brought itself.
 pub(super) type OwnServers = Mutex<BTreeMap<Box<str>, Arc<ResolvedServer>>>;
 
+/// What a session was warned of.
+#[derive(Default)]
+pub(super) struct SessionWarned {
+    pub(super) patterns: Warned<Unmatched>,
+    pub(super) servers: Warned<UnknownServer>,
+}
+
 /// What the session's handle, leases and calls share. The fields that a list change reads stand
 /// first, side by side: it reads thousands of sessions, none of which is in the processor's cache.
 #[repr(C)]
@@ -76,7 +106,7 @@ pub(crate) struct SessionCore {
     /// When it was opened: the start gate counts from here.
     pub(super) opened: Instant,
     /// The sessions of the pool, of which it is one.
-    pub(super) sessions: Arc<SessionRegistry>,
+    pub(super) sessions: Arc<dyn PoolSessions>,
     /// What configures the pool.
     pub(super) config: Arc<Config>,
     /// What it keeps of the pool's servers; absent when it follows them.
@@ -107,12 +137,11 @@ pub(crate) struct SessionCore {
 
 impl SessionCore {
     pub(super) fn new(
-        sessions: &Arc<SessionRegistry>,
+        (driver, config): (&Arc<Driver>, &Arc<Config>),
+        sessions: Arc<dyn PoolSessions>,
         (options, roots): (SessionOptions, Vec<PathBuf>),
-        number: SessionId,
-        left: Option<Arc<Context>>,
+        (number, left): (SessionId, Option<Arc<Context>>),
     ) -> SessionCore {
-        let SessionRegistry { driver, config, .. } = &**sessions;
         let own = &options.handlers;
         let patience = driver.options.handler_timeout;
         let handlers = own.or(&driver.options.handlers);
@@ -126,7 +155,7 @@ impl SessionCore {
             recipient: Recipient::new(number, &options.id),
             opened: Instant::now(),
             driver: driver.clone(),
-            sessions: sessions.clone(),
+            sessions,
             config: config.clone(),
             kept: PinnedConfig::of(config, options.follow),
             options: Mutex::new(Arc::new(options)),
@@ -188,29 +217,8 @@ impl SessionCore {
         self.driver.close_session(self.recipient.number, keep_for);
         // Before its id is free: a session that resumes it has the same number, and its own events.
         self.driver.hub.end_session(self.recipient.number);
-        self.sessions.session_closed(self, keep_for, kept);
+        self.sessions.clone().session_closed(self, keep_for, kept);
         self.settled.notify_waiters();
-    }
-
-    /// The number of a call that may begin.
-    ///
-    /// # Errors
-    /// `closed`; `limit` when as many are in flight as may be.
-    pub(super) fn begin_call(&self) -> Result<u64> {
-        let limit = self.driver.options.limits.in_flight_per_session;
-        self.calls.begin(limit, || self.closed())
-    }
-
-    /// A call has ended: it is counted, and its session is rid of it.
-    pub(super) fn call_ended(
-        &self,
-        (number, began): (u64, std::time::Instant),
-        (server, method, usage): (&str, &str, &ServerUsage),
-        ended: CallEnd,
-    ) {
-        self.driver.observer.count(server, ended);
-        usage.count(method, began.elapsed(), ended);
-        self.calls.end(number, ended);
     }
 
     /// An error about one server in this session.
@@ -226,12 +234,12 @@ impl SessionCore {
     /// The view as it is now; made anew only when a catalog or a state in it changed.
     pub(super) fn view(&self) -> Result<Arc<SessionView>> {
         self.check()?;
-        Ok(self.given.lists(self))
+        Ok(self.given.lists(&self.holds, &self.driver.naming))
     }
 
     /// The tools of one hold, as the view has them.
     pub(super) fn tools_of(&self, held: &Arc<LeaseState>) -> Arc<[Listed]> {
-        self.given.tools_of(self, held)
+        self.given.tools_of((&self.holds, &self.driver.naming), held)
     }
 
     /// Its own source, for who must not hold the session.
@@ -279,11 +287,11 @@ impl SessionPort for SessionCore {
     }
 
     fn on_list_change(&self, change: &Arc<ListChange>) {
-        self.holds.listed(self, change);
+        self.tell_of_lists(change);
     }
 
     fn on_quarantine(&self, entry: (&Arc<EntryCell>, Generation), tools: &HeldBack) {
-        self.holds.held_back(self, entry, tools);
+        self.tell_of_held_back(entry, tools);
     }
 
     fn on_failure(&self) {

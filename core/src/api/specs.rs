@@ -7,11 +7,30 @@ use trunkline_pool::interface::words;
 use trunkline_pool::layers::Scope;
 
 use super::deadline::Deadline;
+use super::pinned_config::PinnedConfig;
 use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {
+    /// The pool's servers as this session goes by them.
+    pub(super) fn servers(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
+        self.kept.as_ref().map_or_else(|| self.config.servers(), PinnedConfig::servers)
+    }
+
+    /// Says of what it asked the pool for just now whether that has another configuration of it by
+    /// now: what a session keeps is old from the first, and any other configuration may have become
+    /// so since it was looked up.
+    pub(super) fn note_age(
+        &self,
+        name: &str,
+        (origin, asked): (ConfigOwner, &Arc<ResolvedServer>),
+    ) {
+        if origin == ConfigOwner::Pool {
+            self.config.judge_asked(name, asked);
+        }
+    }
+
     /// The configuration of a server by one of the two sources.
     pub(super) fn spec(&self, server: &str, origin: ConfigOwner) -> Result<Arc<ResolvedServer>> {
         let found = match (origin, &self.kept) {

@@ -3,66 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
 use trunkline_pool::catalog::{Catalog, Item, ListKind};
 use trunkline_pool::explain::Reason;
 use trunkline_pool::naming::{NameMap, Naming, ToolName};
 use trunkline_pool::view::Marks;
 
-use super::announcements::ServerSnapshot;
-use super::deferred::VisibleServer;
 use super::lease_state::LeaseState;
-use super::list::{List, ListHistory, Shaped};
+use super::list::{List, ListHistory, Listed, Shaped};
 use super::no_tool::{tool_among, tool_quarantined};
-use super::session_core::SessionCore;
+use super::snapshot::{ServerSnapshot, VisibleServer};
 use crate::{Error, Result};
-
-/// A listed tool, prompt, resource or resource template.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Listed {
-    /// Tools: the exposed name. Others: the server's own name, or URI.
-    pub name: Arc<str>,
-    /// The server.
-    pub server: Arc<str>,
-    /// The server's own name, or URI.
-    pub own_name: Arc<str>,
-    /// The definition, as the server sent it.
-    pub definition: Arc<str>,
-    /// Whether the session trusts the server; its own mark, which no other session sees (SPEC 6.2).
-    pub trust: bool,
-    /// Tools: whether the session wants it loaded whatever else is deferred; its own mark.
-    pub always_load: bool,
-    /// Whether it is known from what the server listed earlier, and the server is not connected: a
-    /// call of such a tool starts the server, or waits for it.
-    pub deferred: bool,
-}
-
-impl Listed {
-    /// `{"name", "server", "own_name", "trust", "always_load", "deferred", "definition"}` as JSON
-    /// text, the definition unchanged.
-    pub fn to_json(&self) -> String {
-        let [name, server, own_name] =
-            [&self.name, &self.server, &self.own_name].map(|text| Value::from(&**text).to_string());
-        let Listed { definition, trust, always_load, deferred, .. } = self;
-        format!(
-            r#"{{"name":{name},"server":{server},"own_name":{own_name},"trust":{trust},"always_load":{always_load},"deferred":{deferred},"definition":{definition}}}"#
-        )
-    }
-
-    /// Which tool it is.
-    pub(super) fn tool_name(&self) -> ToolName {
-        ToolName { server: self.server.clone(), tool: self.own_name.clone() }
-    }
-
-    /// Whether the two are the same to who reads them: where one is known from is not.
-    pub(super) fn is_like(&self, other: &Listed) -> bool {
-        let Listed { name, server, own_name, definition, trust, always_load, deferred: _ } = self;
-        (name, server, own_name) == (&other.name, &other.server, &other.own_name)
-            && definition == &other.definition
-            && (*trust, *always_load) == (other.trust, other.always_load)
-    }
-}
 
 /// A session's view of all its servers, made from catalogs that were published together with their
 /// states.
@@ -97,7 +47,7 @@ impl SessionView {
     /// The view of a session that sees this, in the order of the servers' names. Its lists have no
     /// numbers.
     pub(super) fn new(
-        session: &SessionCore,
+        naming: &Naming,
         seeing: &[VisibleServer],
         book: &mut ListHistory,
     ) -> SessionView {
@@ -126,7 +76,6 @@ impl SessionView {
             tools.filter(|item| seen.view.admits(&item.name)).map(|item| tool(server, item))
         });
         let held_back: Vec<ToolName> = held_back.collect();
-        let naming = &session.driver.naming;
         book.bare_names.settle(naming, shown.iter().chain(&held_back).cloned());
         let names = NameMap::new(shown, naming, &book.bare_names);
         let held_names = NameMap::new(held_back, naming, &book.bare_names);
@@ -150,14 +99,14 @@ impl SessionView {
     }
 
     /// What is seen of the server, and its own name, of an exposed tool: looked up, never parsed
-    /// (SPEC 14.3).
+    /// (SPEC 14.3). `why_not` says why there is none.
     ///
     /// # Errors
     /// `tool_not_found`, with the server that the name would belong to, and why it is not there.
     pub(super) fn resolve(
         &self,
-        session: &SessionCore,
         exposed: &str,
+        why_not: impl FnOnce() -> Error,
     ) -> Result<(&VisibleServer, &str)> {
         if let Some(held_back) = self.held_names.resolve(exposed) {
             return Err(tool_quarantined(&held_back.tool).with_server(&*held_back.server));
@@ -167,7 +116,7 @@ impl SessionView {
             let seeing = self.seen.iter().find(|seeing| *seeing.server() == name.server)?;
             Some((seeing, &*name.tool))
         });
-        found.ok_or_else(|| session.no_such_tool(self, exposed))
+        found.ok_or_else(why_not)
     }
 
     /// The server of a tool that is there, or held back.

@@ -21,17 +21,18 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::view::HiddenReason;
 
 use super::awaited_lists::AwaitedLists;
-use super::call;
+use super::call::go_on;
 use super::calls::{CallHandle, CancelCall};
-use super::deferred::VisibleServer;
 use super::lazy::{DemandGuard, DemandStatus};
 use super::lease_state::LeaseState;
 use super::no_tool::{tool_not_found, tool_vanished};
 use super::operation::Operation;
 use super::params;
+use super::prepared::CALL_TOOL;
 use super::retry::ResultCallback;
 use super::server_config::ConfigOwner;
 use super::session_core::SessionCore;
+use super::snapshot::VisibleServer;
 use crate::client::Callee;
 use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
@@ -248,10 +249,11 @@ impl WaitingCall {
                 Ok(view) => view,
                 Err(error) => return Some(Err(error)),
             };
-            match view.resolve(&self.session, &self.tool.exposed) {
+            let exposed = &*self.tool.exposed;
+            match view.resolve(exposed, || self.session.no_such_tool(&view, exposed)) {
                 Err(error) => return Some(Err(error)),
                 Ok((seeing, _)) if *seeing.server() != self.tool.server => {
-                    return Some(Err(self.session.no_such_tool(&view, &self.tool.exposed)));
+                    return Some(Err(self.session.no_such_tool(&view, exposed)));
                 }
                 Ok((VisibleServer::Held(held), _)) if !held.for_calls => {
                     return Some(Ok(held.clone()));
@@ -322,7 +324,7 @@ impl WaitingCall {
         };
         let callee = Callee::Tool(&self.tool.own);
         let (begun, called) = ((self.number, self.began), (held, callee, &*self.arguments));
-        let Some(started) = call::go_on(&self.session, begun, called, &options, done) else {
+        let Some(started) = go_on(&self.session, begun, called, &options, done) else {
             return;
         };
         let cancelled = {
@@ -369,7 +371,7 @@ impl WaitingCall {
         let ended = CallEnd { sent: 0, came: Err(error.code()) };
         let usage = self.session.driver.usage_of_called(&self.tool.server);
         let begun = (self.number, self.began);
-        let counted = (&*self.tool.server, call::CALL_TOOL, &*usage);
+        let counted = (&*self.tool.server, CALL_TOOL, &*usage);
         self.session.call_ended(begun, counted, ended);
         let error = self.session.explained(&self.tool.server, error);
         let error = match error.server() {

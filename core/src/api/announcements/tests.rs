@@ -1,10 +1,10 @@
 //! What is told, and what is not, when holds come and go amid a change of the lists.
 
-use trunkline_pool::catalog::{Filter, ListKind};
+use trunkline_pool::catalog::{Catalog, Filter, ListKind};
 use trunkline_pool::state::{Notice, Slot};
 
 use super::super::holds::HoldKind;
-use super::super::lease_state::EntryView;
+use super::super::lease_state::{EntryView, LeaseState};
 use super::super::server_config::ConfigOwner;
 use super::removed_servers::GONE_MAX;
 use super::*;

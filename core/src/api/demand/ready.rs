@@ -6,9 +6,9 @@ use std::time::Duration;
 use trunkline_pool::state::EntryState;
 
 use super::{DemandSet, DemandState, ServerDemand};
-use crate::api::call::not_connected;
 use crate::api::deadline::Deadline;
 use crate::api::lease_state::{LeaseState, LeaseStatus, disabled};
+use crate::api::prepared::not_connected;
 use crate::api::server_config::ConfigOwner;
 use crate::api::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};

@@ -4,7 +4,7 @@ use super::ids::HoldId;
 
 /// Rows by numbers that are given here and only grow. A row that goes leaves its place empty; the
 /// last place is never empty, and of more than a few at most half are.
-pub(super) struct Rows<T> {
+pub(crate) struct Rows<T> {
     last: u64,
     places: Vec<(HoldId, Option<T>)>,
     empty: usize,
@@ -18,7 +18,7 @@ impl<T> Default for Rows<T> {
 
 impl<T> Rows<T> {
     /// Adds one after all others.
-    pub(super) fn add(&mut self, row: T) -> HoldId {
+    pub(crate) fn add(&mut self, row: T) -> HoldId {
         self.last += 1;
         let id = HoldId(self.last);
         if self.places.len() == self.places.capacity() {
@@ -29,15 +29,15 @@ impl<T> Rows<T> {
         id
     }
 
-    pub(super) fn get(&self, id: HoldId) -> Option<&T> {
+    pub(crate) fn get(&self, id: HoldId) -> Option<&T> {
         self.place(id).and_then(|place| self.places[place].1.as_ref())
     }
 
-    pub(super) fn get_mut(&mut self, id: HoldId) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, id: HoldId) -> Option<&mut T> {
         self.place(id).and_then(|place| self.places[place].1.as_mut())
     }
 
-    pub(super) fn remove(&mut self, id: HoldId) -> Option<T> {
+    pub(crate) fn remove(&mut self, id: HoldId) -> Option<T> {
         let place = self.place(id)?;
         let row = self.places[place].1.take()?;
         self.empty += 1;
@@ -46,7 +46,7 @@ impl<T> Rows<T> {
     }
 
     /// Takes those out of which this is so, in their order.
-    pub(super) fn take(&mut self, is_it: impl Fn(&T) -> bool) -> Vec<T> {
+    pub(crate) fn take(&mut self, is_it: impl Fn(&T) -> bool) -> Vec<T> {
         let taken = self.places.iter_mut().filter_map(|(_, row)| row.take_if(|row| is_it(row)));
         let taken: Vec<T> = taken.collect();
         self.empty += taken.len();
@@ -54,15 +54,15 @@ impl<T> Rows<T> {
         taken
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = HoldId> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = HoldId> {
         self.places.iter().filter(|(_, row)| row.is_some()).map(|(id, _)| *id)
     }
 
-    pub(super) fn values(&self) -> impl DoubleEndedIterator<Item = &T> {
+    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.places.iter().filter_map(|(_, row)| row.as_ref())
     }
 
-    pub(super) fn into_values(self) -> impl Iterator<Item = T> {
+    pub(crate) fn into_values(self) -> impl Iterator<Item = T> {
         self.places.into_iter().filter_map(|(_, row)| row)
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use trunkline_pool::state::PoolInput;
 
 use super::super::scripted::{pool_with, reconcile, server};
-use super::super::session_core::SessionHandle;
+use super::super::session_core::{PoolSessions, SessionHandle};
 use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, SessionOptions};
 
 /// What waits so long hangs.
@@ -113,14 +113,14 @@ async fn a_session_lets_go_what_goes_while_it_is_resumed() {
     session.close(Some(HANG));
     drop((gone, same));
     // As `open` does, with a change in the moment between.
-    let sessions = &session.core().sessions;
+    let sessions = &pool.0.sessions;
     let kept = sessions.sessions().kept.remove("a").unwrap();
     let resumed = Some((kept.number, kept.context.clone()));
     let (core, is_kept) = sessions.open_core((options(), Vec::new()), resumed);
     let again = SessionHandle::new(core, Arc::new(pool.clone()));
     assert!(is_kept);
     reconcile(&pool, json!({ "same": server("") })).await;
-    again.core().holds.inherit(again.core(), kept.take());
+    again.core().inherit_holds(kept.take());
     let held = pool.driver().entries().into_iter().filter(|(row, _)| row.refs > 0);
     let held: Vec<_> = held.map(|(_, cell)| cell.server.to_string()).collect();
     assert_eq!(held, ["same"]);
@@ -142,7 +142,7 @@ async fn what_a_session_left_is_dropped_where_its_id_is_anothers_by_then() {
     session.close(None);
     let other = pool.session(options()).unwrap();
     assert_ne!(other.core().recipient.number, core.recipient.number);
-    core.sessions.session_closed(core, HANG, holds);
-    assert_eq!(core.sessions.sessions_seen().1, 0);
+    pool.0.sessions.clone().session_closed(core, HANG, holds);
+    assert_eq!(pool.0.sessions.sessions_seen().1, 0);
     pool.close().await.unwrap();
 }

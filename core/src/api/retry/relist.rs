@@ -8,22 +8,11 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use trunkline_pool::state::Generation;
 
 use super::LastingCall;
-use crate::client::{Connection, EARLIER_ROUNDS};
-use crate::{Error, ErrorCode, Result};
-
-/// The code of the protocol for headers that do not fit the body.
-const HEADER_MISMATCH: i64 = -32020;
-
-/// Whether the server refused a request for its headers.
-pub(super) fn is_for_headers(error: &Error) -> bool {
-    error.code() == ErrorCode::ServerError
-        && !error.detail().contains_key(EARLIER_ROUNDS)
-        && error.detail().get("code").and_then(Value::as_i64) == Some(HEADER_MISMATCH)
-}
+use crate::client::Connection;
+use crate::{Error, Result};
 
 impl LastingCall {
     /// Has the lists read again, in a task of its own, and sends the call once more; or ends it

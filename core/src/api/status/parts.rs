@@ -1,7 +1,6 @@
 //! The parts of a pool that reports are made of.
 
-use crate::api::registry::SessionRegistry;
-use crate::api::session_core::SessionCore;
+use crate::api::session_core::{PoolSessions, SessionCore};
 use crate::api::sources::Config;
 use crate::driver::Driver;
 
@@ -10,12 +9,12 @@ use crate::driver::Driver;
 pub(crate) struct Parts<'a> {
     pub driver: &'a Driver,
     pub config: &'a Config,
-    pub sessions: &'a SessionRegistry,
+    pub sessions: &'a dyn PoolSessions,
 }
 
 impl SessionCore {
     /// What a report is made of.
     pub(crate) fn parts(&self) -> Parts<'_> {
-        Parts { driver: &self.driver, config: &self.config, sessions: &self.sessions }
+        Parts { driver: &self.driver, config: &self.config, sessions: &*self.sessions }
     }
 }
