@@ -5,54 +5,15 @@
 //! newest counts, so that a disk which is away holds up nobody, and what waits is bounded by the
 //! approvals. A save that fails is told, and is in force in this pool all the same.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use trunkline_pool::approvals::{ApprovalHash, Standing, ToolDigests};
 
 use super::Config;
+use super::unsaved_tools::Save;
 use crate::blocking_pool;
-
-/// What is to be kept.
-#[derive(Default)]
-pub(super) struct Accepted {
-    unsaved: Mutex<Unsaved>,
-    /// Wakes who waits for nothing to be left.
-    idle: Notify,
-}
-
-#[derive(Default)]
-struct Unsaved {
-    by_approval: BTreeMap<(Box<str>, ApprovalHash), Save>,
-    is_at_work: bool,
-}
-
-/// What is accepted by one approval.
-struct Save {
-    by: Standing,
-    tools: Arc<ToolDigests>,
-    /// Those that the host accepted itself.
-    said: BTreeSet<Arc<str>>,
-}
-
-impl Accepted {
-    fn unsaved(&self) -> MutexGuard<'_, Unsaved> {
-        self.unsaved.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// The next; without any, the work is over.
-    fn next(&self) -> Option<((Box<str>, ApprovalHash), Save)> {
-        let mut unsaved = self.unsaved();
-        let next = unsaved.by_approval.pop_first();
-        if next.is_none() {
-            unsaved.is_at_work = false;
-            self.idle.notify_waiters();
-        }
-        next
-    }
-}
 
 impl Config {
     /// The approval of a configuration, and the tools that were accepted by it, as far as is known.

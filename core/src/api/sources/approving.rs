@@ -6,16 +6,22 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trunkline_pool::approvals::{
-    ApprovalHash, Book, Decision, Identity, Record, Replaced, Standing,
+    ApprovalHash, Book, Decision, Identity, Record, Replaced, Standing, ToolDigests,
 };
 use trunkline_pool::interface::words;
 
 use super::Config;
-use super::entry::RefreshScope;
-use super::pass::{ReconcileReport, Shape, also};
+use super::desired::also;
+use super::launch_preview::Command;
+use super::looks::Looks;
+use super::pass::ReconcileReport;
+use super::report_row::Shape;
+use super::types::RefreshScope;
+use super::warrant::Approving;
 use crate::blocking_pool;
 use crate::driver::Warrant;
 use crate::events::EventSubject;
+use crate::host_env::FoundProgram;
 use crate::{Error, ErrorCode, Result};
 
 /// How soon decisions that could not be read are tried again: what is transient is over by then.
@@ -243,5 +249,44 @@ async fn reread_until_known(config: Weak<Config>) {
             Ok(_) => REREAD_FIRST,
             Err(_) => (delay * 2).min(REREAD_LAST),
         };
+    }
+}
+
+impl Approving for Config {
+    fn read_decision(
+        self: Arc<Self>,
+        name: &str,
+        hash: ApprovalHash,
+    ) -> Result<(bool, Option<Standing>)> {
+        let read = self.approvals.reread_if_changed().and_then(|is_other| {
+            let standing = self.approvals.standing(&self.root, name, hash);
+            Ok((is_other, standing?))
+        });
+        read.inspect_err(|error| self.retry_decisions(error))
+    }
+
+    fn find_program(&self, name: &str, command: &Command) -> Option<FoundProgram> {
+        command.found(name, &self.driver.workspace, &self.driver.options.inherit_env)
+    }
+
+    fn look_anew(self: Arc<Self>) {
+        self.look_again();
+    }
+
+    fn accepted(&self, name: &str, hash: ApprovalHash) -> Option<(Standing, Arc<ToolDigests>)> {
+        self.accepted_by(name, hash)
+    }
+
+    fn keep(
+        self: Arc<Self>,
+        of: (&str, ApprovalHash),
+        tools: &Arc<ToolDigests>,
+        tool: Option<&Arc<str>>,
+    ) {
+        self.keep_accepted(of, tools, tool);
+    }
+
+    fn looks(&self) -> &Looks {
+        &self.looks
     }
 }

@@ -1,10 +1,9 @@
 //! Configurations that a session brought for a source of the workspace: they need the approval and
 //! the trust that a file of it would need, so that no way leads past those (SPEC 11.3).
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use serde_json::Value;
-use trunkline_pool::approvals::{Alike, ApprovalHash, Book, Candidate, Identity, ProjectRoot};
+use trunkline_pool::approvals::{Book, ProjectRoot};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::gates::{
     ApprovalState, Facts, Gates, ServerPresence, ServerSwitch, Trust, Validity,
@@ -13,30 +12,17 @@ use trunkline_pool::layers::{Scope, SelfGrant, SourceName};
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
-use super::desired::Desired;
-use super::entry::RefreshScope;
-use super::launch_preview::{LaunchPreview, request};
-use super::lookup_cell::{LookupJob, LookupState};
-use super::pass::also;
-use super::running::EntryOrigin;
+use super::claim::Claim;
+use super::desired::{Desired, also};
+use super::launch_preview::LaunchPreview;
+use super::lookup_cell::LookupState;
+use super::lookup_job::LookupJob;
+use super::types::{EntryOrigin, RefreshScope};
 use super::warrant::Approved;
 use crate::Result;
 use crate::api::server_config::ResolvedServer;
 use crate::driver::{Authority, Warrant};
 use crate::host_env::runners;
-
-/// A configuration of which some session is not done yet.
-pub(super) struct Claim {
-    pub(super) name: Box<str>,
-    spec: Arc<ServerSpec>,
-    sighted: LaunchPreview,
-    /// Whether it is looked up again.
-    at: LookupState,
-    origin: EntryOrigin,
-    pub(super) warrant: Weak<Approved>,
-    /// Whether it waits for a decision.
-    is_pending: bool,
-}
 
 impl Config {
     /// A configuration as one of a source of that scope, without what it would grant itself.
@@ -71,7 +57,7 @@ impl Config {
     ) -> Arc<Approved> {
         let (sighted, command) = LaunchPreview::of_spec(name, spec, self.sighting());
         let mut desired = self.desired();
-        let warrant = self.warrants.of(self, name, (&sighted, &command));
+        let warrant = self.warrants.of(self.clone(), name, (&sighted, &command));
         let weak = Arc::downgrade(&warrant);
         if let Some(claim) = desired.claims.iter_mut().find(|claim| claim.warrant.ptr_eq(&weak)) {
             (claim.sighted, claim.at) = (sighted, LookupState::Done);
@@ -138,7 +124,7 @@ impl Desired {
     /// Finds out what has to be asked about claims; those that nobody has any more are forgotten.
     pub(super) fn judge_claims(
         &mut self,
-        config: &Config,
+        root: &ProjectRoot,
         fresh: RefreshScope,
         book: &Book,
     ) -> Vec<LookupJob> {
@@ -155,7 +141,7 @@ impl Desired {
                 looks.push(LookupJob::of_claim(number, of, &claim.spec));
             }
             let hash = claim.sighted.identity.hash;
-            let standing = book.standing(&config.root, &claim.name, hash);
+            let standing = book.standing(root, &claim.name, hash);
             let waits = waits(gates, &claim.name) && claim.sighted.is_whole;
             // While it is looked up nobody is asked anew: what it was need not be what it is.
             let is_known = claim.at == LookupState::Done || claim.is_pending;
@@ -190,39 +176,4 @@ fn waits(gates: &Gates, name: &str) -> bool {
     let (trust, switch) = (Trust::Given, ServerSwitch::On);
     let facts = Facts { name, presence, validity, trust, switch, approval: ApprovalState::Pending };
     gates.decide(&facts) == Gate::Shut(GateReason::PendingApproval)
-}
-
-impl Claim {
-    /// Takes up what it was found to lead to, if that is the look that counts. Nothing was found
-    /// where that was lost: then it is what it was.
-    pub(super) fn take(&mut self, number: u64, sighted: Option<&LaunchPreview>) {
-        if self.at.end(number)
-            && let Some(sighted) = sighted
-        {
-            self.sighted = sighted.clone();
-            let warrant = self.warrant.upgrade().filter(|_| sighted.is_whole);
-            if let Some(warrant) = warrant.filter(|it| it.identity().hash == sighted.identity.hash)
-            {
-                warrant.forget_where_it_leads();
-            }
-        }
-    }
-
-    /// What waits for a decision.
-    pub(super) fn pending(&self) -> Option<(Box<str>, ApprovalHash)> {
-        self.is_pending.then(|| (self.name.clone(), self.sighted.identity.hash))
-    }
-
-    /// What a decision about it is about, if one can be taken.
-    pub(super) fn identity(&self) -> Option<&Identity> {
-        self.sighted.is_whole.then_some(&self.sighted.identity)
-    }
-
-    /// What a person is shown of it.
-    pub(super) fn request(&self, root: &ProjectRoot, book: &Book, alike: &Alike) -> Value {
-        let candidate = Candidate::of_spec(&self.spec, self.sighted.shown());
-        let candidate = candidate.replaced(self.sighted.replaced());
-        let beside = (None, alike.to(&self.name));
-        request((root, &self.name), candidate, (&self.origin, beside), book)
-    }
 }

@@ -5,21 +5,27 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::{Notify, Semaphore};
 use trunkline_pool::approvals::ProjectRoot;
-use trunkline_pool::gates::Facts;
+use trunkline_pool::explain::ReasonSource;
+use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::state::GateReason;
 
-use super::acceptance_store::Accepted;
 use super::desired::Desired;
+use super::launch_preview::PreviewContext;
 use super::looks::Looks;
-use super::questions;
-use super::running::{ConfigStatus, Running, ServerRecord};
+use super::running::{ChangedServers, Running};
+use super::types::{ConfigStatus, ServerRecord};
+use super::unsaved_tools::Accepted;
 use super::warrants::Warrants;
-use super::watching::Watching;
+use super::watch_state::Watching;
 use crate::Result;
 use crate::api::deadline::Deadline;
 use crate::api::server_config::ResolvedServer;
 use crate::driver::Driver;
 use crate::storage::approvals::{Approvals, root_of};
+
+/// Handlers and commands at work for settings at one time: each may hold a process or a thread of
+/// the host's.
+const ASKED_AT_ONCE_MAX: usize = 8;
 
 /// What a pool is configured by, and what the last pass made of that.
 pub(crate) struct Config {
@@ -63,7 +69,7 @@ impl Config {
             settled: Notify::new(),
             passes: AtomicUsize::new(0),
             words: AtomicU64::new(0),
-            permits: questions::permits(),
+            permits: Arc::new(Semaphore::new(ASKED_AT_ONCE_MAX)),
             watching: Watching::default(),
             driver,
         }))
@@ -168,6 +174,50 @@ impl Config {
                 return Ok(());
             }
             deadline.before(&self.driver.runtime, settled).await?;
+        }
+    }
+
+    /// What was asked for just now, as a session had it from before: the pool may have another configuration of it by now.
+    pub(crate) fn judge_asked(&self, name: &str, asked: &Arc<ResolvedServer>) {
+        let newest = self.running().newest(name);
+        let is_it = |newest: Arc<ResolvedServer>| {
+            newest.is_same_connection(asked) && !newest.spec().disabled
+        };
+        if !newest.is_some_and(is_it) {
+            let asked = ChangedServers::from([(name.into(), Some(asked.clone()))]);
+            self.driver.reconfigure(|key| self.running().judge(key, &asked));
+        }
+    }
+
+    /// The list that keeps a server of that name out for that reason: the host's first, then those
+    /// of sources, from the least.
+    pub(crate) fn list_of(&self, reason: GateReason, server: &str) -> Option<ReasonSource> {
+        let of_host =
+            |list| ReasonSource { source: "host".into(), list, ..ReasonSource::default() };
+        let desired = self.desired();
+        let by_host = desired.host_lists.list_of(reason, server);
+        if by_host.is_some() {
+            return Some(of_host(by_host));
+        }
+        let bound = self.driver.options.launch_allowed.clone();
+        let bound = GateLists::new(bound, Vec::new(), Vec::new());
+        if bound.list_of(reason, server).is_some() {
+            return Some(of_host(Some("launch_allowed")));
+        }
+        desired.layers.lists().into_iter().find_map(|(source, lists)| {
+            let list = Some(lists.list_of(reason, server)?);
+            let file = desired.files.get(&source).map(|file| file.shown.to_string());
+            Some(ReasonSource { source: source.to_string(), file, line: None, list })
+        })
+    }
+
+    /// What entries that need approval are looked at with.
+    pub(super) fn sighting(&self) -> PreviewContext<'_> {
+        let driver = &self.driver;
+        PreviewContext {
+            workspace: &driver.workspace,
+            inherit_env: &driver.options.inherit_env,
+            looks: &self.looks,
         }
     }
 }

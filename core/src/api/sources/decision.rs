@@ -6,8 +6,9 @@ use trunkline_pool::expand;
 use trunkline_pool::gates::ApprovalState;
 use trunkline_pool::layers::SourceEntry;
 
-use super::entry::{ResolvedEntry, Resolver};
+use super::entry::Resolver;
 use super::launch_preview::LaunchPreview;
+use super::resolved_entry::ResolvedEntry;
 use crate::host_env::runners;
 
 impl Resolver<'_> {

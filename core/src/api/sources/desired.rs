@@ -10,12 +10,12 @@ use trunkline_pool::layers::{Layers, Scope, SourceName};
 use trunkline_pool::options::PoolOptions;
 use trunkline_pool::settings::Format;
 
-use super::claims::Claim;
-use super::entry::ResolvedEntry;
+use super::answers::Answers;
+use super::claim::Claim;
+use super::event_sequencer::{EventSequencer, SourceEvent};
 use super::findings::{Findings, ParsedSource};
 use super::lookup_cell::LookupState;
-use super::questions::Answers;
-use super::telling::{EventSequencer, SourceEvent};
+use super::resolved_entry::ResolvedEntry;
 use crate::Error;
 
 /// Everything that configures the pool. Each change is written down here first; a pass makes of it
@@ -247,5 +247,15 @@ impl Desired {
     /// workspace never start without, whatever a list says.
     pub(super) fn is_untrusted(&self, scope: Scope, options: &PoolOptions) -> bool {
         !self.trusted && (scope.is_gated() || !options.untrusted_sources.contains(&scope))
+    }
+}
+
+/// A change that is about no name in particular.
+pub(super) fn also(
+    change: impl FnOnce(&mut Desired),
+) -> impl FnOnce(&mut Desired) -> BTreeSet<Box<str>> {
+    |desired| {
+        change(desired);
+        BTreeSet::new()
     }
 }

@@ -11,9 +11,10 @@ use trunkline_pool::settings::ReadOptions;
 
 use super::Config;
 use super::desired::{Desired, TrustUpdate};
-use super::entry::RefreshScope;
 use super::findings::{Findings, ParsedSource, unknown_of};
-use super::pass::{ReconcileReport, Shape};
+use super::pass::ReconcileReport;
+use super::report_row::Shape;
+use super::types::RefreshScope;
 use crate::api::server_config::Servers;
 use crate::{Error, ErrorCode, Result};
 

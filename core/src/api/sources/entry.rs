@@ -6,8 +6,8 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use serde_json::Value;
-use trunkline_pool::approvals::{Alike, Book, Candidate, Decision, Declared, ProjectRoot};
+use serde_json::json;
+use trunkline_pool::approvals::{Book, Decision, Declared};
 use trunkline_pool::catalog_cache::WrittenHash;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::expand::{self, Commands};
@@ -15,20 +15,24 @@ use trunkline_pool::gates::{
     ApprovalState, Facts, Gates, ServerPresence, ServerSwitch, Trust, Validity,
 };
 use trunkline_pool::layers::{Scope, SelfGrant, SourceEntry, Winner};
-use trunkline_pool::options::PoolOptions;
+use trunkline_pool::options::{HandlerKind, PoolOptions};
 use trunkline_pool::settings::{Input, Template};
 use trunkline_pool::state::{Gate, GateReason};
 
 use super::Config;
+use super::answers::{Answers, HostQuestion, Lack};
 use super::hook::Hooked;
-use super::launch_preview::{LaunchPreview, request};
-use super::lookup_cell::{LookedFile, LookedSight, LookupJob};
-use super::questions::{Answers, HostQuestion, Lack};
-use super::running::{EntryOrigin, PendingOn, ServerVerdict};
-use super::stack::OnUnresolved;
+use super::launch_preview::{Command, LaunchPreview};
+use super::lookup_cell::{LookedFile, LookedSight};
+use super::resolved_entry::{Outcome, ResolvedEntry};
+use super::types::{OnUnresolved, PendingOn, RefreshScope, ServerVerdict};
 use crate::Result;
 use crate::api::server_config::ResolvedServer;
+use crate::driver::Authority;
 use crate::host_env::{HostVariables, runners};
+
+/// The member of an entry in the pool's own form that names a file of variables.
+const ENV_FILE: &str = "env_file";
 
 /// What a pass looks with.
 pub(super) struct Resolver<'a> {
@@ -44,49 +48,6 @@ pub(super) struct Resolver<'a> {
     pub(super) book: &'a Book,
     /// Whether that is known.
     pub(super) knows_book: bool,
-}
-
-/// How a pass goes about entries that are the same as before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RefreshScope {
-    /// What was found out counts.
-    No,
-    /// What needs approval is looked up again.
-    Sights,
-    /// All are looked up and expanded again.
-    Yes,
-}
-
-/// What was found out about an entry. As long as the entry is the same, it is not looked at again.
-pub(super) struct ResolvedEntry {
-    pub(super) winner: Winner,
-    /// What the host's hook made of it.
-    pub(super) entry: SourceEntry,
-    trusted: bool,
-    /// The inputs that it takes, of one that may need approval.
-    pub(super) declared: Declared,
-    /// What would run, of an entry that needs approval.
-    pub(super) sighted: LookedSight,
-    /// What its file of variables says, until it is expanded.
-    pub(super) variables: LookedFile,
-    /// It, with every variable in place.
-    ready: Option<Arc<ResolvedServer>>,
-    /// What the name had before: what comes to the same stays the same.
-    before: Option<Arc<ResolvedServer>>,
-    /// Whether it waits for a decision.
-    pub(super) is_pending: bool,
-    /// What was asked for its sake.
-    pub(super) asks: Vec<HostQuestion>,
-    /// The entry of the name that it takes the place of, or would.
-    pub(super) hides: Option<EntryOrigin>,
-}
-
-/// What an entry came to.
-pub(super) enum Outcome {
-    /// This, and what was found out.
-    Known(ServerVerdict, Box<ResolvedEntry>),
-    /// The host dropped it: it is as if no source named it.
-    Dropped,
 }
 
 impl Resolver<'_> {
@@ -124,6 +85,30 @@ impl Resolver<'_> {
         };
         answers.keep(&known.asks);
         Outcome::Known(verdict, known.into())
+    }
+
+    /// What the host's hook makes of an entry of settings (SPEC 10.8).
+    fn hooked(
+        &self,
+        name: &str,
+        winner: &Winner,
+        answers: &mut Answers,
+    ) -> std::result::Result<Hooked, Lack> {
+        let SourceEntry::Template(template) = &winner.defined.entry else {
+            return Ok(Hooked::Kept);
+        };
+        if !self.config.driver.options.handlers.has(HandlerKind::Entries) {
+            return Ok(Hooked::Kept);
+        }
+        let source = &winner.source;
+        let question = HostQuestion::Entry((**source).clone(), name.into());
+        let params = || {
+            let mut configuration = template.configuration().clone();
+            configuration.extend(template.env_file().map(|file| (ENV_FILE.into(), file.into())));
+            json!({ "source": source.to_string(), "configuration": configuration })
+        };
+        let answer = answers.of(&question, name, Some(template), params)?;
+        Ok(Hooked::of(name, template, &answer))
     }
 
     /// What becomes of what the name had, while nothing right takes its place.
@@ -312,8 +297,7 @@ impl Resolver<'_> {
         let scope = known.winner.source.scope();
         let sighted = known.sighted.last().and_then(|sighted| sighted.as_ref().ok());
         let sighted = sighted.filter(|_| scope.is_gated());
-        let word =
-            self.config.word(scope, name, sighted.map(|(sighted, command)| (sighted, command)));
+        let word = self.word(scope, name, sighted.map(|(sighted, command)| (sighted, command)));
         let written = match &known.entry {
             SourceEntry::Template(template) => WrittenHash::template(template),
             _ => WrittenHash::literal(&spec),
@@ -388,53 +372,30 @@ impl Resolver<'_> {
         if options.commands && !scope.is_gated() { Commands::Asked } else { Commands::Refused }
     }
 
-    fn is_untrusted(&self, scope: Scope) -> bool {
-        !self.trusted && self.config.needs_trust(scope)
-    }
-}
-
-impl ResolvedEntry {
-    /// Where it is said.
-    pub(super) fn winner(&self) -> &Winner {
-        &self.winner
-    }
-
-    /// What would run, of an entry that needs approval and can be looked up.
-    pub(super) fn sighted(&self) -> Option<&LaunchPreview> {
-        self.sighted.last()?.as_ref().ok().map(|(sighted, _)| sighted)
-    }
-
-    /// Whether somebody looks up at this moment what would run.
-    pub(super) fn is_looked_up_now(&self) -> bool {
-        self.sighted.is_under_way()
-    }
-
-    /// What is to be looked up of it by who made this pass; what another looks up already by them too, if it is theirs.
-    pub(super) fn lack(&mut self, name: &str, last: &mut u64, is_mine: bool) -> Option<LookupJob> {
-        let SourceEntry::Template(template) = &self.entry else { return None };
-        let of = (name, &self.winner.source);
-        if let Some((number, basis)) = self.sighted.begin(last, is_mine) {
-            return Some(LookupJob::of_sight(number, of, (template, &self.declared), basis));
-        }
-        let (number, path) = self.variables.begin(last, is_mine)?;
-        Some(LookupJob::of_variables(number, of, template, path))
-    }
-
-    /// What a person is shown of it.
-    pub(super) fn request(
+    /// On whose word a server of that scope runs. `sighted` is what would run of one that needs
+    /// approval.
+    fn word(
         &self,
-        (root, name): (&ProjectRoot, &str),
-        origin: &EntryOrigin,
-        book: &Book,
-        alike: &Alike,
-    ) -> Option<Value> {
-        let SourceEntry::Template(template) = &self.entry else { return None };
-        let sighted = self.sighted()?;
-        let candidate = Candidate::of_template(template, &self.declared, sighted.shown())
-            .with_secret_files(sighted.secret_files())
-            .replaced(sighted.replaced());
-        let beside = (self.hides.as_ref(), alike.to(name));
-        Some(request((root, name), candidate, (origin, beside), book))
+        scope: Scope,
+        name: &str,
+        sighted: Option<(&LaunchPreview, &Command)>,
+    ) -> Authority {
+        let warrants = &self.config.warrants;
+        match sighted {
+            Some(sighted) => Authority::Warrant(warrants.of(self.config.clone(), name, sighted)),
+            None if self.needs_trust(scope) => Authority::Warrant(warrants.trust().clone()),
+            None => Authority::Host,
+        }
+    }
+
+    /// Whether servers of that scope need trust: those of the workspace do, whatever a list says
+    /// (SPEC 11.4).
+    fn needs_trust(&self, scope: Scope) -> bool {
+        scope.is_gated() || !self.config.driver.options.untrusted_sources.contains(&scope)
+    }
+
+    fn is_untrusted(&self, scope: Scope) -> bool {
+        !self.trusted && self.needs_trust(scope)
     }
 }
 

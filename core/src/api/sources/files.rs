@@ -11,11 +11,12 @@ use trunkline_pool::text::escaped;
 use super::Config;
 use super::desired::{File, RereadState};
 use super::edit::{names, report_with_findings};
-use super::entry::RefreshScope;
 use super::file_scope::WorkspaceSide;
 use super::findings::ParsedSource;
-use super::pass::{PendingPass, Shape};
+use super::pass::PendingPass;
 use super::reading::{Reread, says};
+use super::report_row::Shape;
+use super::types::RefreshScope;
 use super::watching::PendingWatch;
 use crate::{Error, ErrorCode, Result};
 

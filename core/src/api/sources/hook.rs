@@ -5,42 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trunkline_pool::json::plain;
-use trunkline_pool::layers::{SourceEntry, Winner};
-use trunkline_pool::options::HandlerKind;
+use trunkline_pool::layers::SourceEntry;
 use trunkline_pool::settings::{Format, ReadOptions, Template, read};
 
-use super::entry::Resolver;
-use super::questions::{Answers, HostAnswer, HostQuestion, Lack};
+use super::answers::HostAnswer;
 use crate::{Error, ErrorCode};
-
-/// The member of an entry in the pool's own form that names a file of variables.
-const ENV_FILE: &str = "env_file";
-
-impl Resolver<'_> {
-    /// What the host's hook makes of an entry of settings (SPEC 10.8).
-    pub(super) fn hooked(
-        &self,
-        name: &str,
-        winner: &Winner,
-        answers: &mut Answers,
-    ) -> std::result::Result<Hooked, Lack> {
-        let SourceEntry::Template(template) = &winner.defined.entry else {
-            return Ok(Hooked::Kept);
-        };
-        if !self.config.driver.options.handlers.has(HandlerKind::Entries) {
-            return Ok(Hooked::Kept);
-        }
-        let source = &winner.source;
-        let question = HostQuestion::Entry((**source).clone(), name.into());
-        let params = || {
-            let mut configuration = template.configuration().clone();
-            configuration.extend(template.env_file().map(|file| (ENV_FILE.into(), file.into())));
-            json!({ "source": source.to_string(), "configuration": configuration })
-        };
-        let answer = answers.of(&question, name, Some(template), params)?;
-        Ok(Hooked::of(name, template, &answer))
-    }
-}
 
 /// What the host's hook made of an entry.
 pub(super) enum Hooked {
@@ -53,7 +22,7 @@ pub(super) enum Hooked {
 }
 
 impl Hooked {
-    fn of(name: &str, template: &Template, answer: &HostAnswer) -> Hooked {
+    pub(super) fn of(name: &str, template: &Template, answer: &HostAnswer) -> Hooked {
         let HostAnswer::Text(text) = answer else {
             return Hooked::wrong(name, "the handler `entries` gave no answer");
         };

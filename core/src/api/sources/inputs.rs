@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use trunkline_pool::expand::{self, Needs};
 use trunkline_pool::settings::Input;
 
-use super::entry::{ResolvedEntry, Resolver};
-use super::questions::{Answers, HostAnswer, HostQuestion, Lack, input_params};
+use super::answers::{Answers, HostAnswer, HostQuestion, Lack, input_params};
+use super::entry::Resolver;
+use super::resolved_entry::ResolvedEntry;
 
 impl Resolver<'_> {
     /// What the host answered to all that it is asked of one server.

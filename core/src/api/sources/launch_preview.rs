@@ -13,9 +13,8 @@ use trunkline_pool::config::{ServerSpec, StdioSpec, Transport};
 use trunkline_pool::expand::LookedUp;
 use trunkline_pool::settings::Template;
 
-use super::Config;
 use super::looks::Looks;
-use super::running;
+use super::types::EntryOrigin;
 use crate::host_env::{
     Environment, FoundProgram, StartSnapshot, leads_out, looked_up_program, program,
 };
@@ -89,18 +88,6 @@ fn found(
 /// The file that is executed, through every link.
 pub(super) fn file_of(found: &FoundProgram) -> PathBuf {
     found.file().unwrap_or_else(|_| found.program.clone())
-}
-
-impl Config {
-    /// What entries that need approval are looked at with.
-    pub(super) fn sighting(&self) -> PreviewContext<'_> {
-        let driver = &self.driver;
-        PreviewContext {
-            workspace: &driver.workspace,
-            inherit_env: &driver.options.inherit_env,
-            looks: &self.looks,
-        }
-    }
 }
 
 impl Looks {
@@ -208,13 +195,13 @@ impl LaunchPreview {
 }
 
 /// The entry that one would take the place of, and another name that looks like its own.
-pub(super) type Beside<'a> = (Option<&'a running::EntryOrigin>, Option<&'a str>);
+pub(super) type Beside<'a> = (Option<&'a EntryOrigin>, Option<&'a str>);
 
 /// What a person is shown of a configuration, in the form of all languages.
 pub(super) fn request(
     (root, name): (&ProjectRoot, &str),
     candidate: Candidate<'_>,
-    (origin, (hides, alike)): (&running::EntryOrigin, Beside<'_>),
+    (origin, (hides, alike)): (&EntryOrigin, Beside<'_>),
     book: &Book,
 ) -> Value {
     let hides = hides.map(|hidden| HiddenEntry {

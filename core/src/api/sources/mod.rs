@@ -6,33 +6,40 @@
 //! all take this way.
 
 mod acceptance_store;
+mod answers;
 mod approving;
+mod claim;
 mod claims;
 mod config;
 mod decision;
 mod desired;
 mod edit;
 mod entry;
+mod event_sequencer;
 mod file_scope;
 mod files;
 mod findings;
 mod hook;
 mod inputs;
-mod kept_out;
 mod launch_preview;
 mod looks;
 mod lookup_cell;
-mod overriding_entries;
+mod lookup_job;
+mod lookups;
 mod pass;
 mod questions;
 mod reading;
+mod report_row;
+mod resolved_entry;
 mod running;
 mod stack;
 mod telling;
+mod types;
+mod unsaved_tools;
 mod warrant;
 mod warrants;
+mod watch_state;
 mod watching;
 
 pub(crate) use self::config::Config;
-pub(crate) use self::overriding_entries::Over;
-pub(crate) use self::running::{ConfigStatus, EntryOrigin, ServerRecord};
+pub(crate) use self::types::{ConfigStatus, EntryOrigin, Over, ServerRecord};

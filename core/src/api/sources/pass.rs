@@ -15,16 +15,18 @@ use trunkline_pool::catalog_cache::CacheKey;
 use trunkline_pool::layers::Winner;
 
 use super::Config;
-use super::claims::Claim;
-use super::desired::Desired;
-use super::entry::{RefreshScope, ResolvedEntry, Resolver};
-use super::lookup_cell::LookupJob;
-use super::questions::{self, Ask};
-use super::running::{
-    Applied, ChangedServers, EntryOrigin, PriorState, ReconcileRow, TimeoutChanges,
-};
+use super::answers::Ask;
+use super::claim::Claim;
+use super::desired::{Desired, also};
+use super::entry::Resolver;
+use super::lookup_job::LookupJob;
+use super::questions;
+use super::report_row::{Applied, ReconcileRow, Shape};
+use super::resolved_entry::ResolvedEntry;
+use super::running::{ChangedServers, PriorState, TimeoutChanges};
 use super::stack::{Stack, StackLookup, origin};
 use super::telling::EventTurn;
+use super::types::{EntryOrigin, RefreshScope};
 use crate::Result;
 use crate::blocking_pool;
 use crate::driver::{ConnectionKey, Driver};
@@ -357,7 +359,7 @@ impl Desired {
             }
         }
         let StackLookup { mut looks, waiting, .. } = looking;
-        looks.extend(self.judge_claims(config, fresh, &book));
+        looks.extend(self.judge_claims(&config.root, fresh, &book));
         let warrants = &config.warrants;
         warrants.judge(self.trusted, &config.root, &book);
         if fresh == RefreshScope::Yes {
@@ -434,16 +436,6 @@ impl Desired {
     }
 }
 
-/// A change that is about no name in particular.
-pub(super) fn also(
-    change: impl FnOnce(&mut Desired),
-) -> impl FnOnce(&mut Desired) -> BTreeSet<Box<str>> {
-    |desired| {
-        change(desired);
-        BTreeSet::new()
-    }
-}
-
 /// What is looked up, by source: what one of them waits for, the others do not.
 fn by_source(looks: Vec<LookupJob>) -> Vec<Vec<LookupJob>> {
     let mut sources: BTreeMap<_, Vec<LookupJob>> = BTreeMap::new();
@@ -456,15 +448,6 @@ fn by_source(looks: Vec<LookupJob>) -> Vec<Vec<LookupJob>> {
 /// How often one look leads to another. An entry needs two; more are needed only while the environment of the process changes, and what
 /// is left then is taken up by the next pass.
 const ROUNDS_MAX: usize = 8;
-
-/// How much the rows of a report say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// What happened, and what is wrong.
-    Plain,
-    /// The source as well.
-    Sourced,
-}
 
 impl ReconcileReport {
     /// Tells as well what a later pass did.

@@ -22,10 +22,10 @@ use trunkline_pool::text::escaped;
 
 use super::Config;
 use super::desired::{Desired, File, RereadState, TrustUpdate};
-use super::entry::RefreshScope;
 use super::file_scope::WorkspaceSide;
 use super::findings::ParsedSource;
 use super::pass::{BusyGuard, PendingPass, ReconcileReport};
+use super::types::RefreshScope;
 use crate::host_env::settings_discovery::project_of;
 use crate::platform::is_users_alone;
 use crate::{Error, ErrorCode, Result, bounded};

@@ -3,22 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use trunkline_pool::config::ServerSpec;
-use trunkline_pool::gates::{ApprovalState, Gates, JoinedLists};
+use trunkline_pool::gates::{Facts, Gates, JoinedLists};
 use trunkline_pool::interface::words;
-use trunkline_pool::layers::SourceName;
 use trunkline_pool::state::{Gate, GateReason};
-use trunkline_pool::view::View;
 
-use super::Config;
-use super::kept_out::kept_out_by;
-use super::overriding_entries::Over;
-use super::pass::Shape;
-use super::stack::OnUnresolved;
+use super::report_row::{Applied, ReconcileRow};
+use super::types::{ConfigStatus, PendingOn, ServerPlan, ServerRecord, ServerVerdict, refusal};
+use crate::Result;
 use crate::api::server_config::ResolvedServer;
 use crate::driver::{Age, ConnectionKey};
-use crate::{Error, ErrorCode, Result};
 
 /// The pool's servers by name, and what is known of names that have none.
 #[derive(Default)]
@@ -38,79 +32,6 @@ type ResolvedServers = BTreeMap<Box<str>, Arc<ResolvedServer>>;
 /// Of which servers another connection is wanted than before, each with what was wanted then.
 pub(super) type ChangedServers = BTreeMap<Box<str>, Option<Arc<ResolvedServer>>>;
 
-/// What a source says of a name, and what came of it.
-#[derive(Clone, Debug)]
-pub(crate) struct ServerRecord {
-    /// Where it is said.
-    pub(crate) origin: Arc<EntryOrigin>,
-    /// What came of it.
-    pub(crate) standing: ConfigStatus,
-    /// What was decided of it, whatever else keeps it out.
-    pub(crate) approval: ApprovalState,
-    /// What keeps out what the name has, though that could run.
-    pub(super) kept_out: Option<GateReason>,
-    /// The entries above it that may not run, and so hide nothing.
-    pub(crate) over: Vec<Over>,
-    /// The entry below that it takes the place of, of one that needs approval.
-    pub(crate) hides: Option<EntryOrigin>,
-}
-
-/// Where a configuration comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct EntryOrigin {
-    /// The source.
-    pub(crate) source: Arc<SourceName>,
-    /// The file, of a source that is one.
-    pub(crate) file: Option<Arc<str>>,
-    /// The line of its entry, from 1.
-    pub(crate) line: Option<usize>,
-}
-
-/// What came of a configuration.
-#[derive(Clone, Debug)]
-pub(crate) enum ConfigStatus {
-    /// It may run.
-    Runs,
-    /// It is wrong. What ran before goes on.
-    Invalid(Error),
-    /// It may not run.
-    Shut(GateReason),
-    /// It is not known yet. What ran before goes on.
-    Waiting(PendingOn),
-}
-
-/// What has to come before it is known what becomes of a configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PendingOn {
-    /// What the host is asked for.
-    Host,
-    /// What the file system says of what it names.
-    Files,
-}
-
-/// What a pass says of one name.
-pub(super) struct ServerPlan {
-    pub(super) origin: Arc<EntryOrigin>,
-    pub(super) verdict: ServerVerdict,
-    pub(super) approval: ApprovalState,
-    /// The entries above it that may not run.
-    pub(super) over: Vec<Over>,
-    /// The entry below that it takes the place of.
-    pub(super) hides: Option<EntryOrigin>,
-}
-
-/// What is to be done about one name.
-pub(super) enum ServerVerdict {
-    /// It runs.
-    Run(Arc<ResolvedServer>),
-    /// It does not, for this reason.
-    Shut(GateReason),
-    /// It is wrong.
-    Invalid(Error, OnUnresolved),
-    /// It is not known yet.
-    Wait(PendingOn, OnUnresolved),
-}
-
 /// The servers whose attempts have another time to connect than before.
 pub(super) type TimeoutChanges = BTreeSet<Box<str>>;
 
@@ -124,6 +45,11 @@ impl Running {
     /// The lists that are in force before the first pass.
     pub(super) fn begin(&mut self, lists: JoinedLists) {
         self.lists = lists;
+    }
+
+    /// What a name has, if anything.
+    pub(super) fn newest(&self, name: &str) -> Option<Arc<ResolvedServer>> {
+        self.servers.get(name).cloned()
     }
 
     /// Every server that may run.
@@ -313,186 +239,18 @@ impl Running {
     }
 }
 
-impl Config {
-    /// What was asked for just now, as a session had it from before: the pool may have another configuration of it by now.
-    pub(crate) fn judge_asked(&self, name: &str, asked: &Arc<ResolvedServer>) {
-        let newest = self.running().servers.get(name).cloned();
-        let is_it = |newest: Arc<ResolvedServer>| {
-            newest.is_same_connection(asked) && !newest.spec().disabled
-        };
-        if !newest.is_some_and(is_it) {
-            let asked = ChangedServers::from([(name.into(), Some(asked.clone()))]);
-            self.driver.reconfigure(|key| self.running().judge(key, &asked));
-        }
+/// What of the lists and its own configuration keeps out what a name has.
+fn kept_out_by(
+    gates: &Gates,
+    name: &str,
+    configured: Option<&Arc<ResolvedServer>>,
+) -> Option<GateReason> {
+    let facts = match configured?.spec().disabled {
+        true => Facts::of_name(name).shut_by(GateReason::Disabled),
+        false => Facts::of_name(name),
+    };
+    match gates.decide(&facts) {
+        Gate::Shut(reason) => Some(reason),
+        Gate::Open => None,
     }
-}
-
-impl ServerRecord {
-    /// What is decided of it, apart from the lists of names.
-    pub(crate) fn gate(&self) -> Gate {
-        match &self.standing {
-            ConfigStatus::Shut(reason) => Gate::Shut(*reason),
-            ConfigStatus::Runs | ConfigStatus::Invalid(_) | ConfigStatus::Waiting(_) => Gate::Open,
-        }
-    }
-
-    /// Why it does not run.
-    fn error(&self) -> Error {
-        let error = match &self.standing {
-            ConfigStatus::Invalid(error) => return error.clone(),
-            ConfigStatus::Shut(reason) => {
-                let refused = Gate::Shut(*reason).check().err();
-                refused.unwrap_or_else(|| refusal(reason.as_str(), "a gate keeps the server out"))
-            }
-            ConfigStatus::Waiting(PendingOn::Files) => {
-                let message = "the file system is asked for what the server's configuration names";
-                Error::new(ErrorCode::Unavailable, message).with_hint(
-                    "try again in a moment; what is mounted there may have stopped answering",
-                )
-            }
-            ConfigStatus::Waiting(PendingOn::Host) | ConfigStatus::Runs => {
-                let message = "the host is asked for what the server's configuration needs";
-                Error::new(ErrorCode::Unavailable, message)
-                    .with_hint("answer the question, or wait until `settled`")
-            }
-        };
-        let error = error.with_detail("source", self.origin.source.to_string());
-        match &self.origin.file {
-            Some(file) => error.with_detail("file", &**file),
-            None => error,
-        }
-    }
-}
-
-impl ConfigStatus {
-    fn is(&self, other: &ConfigStatus) -> bool {
-        match (self, other) {
-            (ConfigStatus::Runs, ConfigStatus::Runs) => true,
-            (ConfigStatus::Waiting(one), ConfigStatus::Waiting(other)) => one == other,
-            (ConfigStatus::Invalid(one), ConfigStatus::Invalid(other)) => one == other,
-            (ConfigStatus::Shut(one), ConfigStatus::Shut(other)) => one == other,
-            _ => false,
-        }
-    }
-}
-
-/// What a pass meant to one server, as a row of the report.
-#[derive(Clone, Debug)]
-pub(super) struct ReconcileRow {
-    pub(super) applied: Applied,
-    source: Option<Arc<SourceName>>,
-    pub(super) reason: Option<&'static str>,
-    error: Option<Error>,
-    /// Whether it is other than before.
-    pub(super) is_news: bool,
-}
-
-/// What a pass meant to one server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Applied {
-    /// Nothing.
-    Unchanged,
-    /// Another view of the same connection.
-    Reviewed,
-    /// It is new.
-    Added,
-    /// It is another connection from here on.
-    Replaced,
-    /// It is gone.
-    Removed,
-    /// It is wrong.
-    Invalid,
-    /// It may not run.
-    Refused,
-    /// The host is asked for something of it.
-    Waiting,
-}
-
-impl Applied {
-    fn between(old: Option<&Arc<ResolvedServer>>, new: &Arc<ResolvedServer>) -> Applied {
-        match old {
-            None => Applied::Added,
-            Some(old) if Arc::ptr_eq(old, new) => Applied::Unchanged,
-            Some(old) if !old.is_same_connection(new) => Applied::Replaced,
-            Some(old) if View::of(old.spec()) != View::of(new.spec()) => Applied::Reviewed,
-            Some(_) => Applied::Unchanged,
-        }
-    }
-
-    /// The word in a report.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Applied::Unchanged => "unchanged",
-            Applied::Reviewed => "reviewed",
-            Applied::Added => "added",
-            Applied::Replaced => "replaced",
-            Applied::Removed => "removed",
-            Applied::Invalid => "invalid",
-            Applied::Refused => "refused",
-            Applied::Waiting => "waiting",
-        }
-    }
-}
-
-impl ReconcileRow {
-    fn of(applied: Applied) -> ReconcileRow {
-        let is_news = applied != Applied::Unchanged;
-        ReconcileRow { applied, source: None, reason: None, error: None, is_news }
-    }
-
-    /// From what a name had to what it has.
-    pub(super) fn between(
-        (earlier, old): (Option<&ServerRecord>, Option<&Arc<ResolvedServer>>),
-        (named, new): (&ServerRecord, Option<&Arc<ResolvedServer>>),
-    ) -> ReconcileRow {
-        // What ends what ran is news, though the entry stands as it stood.
-        let is_lost = old.is_some() && new.is_none();
-        let is_news =
-            is_lost || earlier.is_none_or(|earlier| !earlier.standing.is(&named.standing));
-        let row = match (&named.standing, new) {
-            (ConfigStatus::Runs, Some(new)) => {
-                let row = ReconcileRow::of(Applied::between(old, new));
-                // One that waited, or was wrong, is as it was: whoever was told so hears of the end.
-                ReconcileRow { is_news: row.is_news || is_news, ..row }
-            }
-            (ConfigStatus::Runs, None) => ReconcileRow::of(Applied::Removed),
-            (ConfigStatus::Shut(reason), _) => ReconcileRow {
-                reason: Some(reason.as_str()),
-                is_news,
-                ..ReconcileRow::of(Applied::Refused)
-            },
-            (ConfigStatus::Invalid(error), _) => ReconcileRow {
-                error: Some(error.clone()),
-                is_news,
-                ..ReconcileRow::of(Applied::Invalid)
-            },
-            (ConfigStatus::Waiting(PendingOn::Host), _) => {
-                ReconcileRow { is_news, ..ReconcileRow::of(Applied::Waiting) }
-            }
-            (ConfigStatus::Waiting(PendingOn::Files), _) => {
-                ReconcileRow { is_news: is_lost, ..ReconcileRow::of(Applied::Waiting) }
-            }
-        };
-        ReconcileRow { source: Some(named.origin.source.clone()), ..row }
-    }
-
-    /// As JSON: `{action, source?, reason?, error?}`.
-    pub(super) fn to_json(&self, shape: Shape) -> Value {
-        let mut out = Map::new();
-        out.insert("action".into(), self.applied.as_str().into());
-        let source = self
-            .source
-            .as_ref()
-            .filter(|_| shape == Shape::Sourced)
-            .map(|source| source.to_string().into());
-        let reason = self.reason.map(Value::from);
-        let error = self.error.as_ref().map(|error| error.to_json());
-        let rest = [("source", source), ("reason", reason), ("error", error)];
-        out.extend(rest.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
-        out.into()
-    }
-}
-
-fn refusal(reason: &str, message: &str) -> Error {
-    Error::new(ErrorCode::NotAdmitted, message).with_detail("reason", reason)
 }

@@ -7,15 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trunkline_pool::layers::{Layers, Scope, SourceName, Winner};
-use trunkline_pool::state::Gate;
 
+use super::answers::Answers;
 use super::desired::File;
-use super::entry::{Outcome, ResolvedEntry, Resolver};
-use super::lookup_cell::LookupJob;
-use super::overriding_entries::Over;
-use super::questions::Answers;
-use super::running::{EntryOrigin, PendingOn, ServerPlan, ServerVerdict};
-use crate::api::server_config::ResolvedServer;
+use super::entry::Resolver;
+use super::lookup_job::LookupJob;
+use super::resolved_entry::{Outcome, ResolvedEntry};
+use super::types::{EntryOrigin, Over, PendingOn, ServerPlan, ServerVerdict};
 
 /// The look at all entries, in one pass.
 pub(super) struct StackLookup<'a> {
@@ -71,24 +69,6 @@ impl StackLookup<'_> {
             }
         }
         stack
-    }
-}
-
-/// What becomes of what a name had, when there is nothing right to take its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OnUnresolved {
-    /// It goes on for as long as it is admitted.
-    Stays,
-    /// It is over.
-    Ends,
-}
-
-impl OnUnresolved {
-    pub(super) fn of(self, old: Option<&Arc<ResolvedServer>>) -> Option<Arc<ResolvedServer>> {
-        match self {
-            OnUnresolved::Stays => old.filter(|old| old.authority.gate() == Gate::Open).cloned(),
-            OnUnresolved::Ends => None,
-        }
     }
 }
 

@@ -10,17 +10,51 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use trunkline_pool::acceptance::Recalled;
 use trunkline_pool::approvals::{
-    ApprovalHash, Book, Decision, Identity, ProjectRoot, Replaced, ToolDigests,
+    ApprovalHash, Book, Decision, Identity, ProjectRoot, Replaced, Standing, ToolDigests,
 };
 use trunkline_pool::state::{Gate, GateReason};
 
-use super::Config;
 use super::launch_preview::{Command, LaunchPreview, file_of};
+use super::looks::Looks;
 use crate::Result;
 use crate::blocking_pool::OneByOne;
 use crate::driver::Warrant;
 use crate::host_env::{FoundProgram, StartSnapshot};
 use crate::platform::Expected;
+
+/// What a warrant has to know of the configuration of its pool, which stands above it.
+pub(super) trait Approving: Send + Sync {
+    /// What is decided of a configuration by the newest decisions, and whether those are others than
+    /// before. It reads the file of decisions where that changed.
+    ///
+    /// # Errors
+    /// Why they cannot be read. They are tried again then.
+    fn read_decision(
+        self: Arc<Self>,
+        name: &str,
+        hash: ApprovalHash,
+    ) -> Result<(bool, Option<Standing>)>;
+
+    /// The program that the command of a server leads to now. It reads folders and links.
+    fn find_program(&self, name: &str, command: &Command) -> Option<FoundProgram>;
+
+    /// Decisions or programs may be others: what needs approval is looked at again.
+    fn look_anew(self: Arc<Self>);
+
+    /// The approval of a configuration, and the tools that were accepted by it.
+    fn accepted(&self, name: &str, hash: ApprovalHash) -> Option<(Standing, Arc<ToolDigests>)>;
+
+    /// Has kept what is accepted by the approval of a configuration.
+    fn keep(
+        self: Arc<Self>,
+        of: (&str, ApprovalHash),
+        tools: &Arc<ToolDigests>,
+        tool: Option<&Arc<str>>,
+    );
+
+    /// What programs were found to be.
+    fn looks(&self) -> &Looks;
+}
 
 /// The trust in the workspace. It is a warrant by itself, of all that needs nothing else.
 pub(super) struct Trust(AtomicBool);
@@ -28,7 +62,7 @@ pub(super) struct Trust(AtomicBool);
 /// The approval of one configuration of one name, for as long as anything is to run by it.
 pub(super) struct Approved {
     trust: Arc<Trust>,
-    config: Weak<Config>,
+    config: Weak<dyn Approving>,
     name: Box<str>,
     identity: Identity,
     /// The file that its command led to when it was shown; none where it led to none, or to one
@@ -87,7 +121,7 @@ impl Warrant for Trust {
 impl Approved {
     /// It waits for approval until it is [judged](Self::judge).
     pub(super) fn new(
-        config: &Arc<Config>,
+        config: Weak<dyn Approving>,
         trust: &Arc<Trust>,
         name: &str,
         (sighted, command): (&LaunchPreview, &Command),
@@ -99,7 +133,7 @@ impl Approved {
         };
         Arc::new(Approved {
             trust: trust.clone(),
-            config: Arc::downgrade(config),
+            config,
             name: name.into(),
             identity: sighted.identity.clone(),
             file: sighted.file.clone().filter(|_| sighted.is_whole),
@@ -140,19 +174,18 @@ impl Approved {
 
     /// Finds out where its command leads to now, and what follows from that. It reads folders and
     /// links.
-    fn look(&self, config: &Config) -> Gate {
+    fn look(&self, config: &dyn Approving) -> Gate {
         let command = self.state().command.clone();
-        let driver = &config.driver;
-        let found = command.found(&self.name, &driver.workspace, &driver.options.inherit_env);
+        let found = config.find_program(&self.name, &command);
         let is_astray = found.as_ref().map(file_of) != self.file;
         self.state().is_astray = is_astray;
         gate_of_way(is_astray)
     }
 
     /// It says that from now on, and the pool looks at its configuration again.
-    fn shut(&self, config: &Arc<Config>, change: impl FnOnce(&mut State)) {
+    fn shut(&self, config: Arc<dyn Approving>, change: impl FnOnce(&mut State)) {
         change(&mut self.state());
-        config.look_again();
+        config.look_anew();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -169,22 +202,18 @@ impl Warrant for Approved {
     fn recheck(&self) -> Result<Gate> {
         let gate = self.gate();
         let (Gate::Open, Some(config)) = (gate, self.config.upgrade()) else { return Ok(gate) };
-        let read = config.approvals.reread_if_changed().and_then(|is_other| {
-            let standing = config.approvals.standing(&config.root, &self.name, self.identity.hash);
-            Ok((is_other, standing?))
-        });
-        let (is_other, standing) = read.inspect_err(|error| config.retry_decisions(error))?;
+        let (is_other, standing) = config.clone().read_decision(&self.name, self.identity.hash)?;
         // The answer is what was found here, and what is known to shut it besides: a pass that took
         // an older book may say meanwhile that it is open.
         let decided = gate_of(standing.map(|standing| standing.decision));
         if decided != Gate::Open {
-            self.shut(&config, |state| state.decided = decided);
+            self.shut(config, |state| state.decided = decided);
             return Ok(self.trust.gate().and(decided));
         }
-        let leads = self.look(&config);
+        let leads = self.look(&*config);
         if is_other || leads != Gate::Open {
             // What another host decided of other servers counts as well.
-            config.look_again();
+            config.look_anew();
         }
         Ok(self.gate().and(leads))
     }
@@ -198,13 +227,13 @@ impl Warrant for Approved {
     }
 
     fn accepted_tools(&self) -> Option<Recalled> {
-        let (by, tools) = self.config.upgrade()?.accepted_by(&self.name, self.identity.hash)?;
+        let (by, tools) = self.config.upgrade()?.accepted(&self.name, self.identity.hash)?;
         Some(Recalled::Approved { by, tools })
     }
 
     fn keep_tools(&self, accepted: &Arc<ToolDigests>, tool: Option<&Arc<str>>) {
         if let Some(config) = self.config.upgrade() {
-            config.keep_accepted((&self.name, self.identity.hash), accepted, tool);
+            config.keep((&self.name, self.identity.hash), accepted, tool);
         }
     }
 
@@ -216,14 +245,14 @@ impl Warrant for Approved {
         }
         let config = self.config.upgrade()?;
         if is_it {
-            config.looks.note_replacement(&self.name, self.written, found);
+            config.looks().note_replacement(&self.name, self.written, found);
         }
-        self.shut(&config, |state| state.is_astray = true);
+        self.shut(config, |state| state.is_astray = true);
         None
     }
 
     fn replaced(&self) -> Option<Replaced> {
-        self.config.upgrade()?.looks.replaced(&self.name, self.written)
+        self.config.upgrade()?.looks().replaced(&self.name, self.written)
     }
 }
 

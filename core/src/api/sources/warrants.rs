@@ -9,12 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use trunkline_pool::approvals::{ApprovalHash, Book, Identity, ProjectRoot};
-use trunkline_pool::layers::Scope;
 
-use super::Config;
 use super::launch_preview::{Command, LaunchPreview};
-use super::warrant::{Approved, Trust};
-use crate::driver::Authority;
+use super::warrant::{Approved, Approving, Trust};
 
 /// The warrants of a pool.
 pub(super) struct Warrants {
@@ -31,10 +28,15 @@ impl Warrants {
         Warrants { trust: Trust::new(trusted), approved: Mutex::default() }
     }
 
+    /// The one of all that needs trust and no approval.
+    pub(super) fn trust(&self) -> &Arc<Trust> {
+        &self.trust
+    }
+
     /// The one of this configuration, which was looked up just now.
     pub(super) fn of(
         &self,
-        config: &Arc<Config>,
+        config: Arc<dyn Approving>,
         name: &str,
         with: (&LaunchPreview, &Command),
     ) -> Arc<Approved> {
@@ -44,7 +46,7 @@ impl Warrants {
             warrant.sighted(with);
             return warrant;
         }
-        let warrant = Approved::new(config, &self.trust, name, with);
+        let warrant = Approved::new(Arc::downgrade(&config), &self.trust, name, with);
         approved.insert(key, Arc::downgrade(&warrant));
         warrant
     }
@@ -80,29 +82,5 @@ impl Warrants {
 
     fn approved(&self) -> MutexGuard<'_, ByHash> {
         self.approved.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-impl Config {
-    /// On whose word a server of that scope runs. `sighted` is what would run of one that needs
-    /// approval.
-    pub(super) fn word(
-        self: &Arc<Self>,
-        scope: Scope,
-        name: &str,
-        sighted: Option<(&LaunchPreview, &Command)>,
-    ) -> Authority {
-        let warrants = &self.warrants;
-        match sighted {
-            Some(sighted) => Authority::Warrant(warrants.of(self, name, sighted)),
-            None if self.needs_trust(scope) => Authority::Warrant(warrants.trust.clone()),
-            None => Authority::Host,
-        }
-    }
-
-    /// Whether servers of that scope need trust: those of the workspace do, whatever a list says
-    /// (SPEC 11.4).
-    pub(super) fn needs_trust(&self, scope: Scope) -> bool {
-        scope.is_gated() || !self.driver.options.untrusted_sources.contains(&scope)
     }
 }

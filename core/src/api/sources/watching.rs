@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::oneshot::Receiver;
@@ -17,19 +17,6 @@ use crate::Result;
 use crate::blocking_pool;
 use crate::events::EventSubject;
 use crate::watch::{Polled, WatchOptions, Watcher};
-
-/// The watcher of a pool, once a file is watched.
-#[derive(Default)]
-pub(super) struct Watching {
-    watcher: Mutex<Option<Arc<Watcher>>>,
-    /// Folders that were told of because they are not watched.
-    polled: Mutex<Vec<Polled>>,
-    /// Held by whoever brings the watches in line, which may take as long as a file system does:
-    /// the newest set is declared last, whoever comes first.
-    turn: Mutex<()>,
-    /// Whether somebody is to do so soon.
-    is_due: AtomicBool,
-}
 
 /// Keeps a file watched until it is a source, which keeps it watched then.
 pub(super) struct PendingWatch {
@@ -150,12 +137,6 @@ impl Config {
         }
         // What is polled may be another.
         self.watch_files();
-    }
-}
-
-impl Watching {
-    fn guard(&self) -> MutexGuard<'_, Option<Arc<Watcher>>> {
-        self.watcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Passes that are carried out in another order than they were planned in.
 
 use serde_json::{Value, json};
+use trunkline_pool::layers::SourceName;
 
-use super::super::entry::RefreshScope;
+use super::super::desired::also;
 use super::super::findings::ParsedSource;
-use super::super::pass::{PassPlan, also};
+use super::super::pass::PassPlan;
+use super::super::types::RefreshScope;
 use super::*;
 use crate::{EventMask, Pool, PoolOptions, Subscription};
 

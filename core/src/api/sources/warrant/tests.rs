@@ -13,8 +13,10 @@ fn a_rejection_that_was_read_is_the_answer_of_its_recheck() {
     let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
     let config = &pool.0.config;
     let spec = ServerSpec::from_value("s", &json!({ "command": "/bin/sh" })).unwrap();
+    let as_port: Arc<dyn Approving> = config.clone();
     let (sighted, command) = LaunchPreview::of_spec("s", &spec, config.sighting());
-    let warrant = Approved::new(config, &Trust::new(true), "s", (&sighted, &command));
+    let warrant =
+        Approved::new(Arc::downgrade(&as_port), &Trust::new(true), "s", (&sighted, &command));
     let decide = |decision, seen| {
         let (root, identity) = (&config.root, &sighted.identity);
         config.approvals.decide(root, "s", identity, decision, seen).unwrap();
