@@ -59,6 +59,28 @@ impl Driver {
         }))
     }
 
+    /// The server says that what a session was asked to have opened is over. `shown` is the id
+    /// without secrets.
+    pub(super) fn elicitation_completed(
+        &self,
+        cell: &EntryCell,
+        connection: ConnectionId,
+        (id, shown): (&str, &str),
+    ) {
+        let asked = cell.elicitations.take(id).or_else(|| cell.elicitations.take(shown));
+        let Some(session) = asked.and_then(|session| self.live_session(session)) else { return };
+        let fields = [("elicitation_id", shown.into())];
+        let about = EventSubject::entry(&cell.named, connection.generation);
+        let holds = || cell.is_held_by(session.recipient().number);
+        self.hub.publish_if(
+            EventKind::ElicitationCompleted,
+            Some(session.recipient()),
+            &about,
+            &fields,
+            holds,
+        );
+    }
+
     /// The session of that number, while it is open.
     pub(super) fn live_session(&self, number: SessionId) -> Option<Arc<dyn SessionPort>> {
         let session = self.core().sessions.get(&number)?.upgrade();

@@ -12,7 +12,7 @@ use trunkline_pool::state::{
 
 use super::entry::Control;
 use super::executor::{self, Queued};
-use super::listings::ListingEnd;
+use super::listing_end::ListingEnd;
 use super::{
     Core, Driver, DriverWork, EntryCell, ListChange, SessionPort, TicketReply, Wait, incarnation,
 };

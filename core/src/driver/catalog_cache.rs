@@ -1,34 +1,17 @@
 //! What is kept of the lists of servers (SPEC 4.1, 14.2).
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use trunkline_pool::catalog::{CacheScope, Catalog, Item, ListKind};
 use trunkline_pool::catalog_cache::{Asker, CacheKey, ListingTerms, WrittenHash};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::Offered;
 
+use super::last_kept::KeptLists;
 use super::{Driver, EntryCell};
 use crate::auth::Context;
 use crate::client::{Connection, ServerListing};
 use crate::storage::catalogs::now_ms;
-
-/// Forms in which one configuration is written that its lists are kept under at a time. Of more the
-/// one goes that came first.
-const FORMS_MAX: usize = 8;
-
-/// What an entry listed last, as it is kept.
-#[derive(Default)]
-pub(super) struct LastKept(Mutex<Option<KeptLists>>);
-
-struct KeptLists {
-    /// All of it, and what of that may be used.
-    lists: [Arc<Catalog>; 2],
-    listing: ListingTerms,
-    /// In milliseconds since 1970.
-    listed_at_ms: u64,
-    /// How the configuration is written where it is asked for, by which it is kept.
-    forms: Vec<WrittenHash>,
-}
 
 impl Driver {
     /// What the catalog of a server is kept by, for a session that offers so much and has the
@@ -111,30 +94,4 @@ fn without_secrets(connection: &Connection, listed: Arc<Catalog>) -> Arc<Catalog
         [&mut kept.tools, &mut kept.prompts, &mut kept.resources, &mut kept.resource_templates];
     lists.into_iter().for_each(|list| list.retain(|item| !says(item)));
     Arc::new(kept)
-}
-
-impl LastKept {
-    /// What was listed, which is what was listed last where that is the same: whoever has that, as
-    /// the entry has, is told nothing new and keeps it, and it is there once.
-    fn shared(&self, listed: Catalog) -> Arc<Catalog> {
-        let last = self.last();
-        let same = last.as_ref().map(|last| &last.lists[0]).filter(|before| ***before == listed);
-        same.cloned().unwrap_or_else(|| Arc::new(listed))
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<KeptLists>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl KeptLists {
-    fn add_form(&mut self, form: WrittenHash) {
-        if self.forms.contains(&form) {
-            return;
-        }
-        if self.forms.len() == FORMS_MAX {
-            self.forms.remove(0);
-        }
-        self.forms.push(form);
-    }
 }

@@ -5,12 +5,9 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use serde_json::Value;
-use trunkline_pool::interface::EventKind;
 use trunkline_pool::json::readable_members;
-use trunkline_pool::state::{ConnectionId, SessionId};
+use trunkline_pool::state::SessionId;
 
-use super::{Driver, EntryCell};
-use crate::events::EventSubject;
 use crate::{Error, ErrorCode};
 
 /// Those of one entry, oldest first.
@@ -58,34 +55,10 @@ impl Elicitations {
 
     /// One is over: the session that was asked. Nothing for one that nobody was asked, or that was
     /// over before.
-    fn take(&self, id: &str) -> Option<SessionId> {
+    pub(super) fn take(&self, id: &str) -> Option<SessionId> {
         let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let at = kept.iter().position(|(other, _)| **other == *id)?;
         kept.remove(at).map(|(_, session)| session)
-    }
-}
-
-impl Driver {
-    /// The server says that what a session was asked to have opened is over. `shown` is the id
-    /// without secrets.
-    pub(super) fn elicitation_completed(
-        &self,
-        cell: &EntryCell,
-        connection: ConnectionId,
-        (id, shown): (&str, &str),
-    ) {
-        let asked = cell.elicitations.take(id).or_else(|| cell.elicitations.take(shown));
-        let Some(session) = asked.and_then(|session| self.live_session(session)) else { return };
-        let fields = [("elicitation_id", shown.into())];
-        let about = EventSubject::entry(&cell.named, connection.generation);
-        let holds = || cell.is_held_by(session.recipient().number);
-        self.hub.publish_if(
-            EventKind::ElicitationCompleted,
-            Some(session.recipient()),
-            &about,
-            &fields,
-            holds,
-        );
     }
 }
 

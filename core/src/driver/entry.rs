@@ -17,14 +17,14 @@ use trunkline_pool::state::{
     SessionId, Slot,
 };
 
-use super::catalog_cache::LastKept;
 use super::elicitations::Elicitations;
 use super::intern::ConnectionKey;
+use super::last_kept::LastKept;
 use super::listings::Listings;
 use super::log_levels::{LogLevels, TakenOver};
 use super::resources::Resources;
-use super::roots::ToldRoots;
 use super::session_port::SessionPort;
+use super::told_roots::ToldRoots;
 use crate::auth::{Author, Context, Credentials};
 use crate::blocking_pool::OneByOne;
 use crate::client::{Connection, Introduction, Kill, Provided};

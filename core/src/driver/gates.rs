@@ -1,59 +1,15 @@
 //! The gates in force: of names, by the lists, and of keys, by what is decided of their
 //! configurations.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use trunkline_pool::gates::{Facts, GateLists, Gates, JoinedLists, LaunchBound, Shuts, WarrantId};
-use trunkline_pool::options::PoolOptions;
+use trunkline_pool::gates::{Facts, Gates, JoinedLists, Shuts};
 use trunkline_pool::state::{EntryState, Gate, KeyId, Moment, PoolInput, ServerId};
 
 use super::authority::{Authority, Candidate, Warrant};
+use super::gate_index::ShutName;
 use super::{ConnectionKey, Core, Driver};
 use crate::ErrorCode;
-
-/// The gates, and what they were for the names that the reducer has them of.
-pub(super) struct Gated {
-    gates: Arc<Gates>,
-    /// By the number of the name.
-    shuts: Vec<ShutName>,
-}
-
-/// How often servers of one name were shut out.
-#[derive(Clone, Debug, Default)]
-struct ShutName {
-    times: u64,
-    /// By which warrants it was, at most [`WARRANTS_MAX`].
-    warrants: BTreeMap<WarrantId, u64>,
-}
-
-/// Warrants of a name whose shuts are counted apart. With one more, all of the name counts as shut
-/// out once, and what is admitted of it is asked for again.
-const WARRANTS_MAX: usize = 64;
-
-impl ShutName {
-    fn count(&mut self, warrant: WarrantId) {
-        *self.warrants.entry(warrant).or_default() += 1;
-        if self.warrants.len() > WARRANTS_MAX {
-            self.warrants.clear();
-            self.times += 1;
-        }
-    }
-
-    fn shuts(&self, warrant: Option<WarrantId>) -> Shuts {
-        let times = warrant.and_then(|one| self.warrants.get(&one));
-        Shuts { name: self.times, warrant: times.copied().unwrap_or_default() }
-    }
-}
-
-impl Gated {
-    pub(super) fn new(options: &PoolOptions) -> Gated {
-        let bound = LaunchBound::new(options.launch_allowed.clone());
-        let (allowed, excluded) = (options.allowed.clone(), options.excluded.clone());
-        let lists = GateLists::new(allowed, excluded, Vec::new());
-        Gated { gates: Arc::new(Gates::new(bound, lists)), shuts: Vec::new() }
-    }
-}
 
 impl Core {
     /// Sets the gates of the names and keys that came since: nothing is asked of a server before

@@ -1,140 +1,29 @@
-//! The listings of an entry: who waits for one that is newer than what they know, and who sees of
-//! it what is kept.
+//! How many listings of an entry began and ended.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use trunkline_pool::state::{ConnectionId, Generation, PoolInput};
 
-use super::{Driver, EntryCell};
-use crate::{Error, Result};
+use crate::Error;
 
 /// How many listings of an entry began, and the last of them of which everything that came of it is
 /// carried out.
 #[derive(Default)]
 pub(crate) struct Listings {
-    begun: AtomicU64,
-    ended: watch::Sender<u64>,
+    pub(super) begun: AtomicU64,
+    pub(super) ended: watch::Sender<u64>,
     /// The last that came to nothing, and why.
-    failed: Mutex<Option<(u64, Error)>>,
-}
-
-/// The end of one listing, which is told once.
-pub(super) struct ListingEnd {
-    cell: Arc<EntryCell>,
-    /// Among all of the entry.
-    number: u64,
-    /// Why no list could be had.
-    pub failure: Option<Error>,
+    pub(super) failed: Mutex<Option<(u64, Error)>>,
 }
 
 impl Listings {
     /// Whether one began of which not everything is carried out.
-    fn are_read(&self) -> bool {
+    pub(super) fn are_read(&self) -> bool {
         self.begun.load(Ordering::SeqCst) > *self.ended.borrow()
     }
 
-    fn failed(&self) -> MutexGuard<'_, Option<(u64, Error)>> {
+    pub(super) fn failed(&self) -> MutexGuard<'_, Option<(u64, Error)>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl ListingEnd {
-    /// That of a listing which begins.
-    pub(super) fn of_new(cell: Arc<EntryCell>) -> ListingEnd {
-        let number = cell.listings.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        ListingEnd { cell, number, failure: None }
-    }
-
-    /// What came of it is published.
-    pub(super) fn tell(self) {
-        if let Some(error) = self.failure {
-            *self.cell.listings.failed() = Some((self.number, error));
-        }
-        self.cell.listings.ended.send_modify(|ended| *ended = self.number.max(*ended));
-    }
-}
-
-impl Driver {
-    /// A server was connected to: sessions that see of it what is kept, or failed to get it, have
-    /// it from now on.
-    pub(super) fn on_connected(&self, cell: &EntryCell) {
-        if let Some(sessions) = self.session_set() {
-            sessions.on_connected(cell);
-        }
-    }
-
-    /// What a server listed is carried out and kept: sessions in which it sleeps, or is still to
-    /// come, are shown that.
-    pub(super) fn show_kept_of(&self, server: &str) {
-        if let Some(sessions) = self.session_set() {
-            sessions.refresh_from_cache(server);
-        }
-    }
-
-    /// Whether lists of a connection are being read or are to be, or what came of them is not
-    /// published yet. A server's word that they are others counts from when it was read, and so
-    /// before any result that was read after it.
-    pub(crate) fn owes_lists(&self, cell: &EntryCell, generation: Generation) -> bool {
-        let connection = ConnectionId { entry: cell.entry, generation };
-        // In this order: a listing has begun before the reducer is told of its end.
-        let is_owed = self.core().state.owes_lists(connection);
-        is_owed || cell.listings.are_read()
-    }
-
-    /// Waits until a connection owes no lists; not longer than it stands.
-    pub(crate) async fn wait_until_listed(&self, cell: &EntryCell, generation: Generation) {
-        let mut ended = cell.listings.ended.subscribe();
-        while self.owes_lists(cell, generation) {
-            tokio::select! {
-                _ = ended.changed() => {}
-                () = cell.left(generation) => return,
-            }
-        }
-    }
-
-    /// Has the lists of a connection read again, and waits for a listing that began after this; not
-    /// longer than the connection stands. What came of it is published then; nothing when the
-    /// connection is gone. A dropped future leaves the listing as it is.
-    ///
-    /// # Errors
-    /// Why no list could be had.
-    pub(crate) async fn list_anew(
-        self: &Arc<Self>,
-        cell: &EntryCell,
-        generation: Generation,
-    ) -> Option<Result<()>> {
-        let mut ended = cell.listings.ended.subscribe();
-        let before = cell.listings.begun.load(Ordering::SeqCst);
-        let connection = ConnectionId { entry: cell.entry, generation };
-        self.step(PoolInput::CatalogStale { connection });
-        let last = tokio::select! {
-            last = ended.wait_for(|ended| *ended > before) => last.ok().map(|last| *last)?,
-            () = cell.left(generation) => return None,
-        };
-        let failed = cell.listings.failed().clone();
-        Some(match failed.filter(|(number, _)| *number == last) {
-            Some((_, error)) => Err(error),
-            None => Ok(()),
-        })
-    }
-}
-
-impl EntryCell {
-    /// Waits until that connection is no longer what callers see.
-    async fn left(&self, generation: Generation) {
-        loop {
-            let changed = self.changed.notified();
-            let mut changed = std::pin::pin!(changed);
-            // Registered before the look, so that nothing is missed between the look and the wait.
-            changed.as_mut().enable();
-            let published = self.load_full();
-            if published.connection.is_none() || published.slot.generation != generation {
-                return;
-            }
-            drop(published);
-            changed.await;
-        }
     }
 }

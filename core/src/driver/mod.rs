@@ -6,6 +6,7 @@
 //! task: an acquire that can be granted at once is granted before the call returns, and no answer
 //! waits for another thread. Carrying out an effect never blocks and never awaits.
 
+mod approvers;
 mod asks;
 mod authority;
 mod budget;
@@ -15,19 +16,26 @@ mod elicitations;
 mod entry;
 mod eras;
 mod executor;
+mod gate_index;
 mod gates;
 mod hold;
 mod incarnation;
 mod intern;
+mod last_kept;
 mod list_change;
+mod listing_end;
 mod listings;
 mod log_levels;
 mod notices;
 mod questions;
+mod relist;
 mod resources;
+mod root_changes;
 mod roots;
 mod session_port;
 mod starts;
+mod tickets;
+mod told_roots;
 mod tool_acceptance;
 
 use std::collections::VecDeque;
@@ -55,18 +63,18 @@ pub(crate) use intern::{ConnectionKey, Interner, KeyRequest};
 pub(crate) use list_change::ListChange;
 pub(crate) use log_levels::TakenOver;
 pub(crate) use notices::auth_need;
-pub(crate) use questions::{Acquired, TicketCallback, TicketReply, Wait, Wish};
 pub(crate) use resources::{Asker, Asking};
 pub(crate) use session_port::{CloseFuture, SessionPort, SessionSet};
 pub(crate) use starts::StartPriority;
+pub(crate) use tickets::{Acquired, TicketCallback, TicketReply, Wait, Wish};
 
+use self::approvers::Approvers;
 use self::eras::Eras;
-use self::gates::Gated;
-use self::listings::ListingEnd;
-use self::questions::Questions;
+use self::gate_index::Gated;
+use self::listing_end::ListingEnd;
 pub(crate) use self::roots::{Roots, folders};
-use self::starts::Starts;
-use self::tool_acceptance::Approvers;
+use self::starts::{StartPermit, Starts};
+use self::tickets::Questions;
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::events::{EventSubject, Hub, Warned};
 use crate::host_env::SearchCache;
@@ -337,7 +345,7 @@ impl Driver {
     }
 
     /// A place among those that connect at one time, or a turn to get one.
-    fn place(&self, cell: &EntryCell) -> starts::StartPermit {
+    fn place(&self, cell: &EntryCell) -> StartPermit {
         // Nobody can hasten it between the look and the queue.
         let core = self.core();
         let turn = match cell.is_held() {

@@ -2,99 +2,15 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
-use trunkline_pool::state::{
-    Ask, DrainReport, Effect, EntryId, KeyId, LeaseId, PoolInput, RestartReport, SessionId, Ticket,
+use trunkline_pool::state::{Ask, Effect, EntryId, KeyId, LeaseId, PoolInput, SessionId, Ticket};
+
+use super::tickets::{PendingTicket, QUESTIONS_MAX};
+use super::{
+    Acquired, ConnectionKey, Core, Driver, DriverWork, Interner, LeaseGuard, TicketCallback,
+    TicketReply, Wait, Wish,
 };
-
-use super::{ConnectionKey, Core, Driver, DriverWork, Interner, LeaseGuard};
 use crate::{Error, ErrorCode};
-
-/// Where the answer to a ticket goes: called exactly once, never under the mutex, and it must not
-/// block.
-pub(crate) type TicketCallback = Box<dyn FnOnce(TicketReply) + Send>;
-
-/// The answer to a ticket.
-pub(crate) enum TicketReply {
-    /// A lease. Dropping it releases it.
-    Granted(LeaseGuard),
-    /// No.
-    Refused(Error),
-    /// One report per entry.
-    Restarted(Vec<RestartReport>),
-    /// The tool can be used.
-    ToolAccepted,
-    /// The pool is empty.
-    Drained(DrainReport),
-}
-
-/// What became of an acquire within its own step.
-pub(crate) enum Acquired<W> {
-    /// It was granted.
-    Granted(LeaseGuard),
-    /// It is a question like others, whose answer is waited for with this.
-    Asked(Ticket, W),
-}
-
-/// Something that a session wants without insisting.
-pub(crate) struct Wish<'a> {
-    /// Makes it, under the mutex.
-    pub ask: AskWith<'a>,
-    /// Gets the answer.
-    pub answer: TicketCallback,
-    /// Is told before the answer when it has to wait: at most once for room, and each time that its
-    /// server failed.
-    pub deferred: WaitListener,
-}
-
-/// Makes a question of a ticket.
-pub(crate) type AskWith<'a> = Box<dyn FnOnce(Ticket, &mut Interner) -> Ask + 'a>;
-
-/// Hears that a wish has to wait, and why.
-pub(crate) type WaitListener = Arc<dyn Fn(Wait, Error) + Send + Sync>;
-
-/// What a wish waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// For room.
-    Room,
-    /// For its server, which failed and is tried again.
-    Server,
-}
-
-/// The open questions.
-#[derive(Default)]
-pub(super) struct Questions {
-    open: IdMap<Ticket, PendingTicket>,
-    /// Wishes that wait. They are not bounded by a limit of their own: each stands in the list of
-    /// wants of its session.
-    waiting: IdMap<Ticket, PendingTicket>,
-    last_ticket: u64,
-}
-
-/// An open question.
-struct PendingTicket {
-    answer: TicketCallback,
-    deferred: Option<WaitListener>,
-    /// Of an acquire or a wish: who asks, and the key, which stays interned until the answer.
-    acquire: Option<(SessionId, KeyId)>,
-}
-
-impl Questions {
-    fn ticket(&mut self) -> Ticket {
-        self.last_ticket += 1;
-        Ticket(self.last_ticket)
-    }
-
-    fn is_full(&self) -> bool {
-        self.open.len() >= QUESTIONS_MAX
-    }
-
-    fn remove(&mut self, ticket: Ticket) -> Option<PendingTicket> {
-        self.open.remove(&ticket).or_else(|| self.waiting.remove(&ticket))
-    }
-}
 
 impl Driver {
     /// Asks a question; `answer` gets the reducer's answer, now or later. When too many are open
@@ -286,9 +202,6 @@ fn give(ticket: Ticket, asked: Option<PendingTicket>, answered: TicketReply) {
 fn missing_entry() -> Error {
     Error::new(ErrorCode::Internal, "the entry was closed while it was granted")
 }
-
-/// Questions of one pool under way: more wait only when a host asks without end.
-const QUESTIONS_MAX: usize = 65_536;
 
 fn too_many_questions() -> Error {
     let message = format!("{QUESTIONS_MAX} acquires and restarts are under way already");

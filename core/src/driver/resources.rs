@@ -5,8 +5,7 @@ mod resource_demands;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
@@ -18,51 +17,14 @@ use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::Generation;
 use trunkline_pool::text::escaped;
 
-pub(crate) use self::resource_demands::Asking;
-use self::resource_demands::ResourceDemands;
+pub(crate) use self::resource_demands::{Asking, Resources};
+use self::resource_demands::{Knows, ServerKnowledge};
 use super::{Driver, EntryCell};
 use crate::client::{Connection, OutgoingRequest, ReplyCallback, RequestId};
 use crate::events::EventSubject;
 use crate::platform;
 use crate::runtime::Runtime;
 use crate::{Error, ErrorCode, Outcome, Result};
-
-/// Who wants updates of what, and what the server knows of it.
-#[derive(Default)]
-pub(crate) struct Resources {
-    /// By URI. No map is empty.
-    wanted: Mutex<ResourceDemands>,
-    /// By URI. Each is held while the server is told of that resource, so that nobody overtakes;
-    /// what it does not answer for one holds up no other.
-    told: Mutex<HashMap<Box<str>, ResourceSlot>>,
-}
-
-/// What the server was told of one resource.
-#[derive(Default)]
-struct ResourceSlot {
-    told: Arc<tokio::sync::Mutex<ServerKnowledge>>,
-    /// Who has it in their hands.
-    users: usize,
-}
-
-/// What the server of one incarnation was told of a resource.
-#[derive(Default)]
-struct ServerKnowledge {
-    generation: Generation,
-    knows: Knows,
-}
-
-/// What a server knows of the demand for a resource.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Knows {
-    /// Of none.
-    #[default]
-    Nothing,
-    /// Perhaps of some: whoever told it did not wait for the answer.
-    Perhaps,
-    /// Of some.
-    Demand,
-}
 
 /// Who waits until a server is told.
 pub(crate) enum Asker<'a> {
@@ -74,41 +36,6 @@ pub(crate) enum Asker<'a> {
     Listener(&'a mut oneshot::Sender<Result<()>>),
     /// Nobody. The end of the connection does not wait for it either.
     Nobody,
-}
-
-impl Resources {
-    /// Takes what the server was told of a resource in hand.
-    fn told(&self, uri: &str) -> InHand<'_> {
-        let mut lines = self.lines();
-        let line = lines.entry(uri.into()).or_default();
-        line.users += 1;
-        InHand { resources: self, uri: uri.into(), told: line.told.clone() }
-    }
-
-    fn lines(&self) -> MutexGuard<'_, HashMap<Box<str>, ResourceSlot>> {
-        self.told.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-/// What a server was told of a resource, until it is laid down. Where that is nothing, the last
-/// lays nothing down.
-struct InHand<'a> {
-    resources: &'a Resources,
-    uri: Box<str>,
-    told: Arc<tokio::sync::Mutex<ServerKnowledge>>,
-}
-
-impl Drop for InHand<'_> {
-    fn drop(&mut self) {
-        let mut lines = self.resources.lines();
-        let Some(line) = lines.get_mut(&self.uri) else { return };
-        line.users -= 1;
-        // Nobody else has it locked: who does has it in hand.
-        let is_untold = || line.told.try_lock().is_ok_and(|told| told.knows == Knows::Nothing);
-        if line.users == 0 && is_untold() {
-            lines.remove(&self.uri);
-        }
-    }
 }
 
 impl EntryCell {

@@ -1,8 +1,7 @@
 //! Which definitions of tools are accepted, between the reducer, which judges them, and the
 //! approvals, with which they stay (SPEC 7.6).
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use trunkline_pool::acceptance::{QuarantinedTools, Recalled};
 use trunkline_pool::approvals::ToolDigests;
@@ -12,33 +11,6 @@ use trunkline_pool::options::OnToolChange;
 use trunkline_pool::state::{Configuration, PoolInput};
 
 use super::{Authority, Core, Driver, EntryCell, Warrant};
-
-/// Configurations of which the approvals are known: more are of servers that run no longer, and are
-/// found again when they do.
-const CONFIGURATIONS_MAX: usize = 1_024;
-
-/// The approvals by which configurations run. It is seldom more than one for each.
-#[derive(Default)]
-pub(super) struct Approvers(BTreeMap<Configuration, Vec<Weak<dyn Warrant>>>);
-
-impl Approvers {
-    fn add(&mut self, configuration: Configuration, warrant: &Arc<dyn Warrant>) {
-        if self.0.len() >= CONFIGURATIONS_MAX && !self.0.contains_key(&configuration) {
-            self.0.retain(|_, warrants| warrants.iter().any(|one| one.strong_count() > 0));
-        }
-        let warrants = self.0.entry(configuration).or_default();
-        warrants.retain(|one| one.strong_count() > 0);
-        let warrant = Arc::downgrade(warrant);
-        if !warrants.iter().any(|one| one.ptr_eq(&warrant)) {
-            warrants.push(warrant);
-        }
-    }
-
-    fn of(&self, configuration: &Configuration) -> Vec<Arc<dyn Warrant>> {
-        let warrants = self.0.get(configuration).into_iter().flatten();
-        warrants.filter_map(Weak::upgrade).collect()
-    }
-}
 
 impl Driver {
     /// What of kept lists may be shown of a server that does not run. What its live lists say is

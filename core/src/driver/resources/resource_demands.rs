@@ -1,18 +1,17 @@
-//! Which sessions want updates of what (SPEC 7.7).
+//! Which sessions want updates of what, and what the server knows of it (SPEC 7.7).
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use trunkline_pool::state::SessionId;
+use trunkline_pool::state::{Generation, SessionId};
 
-use super::Resources;
-use crate::driver::SessionPort;
+use crate::driver::session_port::SessionPort;
 
 /// By URI and session.
-pub(super) type ResourceDemands = HashMap<Box<str>, BTreeMap<SessionId, ResourceDemand>>;
+type ResourceDemands = HashMap<Box<str>, BTreeMap<SessionId, ResourceDemand>>;
 
 /// What a session wants of a resource.
-pub(super) struct ResourceDemand {
+struct ResourceDemand {
     session: Weak<dyn SessionPort>,
     /// It, and no later one of the session.
     it: Arc<()>,
@@ -22,6 +21,43 @@ pub(super) struct ResourceDemand {
 
 /// Who asks for updates of a resource, until that is answered.
 pub(crate) struct Asking(Arc<()>);
+
+/// Who wants updates of what, and what the server knows of it.
+#[derive(Default)]
+pub(crate) struct Resources {
+    /// By URI. No map is empty.
+    wanted: Mutex<ResourceDemands>,
+    /// By URI. Each is held while the server is told of that resource, so that nobody overtakes;
+    /// what it does not answer for one holds up no other.
+    told: Mutex<HashMap<Box<str>, ResourceSlot>>,
+}
+
+/// What the server was told of one resource.
+#[derive(Default)]
+pub(in crate::driver) struct ResourceSlot {
+    told: Arc<tokio::sync::Mutex<ServerKnowledge>>,
+    /// Who has it in their hands.
+    users: usize,
+}
+
+/// What the server of one incarnation was told of a resource.
+#[derive(Default)]
+pub(super) struct ServerKnowledge {
+    pub(super) generation: Generation,
+    pub(super) knows: Knows,
+}
+
+/// What a server knows of the demand for a resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Knows {
+    /// Of none.
+    #[default]
+    Nothing,
+    /// Perhaps of some: whoever told it did not wait for the answer.
+    Perhaps,
+    /// Of some.
+    Demand,
+}
 
 impl Resources {
     /// A session wants updates of a resource, once more.
@@ -104,7 +140,40 @@ impl Resources {
         self.wanted().contains_key(uri)
     }
 
+    /// Takes what the server was told of a resource in hand.
+    pub(super) fn told(&self, uri: &str) -> InHand<'_> {
+        let mut lines = self.lines();
+        let line = lines.entry(uri.into()).or_default();
+        line.users += 1;
+        InHand { resources: self, uri: uri.into(), told: line.told.clone() }
+    }
+
+    pub(in crate::driver) fn lines(&self) -> MutexGuard<'_, HashMap<Box<str>, ResourceSlot>> {
+        self.told.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     fn wanted(&self) -> MutexGuard<'_, ResourceDemands> {
         self.wanted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// What a server was told of a resource, until it is laid down. Where that is nothing, the last
+/// lays nothing down.
+pub(super) struct InHand<'a> {
+    resources: &'a Resources,
+    uri: Box<str>,
+    pub(super) told: Arc<tokio::sync::Mutex<ServerKnowledge>>,
+}
+
+impl Drop for InHand<'_> {
+    fn drop(&mut self) {
+        let mut lines = self.resources.lines();
+        let Some(line) = lines.get_mut(&self.uri) else { return };
+        line.users -= 1;
+        // Nobody else has it locked: who does has it in hand.
+        let is_untold = || line.told.try_lock().is_ok_and(|told| told.knows == Knows::Nothing);
+        if line.users == 0 && is_untold() {
+            lines.remove(&self.uri);
+        }
     }
 }
