@@ -62,7 +62,6 @@
 mod api;
 mod auth;
 mod base;
-mod blocking_pool;
 #[doc(hidden)]
 pub mod bounded;
 mod client;
@@ -74,7 +73,6 @@ mod folder;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod handling;
 #[allow(
     dead_code,
     unused_imports,
@@ -101,7 +99,6 @@ mod schedules;
 mod score;
 mod storage;
 mod sync;
-mod texts;
 mod transport;
 mod usage;
 mod wakes;

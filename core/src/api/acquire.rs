@@ -7,12 +7,12 @@ use trunkline_pool::catalog_cache::CacheKey;
 use trunkline_pool::config::Share;
 use trunkline_pool::state::{Ask, Family, PoolInput, Ticket};
 
-use super::deadline::Deadline;
 use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use crate::driver::{
     Acquired, Driver, Interner, KeyRequest, LeaseGuard, StartPriority, TicketCallback, TicketReply,
 };
+use crate::runtime::deadline::Deadline;
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {

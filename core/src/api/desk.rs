@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::oneshot;
 use trunkline_pool::options::{HandlerKind, HandlerResult, Handlers, ServerRequest};
 
-use crate::handling::failed;
+use crate::runtime::handling::failed;
 use crate::{Error, ErrorCode, Result};
 
 /// What a host's thread takes from a desk.

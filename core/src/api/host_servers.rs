@@ -11,7 +11,7 @@ use super::session::Session;
 use crate::Result;
 use crate::client::Provided;
 use crate::driver::Authority;
-use crate::handling::Apart;
+use crate::runtime::handling::Apart;
 use crate::transport::HostServer;
 
 impl Session {

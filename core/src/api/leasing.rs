@@ -3,9 +3,9 @@
 
 use trunkline_pool::config::ServerSpec;
 
-use super::deadline::Deadline;
 use super::lease::Lease;
 use super::session::Session;
+use crate::runtime::deadline::Deadline;
 use crate::{AcquireOptions, Result};
 
 impl Session {

@@ -9,7 +9,6 @@ mod call;
 mod calls;
 mod completion_queue;
 mod configure;
-mod deadline;
 mod deferred;
 mod deliver;
 mod demand;

@@ -6,10 +6,10 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::interface::words;
 use trunkline_pool::layers::Scope;
 
-use super::deadline::Deadline;
 use super::pinned_config::PinnedConfig;
 use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
+use crate::runtime::deadline::Deadline;
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use trunkline_pool::options::STATUS_FILE_BYTES_MAX;
 
-use crate::blocking_pool::OneByOne;
 use crate::platform::{FileLock, try_lock};
+use crate::runtime::blocking_pool::OneByOne;
 use crate::storage::OwnFile;
 use crate::{Error, ErrorCode, Result};
 

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use trunkline_pool::config::ValueOfFiles;
 use trunkline_pool::oauth;
 
-use crate::blocking_pool::OneByOne;
 use crate::host_env::value_of_files;
 use crate::net::address_policy::{Author, Guard};
+use crate::runtime::blocking_pool::OneByOne;
 use crate::{Error, ErrorCode};
 
 /// The `oauth` fields of a configuration, in the spelling that the configuration's reader gives

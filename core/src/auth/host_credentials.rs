@@ -14,8 +14,8 @@ use trunkline_pool::options::{HandlerKind, Handlers, ServerRequest};
 use super::credentials::grant_types::{Reason, Token};
 use super::host_token;
 use crate::Error;
-use crate::handling::{contained, failed};
 use crate::net::www_authenticate::Challenge;
+use crate::runtime::handling::{contained, failed};
 
 /// What the host has for its answer, unless handlers have less: the message that was refused waits
 /// for it.

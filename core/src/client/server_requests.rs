@@ -20,7 +20,7 @@ use super::state::ignored_counts::count;
 use super::state::open_requests::{Ticket, refused};
 use super::state::outbox::PendingNotice;
 use super::types::ServerQuestion;
-use crate::handling::{contained, failed};
+use crate::runtime::handling::{contained, failed};
 use crate::transport::Via;
 
 /// Bytes of a request's id: ids are short, and each is kept while its request is open.

@@ -17,7 +17,7 @@ use super::introduction::Introduction;
 use crate::auth::Credentials;
 use crate::host_env::SearchCache;
 use crate::net::cookies::Jar;
-use crate::texts::Text;
+use crate::runtime::texts::Text;
 use crate::transport::HostServer;
 use crate::transport::stdio::ProgramCheck;
 use crate::{Error, Result};

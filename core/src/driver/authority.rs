@@ -11,9 +11,9 @@ use trunkline_pool::state::Gate;
 
 use crate::Result;
 use crate::auth::Author;
-use crate::blocking_pool::OneByOne;
 use crate::host_env::FoundProgram;
 use crate::platform::Expected;
+use crate::runtime::blocking_pool::OneByOne;
 
 /// On whose word a connection is made. It is part of what a connection is: what runs by another
 /// word shares nothing, so that no word admits or ends what runs by another.

@@ -264,7 +264,7 @@ mod tests {
             Ok(Gate::Open)
         }
 
-        fn rechecks(&self) -> Option<&crate::blocking_pool::OneByOne> {
+        fn rechecks(&self) -> Option<&crate::runtime::blocking_pool::OneByOne> {
             None
         }
 

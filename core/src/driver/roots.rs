@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use crate::blocking_pool::no_thread;
+use crate::runtime::blocking_pool::no_thread;
 use crate::{Error, ErrorCode, Result, platform};
 
 /// Folders that servers may be told of at one time: as many as a person can have agreed to.

@@ -99,9 +99,9 @@ mod tests {
     use serde_json::json;
     use trunkline_pool::state::Generation;
 
-    use super::super::json_members::members_of;
-    use super::super::subject::named;
     use super::*;
+    use crate::events::json_members::members_of;
+    use crate::events::subject::named;
 
     /// SPEC 16.6: every text is written as JSON has it, whatever is in it.
     #[test]

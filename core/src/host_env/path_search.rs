@@ -9,7 +9,7 @@ use trunkline_pool::config::StdioSpec;
 
 use super::Environment;
 use crate::base::escape::escape_line;
-use crate::blocking_pool::OneByOneOf;
+use crate::runtime::blocking_pool::OneByOneOf;
 use crate::{Error, ErrorCode, Result};
 
 /// Where a server starts, and which file is executed for it.

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue, SET_COOKIE};
 
-use crate::net::redact::Learned;
+use super::redact::Learned;
 
 /// Cookies of one connection; of more the oldest go.
 const COOKIES_MAX: usize = 50;

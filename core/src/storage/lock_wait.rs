@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::OwnFile;
 use crate::Error;
-use crate::blocking_pool;
 use crate::platform::{FileLock, try_lock};
+use crate::runtime::blocking_pool;
 
 /// Waiting for another process that writes the file: it takes milliseconds.
 pub(crate) const WRITE_WAIT_MAX: Duration = Duration::from_secs(5);

@@ -19,7 +19,8 @@ use super::token_file::Grants;
 pub(crate) use super::token_record::{GrantKey, TokenRecord, now_ms};
 use super::{AHEAD_MAX, OwnFile, Unlocked, WRITE_WAIT_MAX, WarningHandler, lock};
 use crate::platform::{FileLock, try_lock};
-use crate::{Error, ErrorCode, Result, blocking_pool};
+use crate::runtime::blocking_pool;
+use crate::{Error, ErrorCode, Result};
 
 /// Grants that are kept; of more the oldest goes. A configuration that is no more leaves one behind
 /// for good.

@@ -19,7 +19,7 @@ use super::frame_reader::OVERSIZED_HEAD_BYTES;
 use super::{
     BoxFuture, DisconnectCause, FrameKind, Graces, Inbound, ServerLine, Via, Wire, WriteOutcome,
 };
-use crate::handling::Apart;
+use crate::runtime::handling::Apart;
 use crate::{Error, ErrorCode, Result, platform};
 
 /// Messages of the host that wait for the connection; more are refused.

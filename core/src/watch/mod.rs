@@ -50,7 +50,7 @@ use self::inbox::{Inbox, PathChanges, WaitEnd};
 use self::path_trail::Trail;
 pub(crate) use self::types::{Polled, WatchOptions};
 use self::watch_set::Declared;
-use crate::blocking_pool::no_thread;
+use crate::runtime::blocking_pool::no_thread;
 use crate::{Result, platform};
 
 /// Watches declared files until it is dropped.

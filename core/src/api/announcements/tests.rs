@@ -3,11 +3,11 @@
 use trunkline_pool::catalog::{Catalog, Filter, ListKind};
 use trunkline_pool::state::{Notice, Slot};
 
-use super::super::holds::HoldKind;
-use super::super::lease_state::{EntryView, LeaseState};
-use super::super::server_config::ConfigOwner;
 use super::removed_servers::GONE_MAX;
 use super::*;
+use crate::api::holds::HoldKind;
+use crate::api::lease_state::{EntryView, LeaseState};
+use crate::api::server_config::ConfigOwner;
 
 /// Tools of these names.
 fn catalog(names: &[&str]) -> Arc<Catalog> {

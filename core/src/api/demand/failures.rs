@@ -7,7 +7,6 @@ use trunkline_pool::config::Share;
 use trunkline_pool::state::{EntryState, PoolInput};
 
 use super::{DemandState, ServerDemand};
-use crate::api::deadline::Deadline;
 use crate::api::follow::follow_together;
 use crate::api::lease_state::LeaseState;
 use crate::api::registry::SessionRegistry;
@@ -15,6 +14,7 @@ use crate::api::server_config::{ConfigOwner, ResolvedServer};
 use crate::api::session_core::SessionCore;
 use crate::auth::Credentials;
 use crate::driver::{ConnectionKey, EntryCell};
+use crate::runtime::deadline::Deadline;
 use crate::{ErrorCode, Result};
 
 impl SessionCore {

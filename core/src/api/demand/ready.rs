@@ -6,11 +6,11 @@ use std::time::Duration;
 use trunkline_pool::state::EntryState;
 
 use super::{DemandSet, DemandState, ServerDemand};
-use crate::api::deadline::Deadline;
 use crate::api::lease_state::{LeaseState, LeaseStatus, disabled};
 use crate::api::prepared::not_connected;
 use crate::api::server_config::ConfigOwner;
 use crate::api::session_core::SessionCore;
+use crate::runtime::deadline::Deadline;
 use crate::{Error, ErrorCode, Result};
 
 impl SessionCore {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::deadline::Deadline;
-use super::super::scripted::{SERVER, pool_with, reconcile};
+use crate::api::scripted::{SERVER, pool_with, reconcile};
 use crate::folder::Folder;
+use crate::runtime::deadline::Deadline;
 use crate::{AcquireOptions, ErrorCode, Pool, ReloadOptions, ServerSpec, Session, SessionOptions};
 
 /// What waits so long hangs.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::scripted::SERVER;
+use crate::api::scripted::SERVER;
 use crate::folder::Folder;
 use crate::{CallOptions, Pool, PoolOptions, Servers, SessionOptions};
 

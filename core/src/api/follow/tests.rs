@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trunkline_pool::state::{Gate, GateReason, PoolInput};
 
-use super::super::deadline::Deadline;
-use super::super::scripted::{self, SERVER, reconcile, server};
-use super::super::server_config::ConfigOwner;
 use super::*;
+use crate::api::scripted;
+use crate::api::scripted::{SERVER, reconcile, server};
+use crate::api::server_config::ConfigOwner;
 use crate::folder::Folder;
+use crate::runtime::deadline::Deadline;
 use crate::{
     AcquireOptions, CallOptions, ErrorCode, EventKind, EventMask, Pool, Session, SessionOptions,
 };

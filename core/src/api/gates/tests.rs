@@ -12,11 +12,11 @@ use trunkline_pool::state::{EntryState, Gate, GateReason};
 use crate::api::follow::follow_together;
 use crate::api::scripted::speaking;
 use crate::api::server_config::ResolvedServer;
-use crate::blocking_pool::OneByOne;
 use crate::driver::{Authority, Warrant};
 use crate::folder::Folder;
 use crate::host_env::FoundProgram;
 use crate::platform::Expected;
+use crate::runtime::blocking_pool::OneByOne;
 use crate::{
     AcquireOptions, CallOptions, Error, ErrorCode, Lease, Pool, PoolOptions, Session,
     SessionOptions,

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::demand::{CacheProbe, DemandState};
-use super::super::scripted::SERVER;
 use super::DemandStatus;
+use crate::api::demand::{CacheProbe, DemandState};
+use crate::api::scripted::SERVER;
 use crate::folder::Folder;
 use crate::{Pool, PoolOptions, Servers, SessionOptions};
 

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use serde_json::json;
 
-use super::super::scripted::{pool_with, server};
+use crate::api::scripted::{pool_with, server};
 use crate::{
     AcquireOptions, CallOptions, CallResult, ErrorCode, Operation, Outcome, Result, SessionOptions,
 };

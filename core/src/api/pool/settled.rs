@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use trunkline_pool::interface::words::gate;
 
 use super::{KEEPING_WAIT_MAX, Pool, PoolCore};
-use crate::api::deadline::Deadline;
 use crate::api::session::Session;
 use crate::api::sources::ConfigStatus;
+use crate::runtime::deadline::Deadline;
 use crate::{ErrorCode, Result};
 
 impl Pool {

@@ -8,7 +8,8 @@ use tokio::time::Instant;
 
 use super::PoolCore;
 use crate::api::status_file::PERIOD;
-use crate::{Error, Result, blocking_pool};
+use crate::runtime::blocking_pool;
+use crate::{Error, Result};
 
 impl PoolCore {
     /// Writes the status down, now and each second from then on; nothing without a file for it.

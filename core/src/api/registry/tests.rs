@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use trunkline_pool::state::PoolInput;
 
-use super::super::scripted::{pool_with, reconcile, server};
-use super::super::session_core::{PoolSessions, SessionHandle};
+use crate::api::scripted::{pool_with, reconcile, server};
+use crate::api::session_core::{PoolSessions, SessionHandle};
 use crate::{AcquireOptions, ErrorCode, Pool, PoolOptions, ServerSpec, SessionOptions};
 
 /// What waits so long hangs.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::scripted::{pool_with, server};
+use crate::api::scripted::{pool_with, server};
 use crate::{CallOptions, ErrorCode, Outcome, Session, SessionOptions};
 
 /// What waits so long hangs.

@@ -13,7 +13,7 @@ use trunkline_pool::approvals::{ApprovalHash, Standing, ToolDigests};
 
 use super::Config;
 use super::unsaved_tools::Save;
-use crate::blocking_pool;
+use crate::runtime::blocking_pool;
 
 impl Config {
     /// The approval of a configuration, and the tools that were accepted by it, as far as is known.

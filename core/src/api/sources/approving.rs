@@ -18,10 +18,10 @@ use super::pass::ReconcileReport;
 use super::report_row::Shape;
 use super::types::RefreshScope;
 use super::warrant::Approving;
-use crate::blocking_pool;
 use crate::driver::Warrant;
 use crate::events::EventSubject;
 use crate::host_env::FoundProgram;
+use crate::runtime::blocking_pool;
 use crate::{Error, ErrorCode, Result};
 
 /// How soon decisions that could not be read are tried again: what is transient is over by then.

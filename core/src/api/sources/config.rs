@@ -18,9 +18,9 @@ use super::unsaved_tools::Accepted;
 use super::warrants::Warrants;
 use super::watch_state::Watching;
 use crate::Result;
-use crate::api::deadline::Deadline;
 use crate::api::server_config::ResolvedServer;
 use crate::driver::Driver;
+use crate::runtime::deadline::Deadline;
 use crate::storage::approvals::{Approvals, root_of};
 
 /// Handlers and commands at work for settings at one time: each may hold a process or a thread of

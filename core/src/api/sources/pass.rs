@@ -28,9 +28,9 @@ use super::stack::{Stack, StackLookup, origin};
 use super::telling::EventTurn;
 use super::types::{EntryOrigin, RefreshScope};
 use crate::Result;
-use crate::blocking_pool;
 use crate::driver::{ConnectionKey, Driver};
 use crate::host_env::HostVariables;
+use crate::runtime::blocking_pool;
 
 /// What a pass did, by name.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use super::Config;
 use super::answers::{Ask, HostAnswer, HostQuestion};
 use super::desired::also;
 use super::types::RefreshScope;
-use crate::handling::contained;
+use crate::runtime::handling::contained;
 use crate::transport::run_command;
 
 /// What comes within this time is one pass.

@@ -17,10 +17,10 @@ use trunkline_pool::state::{Gate, GateReason};
 use super::launch_preview::{Command, LaunchPreview, file_of};
 use super::looks::Looks;
 use crate::Result;
-use crate::blocking_pool::OneByOne;
 use crate::driver::Warrant;
 use crate::host_env::{FoundProgram, StartSnapshot};
 use crate::platform::Expected;
+use crate::runtime::blocking_pool::OneByOne;
 
 /// What a warrant has to know of the configuration of its pool, which stands above it.
 pub(super) trait Approving: Send + Sync {

@@ -14,8 +14,8 @@ use trunkline_pool::text::escaped;
 use super::Config;
 use super::desired::Arming;
 use crate::Result;
-use crate::blocking_pool;
 use crate::events::EventSubject;
+use crate::runtime::blocking_pool;
 use crate::watch::{Polled, WatchOptions, Watcher};
 
 /// Keeps a file watched until it is a source, which keeps it watched then.

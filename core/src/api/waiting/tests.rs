@@ -4,9 +4,9 @@ use std::sync::mpsc;
 
 use serde_json::json;
 
-use super::super::demand::DemandState;
-use super::super::scripted::SERVER;
 use super::*;
+use crate::api::demand::DemandState;
+use crate::api::scripted::SERVER;
 use crate::{GateLists, Pool, PoolOptions, Servers, Session, SessionOptions};
 
 /// What waits so long hangs.

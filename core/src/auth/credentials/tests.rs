@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use trunkline_pool::options::{HandlerKind, Handlers};
 
-use super::super::tests::{Issuer, granted};
 use super::*;
 use crate::ErrorCode;
+use crate::auth::tests::{Issuer, granted};
 use crate::auth::{Author, Context, CredentialAttempt, Rejection};
 use crate::folder::Folder;
 

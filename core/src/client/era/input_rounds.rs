@@ -21,7 +21,7 @@ use crate::client::state::next_round::NextRound;
 use crate::client::state::open_requests::refused;
 use crate::client::types::ServerQuestion;
 use crate::client::{Callers, errors};
-use crate::handling::contained;
+use crate::runtime::handling::contained;
 use crate::{Error, ErrorCode, Outcome};
 
 /// Rounds of one call: more than a server needs that makes progress.

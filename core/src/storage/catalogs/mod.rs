@@ -34,7 +34,8 @@ use self::jobs::{By, CatalogJobs, LookupRequest};
 use self::memory::Memory;
 use super::WarningHandler;
 use crate::runtime::Runtime;
-use crate::{Error, ErrorCode, Result, blocking_pool};
+use crate::runtime::blocking_pool;
+use crate::{Error, ErrorCode, Result};
 
 /// A start waits no longer than this for a look: one at files in memory takes a millisecond or two.
 const LOOK_WAIT_MAX: Duration = Duration::from_millis(20);

@@ -18,7 +18,8 @@ use trunkline_pool::config::StdioSpec;
 
 use crate::host_env::{self, Environment, FoundProgram, ProgramQuery, SearchCache};
 use crate::platform::{self, Expected, Launch, LaunchError, Launched};
-use crate::{Error, ErrorCode, Result, blocking_pool};
+use crate::runtime::blocking_pool;
+use crate::{Error, ErrorCode, Result};
 
 /// Asked about the program that was found for a command, right before that very file is started:
 /// what its files have to be then; an error is the end of the attempt. It may read files.

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use serde_json::{Value, json};
 
-use super::super::findings::ParsedSource;
-use super::super::types::RefreshScope;
+use crate::api::sources::findings::ParsedSource;
+use crate::api::sources::types::RefreshScope;
 use crate::{Pool, PoolOptions, SourceName};
 
 thread_local! {

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use trunkline_pool::layers::SourceName;
 
-use super::super::desired::also;
-use super::super::findings::ParsedSource;
-use super::super::pass::PassPlan;
-use super::super::types::RefreshScope;
 use super::*;
+use crate::api::sources::desired::also;
+use crate::api::sources::findings::ParsedSource;
+use crate::api::sources::pass::PassPlan;
+use crate::api::sources::types::RefreshScope;
 use crate::{EventMask, Pool, PoolOptions, Subscription};
 
 fn pool() -> Pool {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::oneshot;
 
-use crate::runtime::Runtime;
-pub(crate) use crate::runtime::{BlockingWork, no_thread};
+use super::Runtime;
+pub(crate) use super::{BlockingWork, no_thread};
 
 /// Does it on a thread that may wait. Nothing comes of work that panics; work whose end nobody
 /// waits for is done too.

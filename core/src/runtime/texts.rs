@@ -7,8 +7,8 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::Runtime;
 use crate::platform::OfProcess;
-use crate::runtime::Runtime;
 
 /// From here on a text is long. Above twice as much glibc gives memory back whenever some comes
 /// free.

@@ -4,6 +4,11 @@
 //! connections are gone. In a forked child nothing of it is touched: the child's first pool starts
 //! a runtime of its own.
 
+pub(crate) mod blocking_pool;
+pub(crate) mod deadline;
+pub(crate) mod handling;
+pub(crate) mod texts;
+
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

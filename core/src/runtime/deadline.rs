@@ -5,12 +5,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 use trunkline_pool::interface::words;
 
-use crate::runtime::Runtime;
+use super::Runtime;
 use crate::{Error, ErrorCode, Result};
 
 /// The end of one wait, whatever it is for on the way.
 #[derive(Clone, Copy)]
-pub(super) struct Deadline {
+pub(crate) struct Deadline {
     /// Absent for one that waits for as long as it takes.
     at: Option<Instant>,
     timeout: Duration,
@@ -18,13 +18,13 @@ pub(super) struct Deadline {
 
 impl Deadline {
     /// So long from now. Without a time, and with one that no clock reaches, there is no end.
-    pub(super) fn after(timeout: Option<Duration>) -> Deadline {
+    pub(crate) fn after(timeout: Option<Duration>) -> Deadline {
         let at = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Deadline { at, timeout: timeout.unwrap_or_default() }
     }
 
     /// What is left until then, where there is an end.
-    pub(super) fn left(self) -> Option<Duration> {
+    pub(crate) fn left(self) -> Option<Duration> {
         self.at.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
@@ -32,7 +32,7 @@ impl Deadline {
     ///
     /// # Errors
     /// `timeout` with `detail.which` `connect`.
-    pub(super) async fn before<T>(
+    pub(crate) async fn before<T>(
         self,
         runtime: &Runtime,
         coming: impl Future<Output = T>,
