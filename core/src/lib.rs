@@ -108,15 +108,16 @@ mod watch;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub use self::api::{
+    CompletionQueue, DeskNews, HandlerDesk, Lease, List, Listed, Operation, Pool, ProgressFeed,
+    Session, ShapedTools,
+};
+pub use self::driver::server_config::Servers;
 pub use self::host_env::settings_discovery::detect;
 #[doc(hidden)]
 pub use self::host_env::settings_discovery::misfits;
 #[doc(hidden)]
 pub use api::{Bell, Loan, ReadBy};
-pub use api::{
-    CompletionQueue, DeskNews, HandlerDesk, Lease, List, Listed, Operation, Pool, ProgressFeed,
-    Servers, Session, ShapedTools,
-};
 pub use client::{CallResult, Introduction};
 pub use events::{Event, EventMask, Subscription};
 #[doc(hidden)]

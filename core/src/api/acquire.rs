@@ -7,8 +7,8 @@ use trunkline_pool::catalog_cache::CacheKey;
 use trunkline_pool::config::Share;
 use trunkline_pool::state::{Ask, Family, PoolInput, Ticket};
 
-use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{
     Acquired, Driver, Interner, KeyRequest, LeaseGuard, StartPriority, TicketCallback, TicketReply,
 };

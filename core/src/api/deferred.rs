@@ -11,8 +11,8 @@ use std::sync::Arc;
 use trunkline_pool::naming::Naming;
 use trunkline_pool::options::SessionOptions;
 
-use super::server_config::ResolvedServer;
 use super::snapshot::{CachedServer, ServerSnapshot};
+use crate::driver::server_config::ResolvedServer;
 
 /// Whether a session hears of what it sees for the first time.
 #[derive(Clone, Copy, PartialEq, Eq)]

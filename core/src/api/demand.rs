@@ -12,8 +12,8 @@ use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::{PoolInput, Ticket};
 
 use super::acquire::answer_with;
-use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{LeaseGuard, Wait, Wish};
 use crate::events::EventSubject;
 use crate::{Error, Result};

@@ -13,8 +13,8 @@ use trunkline_pool::state::PoolInput;
 
 use super::demand::{DesiredServer, NewDemand, ServerDemand};
 use super::holds::HoldId;
-use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 
 /// Lets sessions follow the pool's configuration. All of them let go what they no longer want
 /// before any asks for something new, so that what is gone makes room for what comes (SPEC 9.5).

@@ -12,9 +12,9 @@ use trunkline_pool::interface::words;
 use trunkline_pool::state::Gate;
 
 use super::pool::{Pool, PoolCore};
-use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use super::sources::ServerRecord;
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {

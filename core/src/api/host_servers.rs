@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::PoolOptions;
 
-use super::server_config::ResolvedServer;
 use super::session::Session;
 use crate::Result;
 use crate::client::Provided;
 use crate::driver::Authority;
+use crate::driver::server_config::ResolvedServer;
 use crate::runtime::handling::Apart;
 use crate::transport::HostServer;
 

@@ -36,11 +36,11 @@ use super::deferred::InitialAnnounce;
 use super::demand::{CacheProbe, DemandState, NewDemand, ServerDemand, WantId};
 use super::follow::ask_for_all;
 use super::lease_state::LeaseState;
-use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
 use super::snapshot::CachedServer;
 use crate::Error;
 use crate::driver::LeaseGuard;
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::storage::catalogs::{CatalogLookup, LookUp};
 
 /// A look has so much time however short the start gate is: a machine that is busy is no reason to

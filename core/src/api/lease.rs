@@ -21,10 +21,10 @@ use super::no_tool::tool_not_found;
 use super::operation::Operation;
 use super::params;
 use super::prepared::not_connected;
-use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session::Session;
 use super::session_core::SessionCore;
 use crate::client::{CallResult, Callee};
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{Asker, Asking, EntryCell, LeaseGuard, SessionPort};
 use crate::{Error, ErrorCode, Outcome, Result};
 

@@ -15,7 +15,7 @@ use super::holds::HoldKind;
 use super::no_tool::{
     tool_left_out, tool_malformed, tool_not_found, tool_quarantined, tools_unlisted,
 };
-use super::server_config::ConfigOwner;
+use crate::driver::server_config::ConfigOwner;
 use crate::driver::{EntryCell, EntrySnapshot};
 use crate::{Error, ErrorCode, Result};
 

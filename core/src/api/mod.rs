@@ -44,7 +44,6 @@ mod retry;
 mod roots;
 #[cfg(test)]
 pub(crate) mod scripted;
-mod server_config;
 mod session;
 mod session_calls;
 mod session_core;
@@ -69,5 +68,4 @@ pub use loan::{Loan, ReadBy};
 pub use operation::Operation;
 pub use pool::Pool;
 pub use progress::ProgressFeed;
-pub use server_config::Servers;
 pub use session::Session;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
-use super::server_config::ResolvedServer;
 use super::sources::Config;
+use crate::driver::server_config::ResolvedServer;
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's servers as they were when the session was opened.

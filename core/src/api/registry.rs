@@ -18,10 +18,10 @@ use trunkline_pool::state::SessionId;
 use super::calls::Calls;
 use super::disabled_servers::Disabled;
 use super::follow::follow_together;
-use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::{OwnServers, PoolSessions, SeenSession, SessionCore, SessionHandle};
 use super::sources::Config;
 use crate::auth::Context;
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{Driver, EntryCell, LeaseGuard, SessionSet};
 use crate::platform;
 

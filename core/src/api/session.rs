@@ -317,7 +317,7 @@ mod tests {
     use trunkline_pool::options::PoolOptions;
 
     use super::*;
-    use crate::api::server_config::{ConfigOwner, ResolvedServer};
+    use crate::driver::server_config::{ConfigOwner, ResolvedServer};
     use crate::{ErrorCode, Pool};
 
     /// SPEC 3.5.

@@ -11,10 +11,10 @@ use trunkline_pool::state::Gate;
 
 use super::follow::follow_together;
 use super::pool::{Pool, PoolCore};
-use super::server_config::ResolvedServer;
 use super::session_core::SessionCore;
 use super::specs::check_switched_on;
 use crate::auth::{Author, Credentials, NO_ADDRESS};
+use crate::driver::server_config::ResolvedServer;
 use crate::driver::{Authority, recheck};
 use crate::{Error, ErrorCode, Result};
 

@@ -11,8 +11,8 @@ use trunkline_pool::state::{EntryState, Generation};
 use trunkline_pool::view::{CatalogView, Unmatched, View};
 
 use super::lease_state::LeaseState;
-use super::server_config::ResolvedServer;
 use crate::driver::EntryCell;
+use crate::driver::server_config::ResolvedServer;
 
 /// What a session sees of one server.
 #[derive(Clone)]

@@ -7,8 +7,8 @@ use trunkline_pool::interface::words;
 use trunkline_pool::layers::Scope;
 
 use super::pinned_config::PinnedConfig;
-use super::server_config::{ConfigOwner, ResolvedServer};
 use super::session_core::SessionCore;
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::runtime::deadline::Deadline;
 use crate::{Error, ErrorCode, Result};
 

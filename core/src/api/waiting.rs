@@ -30,10 +30,10 @@ use super::operation::Operation;
 use super::params;
 use super::prepared::CALL_TOOL;
 use super::retry::ResultCallback;
-use super::server_config::ConfigOwner;
 use super::session_core::SessionCore;
 use super::snapshot::VisibleServer;
 use crate::client::Callee;
+use crate::driver::server_config::ConfigOwner;
 use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
 

@@ -11,10 +11,10 @@ use trunkline_pool::state::{
 };
 
 use super::entry::Control;
+use super::entry::listing_end::ListingEnd;
 use super::executor::{self, Queued};
-use super::listing_end::ListingEnd;
 use super::{
-    Core, Driver, DriverWork, EntryCell, ListChange, SessionPort, TicketReply, Wait, incarnation,
+    Core, Driver, DriverWork, EntryCell, ListChange, SessionPort, TicketReply, Wait, connection,
 };
 use crate::client::ServerListing;
 use crate::wakes::Batch;
@@ -90,7 +90,7 @@ impl Driver {
 
     fn connect(self: &Arc<Self>, connection: ConnectionId, key: KeyId) {
         match self.entry_or_new(connection.entry) {
-            Some(cell) => incarnation::start(self.clone(), cell, connection),
+            Some(cell) => connection::start(self.clone(), cell, connection),
             None => tracing::error!(%connection, ?key, "a connect of an entry that is not there"),
         }
     }

@@ -7,7 +7,7 @@ use trunkline_pool::catalog_cache::{Asker, CacheKey, ListingTerms, WrittenHash};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::Offered;
 
-use super::last_kept::KeptLists;
+use super::entry::last_kept::KeptLists;
 use super::{Driver, EntryCell};
 use crate::auth::Context;
 use crate::client::{Connection, ServerListing};

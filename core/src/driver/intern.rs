@@ -11,8 +11,8 @@ use trunkline_pool::id_map::IdMap;
 use trunkline_pool::options::Offered;
 use trunkline_pool::state::{KeyId, ServerId, SessionId};
 
-use super::authority::Authority;
-use super::starts::StartPriority;
+use super::connection::starts::StartPriority;
+use super::gates::authority::Authority;
 use crate::auth::Context;
 use crate::client::Provided;
 use crate::usage::ServerUsage;

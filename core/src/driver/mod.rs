@@ -6,37 +6,22 @@
 //! task: an acquire that can be granted at once is granted before the call returns, and no answer
 //! waits for another thread. Carrying out an effect never blocks and never awaits.
 
-mod approvers;
-mod asks;
-mod authority;
 mod budget;
 mod carry;
 mod catalog_cache;
-mod elicitations;
+pub(crate) mod connection;
 mod entry;
-mod eras;
 mod executor;
-mod gate_index;
 mod gates;
 mod hold;
-mod incarnation;
 mod intern;
-mod last_kept;
-mod list_change;
-mod listing_end;
-mod listings;
-mod log_levels;
 mod notices;
 mod questions;
 mod relist;
-mod resources;
 mod root_changes;
 mod roots;
-mod session_port;
-mod starts;
+pub(crate) mod server_config;
 mod tickets;
-mod told_roots;
-mod tool_acceptance;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -55,25 +40,25 @@ use trunkline_pool::state::{
 };
 use trunkline_pool::view::Unmatched;
 
-pub(crate) use authority::{Authority, Candidate, Warrant, recheck};
+pub(crate) use self::connection::starts::StartPriority;
+pub(crate) use self::entry::list_change::ListChange;
+pub(crate) use self::entry::log_levels::TakenOver;
+pub(crate) use self::entry::resources::{Asker, Asking};
+pub(crate) use self::entry::session_port::{CloseFuture, SessionPort, SessionSet};
+pub(crate) use self::gates::authority::{Authority, Candidate, Warrant, recheck};
 pub(crate) use carry::carries_out;
 pub(crate) use entry::{EntryCell, EntrySnapshot};
 pub(crate) use hold::LeaseGuard;
 pub(crate) use intern::{ConnectionKey, Interner, KeyRequest};
-pub(crate) use list_change::ListChange;
-pub(crate) use log_levels::TakenOver;
 pub(crate) use notices::auth_need;
-pub(crate) use resources::{Asker, Asking};
-pub(crate) use session_port::{CloseFuture, SessionPort, SessionSet};
-pub(crate) use starts::StartPriority;
 pub(crate) use tickets::{Acquired, TicketCallback, TicketReply, Wait, Wish};
 
-use self::approvers::Approvers;
-use self::eras::Eras;
-use self::gate_index::Gated;
-use self::listing_end::ListingEnd;
+use self::connection::eras::Eras;
+use self::connection::starts::{StartPermit, Starts};
+use self::entry::listing_end::ListingEnd;
+use self::gates::approvers::Approvers;
+use self::gates::gate_index::Gated;
 pub(crate) use self::roots::{Roots, folders};
-use self::starts::{StartPermit, Starts};
 use self::tickets::Questions;
 use crate::auth::{Context, Credentials, SignIns, Store};
 use crate::events::{EventSubject, Hub, Warned};

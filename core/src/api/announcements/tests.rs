@@ -7,7 +7,7 @@ use super::removed_servers::GONE_MAX;
 use super::*;
 use crate::api::holds::HoldKind;
 use crate::api::lease_state::{EntryView, LeaseState};
-use crate::api::server_config::ConfigOwner;
+use crate::driver::server_config::ConfigOwner;
 
 /// Tools of these names.
 fn catalog(names: &[&str]) -> Arc<Catalog> {

@@ -8,8 +8,8 @@ use trunkline_pool::state::EntryState;
 use super::{DemandSet, DemandState, ServerDemand};
 use crate::api::lease_state::{LeaseState, LeaseStatus, disabled};
 use crate::api::prepared::not_connected;
-use crate::api::server_config::ConfigOwner;
 use crate::api::session_core::SessionCore;
+use crate::driver::server_config::ConfigOwner;
 use crate::runtime::deadline::Deadline;
 use crate::{Error, ErrorCode, Result};
 

@@ -10,7 +10,7 @@ use trunkline_pool::state::Ticket;
 use trunkline_pool::view::Viewed;
 
 use crate::api::holds::{HoldId, HoldKind};
-use crate::api::server_config::ResolvedServer;
+use crate::driver::server_config::ResolvedServer;
 use crate::{Error, ErrorCode};
 
 /// The wanted servers by name.

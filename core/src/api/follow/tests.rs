@@ -8,7 +8,7 @@ use trunkline_pool::state::{Gate, GateReason, PoolInput};
 use super::*;
 use crate::api::scripted;
 use crate::api::scripted::{SERVER, reconcile, server};
-use crate::api::server_config::ConfigOwner;
+use crate::driver::server_config::ConfigOwner;
 use crate::folder::Folder;
 use crate::runtime::deadline::Deadline;
 use crate::{

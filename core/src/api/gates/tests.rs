@@ -11,7 +11,7 @@ use trunkline_pool::state::{EntryState, Gate, GateReason};
 
 use crate::api::follow::follow_together;
 use crate::api::scripted::speaking;
-use crate::api::server_config::ResolvedServer;
+use crate::driver::server_config::ResolvedServer;
 use crate::driver::{Authority, Warrant};
 use crate::folder::Folder;
 use crate::host_env::FoundProgram;

@@ -9,9 +9,9 @@ use trunkline_pool::view::View;
 use super::ids::{HoldId, HoldKind};
 use super::table::{Attachment, LeaseRow};
 use crate::api::lease_state::{EntryView, LeaseState};
-use crate::api::server_config::{ConfigOwner, ResolvedServer};
 use crate::api::session_core::SessionCore;
 use crate::api::snapshot::{ServerSnapshot, VisibleServer};
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{EntryCell, LeaseGuard, SessionPort};
 
 /// A hold that was added.

@@ -12,8 +12,8 @@ use super::ids::{HoldId, HoldKind};
 use super::table::{Attachment, LeaseRow, LeaseTableState};
 use crate::Result;
 use crate::api::lease_state::{LeaseState, LeaseStatus};
-use crate::api::server_config::{ConfigOwner, ResolvedServer};
 use crate::api::session_core::SessionCore;
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{EntryCell, LeaseGuard};
 
 /// What is left to be done about a change, once no lock is held.

@@ -15,8 +15,8 @@ use super::rows::Rows;
 use crate::api::announcements::AnnouncedState;
 use crate::api::deferred::{AllDeferred, InitialAnnounce};
 use crate::api::lease_state::LeaseState;
-use crate::api::server_config::{ConfigOwner, ResolvedServer};
 use crate::api::snapshot::{CachedServer, ServerSnapshot, VisibleServer};
+use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{EntryCell, LeaseGuard};
 
 /// A session's holds, until it is closed.

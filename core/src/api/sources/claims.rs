@@ -20,7 +20,7 @@ use super::lookup_job::LookupJob;
 use super::types::{EntryOrigin, RefreshScope};
 use super::warrant::Approved;
 use crate::Result;
-use crate::api::server_config::ResolvedServer;
+use crate::driver::server_config::ResolvedServer;
 use crate::driver::{Authority, Warrant};
 use crate::host_env::runners;
 

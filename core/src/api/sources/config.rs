@@ -18,8 +18,8 @@ use super::unsaved_tools::Accepted;
 use super::warrants::Warrants;
 use super::watch_state::Watching;
 use crate::Result;
-use crate::api::server_config::ResolvedServer;
 use crate::driver::Driver;
+use crate::driver::server_config::ResolvedServer;
 use crate::runtime::deadline::Deadline;
 use crate::storage::approvals::{Approvals, root_of};
 

@@ -15,7 +15,7 @@ use super::findings::{Findings, ParsedSource, unknown_of};
 use super::pass::ReconcileReport;
 use super::report_row::Shape;
 use super::types::RefreshScope;
-use crate::api::server_config::Servers;
+use crate::driver::server_config::Servers;
 use crate::{Error, ErrorCode, Result};
 
 impl Config {

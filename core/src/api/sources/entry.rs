@@ -27,8 +27,8 @@ use super::lookup_cell::{LookedFile, LookedSight};
 use super::resolved_entry::{Outcome, ResolvedEntry};
 use super::types::{OnUnresolved, PendingOn, RefreshScope, ServerVerdict};
 use crate::Result;
-use crate::api::server_config::ResolvedServer;
 use crate::driver::Authority;
+use crate::driver::server_config::ResolvedServer;
 use crate::host_env::{HostVariables, runners};
 
 /// The member of an entry in the pool's own form that names a file of variables.

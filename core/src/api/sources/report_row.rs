@@ -10,7 +10,7 @@ use trunkline_pool::view::View;
 
 use super::types::{ConfigStatus, PendingOn, ServerRecord};
 use crate::Error;
-use crate::api::server_config::ResolvedServer;
+use crate::driver::server_config::ResolvedServer;
 
 /// What a pass meant to one server, as a row of the report.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use super::launch_preview::{LaunchPreview, request};
 use super::lookup_cell::{LookedFile, LookedSight};
 use super::lookup_job::LookupJob;
 use super::types::{EntryOrigin, ServerVerdict};
-use crate::api::server_config::ResolvedServer;
+use crate::driver::server_config::ResolvedServer;
 
 /// What was found out about an entry. As long as the entry is the same, it is not looked at again.
 pub(super) struct ResolvedEntry {

@@ -11,7 +11,7 @@ use trunkline_pool::state::{Gate, GateReason};
 use super::report_row::{Applied, ReconcileRow};
 use super::types::{ConfigStatus, PendingOn, ServerPlan, ServerRecord, ServerVerdict, refusal};
 use crate::Result;
-use crate::api::server_config::ResolvedServer;
+use crate::driver::server_config::ResolvedServer;
 use crate::driver::{Age, ConnectionKey};
 
 /// The pool's servers by name, and what is known of names that have none.

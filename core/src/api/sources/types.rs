@@ -8,7 +8,7 @@ use trunkline_pool::interface::words;
 use trunkline_pool::layers::SourceName;
 use trunkline_pool::state::{Gate, GateReason};
 
-use crate::api::server_config::ResolvedServer;
+use crate::driver::server_config::ResolvedServer;
 use crate::{Error, ErrorCode};
 
 /// Why an entry does not run while it is not known what becomes of it.

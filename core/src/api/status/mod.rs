@@ -15,7 +15,7 @@ use trunkline_pool::state::EntryState;
 pub(super) use self::parts::Parts;
 use self::server::Server;
 pub(super) use self::server::ServerObstacles;
-use super::server_config::ResolvedServer;
+use crate::driver::server_config::ResolvedServer;
 use crate::platform::{self, ProcessStats};
 
 impl Parts<'_> {

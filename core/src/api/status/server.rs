@@ -13,8 +13,8 @@ use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use super::introduction::{IntroductionParts, own_word};
 use super::parts::Parts;
-use crate::api::server_config::ResolvedServer;
 use crate::api::sources::{ConfigStatus, EntryOrigin, Over, ServerRecord};
+use crate::driver::server_config::ResolvedServer;
 use crate::driver::{self, EntryCell, EntrySnapshot};
 use crate::platform::ProcessStats;
 use crate::{Error, ErrorCode};

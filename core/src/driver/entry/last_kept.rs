@@ -11,34 +11,34 @@ const FORMS_MAX: usize = 8;
 
 /// What an entry listed last, as it is kept.
 #[derive(Default)]
-pub(super) struct LastKept(Mutex<Option<KeptLists>>);
+pub(in crate::driver) struct LastKept(Mutex<Option<KeptLists>>);
 
-pub(super) struct KeptLists {
+pub(in crate::driver) struct KeptLists {
     /// All of it, and what of that may be used.
-    pub(super) lists: [Arc<Catalog>; 2],
-    pub(super) listing: ListingTerms,
+    pub(in crate::driver) lists: [Arc<Catalog>; 2],
+    pub(in crate::driver) listing: ListingTerms,
     /// In milliseconds since 1970.
-    pub(super) listed_at_ms: u64,
+    pub(in crate::driver) listed_at_ms: u64,
     /// How the configuration is written where it is asked for, by which it is kept.
-    pub(super) forms: Vec<WrittenHash>,
+    pub(in crate::driver) forms: Vec<WrittenHash>,
 }
 
 impl LastKept {
     /// What was listed, which is what was listed last where that is the same: whoever has that, as
     /// the entry has, is told nothing new and keeps it, and it is there once.
-    pub(super) fn shared(&self, listed: Catalog) -> Arc<Catalog> {
+    pub(in crate::driver) fn shared(&self, listed: Catalog) -> Arc<Catalog> {
         let last = self.last();
         let same = last.as_ref().map(|last| &last.lists[0]).filter(|before| ***before == listed);
         same.cloned().unwrap_or_else(|| Arc::new(listed))
     }
 
-    pub(super) fn last(&self) -> MutexGuard<'_, Option<KeptLists>> {
+    pub(in crate::driver) fn last(&self) -> MutexGuard<'_, Option<KeptLists>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl KeptLists {
-    pub(super) fn add_form(&mut self, form: WrittenHash) {
+    pub(in crate::driver) fn add_form(&mut self, form: WrittenHash) {
         if self.forms.contains(&form) {
             return;
         }

@@ -8,7 +8,7 @@ use trunkline_pool::acceptance::QuarantinedTools;
 use trunkline_pool::options::Handlers;
 use trunkline_pool::state::Generation;
 
-use super::{EntryCell, ListChange};
+use crate::driver::{EntryCell, ListChange};
 use crate::events::Recipient;
 
 /// One session. The driver keeps it by its number and a weak reference, and tells two apart by

@@ -11,19 +11,19 @@ use crate::Error;
 /// carried out.
 #[derive(Default)]
 pub(crate) struct Listings {
-    pub(super) begun: AtomicU64,
-    pub(super) ended: watch::Sender<u64>,
+    pub(in crate::driver) begun: AtomicU64,
+    pub(in crate::driver) ended: watch::Sender<u64>,
     /// The last that came to nothing, and why.
-    pub(super) failed: Mutex<Option<(u64, Error)>>,
+    pub(in crate::driver) failed: Mutex<Option<(u64, Error)>>,
 }
 
 impl Listings {
     /// Whether one began of which not everything is carried out.
-    pub(super) fn are_read(&self) -> bool {
+    pub(in crate::driver) fn are_read(&self) -> bool {
         self.begun.load(Ordering::SeqCst) > *self.ended.borrow()
     }
 
-    pub(super) fn failed(&self) -> MutexGuard<'_, Option<(u64, Error)>> {
+    pub(in crate::driver) fn failed(&self) -> MutexGuard<'_, Option<(u64, Error)>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -17,7 +17,7 @@ use crate::{Error, ErrorCode};
 ///
 /// # Errors
 /// How it ends before it has begun.
-pub(super) async fn in_place(
+pub(in crate::driver) async fn in_place(
     ended: &EndReport,
     orders: &mut mpsc::Receiver<Control>,
     begun: Instant,

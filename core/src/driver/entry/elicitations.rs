@@ -25,7 +25,7 @@ const URL_ELICITATION_REQUIRED: i64 = -32042;
 
 impl Elicitations {
     /// A session is asked by the params of a request, which may name one.
-    pub(super) fn note_asked(&self, params: &str, session: SessionId) {
+    pub(in crate::driver) fn note_asked(&self, params: &str, session: SessionId) {
         self.note(readable_members(params).get("elicitationId"), session);
     }
 
@@ -55,7 +55,7 @@ impl Elicitations {
 
     /// One is over: the session that was asked. Nothing for one that nobody was asked, or that was
     /// over before.
-    pub(super) fn take(&self, id: &str) -> Option<SessionId> {
+    pub(in crate::driver) fn take(&self, id: &str) -> Option<SessionId> {
         let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let at = kept.iter().position(|(other, _)| **other == *id)?;
         kept.remove(at).map(|(_, session)| session)

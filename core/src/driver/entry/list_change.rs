@@ -6,7 +6,7 @@ use trunkline_pool::acceptance::QuarantinedTools;
 use trunkline_pool::catalog::Catalog;
 use trunkline_pool::state::{Generation, Notice};
 
-use super::EntryCell;
+use crate::driver::EntryCell;
 use crate::events::{EventSubject, ListEvents};
 
 /// How the lists of an entry changed: made once for all who hold it.

@@ -7,16 +7,16 @@ use trunkline_pool::gates::{GateLists, Gates, LaunchBound, Shuts, WarrantId};
 use trunkline_pool::options::PoolOptions;
 
 /// The gates, and what they were for the names that the reducer has them of.
-pub(super) struct Gated {
-    pub(super) gates: Arc<Gates>,
+pub(in crate::driver) struct Gated {
+    pub(in crate::driver) gates: Arc<Gates>,
     /// By the number of the name.
-    pub(super) shuts: Vec<ShutName>,
+    pub(in crate::driver) shuts: Vec<ShutName>,
 }
 
 /// How often servers of one name were shut out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ShutName {
-    pub(super) times: u64,
+pub(in crate::driver) struct ShutName {
+    pub(in crate::driver) times: u64,
     /// By which warrants it was, at most [`WARRANTS_MAX`].
     warrants: BTreeMap<WarrantId, u64>,
 }
@@ -26,7 +26,7 @@ pub(super) struct ShutName {
 const WARRANTS_MAX: usize = 64;
 
 impl ShutName {
-    pub(super) fn count(&mut self, warrant: WarrantId) {
+    pub(in crate::driver) fn count(&mut self, warrant: WarrantId) {
         *self.warrants.entry(warrant).or_default() += 1;
         if self.warrants.len() > WARRANTS_MAX {
             self.warrants.clear();
@@ -34,14 +34,14 @@ impl ShutName {
         }
     }
 
-    pub(super) fn shuts(&self, warrant: Option<WarrantId>) -> Shuts {
+    pub(in crate::driver) fn shuts(&self, warrant: Option<WarrantId>) -> Shuts {
         let times = warrant.and_then(|one| self.warrants.get(&one));
         Shuts { name: self.times, warrant: times.copied().unwrap_or_default() }
     }
 }
 
 impl Gated {
-    pub(super) fn new(options: &PoolOptions) -> Gated {
+    pub(in crate::driver) fn new(options: &PoolOptions) -> Gated {
         let bound = LaunchBound::new(options.launch_allowed.clone());
         let (allowed, excluded) = (options.allowed.clone(), options.excluded.clone());
         let lists = GateLists::new(allowed, excluded, Vec::new());

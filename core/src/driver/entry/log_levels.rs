@@ -100,7 +100,7 @@ impl LogLevels {
         self.is_any.store(true, Ordering::Release);
     }
 
-    pub(super) fn is_any(&self) -> bool {
+    pub(in crate::driver) fn is_any(&self) -> bool {
         self.is_any.load(Ordering::Acquire)
     }
 
@@ -114,7 +114,7 @@ impl LogLevels {
 
     /// Whether a message of that level is for the session, or for nobody in particular: the server
     /// may have been told to say more, for another session.
-    pub(super) fn admits(
+    pub(in crate::driver) fn admits(
         &self,
         session: Option<SessionId>,
         generation: Generation,
@@ -177,7 +177,7 @@ impl LogLevels {
     /// Has the server told the least that is wanted, unless that connection told it so. Nothing
     /// when nobody wants any, unless some hold it who named no level and it was told one: what the
     /// server began with is not known.
-    pub(super) fn tell(
+    pub(in crate::driver) fn tell(
         &self,
         generation: Generation,
         has_silent: impl FnOnce(&BTreeMap<SessionId, LogLevel>) -> bool,

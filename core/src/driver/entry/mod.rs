@@ -1,7 +1,17 @@
 //! What callers see of an entry: published whole, read without a lock.
 
+pub(crate) mod elicitations;
+pub(crate) mod last_kept;
+pub(crate) mod list_change;
+pub(crate) mod listing_end;
+pub(crate) mod listings;
+pub(crate) mod log_levels;
+pub(crate) mod resource_demands;
+pub(crate) mod resources;
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
+pub(crate) mod session_port;
+pub(crate) mod told_roots;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,14 +27,14 @@ use trunkline_pool::state::{
     SessionId, Slot,
 };
 
-use super::elicitations::Elicitations;
+use self::elicitations::Elicitations;
+use self::last_kept::LastKept;
+use self::listings::Listings;
+use self::log_levels::{LogLevels, TakenOver};
+use self::resources::Resources;
+use self::session_port::SessionPort;
+use self::told_roots::ToldRoots;
 use super::intern::ConnectionKey;
-use super::last_kept::LastKept;
-use super::listings::Listings;
-use super::log_levels::{LogLevels, TakenOver};
-use super::resources::Resources;
-use super::session_port::SessionPort;
-use super::told_roots::ToldRoots;
 use crate::auth::{Author, Context, Credentials};
 use crate::client::{Connection, Introduction, Kill, Provided};
 use crate::events;
@@ -71,7 +81,7 @@ pub(crate) struct EntryCell {
     /// The sessions that hold it.
     holders: Mutex<BTreeMap<SessionId, Holder>>,
     /// The folders that the server was told of.
-    pub(super) roots: ToldRoots,
+    pub(in crate::driver) roots: ToldRoots,
     /// The resources that sessions want updates of.
     pub resources: Resources,
     /// What sessions want to hear of its log.
@@ -81,9 +91,9 @@ pub(crate) struct EntryCell {
     /// What it said of itself when it was connected to last.
     introduction: Mutex<Option<Introduction>>,
     /// Those after the first of each connection.
-    pub(super) listings: Listings,
+    pub(in crate::driver) listings: Listings,
     /// What it listed last.
-    pub(super) kept: LastKept,
+    pub(in crate::driver) kept: LastKept,
     /// Calls started.
     pub calls: AtomicU64,
     /// Calls that ended with an error.
@@ -133,7 +143,7 @@ pub(crate) enum Control {
 
 impl Control {
     /// How an attempt that is told this ends, if it does.
-    pub(super) fn patience(&self) -> Option<Kill> {
+    pub(in crate::driver) fn patience(&self) -> Option<Kill> {
         match self {
             Control::Close(CloseMode::Kill) => Some(Kill::Now),
             Control::Close(CloseMode::Graceful { .. } | CloseMode::Now) | Control::Lost(_) => {
@@ -144,7 +154,7 @@ impl Control {
     }
 
     /// How an attempt that is told this before it has begun is over.
-    pub(super) fn exit_of_unbegun(&self) -> CloseExit {
+    pub(in crate::driver) fn exit_of_unbegun(&self) -> CloseExit {
         match self {
             Control::Forgo => CloseExit::Unbegun,
             Control::Close(_) | Control::Lost(_) => CloseExit::Clean,
@@ -153,7 +163,7 @@ impl Control {
 }
 
 impl EntryCell {
-    pub(super) fn new(status: &EntryStatus, keyed: ConnectionKey) -> Self {
+    pub(in crate::driver) fn new(status: &EntryStatus, keyed: ConnectionKey) -> Self {
         let slot = Slot {
             generation: Generation(1),
             state: EntryState::Spawning,
@@ -292,13 +302,13 @@ impl EntryCell {
 
     /// The task of the incarnation that has begun.
     #[cfg(test)]
-    pub(super) fn note_task(&self, task: tokio::task::AbortHandle) {
+    pub(in crate::driver) fn note_task(&self, task: tokio::task::AbortHandle) {
         self.incarnation().task = Some(task);
     }
 
     /// Ends the task of the incarnation as a panic would.
     #[cfg(test)]
-    pub(super) fn kill_task(&self) {
+    pub(in crate::driver) fn kill_task(&self) {
         self.incarnation().task.take().expect("a task was begun").abort();
     }
 
@@ -344,7 +354,7 @@ impl EntryCell {
     }
 
     /// The live connection, and which incarnation it is.
-    pub(super) fn live_connection(&self) -> Option<(Generation, Connection)> {
+    pub(in crate::driver) fn live_connection(&self) -> Option<(Generation, Connection)> {
         let incarnation = self.incarnation();
         Some((incarnation.generation, incarnation.connection.clone()?))
     }
@@ -387,7 +397,7 @@ impl EntryCell {
     }
 
     /// A session has one lease more.
-    pub(super) fn hold(&self, number: SessionId, session: &Weak<dyn SessionPort>) {
+    pub(in crate::driver) fn hold(&self, number: SessionId, session: &Weak<dyn SessionPort>) {
         match lock(&self.holders).entry(number) {
             Entry::Vacant(place) => {
                 place.insert(Holder { session: session.clone(), leases: 1 });
@@ -402,7 +412,7 @@ impl EntryCell {
     }
 
     /// Whether anybody holds it.
-    pub(super) fn is_held(&self) -> bool {
+    pub(in crate::driver) fn is_held(&self) -> bool {
         !lock(&self.holders).is_empty()
     }
 
@@ -413,7 +423,7 @@ impl EntryCell {
 
     /// A session has one lease less; with the last one its subscriptions and its log level go. The
     /// resources that nobody wants then; nothing while it has another lease.
-    pub(super) fn unhold(&self, session: SessionId) -> Option<Vec<Box<str>>> {
+    pub(in crate::driver) fn unhold(&self, session: SessionId) -> Option<Vec<Box<str>>> {
         let mut holders = lock(&self.holders);
         let holder = holders.get_mut(&session)?;
         holder.leases -= 1;
@@ -435,7 +445,7 @@ impl EntryCell {
     }
 
     /// The sessions that hold it.
-    pub(super) fn holding(&self) -> Vec<Arc<dyn SessionPort>> {
+    pub(in crate::driver) fn holding(&self) -> Vec<Arc<dyn SessionPort>> {
         lock(&self.holders).values().filter_map(|holder| holder.session.upgrade()).collect()
     }
 

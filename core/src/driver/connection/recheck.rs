@@ -24,7 +24,7 @@ use crate::{Error, ErrorCode};
 ///
 /// # Errors
 /// How it ends before it has begun.
-pub(super) async fn before_connecting(
+pub(in crate::driver) async fn before_connecting(
     ended: &EndReport,
     orders: &mut mpsc::Receiver<Control>,
     begun: Instant,
@@ -58,14 +58,14 @@ pub(super) async fn before_connecting(
 }
 
 /// What ends an attempt of which nothing has begun.
-pub(super) fn over(ended: &EndReport, order: Option<Control>) -> PoolInput {
+pub(in crate::driver) fn over(ended: &EndReport, order: Option<Control>) -> PoolInput {
     let exit = order.map_or(CloseExit::Clean, |order| order.exit_of_unbegun());
     PoolInput::Closed { connection: ended.id, exit }
 }
 
 /// The question whether a program is the one that was approved, asked of the file that is started
 /// next.
-pub(super) fn of_program(warrant: &Arc<dyn Warrant>) -> ProgramCheck {
+pub(in crate::driver) fn of_program(warrant: &Arc<dyn Warrant>) -> ProgramCheck {
     let warrant = warrant.clone();
     ProgramCheck(Arc::new(move |program| match warrant.admits_program(program) {
         Some(expected) => Ok(expected),
@@ -75,7 +75,7 @@ pub(super) fn of_program(warrant: &Arc<dyn Warrant>) -> ProgramCheck {
 
 /// Whether the attempt ended because its program is not the one that was approved, which it is not
 /// now either: nothing else in it says `not_admitted`.
-pub(super) async fn is_refused(
+pub(in crate::driver) async fn is_refused(
     ended: &EndReport,
     by: Option<&Arc<dyn Warrant>>,
     failed: &Unconnected,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use trunkline_pool::state::{Generation, SessionId};
 
-use crate::driver::session_port::SessionPort;
+use super::session_port::SessionPort;
 
 /// By URI and session.
 type ResourceDemands = HashMap<Box<str>, BTreeMap<SessionId, ResourceDemand>>;
@@ -42,14 +42,14 @@ pub(in crate::driver) struct ResourceSlot {
 
 /// What the server of one incarnation was told of a resource.
 #[derive(Default)]
-pub(super) struct ServerKnowledge {
-    pub(super) generation: Generation,
-    pub(super) knows: Knows,
+pub(in crate::driver) struct ServerKnowledge {
+    pub(in crate::driver) generation: Generation,
+    pub(in crate::driver) knows: Knows,
 }
 
 /// What a server knows of the demand for a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Knows {
+pub(in crate::driver) enum Knows {
     /// Of none.
     #[default]
     Nothing,
@@ -141,7 +141,7 @@ impl Resources {
     }
 
     /// Takes what the server was told of a resource in hand.
-    pub(super) fn told(&self, uri: &str) -> InHand<'_> {
+    pub(in crate::driver) fn told(&self, uri: &str) -> InHand<'_> {
         let mut lines = self.lines();
         let line = lines.entry(uri.into()).or_default();
         line.users += 1;
@@ -159,10 +159,10 @@ impl Resources {
 
 /// What a server was told of a resource, until it is laid down. Where that is nothing, the last
 /// lays nothing down.
-pub(super) struct InHand<'a> {
+pub(in crate::driver) struct InHand<'a> {
     resources: &'a Resources,
     uri: Box<str>,
-    pub(super) told: Arc<tokio::sync::Mutex<ServerKnowledge>>,
+    pub(in crate::driver) told: Arc<tokio::sync::Mutex<ServerKnowledge>>,
 }
 
 impl Drop for InHand<'_> {

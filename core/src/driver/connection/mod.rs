@@ -1,7 +1,10 @@
 //! The one task of a connection's incarnation: connects, waits, cleans up.
 
+pub(crate) mod asks;
+pub(crate) mod eras;
 mod events;
 mod recheck;
+pub(crate) mod starts;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -18,15 +21,15 @@ use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Moment, PoolInput};
 
 use self::events::EventRelay;
+use self::starts::StartPermit;
 use super::entry::{Control, EntryCell};
-use super::starts::StartPermit;
 use super::{Driver, Warrant};
 use crate::client::{ConnectOptions, Connection, Kill, ServerListing, Unconnected};
 use crate::otlp::Connected;
 
 /// Starts the task of an incarnation. It ends with `ConnectFailed` or with `Closed`, whatever
 /// happens.
-pub(super) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
+pub(in crate::driver) fn start(driver: Arc<Driver>, cell: Arc<EntryCell>, id: ConnectionId) {
     let (control, orders) = mpsc::channel(ORDERS_MAX);
     cell.begin(id.generation, control);
     driver.begin_roots(&cell);

@@ -1,7 +1,6 @@
 //! Resource subscriptions of an entry, counted by URI: the wire sees the first and the last, and a
 //! new connection is told again (SPEC 7.7).
 
-mod resource_demands;
 #[cfg(test)]
 mod tests;
 
@@ -17,10 +16,10 @@ use trunkline_pool::options::PoolOptions;
 use trunkline_pool::state::Generation;
 use trunkline_pool::text::escaped;
 
-pub(crate) use self::resource_demands::{Asking, Resources};
-use self::resource_demands::{Knows, ServerKnowledge};
-use super::{Driver, EntryCell};
+pub(crate) use super::resource_demands::{Asking, Resources};
+use super::resource_demands::{Knows, ServerKnowledge};
 use crate::client::{Connection, OutgoingRequest, ReplyCallback, RequestId};
+use crate::driver::{Driver, EntryCell};
 use crate::events::EventSubject;
 use crate::platform;
 use crate::runtime::Runtime;
@@ -254,7 +253,11 @@ impl Driver {
     /// A new connection knows of no subscription. Of what it grants those who want it are told an
     /// update, which they may have missed; what it refuses is asked for again after a while, and
     /// then they are warned. A connection that has gone is another's matter.
-    pub(super) fn renew_demand(self: &Arc<Self>, cell: &Arc<EntryCell>, uris: Vec<Box<str>>) {
+    pub(in crate::driver) fn renew_demand(
+        self: &Arc<Self>,
+        cell: &Arc<EntryCell>,
+        uris: Vec<Box<str>>,
+    ) {
         let Some((generation, _)) = cell.live_connection() else { return };
         let (driver, cell) = (Arc::downgrade(self), cell.clone());
         self.spawn(async move {

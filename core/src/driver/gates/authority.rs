@@ -30,7 +30,7 @@ pub(crate) enum Authority {
 /// that, whether its configuration is approved, and what else can change while it runs.
 ///
 /// Whatever one is decided about is admitted and shut out together. Whoever changes what one says
-/// calls [`Driver::review_keys`](super::Driver::review_keys) then.
+/// calls [`Driver::review_keys`](crate::driver::Driver::review_keys) then.
 pub(crate) trait Warrant: Send + Sync {
     /// What is decided now. Asked under the pool's mutex: it neither waits nor calls the pool.
     fn gate(&self) -> Gate;

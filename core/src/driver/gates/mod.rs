@@ -1,20 +1,25 @@
 //! The gates in force: of names, by the lists, and of keys, by what is decided of their
 //! configurations.
 
+pub(crate) mod approvers;
+pub(crate) mod authority;
+pub(crate) mod gate_index;
+pub(crate) mod tool_acceptance;
+
 use std::sync::Arc;
 
 use trunkline_pool::gates::{Facts, Gates, JoinedLists, Shuts};
 use trunkline_pool::state::{EntryState, Gate, KeyId, Moment, PoolInput, ServerId};
 
-use super::authority::{Authority, Candidate, Warrant};
-use super::gate_index::ShutName;
+use self::authority::{Authority, Candidate, Warrant};
+use self::gate_index::ShutName;
 use super::{ConnectionKey, Core, Driver};
 use crate::ErrorCode;
 
 impl Core {
     /// Sets the gates of the names and keys that came since: nothing is asked of a server before
     /// (SPEC 11.5, S-04).
-    pub(super) fn judge_what_is_new(&mut self, now: Moment) {
+    pub(in crate::driver) fn judge_what_is_new(&mut self, now: Moment) {
         let known = self.gated.shuts.len();
         let unjudged = self.interner.take_unjudged();
         if known == self.interner.names() && unjudged.is_empty() {
@@ -34,7 +39,7 @@ impl Core {
     /// One less keeps a key. What it stood for comes out with the last, to be dropped once no lock
     /// is held; its gate goes with it.
     #[must_use]
-    pub(super) fn release_key(
+    pub(in crate::driver) fn release_key(
         &mut self,
         now: impl FnOnce() -> Moment,
         key: KeyId,
@@ -151,7 +156,7 @@ impl Driver {
     }
 
     /// The warrant that a key runs by; nothing for the host's own.
-    pub(super) fn warrant(&self, key: KeyId) -> Option<Arc<dyn Warrant>> {
+    pub(in crate::driver) fn warrant(&self, key: KeyId) -> Option<Arc<dyn Warrant>> {
         self.core().interner.keyed(key)?.authority.warrant().cloned()
     }
 
@@ -167,7 +172,7 @@ impl Driver {
 
     /// Its warrant refused a key at the last moment. Whether it does so still, which shuts the key:
     /// what was decided meanwhile counts.
-    pub(super) fn shut_key(self: &Arc<Self>, key: KeyId) -> bool {
+    pub(in crate::driver) fn shut_key(self: &Arc<Self>, key: KeyId) -> bool {
         let mut core = self.core();
         let keys = core.judged(vec![key]);
         let gate = keys.first().map_or_else(|| core.state.key_gate(key), |(_, gate)| *gate);

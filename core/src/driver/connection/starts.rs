@@ -37,7 +37,7 @@ impl StartPriority {
 }
 
 /// The places of one pool.
-pub(super) struct Starts {
+pub(in crate::driver) struct Starts {
     places: usize,
     state: Mutex<State>,
 }
@@ -57,7 +57,7 @@ struct StartWaiter {
 }
 
 /// A place, or a turn to get one. Dropping it gives either back.
-pub(super) struct StartPermit {
+pub(in crate::driver) struct StartPermit {
     starts: Arc<Starts>,
     /// Nobody else's, whatever the turn is.
     number: u64,
@@ -66,14 +66,18 @@ pub(super) struct StartPermit {
 
 impl Starts {
     /// So many places; without a number, as many as suit this machine.
-    pub(super) fn new(places: Option<usize>) -> Arc<Starts> {
+    pub(in crate::driver) fn new(places: Option<usize>) -> Arc<Starts> {
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let places = places.unwrap_or_else(|| PLACES_MIN.max(cores() * PLACES_PER_CORE));
         Arc::new(Starts { places, state: Mutex::default() })
     }
 
     /// Takes a place for a connection of that key, or a turn to get one.
-    pub(super) fn queue(self: &Arc<Self>, turn: StartPriority, key: KeyId) -> StartPermit {
+    pub(in crate::driver) fn queue(
+        self: &Arc<Self>,
+        turn: StartPriority,
+        key: KeyId,
+    ) -> StartPermit {
         let mut state = self.state();
         state.last += 1;
         let number = state.last;
@@ -90,7 +94,7 @@ impl Starts {
     }
 
     /// Whoever waits for a connection of that key is early from now on.
-    pub(super) fn hasten(&self, key: KeyId) {
+    pub(in crate::driver) fn hasten(&self, key: KeyId) {
         let mut state = self.state();
         let are_late = state
             .waiting
@@ -106,13 +110,13 @@ impl Starts {
 
     /// How many there are.
     #[cfg(test)]
-    pub(super) fn places(&self) -> usize {
+    pub(in crate::driver) fn places(&self) -> usize {
         self.places
     }
 
     /// How many wait.
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> usize {
+    pub(in crate::driver) fn waiting(&self) -> usize {
         self.state().waiting.len()
     }
 
@@ -123,12 +127,12 @@ impl Starts {
 
 impl StartPermit {
     /// Whether it was one at once, or somebody has waited for it.
-    pub(super) fn is_given(&self) -> bool {
+    pub(in crate::driver) fn is_given(&self) -> bool {
         self.given.is_none()
     }
 
     /// Waits until it is a place. A dropped future leaves the turn as it is.
-    pub(super) async fn given(&mut self) {
+    pub(in crate::driver) async fn given(&mut self) {
         if let Some(given) = &mut self.given {
             // The sender is in the queue for as long as this is, and goes out of it to give the
             // place.
@@ -139,7 +143,7 @@ impl StartPermit {
 
     /// Does it with the place, which is given on when that is over, or lasts too long. A dropped
     /// future gives it on too.
-    pub(super) async fn during<T>(self, work: impl Future<Output = T>) -> T {
+    pub(in crate::driver) async fn during<T>(self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         tokio::select! {
             biased;

@@ -22,14 +22,14 @@ const NO_ROOTS: &str = r#"{"roots":[]}"#;
 ///
 /// What it tells before the reducer knows that it is connected waits here, so that nothing of it
 /// overtakes `Connected`.
-pub(super) struct EventRelay {
-    pub(super) driver: Weak<Driver>,
-    pub(super) cell: Arc<EntryCell>,
-    pub(super) id: ConnectionId,
-    pub(super) gate: Mutex<Gate>,
+pub(in crate::driver) struct EventRelay {
+    pub(in crate::driver) driver: Weak<Driver>,
+    pub(in crate::driver) cell: Arc<EntryCell>,
+    pub(in crate::driver) id: ConnectionId,
+    pub(in crate::driver) gate: Mutex<Gate>,
 }
 
-pub(super) enum Gate {
+pub(in crate::driver) enum Gate {
     /// Not announced; what came meanwhile.
     Waiting(EarlyInputs),
     Announced,
@@ -37,7 +37,7 @@ pub(super) enum Gate {
 
 /// What waits until a connection is announced.
 #[derive(Default)]
-pub(super) struct EarlyInputs {
+pub(in crate::driver) struct EarlyInputs {
     /// At most one loss and one stale mark.
     inputs: Vec<PoolInput>,
     /// Resources may have been updated: whoever wants one is told, whichever it was.
@@ -45,7 +45,7 @@ pub(super) struct EarlyInputs {
 }
 
 impl EventRelay {
-    pub(super) fn new(ended: &EndReport) -> Self {
+    pub(in crate::driver) fn new(ended: &EndReport) -> Self {
         EventRelay {
             driver: Arc::downgrade(&ended.driver),
             cell: ended.cell.clone(),
@@ -55,7 +55,7 @@ impl EventRelay {
     }
 
     /// The reducer knows of the connection: what waited goes to it.
-    pub(super) fn announce(&self) {
+    pub(in crate::driver) fn announce(&self) {
         loop {
             let EarlyInputs { inputs, resources } = match &mut *self.gate() {
                 Gate::Waiting(held) if held.resources || !held.inputs.is_empty() => {
@@ -163,7 +163,7 @@ impl ConnectionEvents for EventRelay {
 
     fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<Handling, Refusal> {
         let driver = self.driver.upgrade();
-        let driver = driver.ok_or_else(|| crate::driver::asks::declined("the pool is gone"))?;
+        let driver = driver.ok_or_else(|| super::asks::declined("the pool is gone"))?;
         driver.ask_session(&self.cell, self.id, question)
     }
 

@@ -10,7 +10,7 @@ use trunkline_pool::config::Fingerprint;
 use trunkline_pool::options::OnToolChange;
 use trunkline_pool::state::{Configuration, PoolInput};
 
-use super::{Authority, Core, Driver, EntryCell, Warrant};
+use crate::driver::{Authority, Core, Driver, EntryCell, Warrant};
 
 impl Driver {
     /// What of kept lists may be shown of a server that does not run. What its live lists say is
@@ -42,7 +42,11 @@ impl Driver {
 
     /// A connection is about to have its lists judged: what was accepted before is known from now
     /// on. What of them may be used.
-    pub(super) fn usable(&self, cell: &EntryCell, listed: &Arc<Catalog>) -> Arc<Catalog> {
+    pub(in crate::driver) fn usable(
+        &self,
+        cell: &EntryCell,
+        listed: &Arc<Catalog>,
+    ) -> Arc<Catalog> {
         let authority = self.authority(cell.key);
         let approved = accepted_by(&authority);
         let mut core = self.core();
@@ -78,7 +82,7 @@ impl Driver {
 
     /// Other definitions are accepted than before: they stay with the approval, and one that the
     /// host accepted is listed where its server sleeps.
-    pub(super) fn keep_accepted(
+    pub(in crate::driver) fn keep_accepted(
         &self,
         configuration: Configuration,
         accepted: &Arc<ToolDigests>,

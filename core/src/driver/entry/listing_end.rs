@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::entry::EntryCell;
+use super::EntryCell;
 use crate::Error;
 
 /// The end of one listing, which is told once.
-pub(super) struct ListingEnd {
+pub(in crate::driver) struct ListingEnd {
     cell: Arc<EntryCell>,
     /// Among all of the entry.
     number: u64,
@@ -17,13 +17,13 @@ pub(super) struct ListingEnd {
 
 impl ListingEnd {
     /// That of a listing which begins.
-    pub(super) fn of_new(cell: Arc<EntryCell>) -> ListingEnd {
+    pub(in crate::driver) fn of_new(cell: Arc<EntryCell>) -> ListingEnd {
         let number = cell.listings.begun.fetch_add(1, Ordering::SeqCst) + 1;
         ListingEnd { cell, number, failure: None }
     }
 
     /// What came of it is published.
-    pub(super) fn tell(self) {
+    pub(in crate::driver) fn tell(self) {
         if let Some(error) = self.failure {
             *self.cell.listings.failed() = Some((self.number, error));
         }

@@ -13,10 +13,14 @@ const CONFIGURATIONS_MAX: usize = 1_024;
 
 /// The approvals by which configurations run. It is seldom more than one for each.
 #[derive(Default)]
-pub(super) struct Approvers(BTreeMap<Configuration, Vec<Weak<dyn Warrant>>>);
+pub(in crate::driver) struct Approvers(BTreeMap<Configuration, Vec<Weak<dyn Warrant>>>);
 
 impl Approvers {
-    pub(super) fn add(&mut self, configuration: Configuration, warrant: &Arc<dyn Warrant>) {
+    pub(in crate::driver) fn add(
+        &mut self,
+        configuration: Configuration,
+        warrant: &Arc<dyn Warrant>,
+    ) {
         if self.0.len() >= CONFIGURATIONS_MAX && !self.0.contains_key(&configuration) {
             self.0.retain(|_, warrants| warrants.iter().any(|one| one.strong_count() > 0));
         }
@@ -28,7 +32,7 @@ impl Approvers {
         }
     }
 
-    pub(super) fn of(&self, configuration: &Configuration) -> Vec<Arc<dyn Warrant>> {
+    pub(in crate::driver) fn of(&self, configuration: &Configuration) -> Vec<Arc<dyn Warrant>> {
         let warrants = self.0.get(configuration).into_iter().flatten();
         warrants.filter_map(Weak::upgrade).collect()
     }

@@ -7,8 +7,8 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::{HandlerKind, Handling, Refusal, ServerRequest};
 use trunkline_pool::state::{ConnectionId, SessionId};
 
-use super::{Driver, EntryCell, SessionPort};
 use crate::client::{Callers, ServerQuestion};
+use crate::driver::{Driver, EntryCell, SessionPort};
 use crate::events::EventSubject;
 
 impl Driver {
@@ -17,7 +17,7 @@ impl Driver {
     ///
     /// # Errors
     /// When that is nobody, or not known.
-    pub(super) fn ask_session(
+    pub(in crate::driver) fn ask_session(
         &self,
         cell: &EntryCell,
         id: ConnectionId,
@@ -61,7 +61,7 @@ impl Driver {
 
     /// The server says that what a session was asked to have opened is over. `shown` is the id
     /// without secrets.
-    pub(super) fn elicitation_completed(
+    pub(in crate::driver) fn elicitation_completed(
         &self,
         cell: &EntryCell,
         connection: ConnectionId,
@@ -82,7 +82,10 @@ impl Driver {
     }
 
     /// The session of that number, while it is open.
-    pub(super) fn live_session(&self, number: SessionId) -> Option<Arc<dyn SessionPort>> {
+    pub(in crate::driver) fn live_session(
+        &self,
+        number: SessionId,
+    ) -> Option<Arc<dyn SessionPort>> {
         let session = self.core().sessions.get(&number)?.upgrade();
         session.filter(|session| !session.recipient().is_closed())
     }
@@ -100,6 +103,6 @@ impl Driver {
 }
 
 /// A request that nobody is asked about.
-pub(super) fn declined(message: &str) -> Refusal {
+pub(in crate::driver) fn declined(message: &str) -> Refusal {
     Refusal::new(Refusal::INTERNAL_ERROR, message)
 }

@@ -19,7 +19,11 @@ pub(crate) struct Eras(Mutex<HashMap<Fingerprint, Era>>);
 impl Eras {
     /// How a server of that configuration is greeted. What the configuration says itself goes
     /// first.
-    pub(super) fn opening(&self, fingerprint: &Fingerprint, pinned: Option<Era>) -> Opening {
+    pub(in crate::driver) fn opening(
+        &self,
+        fingerprint: &Fingerprint,
+        pinned: Option<Era>,
+    ) -> Opening {
         match (pinned, self.known().get(fingerprint)) {
             (Some(era), _) => Opening::Only(era),
             (None, Some(era)) => Opening::Known(*era),
@@ -28,7 +32,7 @@ impl Eras {
     }
 
     /// A server of that configuration spoke this.
-    pub(super) fn remember(&self, fingerprint: Fingerprint, era: Era) {
+    pub(in crate::driver) fn remember(&self, fingerprint: Fingerprint, era: Era) {
         let mut known = self.known();
         if known.len() >= REMEMBERED_MAX && !known.contains_key(&fingerprint) {
             let any = known.keys().next().copied();
@@ -38,7 +42,7 @@ impl Eras {
     }
 
     /// A greeting by what was known failed.
-    pub(super) fn forget(&self, fingerprint: &Fingerprint) {
+    pub(in crate::driver) fn forget(&self, fingerprint: &Fingerprint) {
         self.known().remove(fingerprint);
     }
 
