@@ -65,6 +65,7 @@ mod base;
 #[doc(hidden)]
 pub mod bounded;
 mod client;
+mod config;
 mod driver;
 mod events;
 #[cfg(test)]

@@ -20,7 +20,7 @@ const HANDED_ON: [(&str, &str); 15] = [
     ("core/src/api/prepared.rs", "slot.state.as_str()"),
     ("core/src/api/no_tool.rs", "reason"),
     ("core/src/api/lease_state.rs", "reason"),
-    ("core/src/api/sources/types.rs", "reason"),
+    ("core/src/config/types.rs", "reason"),
     ("core/src/transport/http/errors/network_errors.rs", "kind"),
     ("core/src/transport/http/errors/mod.rs", "missing"),
     ("core/src/auth/host_credentials.rs", "self.word()"),

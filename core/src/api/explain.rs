@@ -18,9 +18,9 @@ use trunkline_pool::view::View;
 use super::demand::DemandState;
 use super::no_tool::{tool_among, tool_is_down, tool_not_found, tools_unlisted};
 use super::session_core::SessionCore;
-use super::sources::Over;
 use super::status::{Parts, ServerObstacles};
 use super::view::SessionView;
+use crate::config::Over;
 use crate::driver::EntryCell;
 use crate::{Error, ErrorCode, Result};
 

@@ -13,7 +13,7 @@ use trunkline_pool::state::Gate;
 
 use super::pool::{Pool, PoolCore};
 use super::session_core::SessionCore;
-use super::sources::ServerRecord;
+use crate::config::ServerRecord;
 use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::{Error, ErrorCode, Result};
 

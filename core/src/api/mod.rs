@@ -49,7 +49,6 @@ mod session_calls;
 mod session_core;
 mod sign_in;
 mod snapshot;
-mod sources;
 mod specs;
 mod start_gate;
 mod status;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use trunkline_pool::interface::words;
 use trunkline_pool::options::Follow;
 
-use super::sources::Config;
+use crate::config::Config;
 use crate::driver::server_config::ResolvedServer;
 use crate::{Error, ErrorCode, Result};
 

@@ -23,9 +23,9 @@ use super::lease::Lease;
 use super::operation::{self, Operation};
 use super::registry::SessionRegistry;
 use super::session::Session;
-use super::sources::Config;
 use super::status::Parts;
 use super::status_file::StatusFile;
+use crate::config::Config;
 use crate::driver::server_config::Servers;
 use crate::driver::{Driver, carries_out, folders};
 use crate::events::{EventMask, Subscription};
@@ -39,7 +39,7 @@ use crate::{Error, ErrorCode, Result};
 /// runtime of its own. When the last clone, session and lease are dropped, it drains in the
 /// background.
 #[derive(Clone)]
-pub struct Pool(pub(super) Arc<PoolCore>, Arc<Handle>);
+pub struct Pool(pub(crate) Arc<PoolCore>, Arc<Handle>);
 
 /// Ends the pool when the host has nothing left of it. The library's own work, which may wait for a
 /// file system, has the configuration alone.
@@ -62,8 +62,8 @@ pub(super) const KEEPING_WAIT_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct PoolCore {
     pub(crate) driver: Arc<Driver>,
     /// What configures it.
-    pub(super) config: Arc<Config>,
-    pub(super) sessions: Arc<SessionRegistry>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) sessions: Arc<SessionRegistry>,
     /// Where its status can be read from outside.
     pub(super) published: Option<Arc<StatusFile>>,
 }

@@ -7,7 +7,7 @@ use trunkline_pool::interface::words::gate;
 
 use super::{KEEPING_WAIT_MAX, Pool, PoolCore};
 use crate::api::session::Session;
-use crate::api::sources::ConfigStatus;
+use crate::config::ConfigStatus;
 use crate::runtime::deadline::Deadline;
 use crate::{ErrorCode, Result};
 

@@ -1,7 +1,7 @@
 //! The parts of a pool that reports are made of.
 
 use crate::api::session_core::{PoolSessions, SessionCore};
-use crate::api::sources::Config;
+use crate::config::Config;
 use crate::driver::Driver;
 
 /// What a report is made of.

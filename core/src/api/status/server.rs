@@ -13,7 +13,7 @@ use trunkline_pool::state::{EntryState, EntryStatus, Gate, GateReason};
 
 use super::introduction::{IntroductionParts, own_word};
 use super::parts::Parts;
-use crate::api::sources::{ConfigStatus, EntryOrigin, Over, ServerRecord};
+use crate::config::{ConfigStatus, EntryOrigin, Over, ServerRecord};
 use crate::driver::server_config::ResolvedServer;
 use crate::driver::{self, EntryCell, EntrySnapshot};
 use crate::platform::ProcessStats;

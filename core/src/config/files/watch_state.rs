@@ -1,0 +1,25 @@
+//! The watcher of a pool, and what is under way to bring its watches in line.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::watch::{Polled, Watcher};
+
+/// The watcher of a pool, once a file is watched.
+#[derive(Default)]
+pub(crate) struct Watching {
+    watcher: Mutex<Option<Arc<Watcher>>>,
+    /// Folders that were told of because they are not watched.
+    pub(crate) polled: Mutex<Vec<Polled>>,
+    /// Held by whoever brings the watches in line, which may take as long as a file system does:
+    /// the newest set is declared last, whoever comes first.
+    pub(crate) turn: Mutex<()>,
+    /// Whether somebody is to do so soon.
+    pub(crate) is_due: AtomicBool,
+}
+
+impl Watching {
+    pub(crate) fn guard(&self) -> MutexGuard<'_, Option<Arc<Watcher>>> {
+        self.watcher.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
