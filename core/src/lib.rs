@@ -98,6 +98,7 @@ mod schedules;
 #[cfg(test)]
 #[path = "../tests/rig/score.rs"]
 mod score;
+mod session;
 mod storage;
 mod sync;
 mod transport;
@@ -109,14 +110,14 @@ mod watch;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use self::api::{
-    CompletionQueue, DeskNews, HandlerDesk, Lease, List, Listed, Operation, Pool, ProgressFeed,
-    Session, ShapedTools,
-};
+pub use self::api::{CompletionQueue, DeskNews, HandlerDesk, Lease, Pool, Session};
 pub use self::driver::server_config::Servers;
 pub use self::host_env::settings_discovery::detect;
 #[doc(hidden)]
 pub use self::host_env::settings_discovery::misfits;
+pub use self::session::call::operation::Operation;
+pub use self::session::call::progress::ProgressFeed;
+pub use self::session::view::list::{List, Listed, ShapedTools};
 #[doc(hidden)]
 pub use api::{Bell, Loan, ReadBy};
 pub use client::{CallResult, Introduction};

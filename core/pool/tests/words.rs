@@ -15,11 +15,11 @@ const SOURCES: [&str; 5] =
 /// What is handed on where an error is made, by file: a word that the registry gave somewhere else.
 const HANDED_ON: [(&str, &str); 15] = [
     ("core/src/auth/fetch/routes.rs", "kind"),
-    ("core/src/api/no_tool.rs", "reason.as_str()"),
+    ("core/src/session/view/no_tool.rs", "reason.as_str()"),
     ("core/src/auth/fetch/mod.rs", "name"),
-    ("core/src/api/prepared.rs", "slot.state.as_str()"),
-    ("core/src/api/no_tool.rs", "reason"),
-    ("core/src/api/lease_state.rs", "reason"),
+    ("core/src/session/call/prepared.rs", "slot.state.as_str()"),
+    ("core/src/session/view/no_tool.rs", "reason"),
+    ("core/src/session/lease/lease_state.rs", "reason"),
     ("core/src/config/types.rs", "reason"),
     ("core/src/transport/http/errors/network_errors.rs", "kind"),
     ("core/src/transport/http/errors/mod.rs", "missing"),

@@ -15,13 +15,13 @@ use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
 
-use super::demand::DemandState;
-use super::no_tool::{tool_among, tool_is_down, tool_not_found, tools_unlisted};
-use super::session_core::SessionCore;
 use super::status::{Parts, ServerObstacles};
-use super::view::SessionView;
 use crate::config::Over;
 use crate::driver::EntryCell;
+use crate::session::demand::DemandState;
+use crate::session::session_core::SessionCore;
+use crate::session::view::SessionView;
+use crate::session::view::no_tool::{tool_among, tool_is_down, tool_not_found, tools_unlisted};
 use crate::{Error, ErrorCode, Result};
 
 /// Members of a definition that have the wrong type, as far as they are told.

@@ -12,9 +12,9 @@ use trunkline_pool::interface::words;
 use trunkline_pool::state::Gate;
 
 use super::pool::{Pool, PoolCore};
-use super::session_core::SessionCore;
 use crate::config::ServerRecord;
 use crate::driver::server_config::{ConfigOwner, ResolvedServer};
+use crate::session::session_core::SessionCore;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {

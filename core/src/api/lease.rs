@@ -13,19 +13,19 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::EntryState;
 use trunkline_pool::text::escaped;
 
-use super::call;
-use super::holds::{HoldId, HoldKind};
-use super::lease_state::{DISABLED, LeaseState, LeaseStatus};
-use super::list::Listed;
-use super::no_tool::tool_not_found;
-use super::operation::Operation;
-use super::params;
-use super::prepared::not_connected;
 use super::session::Session;
-use super::session_core::SessionCore;
 use crate::client::{CallResult, Callee};
 use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{Asker, Asking, EntryCell, LeaseGuard, SessionPort};
+use crate::session::call;
+use crate::session::call::operation::Operation;
+use crate::session::call::params;
+use crate::session::call::prepared::not_connected;
+use crate::session::lease::lease_state::{DISABLED, LeaseState, LeaseStatus};
+use crate::session::lease::{HoldId, HoldKind};
+use crate::session::session_core::SessionCore;
+use crate::session::view::list::Listed;
+use crate::session::view::no_tool::tool_not_found;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A hold on a server. It keeps its session open. Dropping it releases it.

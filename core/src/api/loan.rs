@@ -1,9 +1,9 @@
 //! Answers that an event loop reads itself.
 
-use super::calls::CallHandle;
-use super::operation::Operation;
 use crate::client::WeakConnection;
 use crate::platform;
+use crate::session::call::calls::CallHandle;
+use crate::session::call::operation::Operation;
 use crate::transport::{self, EventLoop, LentOutput};
 
 /// Who reads the answer to a call of an event loop.

@@ -20,8 +20,6 @@ use trunkline_pool::state::DrainMode;
 use trunkline_pool::text::escaped;
 
 use super::lease::Lease;
-use super::operation::{self, Operation};
-use super::registry::SessionRegistry;
 use super::session::Session;
 use super::status::Parts;
 use super::status_file::StatusFile;
@@ -30,6 +28,9 @@ use crate::driver::server_config::Servers;
 use crate::driver::{Driver, carries_out, folders};
 use crate::events::{EventMask, Subscription};
 use crate::otlp::Observer;
+use crate::session::call::operation;
+use crate::session::call::operation::Operation;
+use crate::session::registry::SessionRegistry;
 use crate::transport::write_held;
 use crate::{Error, ErrorCode, Result};
 

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::state::{PoolInput, RestartRefusal, RestartReport};
 
-use super::lease_state::DISABLED;
 use super::pool::PoolCore;
-use super::session_core::PoolSessions;
 use crate::driver::TicketReply;
+use crate::session::lease::lease_state::DISABLED;
+use crate::session::session_core::PoolSessions;
 use crate::{Error, ErrorCode, Result};
 
 impl PoolCore {

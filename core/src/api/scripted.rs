@@ -27,7 +27,7 @@ done
 pub(crate) use speaking;
 
 /// A pool with these options and servers, which keeps nothing.
-pub(super) async fn pool_with(mut options: Value, servers: Value) -> Pool {
+pub(crate) async fn pool_with(mut options: Value, servers: Value) -> Pool {
     options["cache"] = "off".into();
     (options["exit_grace_ms"], options["kill_grace_ms"]) = (50.into(), 50.into());
     let pool = Pool::new(PoolOptions::from_json(&options.to_string()).unwrap()).unwrap();
@@ -35,16 +35,16 @@ pub(super) async fn pool_with(mut options: Value, servers: Value) -> Pool {
     pool
 }
 
-pub(super) async fn reconcile(pool: &Pool, servers: Value) {
+pub(crate) async fn reconcile(pool: &Pool, servers: Value) {
     pool.reconcile(Servers::from_json(&servers.to_string()).unwrap()).await.unwrap();
 }
 
 /// The plainest server. Another word is another configuration.
-pub(super) fn server(word: &str) -> Value {
+pub(crate) fn server(word: &str) -> Value {
     json!({ "command": "/bin/sh", "args": ["-c", SERVER, word] })
 }
 
 /// Speaks just enough: a handshake and one tool.
-pub(super) const SERVER: &str = speaking!(
+pub(crate) const SERVER: &str = speaking!(
     r#"        *'"tools/list"'*) result='{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}' ;;"#
 );

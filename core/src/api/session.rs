@@ -10,13 +10,13 @@ use trunkline_pool::options::{AcquireOptions, ConfigureOptions, SessionOptions};
 use trunkline_pool::shapes::Shape;
 
 use super::lease::Lease;
-use super::list::{List, ShapedTools};
-use super::list_wait::PATIENCE;
-use super::prepared::not_connected;
-use super::session_core::{SessionCore, SessionHandle};
 use crate::Result;
 use crate::driver::folders;
 use crate::events::{EventMask, Subscription};
+use crate::session::call::list_wait::PATIENCE;
+use crate::session::call::prepared::not_connected;
+use crate::session::session_core::{SessionCore, SessionHandle};
+use crate::session::view::list::{List, ShapedTools};
 
 /// One conversation: its holds on servers, and its view of their tools. Cheap to clone; all clones
 /// are one session.
@@ -31,7 +31,7 @@ impl Session {
         Session(handle)
     }
 
-    pub(super) fn core(&self) -> &Arc<SessionCore> {
+    pub(crate) fn core(&self) -> &Arc<SessionCore> {
         self.0.core()
     }
 

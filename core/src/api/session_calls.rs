@@ -5,15 +5,15 @@ mod tests;
 
 use trunkline_pool::options::CallOptions;
 
-use super::awaited_lists::AwaitedLists;
-use super::call;
 use super::lease::{finished, read_elsewhere};
-use super::list_wait;
-use super::operation::Operation;
 use super::session::Session;
-use super::snapshot::VisibleServer;
-use super::waiting;
 use crate::client::{CallResult, Callee};
+use crate::session::call;
+use crate::session::call::awaited_lists::AwaitedLists;
+use crate::session::call::list_wait;
+use crate::session::call::operation::Operation;
+use crate::session::call::waiting;
+use crate::session::view::snapshot::VisibleServer;
 use crate::{Outcome, Result};
 
 impl Session {

@@ -9,13 +9,13 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::SignInOptions;
 use trunkline_pool::state::Gate;
 
-use super::follow::follow_together;
 use super::pool::{Pool, PoolCore};
-use super::session_core::SessionCore;
-use super::specs::check_switched_on;
 use crate::auth::{Author, Credentials, NO_ADDRESS};
 use crate::driver::server_config::ResolvedServer;
 use crate::driver::{Authority, recheck};
+use crate::session::demand::follow::follow_together;
+use crate::session::session_core::SessionCore;
+use crate::session::specs::check_switched_on;
 use crate::{Error, ErrorCode, Result};
 
 impl Pool {

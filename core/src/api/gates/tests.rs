@@ -9,7 +9,6 @@ use serde_json::json;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 
-use crate::api::follow::follow_together;
 use crate::api::scripted::speaking;
 use crate::driver::server_config::ResolvedServer;
 use crate::driver::{Authority, Warrant};
@@ -17,6 +16,7 @@ use crate::folder::Folder;
 use crate::host_env::FoundProgram;
 use crate::platform::Expected;
 use crate::runtime::blocking_pool::OneByOne;
+use crate::session::demand::follow::follow_together;
 use crate::{
     AcquireOptions, CallOptions, Error, ErrorCode, Lease, Pool, PoolOptions, Session,
     SessionOptions,

@@ -1,8 +1,8 @@
 //! The parts of a pool that reports are made of.
 
-use crate::api::session_core::{PoolSessions, SessionCore};
 use crate::config::Config;
 use crate::driver::Driver;
+use crate::session::session_core::{PoolSessions, SessionCore};
 
 /// What a report is made of.
 #[derive(Clone, Copy)]
