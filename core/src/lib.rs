@@ -91,6 +91,7 @@ mod otlp;
 #[doc(hidden)]
 pub mod panics;
 mod platform;
+mod report;
 mod runtime;
 #[cfg(all(test, feature = "schedules"))]
 #[path = "../tests/rig/schedules.rs"]

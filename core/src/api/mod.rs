@@ -4,7 +4,6 @@ mod accept;
 mod completion_queue;
 mod desk;
 mod drain;
-mod explain;
 mod gates;
 mod host_servers;
 mod introductions;
@@ -19,8 +18,6 @@ pub(crate) mod scripted;
 mod session;
 mod session_calls;
 mod sign_in;
-mod status;
-mod status_file;
 
 pub use completion_queue::{Bell, CompletionQueue};
 pub use desk::{DeskNews, HandlerDesk};

@@ -21,13 +21,13 @@ use trunkline_pool::text::escaped;
 
 use super::lease::Lease;
 use super::session::Session;
-use super::status::Parts;
-use super::status_file::StatusFile;
 use crate::config::Config;
 use crate::driver::server_config::Servers;
 use crate::driver::{Driver, carries_out, folders};
 use crate::events::{EventMask, Subscription};
 use crate::otlp::Observer;
+use crate::report::Parts;
+use crate::report::status_file::StatusFile;
 use crate::session::call::operation;
 use crate::session::call::operation::Operation;
 use crate::session::registry::SessionRegistry;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::PoolCore;
-use crate::api::status_file::PERIOD;
+use crate::report::status_file::PERIOD;
 use crate::runtime::blocking_pool;
 use crate::{Error, Result};
 

@@ -17,13 +17,13 @@ const VALUES_MAX: usize = 200;
 const DEPTH_MAX: usize = 8;
 
 /// What a server calls itself.
-pub(super) fn own_word(text: &str) -> String {
+pub(crate) fn own_word(text: &str) -> String {
     shown(text, WORD_CHARACTERS_MAX)
 }
 
 /// What it said of itself.
 #[derive(Default)]
-pub(super) struct IntroductionParts {
+pub(crate) struct IntroductionParts {
     /// Who it says that it is.
     pub server_info: Value,
     /// What it says that it offers.
@@ -33,7 +33,7 @@ pub(super) struct IntroductionParts {
 }
 
 impl IntroductionParts {
-    pub(super) fn of(said: &Introduction) -> IntroductionParts {
+    pub(crate) fn of(said: &Introduction) -> IntroductionParts {
         let mut members = said.members();
         let mut object = |name: &str| match members.remove(name) {
             Some(Value::Object(members)) => bounded(members),

@@ -21,7 +21,7 @@ use crate::{Error, ErrorCode};
 
 /// What is known of one server.
 #[derive(Default)]
-pub(super) struct Server {
+pub(crate) struct Server {
     /// The pool's configuration of it; of one that only sessions brought and that failed, theirs.
     pub configured: Option<Arc<ResolvedServer>>,
     /// What a source of the pool says of it.

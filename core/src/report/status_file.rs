@@ -14,11 +14,11 @@ use crate::storage::OwnFile;
 use crate::{Error, ErrorCode, Result};
 
 /// The file, and the right to it.
-pub(super) struct StatusFile {
+pub(crate) struct StatusFile {
     file: OwnFile,
     /// While the file is written; nothing once it is over, so that no late status comes back.
     lock: Mutex<Option<FileLock>>,
-    pub(super) turns: OneByOne,
+    pub(crate) turns: OneByOne,
 }
 
 impl StatusFile {
@@ -27,7 +27,7 @@ impl StatusFile {
     /// # Errors
     /// `invalid_argument` for what is no whole path, `store` for a place where nothing can be
     /// written or that another pool writes to.
-    pub(super) fn new(path: &str) -> Result<StatusFile> {
+    pub(crate) fn new(path: &str) -> Result<StatusFile> {
         let path = Path::new(path);
         if !path.is_absolute() || path.file_name().is_none() {
             let message = "`status_file` is not the whole path of a file";
@@ -49,7 +49,7 @@ impl StatusFile {
     }
 
     /// Puts a status in the place of the one before; nothing once it is over.
-    pub(super) fn write(&self, status: Value) -> Option<Result<()>> {
+    pub(crate) fn write(&self, status: Value) -> Option<Result<()>> {
         let lock = self.lock();
         lock.as_ref()?;
         let text = text(status, STATUS_FILE_BYTES_MAX);
@@ -60,7 +60,7 @@ impl StatusFile {
     }
 
     /// Removes the file, and lets another pool have its name.
-    pub(super) fn remove(&self) {
+    pub(crate) fn remove(&self) {
         let held = self.lock().take();
         if held.is_some()
             && let Err(error) = self.file.remove()
@@ -103,7 +103,7 @@ fn text(mut status: Value, bytes_max: usize) -> std::io::Result<String> {
 }
 
 /// From one status to the next.
-pub(super) const PERIOD: Duration = Duration::from_secs(1);
+pub(crate) const PERIOD: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,10 @@
 //! What the pool says of itself (SPEC 9.4). No secret, no argument and no fingerprint is in it.
 
+pub(crate) mod explain;
 mod introduction;
 mod parts;
 mod server;
+pub(crate) mod status_file;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,20 +14,20 @@ use trunkline_pool::metrics;
 use trunkline_pool::options::StatusOptions;
 use trunkline_pool::state::EntryState;
 
-pub(super) use self::parts::Parts;
+pub(crate) use self::parts::Parts;
 use self::server::Server;
-pub(super) use self::server::ServerObstacles;
+pub(crate) use self::server::ServerObstacles;
 use crate::driver::server_config::ResolvedServer;
 use crate::platform::{self, ProcessStats};
 
 impl Parts<'_> {
     /// The whole pool as JSON.
-    pub(super) fn status(&self) -> Value {
+    pub(crate) fn status(&self) -> Value {
         self.status_with(&StatusOptions::default())
     }
 
     /// The same, with what costs more than a look at the pool's own state.
-    pub(super) fn status_with(&self, options: &StatusOptions) -> Value {
+    pub(crate) fn status_with(&self, options: &StatusOptions) -> Value {
         let mut by_name = self.servers_seen();
         if options.processes {
             take_stock(&mut by_name);
@@ -67,7 +69,7 @@ impl Parts<'_> {
     }
 
     /// What the pool did and is doing, as a collector of metrics reads it.
-    pub(super) fn metrics(&self, options: &StatusOptions) -> String {
+    pub(crate) fn metrics(&self, options: &StatusOptions) -> String {
         metrics::text(&self.status_with(options))
     }
 
@@ -97,14 +99,14 @@ impl Parts<'_> {
     }
 
     /// What sessions brought themselves and what failed, so that nothing else is left of it.
-    pub(super) fn failed_of_sessions(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
+    pub(crate) fn failed_of_sessions(&self) -> Vec<(Box<str>, Arc<ResolvedServer>)> {
         let mut brought = self.sessions.brought_by_sessions();
         brought.retain(|(name, _)| self.driver.last_error(name).is_some());
         brought
     }
 
     /// What keeps one server from being connected.
-    pub(super) fn seen(&self, name: &str) -> ServerObstacles {
+    pub(crate) fn seen(&self, name: &str) -> ServerObstacles {
         let mut server = Server::default();
         {
             let running = self.config.running();

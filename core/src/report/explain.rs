@@ -15,7 +15,7 @@ use trunkline_pool::shapes::Shape;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
 
-use super::status::{Parts, ServerObstacles};
+use super::{Parts, ServerObstacles};
 use crate::config::Over;
 use crate::driver::EntryCell;
 use crate::session::demand::DemandState;
@@ -62,7 +62,7 @@ impl ToolWhy {
 
 impl Parts<'_> {
     /// See [`Pool::explain`](crate::Pool::explain).
-    pub(super) fn explain(&self, name: &str) -> Value {
+    pub(crate) fn explain(&self, name: &str) -> Value {
         let entries = self.driver.entries();
         let mut names: Vec<Box<str>> =
             entries.iter().map(|(_, cell)| (&*cell.server).into()).collect();
@@ -195,7 +195,7 @@ impl Parts<'_> {
 
 impl SessionCore {
     /// See [`Session::explain`](crate::Session::explain).
-    pub(super) fn explain(&self, name: &str) -> Result<Value> {
+    pub(crate) fn explain(&self, name: &str) -> Result<Value> {
         let view = self.view()?;
         if self.knows(name) || !self.driver.naming.is_exposed(name) {
             return Ok(self.explain_server(&view, name));
@@ -218,7 +218,7 @@ impl SessionCore {
     }
 
     /// What a call of a name is answered with that is no tool of this session's.
-    pub(super) fn no_such_tool(&self, view: &SessionView, exposed: &str) -> Error {
+    pub(crate) fn no_such_tool(&self, view: &SessionView, exposed: &str) -> Error {
         let found = self.why_no_tool(view, exposed);
         let reason = found.why.0.unwrap_or(Reason::Unknown);
         if let Some(failure) = self.failure_of(reason, found.server.as_deref()) {
@@ -257,7 +257,7 @@ impl SessionCore {
     }
 
     /// The same error with what explains it, where it is that of a tool that is not there.
-    pub(super) fn explained(&self, server: &str, error: Error) -> Error {
+    pub(crate) fn explained(&self, server: &str, error: Error) -> Error {
         let detail = error.detail();
         if error.code() != ErrorCode::ToolNotFound || detail.contains_key("explanation") {
             return error;
