@@ -1,7 +1,13 @@
 //! The pool: one workspace's set of connections.
 
+mod accept;
 mod approvals;
+mod drain;
+mod gates;
+mod restart;
+mod roots;
 mod settled;
+mod sign_in;
 mod sources;
 mod status_file;
 #[cfg(feature = "otlp")]

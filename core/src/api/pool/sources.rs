@@ -9,9 +9,9 @@ use trunkline_pool::config::ServerSpec;
 use trunkline_pool::layers::{SourceName, Switch, WorkspaceTrust};
 use trunkline_pool::options::{LoadOptions, Reconnected, ReloadOptions};
 
+use super::restart::refused;
 use super::{Pool, PoolCore};
 use crate::Result;
-use crate::api::restart::refused;
 
 impl Pool {
     /// Replaces a source whole by the text of settings, in any form that `docs/configuration.md`

@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 use trunkline_pool::state::PoolInput;
 use trunkline_pool::text::digest_from_hex;
 
-use super::pool::{KEEPING_WAIT_MAX, Pool};
+use super::{KEEPING_WAIT_MAX, Pool};
 use crate::driver::TicketReply;
 use crate::{Error, ErrorCode, Result};
 

@@ -9,7 +9,7 @@ use trunkline_pool::interface::words;
 use trunkline_pool::options::SignInOptions;
 use trunkline_pool::state::Gate;
 
-use super::pool::{Pool, PoolCore};
+use super::{Pool, PoolCore};
 use crate::auth::{Author, Credentials, NO_ADDRESS};
 use crate::driver::server_config::ResolvedServer;
 use crate::driver::{Authority, recheck};

@@ -7,11 +7,11 @@ use tokio::sync::oneshot;
 use trunkline_pool::options::DrainOptions;
 use trunkline_pool::state::{DrainMode, DrainReport, PoolInput};
 
-use super::pool::PoolCore;
+use super::PoolCore;
 use crate::driver::{Driver, TicketReply};
 
 impl PoolCore {
-    pub(super) async fn drain(&self, options: &DrainOptions) -> Value {
+    pub(crate) async fn drain(&self, options: &DrainOptions) -> Value {
         let (send, receive) = oneshot::channel();
         self.ask_drain(options.mode, options.timeout, move |answered| drop(send.send(answered)));
         match receive.await {
@@ -20,7 +20,7 @@ impl PoolCore {
         }
     }
 
-    pub(super) fn ask_drain(
+    pub(crate) fn ask_drain(
         &self,
         how: DrainMode,
         timeout: Duration,

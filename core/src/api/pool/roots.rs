@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pool::Pool;
+use super::Pool;
 use crate::driver::folders;
 use crate::{Error, ErrorCode, Result};
 

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::state::{PoolInput, RestartRefusal, RestartReport};
 
-use super::pool::PoolCore;
+use super::PoolCore;
 use crate::driver::TicketReply;
 use crate::session::lease::lease_state::DISABLED;
 use crate::session::session_core::PoolSessions;
 use crate::{Error, ErrorCode, Result};
 
 impl PoolCore {
-    pub(super) async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
+    pub(crate) async fn restart(&self, server: &str, index: Option<u32>) -> Result<Value> {
         if let Some(rows) = self.restart_of_disabled(server, index) {
             return Ok(json!({ "v": 1, "entries": rows }));
         }
@@ -94,7 +94,7 @@ fn report_of(report: &RestartReport) -> Value {
 }
 
 /// The row of a restart's answer for what is not to run: an entry, or a server that has none.
-pub(super) fn refused(index: Option<u32>, reason: &str, error: Option<&Error>) -> Value {
+pub(crate) fn refused(index: Option<u32>, reason: &str, error: Option<&Error>) -> Value {
     let mut row = json!({ "entry_index": index, "restarted": false, "reason": reason });
     if let Some(error) = error {
         row["error"] = error.to_json();

@@ -11,7 +11,7 @@ use trunkline_pool::gates::{Facts, GateLists};
 use trunkline_pool::interface::words;
 use trunkline_pool::state::Gate;
 
-use super::pool::{Pool, PoolCore};
+use super::{Pool, PoolCore};
 use crate::config::ServerRecord;
 use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::session::session_core::SessionCore;
@@ -64,7 +64,7 @@ impl PoolCore {
 impl SessionCore {
     /// The same error, first with what of its program is another, of a server that waits for
     /// approval because of that (SPEC 12.12).
-    pub(super) fn as_replaced(&self, server: &str, error: Error) -> Error {
+    pub(crate) fn as_replaced(&self, server: &str, error: Error) -> Error {
         let waits = words::gate::PENDING_APPROVAL;
         let reason = error.detail().get("reason").and_then(|reason| reason.as_str());
         if error.code() != ErrorCode::NotAdmitted || reason != Some(waits) {
@@ -77,7 +77,7 @@ impl SessionCore {
     }
 
     /// How the program of what it has of a server is another than was looked at, if it is.
-    pub(super) fn replaced(&self, server: &str) -> Option<Replaced> {
+    pub(crate) fn replaced(&self, server: &str) -> Option<Replaced> {
         match self.either_spec(server) {
             Ok(configured) => configured.authority.replaced(),
             Err(_) => self.config.replaced(server),
@@ -86,12 +86,12 @@ impl SessionCore {
 
     /// What keeps a server of the pool's out of this session: the lists, and what is decided of the
     /// configuration that it has of it.
-    pub(super) fn gate_of(&self, name: &str) -> Gate {
+    pub(crate) fn gate_of(&self, name: &str) -> Gate {
         self.gate_by(name, self.spec(name, ConfigOwner::Pool).ok().as_deref())
     }
 
     /// The same, by the configuration that it has of it.
-    pub(super) fn gate_by(&self, name: &str, configured: Option<&ResolvedServer>) -> Gate {
+    pub(crate) fn gate_by(&self, name: &str, configured: Option<&ResolvedServer>) -> Gate {
         let decided = match configured {
             Some(configured) => configured.authority.gate(),
             None => self.config.running().named(name).map(ServerRecord::gate).unwrap_or_default(),
