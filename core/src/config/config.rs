@@ -177,7 +177,8 @@ impl Config {
         }
     }
 
-    /// What was asked for just now, as a session had it from before: the pool may have another configuration of it by now.
+    /// What was asked for just now, as a session had it from before: the pool may have another
+    /// configuration of it by now.
     pub(crate) fn judge_asked(&self, name: &str, asked: &Arc<ResolvedServer>) {
         let newest = self.running().newest(name);
         let is_it = |newest: Arc<ResolvedServer>| {

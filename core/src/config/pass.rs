@@ -1,7 +1,8 @@
 //! A pass: from what is desired to what runs (SPEC 13.1, 13.2).
 //!
-//! What is to be is written down under one lock and made into a plan there; nobody is called meanwhile. What follows from it is done
-//! without the lock, each step from what is newest when its turn comes: of two changes at once the last word is the newest.
+//! What is to be is written down under one lock and made into a plan there; nobody is called
+//! meanwhile. What follows from it is done without the lock, each step from what is newest when its
+//! turn comes: of two changes at once the last word is the newest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -79,7 +80,8 @@ pub(crate) struct PendingPass {
     since: BTreeMap<Box<str>, PriorState>,
 }
 
-/// Looks that are not begun yet, by source. What is left of them at last is begun apart: other passes count on it, whoever gave up.
+/// Looks that are not begun yet, by source. What is left of them at last is begun apart: other
+/// passes count on it, whoever gave up.
 struct PendingLookups {
     config: Arc<Config>,
     looks: Vec<Vec<LookupJob>>,
@@ -98,8 +100,8 @@ impl Drop for PendingLookups {
 }
 
 impl Config {
-    /// Writes a change down, makes a pass of it and carries that out. What has to be looked up for it is looked up in this thread, which
-    /// may have to wait for the file system.
+    /// Writes a change down, makes a pass of it and carries that out. What has to be looked up for
+    /// it is looked up in this thread, which may have to wait for the file system.
     pub(crate) fn change(self: &Arc<Self>, change: impl FnOnce(&mut Desired)) -> ReconcileReport {
         self.change_with(RefreshScope::No, also(change))
     }
@@ -113,7 +115,8 @@ impl Config {
         self.begin(fresh, change).here()
     }
 
-    /// [`change_with`](Self::change_with) on threads that may wait: nothing of it is done where others wait for this one.
+    /// [`change_with`](Self::change_with) on threads that may wait: nothing of it is done where
+    /// others wait for this one.
     ///
     /// # Errors
     /// `internal` when the process ends.
@@ -173,8 +176,8 @@ impl Config {
         (passed, looks, since)
     }
 
-    /// Looks up what a pass lacks of one source, and makes the pass that follows, until it lacks no more. Blocks for as long as the
-    /// file system does.
+    /// Looks up what a pass lacks of one source, and makes the pass that follows, until it lacks no
+    /// more. Blocks for as long as the file system does.
     fn look_up(self: &Arc<Self>, mut looks: Vec<LookupJob>) -> ReconcileReport {
         let mut passed = ReconcileReport::default();
         let source = looks.first().and_then(|look| look.source().cloned());
@@ -220,8 +223,8 @@ impl Config {
 
     /// Does what follows from a pass.
     fn carry_out(self: &Arc<Self>, moved: &ChangedServers, retimed: &TimeoutChanges) {
-        // What is shut goes first, and before the sessions follow what is gone is told apart from what is new: a restart of what they
-        // let go then makes room for what they ask for.
+        // What is shut goes first, and before the sessions follow what is gone is told apart from
+        // what is new: a restart of what they let go then makes room for what they ask for.
         self.driver.set_gates(|| self.running().lists.clone());
         self.driver.review_keys();
         // Of no other: whoever asked last has said the time of that.
@@ -238,7 +241,8 @@ impl Config {
         }
     }
 
-    /// Decisions or programs may be others: what needs approval is looked at again, in the background.
+    /// Decisions or programs may be others: what needs approval is looked at again, in the
+    /// background.
     pub(crate) fn look_again(self: &Arc<Self>) {
         let (config, busy) = (self.clone(), BusyGuard::new(self));
         self.driver.spawn(async move {
@@ -251,7 +255,8 @@ impl Config {
 }
 
 impl Config {
-    /// Looks for what is kept of servers that are new, as most sessions would have it, before there is a session.
+    /// Looks for what is kept of servers that are new, as most sessions would have it, before there
+    /// is a session.
     pub(crate) fn look_ahead<'a>(&self, new: impl Iterator<Item = &'a str>) {
         let Driver { options, context, catalogs, .. } = &*self.driver;
         let offered = options.handlers.offered();
@@ -268,8 +273,9 @@ impl Config {
 }
 
 impl PendingPass {
-    /// Looks up here what has to be: the caller waits for the file system. Of several sources each is on a thread of its own. A thread of
-    /// the library waits for none of it: then what lacks a look is `waiting`, and `reconciled` tells what comes of it.
+    /// Looks up here what has to be: the caller waits for the file system. Of several sources each
+    /// is on a thread of its own. A thread of the library waits for none of it: then what lacks a
+    /// look is `waiting`, and `reconciled` tells what comes of it.
     pub(crate) fn here(mut self) -> ReconcileReport {
         let config = self.busy.0.clone();
         let runtime = &config.driver.runtime;
@@ -316,7 +322,8 @@ impl PendingPass {
 }
 
 impl Desired {
-    /// Makes a plan of what is written down, and has it run. Of `mine` whoever makes this pass takes part in every look.
+    /// Makes a plan of what is written down, and has it run. Of `mine` whoever makes this pass
+    /// takes part in every look.
     fn pass(
         &mut self,
         config: &Arc<Config>,
@@ -394,7 +401,8 @@ impl Desired {
         let hash = |known: &ResolvedEntry| known.sighted().map(|sighted| sighted.identity.hash);
         let pending = pending.filter_map(|(name, known)| Some((name.into(), hash(known)?)));
         let claimed = self.claims.iter().filter_map(Claim::pending);
-        // Of what is looked up at this moment it is told in a moment what came of it, and not before that it is gone.
+        // Of what is looked up at this moment it is told in a moment what came of it, and not
+        // before that it is gone.
         let is_looked_up = |(name, _): &&(Box<str>, ApprovalHash)| {
             let mut known = self.known.get(name).into_iter().flatten();
             known.any(ResolvedEntry::is_looked_up_now)
@@ -445,8 +453,8 @@ fn by_source(looks: Vec<LookupJob>) -> Vec<Vec<LookupJob>> {
     sources.into_values().collect()
 }
 
-/// How often one look leads to another. An entry needs two; more are needed only while the environment of the process changes, and what
-/// is left then is taken up by the next pass.
+/// How often one look leads to another. An entry needs two; more are needed only while the
+/// environment of the process changes, and what is left then is taken up by the next pass.
 const ROUNDS_MAX: usize = 8;
 
 impl ReconcileReport {
@@ -460,7 +468,8 @@ impl ReconcileReport {
         self.rows.values().any(|row| row.is_news)
     }
 
-    /// The rows of what changed, and of what the change is about: `{name: {action, source?, reason?, error?}}`.
+    /// The rows of what changed, and of what the change is about: `{name: {action, source?,
+    /// reason?, error?}}`.
     pub(crate) fn rows_to_json(&self, shape: Shape) -> Value {
         let rows = self.rows.iter();
         let told = rows.filter(|(name, row)| row.is_news || self.mentioned.contains(*name));

@@ -97,7 +97,8 @@ impl ReconcileRow {
         let row = match (&named.standing, new) {
             (ConfigStatus::Runs, Some(new)) => {
                 let row = ReconcileRow::of(Applied::between(old, new));
-                // One that waited, or was wrong, is as it was: whoever was told so hears of the end.
+                // One that waited, or was wrong, is as it was: whoever was told so hears of the
+                // end.
                 ReconcileRow { is_news: row.is_news || is_news, ..row }
             }
             (ConfigStatus::Runs, None) => ReconcileRow::of(Applied::Removed),

@@ -1,4 +1,5 @@
-//! What the pool runs by its configuration: the outcome of the last pass, which sessions and the status look at.
+//! What the pool runs by its configuration: the outcome of the last pass, which sessions and the
+//! status look at.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,7 +39,8 @@ pub(crate) type TimeoutChanges = BTreeSet<Box<str>>;
 /// What was known of a name at one moment, and what it had.
 pub(crate) type PriorState = (Option<ServerRecord>, Option<Arc<ResolvedServer>>);
 
-/// Names that are remembered as removed, for the reason of a refusal; of more, the first by name are forgotten.
+/// Names that are remembered as removed, for the reason of a refusal; of more, the first by name
+/// are forgotten.
 const REMOVED_MAX: usize = 4096;
 
 impl Running {
@@ -61,8 +63,9 @@ impl Running {
     /// One server.
     ///
     /// # Errors
-    /// `invalid_config` or `undefined_variable` when its entry is wrong; `not_admitted` with the reason, among them `removed` and
-    /// `not_configured`; `unavailable` while the host is asked for what it needs.
+    /// `invalid_config` or `undefined_variable` when its entry is wrong; `not_admitted` with the
+    /// reason, among them `removed` and `not_configured`; `unavailable` while the host is asked for
+    /// what it needs.
     pub(crate) fn server(&self, name: &str) -> Result<Arc<ResolvedServer>> {
         if let Some(configured) = self.servers.get(name) {
             return Ok(configured.clone());
@@ -112,14 +115,16 @@ impl Running {
         old.as_ref().is_some_and(|old| old.leads_to(key)).then_some(Age::Outdated)
     }
 
-    /// What is newest of a key's server, where an attempt has another time by that and it is the same connection.
+    /// What is newest of a key's server, where an attempt has another time by that and it is the
+    /// same connection.
     pub(crate) fn newer(&self, key: &ConnectionKey) -> Option<Arc<ServerSpec>> {
         let newest = self.servers.get(&*key.name)?;
         let is_newer = newest.spec().connect_timeout != key.spec.connect_timeout;
         (is_newer && newest.leads_to(key)).then(|| newest.spec().clone())
     }
 
-    /// Becomes what a pass says; one row for each name, what moved, and what has another time to connect.
+    /// Becomes what a pass says; one row for each name, what moved, and what has another time to
+    /// connect.
     pub(crate) fn replace(
         &mut self,
         plan: BTreeMap<Box<str>, ServerPlan>,

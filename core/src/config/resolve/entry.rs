@@ -1,7 +1,8 @@
-//! One entry of the sources on its way to a server that runs: asked about, decided, expanded (SPEC 10.5).
+//! One entry of the sources on its way to a server that runs: asked about, decided, expanded (SPEC
+//! 10.5).
 //!
-//! It runs under the lock of what is desired, so nobody is called or waited for: what the host has to answer and what has to be looked
-//! up is noted.
+//! It runs under the lock of what is desired, so nobody is called or waited for: what the host has
+//! to answer and what has to be looked up is noted.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -197,7 +198,7 @@ impl Resolver<'_> {
         let was_pending = std::mem::replace(&mut known.is_pending, false);
         let template = match &known.entry {
             SourceEntry::Invalid(error) => return Ok(Err(error.clone())),
-            // The lists keep it out by its name, and sessions see by themselves that it is switched off.
+            // The lists keep it out by its name. Sessions see that it is switched off.
             SourceEntry::Literal(spec) => {
                 let spec = spec.clone();
                 return Ok(Ok(match (Gates::default().decide(&facts), &known.ready) {
@@ -357,7 +358,8 @@ impl Resolver<'_> {
                 runners::settle(&mut spec);
             }
             for granted in SelfGrant::of(&spec) {
-                // What settings say of trust grants nothing, whoever wrote it and whatever is trusted.
+                // What settings say of trust grants nothing, whoever wrote it and whatever is
+                // trusted.
                 if granted == SelfGrant::Trust || scope.is_gated() {
                     granted.revoke(&mut spec);
                 }

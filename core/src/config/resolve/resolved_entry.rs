@@ -61,7 +61,8 @@ impl ResolvedEntry {
         self.sighted.is_under_way()
     }
 
-    /// What is to be looked up of it by who made this pass; what another looks up already by them too, if it is theirs.
+    /// What is to be looked up of it by who made this pass; what another looks up already by them
+    /// too, if it is theirs.
     pub(crate) fn lack(&mut self, name: &str, last: &mut u64, is_mine: bool) -> Option<LookupJob> {
         let SourceEntry::Template(template) = &self.entry else { return None };
         let of = (name, &self.winner.source);

@@ -24,8 +24,8 @@ use crate::runtime::blocking_pool::OneByOne;
 
 /// What a warrant has to know of the configuration of its pool, which stands above it.
 pub(crate) trait Approving: Send + Sync {
-    /// What is decided of a configuration by the newest decisions, and whether those are others than
-    /// before. It reads the file of decisions where that changed.
+    /// What is decided of a configuration by the newest decisions, and whether those are others
+    /// than before. It reads the file of decisions where that changed.
     ///
     /// # Errors
     /// Why they cannot be read. They are tried again then.
