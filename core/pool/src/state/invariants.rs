@@ -71,8 +71,8 @@ impl PoolState {
             Phase::Backoff { .. } => hold!(entry.is_wanted(), "coming back for nobody"),
             Phase::Failed { until } => {
                 hold!(entry.is_wanted(), "a failed entry that nobody wants");
-                hold!(entry.waiters == entry.wishes, "a waiter on a failed entry");
-                hold!(until.is_some() || entry.wishes.is_empty(), "a wish that waits for nothing");
+                hold!(entry.waiters.values().all(|is_wish| *is_wish), "a waiter on a failed entry");
+                hold!(until.is_some() || !entry.is_wished(), "a wish that waits for nothing");
                 hold!(entry.error.is_some(), "a failure without an error");
                 let due = self.may_revive(entry);
                 hold!(until.is_some() == due, "a failed entry is tried again: {due}, {until:?}");
@@ -92,7 +92,6 @@ impl PoolState {
             }
             Phase::Connecting { .. } => {}
         }
-        hold!(entry.wishes.is_subset(&entry.waiters), "a wish that does not wait");
         hold!(entry.shown == Some(entry.visible()), "shown as {:?}", entry.shown);
         hold!(entry.idle.is_held() != entry.holders.is_empty(), "a hold without holders");
         let restarting = matches!(entry.phase, Phase::Waiting { .. } | Phase::Connecting { .. });
@@ -165,7 +164,7 @@ impl PoolState {
                 OpenTicket::Acquire { session, entry } => {
                     acquires += 1;
                     let waits =
-                        self.entries.get(*entry).is_some_and(|e| e.waiters.contains(&ticket));
+                        self.entries.get(*entry).is_some_and(|e| e.waiters.contains_key(&ticket));
                     let asked = self
                         .sessions
                         .get(*session)
@@ -249,6 +248,8 @@ impl PoolState {
             let free = |ask: &Ask| self.obstacle_of_ask(ask).is_none();
             hold!(!wishes.asks.values().any(free), "name {} waits, but there is room", server.0);
         }
+        let in_error = self.names.iter().filter(|(_, name)| name.last_error.is_some()).count();
+        hold!(in_error == self.names_in_error, "{in_error} names have an error");
         let book = &self.budget;
         hold!(names == book.names, "{names:?} have a place, {:?} are booked", book.names);
         hold!(

@@ -99,6 +99,8 @@ pub struct PoolState {
     /// The keys whose gate is shut, and why.
     shut_keys: StableTable<KeyId, GateReason>,
     names: StableTable<ServerId, Name>,
+    /// How many of them have a last error.
+    names_in_error: usize,
     sessions: StableTable<SessionId, Session>,
     leases: IdMap<LeaseId, Lease>,
     tickets: StableTable<Ticket, OpenTicket>,
@@ -152,6 +154,7 @@ impl PoolState {
             keys: IdMap::default(),
             shut_keys: StableTable::new(),
             names: StableTable::new(),
+            names_in_error: 0,
             sessions: StableTable::new(),
             leases: IdMap::default(),
             tickets: StableTable::new(),

@@ -156,7 +156,7 @@ impl PoolState {
         let Some(entry) = self.entries.get(id) else {
             return;
         };
-        if entry.holders.is_empty() && (until.is_none() || entry.wishes.is_empty()) {
+        if entry.holders.is_empty() && (until.is_none() || !entry.is_wished()) {
             self.remember_error(server, &error);
             self.end(id, End { reason: why, error: Some(error), how: NOW }, out);
             return;
@@ -229,10 +229,11 @@ impl PoolState {
         if !matches!(entry.phase, Phase::Failed { until: Some(_) }) {
             return self.refuse_waiters(id, error, out);
         }
-        let wishes = entry.wishes.clone();
-        for ticket in std::mem::replace(&mut entry.waiters, wishes.clone()) {
+        let waiters = entry.waiters.clone();
+        entry.waiters.retain(|_, is_wish| *is_wish);
+        for (ticket, is_wish) in waiters {
             let error = error.clone();
-            if wishes.contains(&ticket) {
+            if is_wish {
                 out.push(Effect::Postpone { ticket, error });
             } else {
                 self.close_ticket(ticket);

@@ -11,7 +11,7 @@ mod replace;
 mod restart;
 mod transition;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use self::health::Health;
@@ -54,9 +54,8 @@ pub(in crate::state) struct Entry {
     /// Why it is not connected.
     pub(in crate::state) error: Option<Error>,
     pub(in crate::state) holders: BTreeSet<SessionId>,
-    pub(in crate::state) waiters: BTreeSet<Ticket>,
-    /// Those of them that are wishes: they wait on when it has failed.
-    pub(in crate::state) wishes: BTreeSet<Ticket>,
+    /// Who waits for it, and whether as a wish: a wish waits on when it has failed.
+    pub(in crate::state) waiters: BTreeMap<Ticket, bool>,
     pub(in crate::state) restarts: Vec<Ticket>,
     /// The pool's configuration of the server is another now.
     pub(in crate::state) is_outdated: bool,
@@ -131,6 +130,13 @@ pub(in crate::state) struct ListingProgress {
     pub(in crate::state) number: ListingNumber,
     /// The next one begins at this moment at the earliest.
     pub(in crate::state) next_at: Moment,
+}
+
+impl ListingProgress {
+    /// When the lists are read again.
+    pub(in crate::state) fn due_at(self) -> Option<Moment> {
+        (self.reading == ListReading::Due).then_some(self.next_at)
+    }
 }
 
 /// Whether lists are being read again.
@@ -235,12 +241,9 @@ impl Entry {
             Phase::Ended { .. } => (self.wire.is_some(), None, None),
         };
         let leaving = process && slot && matches!(self.phase, Phase::Ended { .. });
-        let list_at = if let Phase::Connected { listing, .. } = self.phase
-            && listing.reading == ListReading::Due
-        {
-            Some(listing.next_at)
-        } else {
-            None
+        let list_at = match &self.phase {
+            Phase::Connected { listing, .. } => listing.due_at(),
+            _ => None,
         };
         let is_held = matches!(self.phase, Phase::Unauthorized { until: None });
         let (owed, budget) = (is_held && self.credentials.has_others(), BudgetPlace::of(self));
@@ -302,6 +305,11 @@ impl Entry {
     /// Whether anybody waits for it, holds it or asked for its restart.
     pub(in crate::state) fn is_awaited(&self) -> bool {
         self.is_wanted() || !self.restarts.is_empty()
+    }
+
+    /// Whether a wish waits for it.
+    pub(in crate::state) fn is_wished(&self) -> bool {
+        self.waiters.values().any(|is_wish| *is_wish)
     }
 
     /// Whether something newer took its place: it is of an old configuration, and of use to nobody.

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Entry, ListReading, ListingProgress, Phase, Stage};
+use super::{ListReading, ListingProgress, Phase, Stage};
 use crate::base::ids::{ConnectionId, EntryId, ListingNumber};
 use crate::catalog::Catalog;
 use crate::error::Error;
-use crate::state::PoolState;
 use crate::state::effect::Effect;
+use crate::state::{DueTimer, PoolState};
 
 impl PoolState {
     /// The server announced a change: list as soon as that may be, or once more after the listing
@@ -119,13 +119,14 @@ impl PoolState {
         }
     }
 
+    /// Moves a listing and its deadline. Nothing else of the books depends on it.
     fn set_listing(&mut self, id: EntryId, listing: ListingProgress) {
-        if let Some(Entry { phase: Phase::Connected { since, planned, .. }, wire, .. }) =
-            self.entries.get(id)
-        {
-            let phase = Phase::Connected { since: *since, planned: *planned, listing };
-            let wire = *wire;
-            self.place(id, phase, wire);
+        let phase = self.entries.get_mut(id).map(|entry| &mut entry.phase);
+        let Some(Phase::Connected { listing: current, .. }) = phase else { return };
+        let (before, after) = (current.due_at(), listing.due_at());
+        *current = listing;
+        if before != after {
+            self.rearm(DueTimer::Listing(id), before, after);
         }
     }
 }

@@ -210,15 +210,20 @@ impl PoolState {
 
     /// Keeps the last error of a server's name for `status`.
     pub(in crate::state) fn remember_error(&mut self, server: ServerId, error: &Error) {
-        if let Some(name) = self.name_mut(server) {
-            name.last_error = Some(error.clone());
+        let Some(name) = self.name_mut(server) else { return };
+        if name.last_error.replace(error.clone()).is_none() {
+            self.names_in_error += 1;
         }
     }
 
     /// A server is well again: what went wrong before is told no more (SPEC 9.4).
     pub(in crate::state) fn forget_error(&mut self, server: ServerId) {
-        if let Some(name) = self.names.get_mut(server) {
-            name.last_error = None;
+        if self.names_in_error == 0 {
+            return;
+        }
+        let name = self.names.get_mut(server);
+        if name.is_some_and(|name| name.last_error.take().is_some()) {
+            self.names_in_error -= 1;
         }
     }
 

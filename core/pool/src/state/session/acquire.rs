@@ -65,7 +65,6 @@ impl PoolState {
         let Some(id) = entry else { return };
         if let Some(entry) = self.entries.get_mut(id) {
             entry.waiters.remove(&ticket);
-            entry.wishes.remove(&ticket);
         }
         self.settle(id, out);
     }
@@ -80,8 +79,7 @@ impl PoolState {
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };
-        entry.wishes.clear();
-        for ticket in std::mem::take(&mut entry.waiters) {
+        for ticket in std::mem::take(&mut entry.waiters).into_keys() {
             self.close_ticket(ticket);
             out.push(Effect::Refuse { ticket, error: error.clone() });
         }
@@ -94,8 +92,7 @@ impl PoolState {
             return granted;
         };
         let waiters = std::mem::take(&mut entry.waiters);
-        entry.wishes.clear();
-        for ticket in waiters {
+        for ticket in waiters.into_keys() {
             let Some(session) = self.close_ticket(ticket) else { continue };
             let (lease, newcomer) = self.hold(session, id);
             granted.newcomers.extend(newcomer);
@@ -253,9 +250,6 @@ impl PoolState {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.reconnect.clone_from(&ask.reconnect);
         }
-        if let Some(obstacle) = self.obstacle_of_ask(&ask) {
-            return self.stop_at(&obstacle, ask, if_full, out);
-        }
         let Some(entry) = self.entries.get(id) else {
             return;
         };
@@ -270,6 +264,9 @@ impl PoolState {
                 out.push(Effect::Refuse { ticket, error });
             }
             Phase::Failed { .. } | Phase::Unauthorized { .. } => {
+                if let Some(obstacle) = self.obstacle_of(entry) {
+                    return self.stop_at(&obstacle, ask, if_full, out);
+                }
                 self.wait_for(id, (ticket, session), is_wish);
                 self.attempt(id, Why::Fresh, out);
                 self.announce(id, reason::ACQUIRE, out);
@@ -361,7 +358,6 @@ impl PoolState {
             error: None,
             holders: Default::default(),
             waiters: Default::default(),
-            wishes: Default::default(),
             restarts: Vec::new(),
             is_outdated: false,
             is_hurried: false,
@@ -394,10 +390,7 @@ impl PoolState {
             record.tickets.insert(ticket);
         }
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.waiters.insert(ticket);
-            if is_wish {
-                entry.wishes.insert(ticket);
-            }
+            entry.waiters.insert(ticket, is_wish);
         }
     }
 }
