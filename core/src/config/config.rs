@@ -180,11 +180,11 @@ impl Config {
     /// What was asked for just now, as a session had it from before: the pool may have another
     /// configuration of it by now.
     pub(crate) fn judge_asked(&self, name: &str, asked: &Arc<ResolvedServer>) {
-        let newest = self.running().newest(name);
-        let is_it = |newest: Arc<ResolvedServer>| {
+        let is_it = |newest: &Arc<ResolvedServer>| {
             newest.is_same_connection(asked) && !newest.spec().disabled
         };
-        if !newest.is_some_and(is_it) {
+        let is_newest = self.running().newest(name).is_some_and(is_it);
+        if !is_newest {
             let asked = ChangedServers::from([(name.into(), Some(asked.clone()))]);
             self.driver.reconfigure(|key| self.running().judge(key, &asked));
         }

@@ -50,8 +50,8 @@ impl Running {
     }
 
     /// What a name has, if anything.
-    pub(crate) fn newest(&self, name: &str) -> Option<Arc<ResolvedServer>> {
-        self.servers.get(name).cloned()
+    pub(crate) fn newest(&self, name: &str) -> Option<&Arc<ResolvedServer>> {
+        self.servers.get(name)
     }
 
     /// Every server that may run.

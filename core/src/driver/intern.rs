@@ -177,7 +177,9 @@ impl Interner {
     fn heed(&mut self, key: KeyId, wanted: &KeyRequest<'_>) {
         let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) else { return };
         row.keyed.written = wanted.written;
-        row.keyed.spec = wanted.spec.clone();
+        if !Arc::ptr_eq(&row.keyed.spec, wanted.spec) {
+            row.keyed.spec = wanted.spec.clone();
+        }
         if wanted.turn < row.keyed.turn {
             row.keyed.turn = wanted.turn;
             self.hastened.push(key);

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. Frames reach the pipe whole and in the order of `send`: as long as one is queued, nothing is
-//!    written past it. Requests that a thread joins (`joined.rs`), or leaves to the writer task,
+//!    written past it. Requests that a thread joins (`coalesce`), or leaves to the writer task,
 //!    are queued without a look at the pipe.
 //! 2. No caller ever waits for the pipe. A server that stops reading fills the queue, and then
 //!    `send` says so (SPEC 5.11).
@@ -10,6 +10,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
@@ -40,6 +41,8 @@ pub(crate) struct FrameWriter {
     queue: Mutex<WriteQueue>,
     /// Wakes the writer task: something is queued, or the pipe is closed or broken.
     wake: Notify,
+    /// A write has failed.
+    broken: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -57,13 +60,14 @@ struct WriteQueue {
     held_by: Option<ThreadId>,
     /// Nothing is taken any more.
     stopped: bool,
-    /// Because a write failed.
-    broken: bool,
+    /// Because a write failed. Each acquire looks at it, and takes no lock for that.
+    broken: Arc<AtomicBool>,
 }
 
 impl FrameWriter {
     /// A writer with an empty queue.
     pub(crate) fn new(pipe: WritePipe) -> Self {
+        let broken = Arc::new(AtomicBool::new(false));
         FrameWriter {
             queue: Mutex::new(WriteQueue {
                 pipe: Some(Arc::new(pipe)),
@@ -73,9 +77,10 @@ impl FrameWriter {
                 written: 0,
                 held_by: None,
                 stopped: false,
-                broken: false,
+                broken: broken.clone(),
             }),
             wake: Notify::new(),
+            broken,
         }
     }
 
@@ -163,7 +168,7 @@ impl FrameWriter {
 
     /// Whether a write has failed: nobody reads any more.
     pub(crate) fn is_broken(&self) -> bool {
-        self.lock().broken
+        self.broken.load(Ordering::Acquire)
     }
 
     /// Closes the pipe: the server reads the end of its input.
@@ -186,7 +191,7 @@ impl FrameWriter {
                 let queue = self.lock();
                 match &queue.pipe {
                     None => return Ok(()),
-                    Some(_) if queue.broken => return Err(io::ErrorKind::BrokenPipe.into()),
+                    Some(_) if self.is_broken() => return Err(io::ErrorKind::BrokenPipe.into()),
                     Some(pipe) => pipe.clone(),
                 }
             };
@@ -264,7 +269,7 @@ impl WriteQueue {
     /// A write failed: nobody reads any more.
     fn break_off(&mut self) {
         self.stopped = true;
-        self.broken = true;
+        self.broken.store(true, Ordering::Release);
     }
 
     fn was_read(&self) -> bool {

@@ -405,7 +405,9 @@ impl EntryCell {
             Entry::Occupied(mut holder) => {
                 let holder = holder.get_mut();
                 // A session that was resumed has the number of the one before.
-                holder.session = session.clone();
+                if !holder.session.ptr_eq(session) {
+                    holder.session = session.clone();
+                }
                 holder.leases += 1;
             }
         }

@@ -19,6 +19,8 @@ pub(crate) struct NewHold {
     /// The hold.
     pub(crate) id: HoldId,
     held: Arc<LeaseState>,
+    /// What it began with.
+    seen: Arc<EntryView>,
     replaced: Vec<LeaseGuard>,
 }
 
@@ -64,7 +66,7 @@ impl SessionCore {
                 Arc::new(View::new(&server, &configured.spec, &options, &self.driver.naming));
             EntryView::new(hold.cell.clone(), view)
         });
-        let held = LeaseState::new(seen, (origin, kind));
+        let held = LeaseState::new(seen.clone(), (origin, kind));
         let (having, asked) = (Attachment::Held(hold), 0);
         let row = LeaseRow { held: held.clone(), kind, configured, options, having, asked };
         let id = inner.holds.add(row);
@@ -77,7 +79,7 @@ impl SessionCore {
             inner.deferred.remove(&server);
         }
         inner.told.compare_one(&VisibleServer::Held(held.clone()));
-        Ok(NewHold { id, held, replaced })
+        Ok(NewHold { id, held, seen, replaced })
     }
 
     /// Takes over what an earlier session of the same id held, seen as this one sees it.
@@ -134,10 +136,10 @@ impl SessionCore {
 impl NewHold {
     /// Tells the session, and drops what it holds no longer.
     pub(crate) fn finish(self, session: &SessionCore) -> (HoldId, Arc<LeaseState>) {
-        let NewHold { id, held, replaced } = self;
+        let NewHold { id, held, seen, replaced } = self;
         drop(replaced);
         session.tell_lists();
-        session.begins_to_hold(&held.cell());
+        session.begins_to_hold(&seen.cell);
         (id, held)
     }
 }
