@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::run::{Run, Stop};
 
@@ -19,8 +19,13 @@ pub struct Machine {
     pub root: PathBuf,
     pub target: PathBuf,
     pub reach: Reach,
+    /// All suites run: what later ones stand on is made ahead.
+    pub is_whole: bool,
     testserver: OnceLock<PathBuf>,
     real_servers: OnceLock<Result<PathBuf, String>>,
+    /// Held while something is installed: what is installed ahead and what is needed now may be the
+    /// same.
+    installing: Mutex<()>,
 }
 
 impl Machine {
@@ -46,8 +51,10 @@ impl Machine {
             root,
             target,
             reach,
+            is_whole: false,
             testserver: OnceLock::new(),
             real_servers: OnceLock::new(),
+            installing: Mutex::new(()),
         })
     }
 
@@ -148,6 +155,7 @@ impl Machine {
         name: &str,
         packages: &[&str],
     ) -> Result<PathBuf, Stop> {
+        let _alone = self.installing.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.target.join(name);
         let mark = folder.join("installed.txt");
         let wanted = packages.join("\n");
@@ -164,6 +172,7 @@ impl Machine {
 
     /// Installs npm packages, unless they are there already; says the folder of `node_modules`.
     pub fn npm_packages(&self, run: &mut Run, packages: &[&str]) -> Result<PathBuf, Stop> {
+        let _alone = self.installing.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.target.join("npm");
         let modules = folder.join("node_modules");
         let is_there = |package: &&str| {

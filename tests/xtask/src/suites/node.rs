@@ -14,7 +14,7 @@ pub fn node(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     types(machine, run)?;
     real?;
     // The servers from npm bring the SDK along, whose users one of the adapters is for.
-    let modules = machine.npm_packages(run, &[AI_SDK, OTEL[0], OTEL[1], OTEL[2]])?;
+    let modules = machine.npm_packages(run, &FRAMEWORKS)?;
     super::adapters::node(machine, run, &modules, &["ai", "otel", "sdk"])?;
     crate::dist::smoke(machine, run)
 }
@@ -39,11 +39,14 @@ fn types(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 }
 
 /// The compiler, and Node's own types.
-const PACKAGES: [&str; 2] = [TYPESCRIPT, NODE_TYPES];
+pub const PACKAGES: [&str; 2] = [TYPESCRIPT, NODE_TYPES];
 
 pub const TYPESCRIPT: &str = "typescript@5.9.3";
 
 pub const NODE_TYPES: &str = "@types/node@20.19.25";
+
+/// What its adapters are tried with.
+pub const FRAMEWORKS: [&str; 4] = [AI_SDK, OTEL[0], OTEL[1], OTEL[2]];
 
 /// A framework that one of the adapters is for.
 pub const AI_SDK: &str = "ai@7.0.173";

@@ -9,43 +9,67 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
+use crate::children;
 use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
-/// What these calls of `cargo test` would run: the programs of all, and then the examples of the
-/// documentation. A call always names the same packages, so that nothing is built twice.
-pub fn run(machine: &Machine, run: &mut Run, calls: &[&dyn Fn() -> Command]) -> Result<(), Stop> {
-    let listed = ["--no-run", "--message-format=json-render-diagnostics"];
-    let mut programs: Vec<String> = Vec::new();
-    for cargo in calls {
-        let made = run.carry_out(cargo().args(listed))?;
-        programs.extend(made.lines().filter_map(program));
+/// What these two calls of `cargo test` would run: the programs of both, and then the examples of
+/// the documentation. A call always names the same packages, so that nothing is built twice.
+///
+/// While those of the first run, those of the second are built, and what `ahead` makes.
+pub fn run(
+    machine: &Machine,
+    run: &mut Run,
+    [first, second]: [&Call; 2],
+    ahead: &(dyn Fn() + Sync),
+) -> Result<(), Stop> {
+    let [of_first, of_second] =
+        ["programs", "programs-apart"].map(|name| machine.target.join("xtask").join(name));
+    build(run, first, &of_first)?;
+    let carried_out = |run: &mut Run| carry_out(machine, run, first, &of_first);
+    let built = |run: &mut Run| {
+        children::let_others_go_first();
+        let built = build(run, second, &of_second);
+        ahead();
+        built
+    };
+    let mut outcome = run.together([&carried_out, &built]);
+    if of_second.exists() {
+        outcome = outcome.and(carry_out(machine, run, second, &of_second));
     }
-    programs.sort_by_key(|line| size(line));
-    let list = machine.target.join("xtask/programs");
-    write(&list, &programs.join("\n"))?;
-    let mut together = in_processes_of_its_own()?;
-    for cargo in calls {
-        let with = cargo();
-        together.envs(with.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    }
-    let mut outcome = run.command(together.arg("programs").arg(&list).current_dir(&machine.root));
-    for cargo in calls {
+    for cargo in [first, second] {
         outcome = outcome.and(run.command(cargo().arg("--doc")));
     }
     outcome
+}
+
+/// A call of `cargo test`.
+pub type Call<'a> = dyn Fn() -> Command + Sync + 'a;
+
+/// Builds the programs of a call, and writes the list of them.
+fn build(run: &mut Run, cargo: &Call, list: &Path) -> Result<(), Stop> {
+    let listed = ["--no-run", "--message-format=json-render-diagnostics"];
+    let _ = std::fs::remove_file(list);
+    let made = run.carry_out(cargo().args(listed))?;
+    let mut programs: Vec<String> = made.lines().filter_map(program).collect();
+    programs.sort_by_key(|line| size(line));
+    write(list, &programs.join("\n"))
+}
+
+/// Runs them as the call would. What runs at once is in one group of processes, this program's
+/// again, and ends with it.
+fn carry_out(machine: &Machine, run: &mut Run, cargo: &Call, list: &Path) -> Result<(), Stop> {
+    let this = std::env::current_exe();
+    let this = this.map_err(|error| Stop::Failed(format!("this program: {error}")))?;
+    let (mut together, with) = (Command::new(this), cargo());
+    together.envs(with.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    run.command(together.arg("programs").arg(list).current_dir(&machine.root))
 }
 
 /// How large a program of the list is: the larger has more tests, and takes longer.
 fn size(line: &str) -> u64 {
     let file = line.split_once('\t').and_then(|(program, _)| std::fs::metadata(program).ok());
     file.map_or(0, |file| file.len())
-}
-
-/// This program again: what runs at once is in one group of processes, which ends with it.
-fn in_processes_of_its_own() -> Result<Command, Stop> {
-    let this = std::env::current_exe();
-    this.map(Command::new).map_err(|error| Stop::Failed(format!("this program: {error}")))
 }
 
 /// The program that cargo tells of in a line, and the folder of its package, in which it is to run.

@@ -29,7 +29,7 @@ pub fn tests(machine: &Machine, run: &mut Run, module: &str) -> Result<(), Stop>
 
 /// A virtual environment with the package installed from this tree; says its folder.
 pub fn environment(machine: &Machine, run: &mut Run) -> Result<std::path::PathBuf, Stop> {
-    let folder = machine.python_environment(run, "venv", &PACKAGES)?;
+    let folder = machine.python_environment(run, ENVIRONMENT, &PACKAGES)?;
     let mut maturin = machine.command(folder.join("bin/maturin"));
     maturin.args(["develop", "--quiet", "-m", "bindings/python/Cargo.toml"]);
     run.command(maturin.env("VIRTUAL_ENV", &folder))?;
@@ -42,8 +42,11 @@ fn within(machine: &Machine, folder: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// The virtual environment of the tests.
+pub const ENVIRONMENT: &str = "venv";
+
 /// What the tests need beside the package itself.
-const PACKAGES: [&str; 8] = [
+pub const PACKAGES: [&str; 8] = [
     "maturin==1.16.0",
     PYTEST,
     "mypy==2.4.1",

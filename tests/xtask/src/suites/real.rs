@@ -121,7 +121,7 @@ fn repository(machine: &Machine, run: &mut Run) -> Result<PathBuf, Stop> {
     Ok(folder)
 }
 
-const NPM_PACKAGES: [&str; 3] = [
+pub const NPM_PACKAGES: [&str; 3] = [
     "@modelcontextprotocol/sdk@1.32.2",
     "@modelcontextprotocol/server-everything@2026.8.31",
     "supergateway@4.0.0",

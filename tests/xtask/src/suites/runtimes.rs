@@ -29,6 +29,9 @@ const DENO: Runtime = Runtime {
 /// What makes one file of a program, and what puts that into a copy of Node.
 const BUILDERS: [&str; 2] = ["esbuild@0.28.0", "postject@1.0.0-alpha.6"];
 
+/// All that comes from npm.
+pub const PACKAGES: [&str; 4] = [BUN.package, DENO.package, BUILDERS[0], BUILDERS[1]];
+
 /// Programs that end in ways of their own, each with its arguments and what it prints last.
 const ENDINGS: [(&str, &[&str], &str); 8] = [
     ("imported", &[], "end"),
@@ -53,8 +56,7 @@ pub fn runtimes(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     }
     machine.testserver(run)?;
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
-    let packages = [BUN.package, DENO.package, BUILDERS[0], BUILDERS[1]];
-    let modules = machine.npm_packages(run, &packages)?;
+    let modules = machine.npm_packages(run, &PACKAGES)?;
     for runtime in [&BUN, &DENO] {
         behaviour(machine, run, &modules, runtime)?;
         endings(machine, run, &modules, runtime)?;

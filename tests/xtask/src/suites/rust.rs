@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::machine::{Machine, Reach};
 use crate::run::{Run, Stop};
-use crate::suites::programs;
+use crate::suites::{ahead, programs};
 
 pub fn fmt(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["fmt", "--all", "--check"]))
@@ -16,7 +16,7 @@ pub fn fmt(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
 pub fn clippy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let all: &[&str] = &["--all-targets", "--workspace", "--exclude", OTLP];
     for looked_at in [all, &["--all-targets", "--package", OTLP, BENCHMARK], &MODELS] {
-        let mut cargo = machine.cargo(&["clippy", "--quiet"]);
+        let mut cargo = machine.cargo_beside(&["clippy", "--quiet"]);
         run.command(cargo.args(looked_at).args(["--", "-D", "warnings"]))?;
     }
     Ok(())
@@ -47,7 +47,14 @@ pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     if machine.reach == Reach::Full {
         crate::fuzz::note_searched(machine, run)?;
     }
-    programs::run(machine, run, &[&|| tests_of(machine, &CRATES), &|| tests_of(machine, &APART)])
+    let calls: [&programs::Call; 2] =
+        [&|| tests_of(machine, &CRATES), &|| tests_of(machine, &APART)];
+    let ahead = || {
+        if machine.is_whole {
+            ahead::build(machine)
+        }
+    };
+    programs::run(machine, run, calls, &ahead)
 }
 
 /// The tests of the pool's crate, its simulator among them.
