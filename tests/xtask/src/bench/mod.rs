@@ -6,6 +6,7 @@
 
 mod against;
 mod chosen;
+mod data;
 mod figures;
 mod goals;
 mod instructions;

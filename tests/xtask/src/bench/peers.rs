@@ -3,7 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::LazyLock;
 
+use serde_json::Value;
+
+use super::data::{rows, word};
 use crate::demo::{Profile, python_site};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
@@ -16,8 +20,10 @@ pub struct Peer {
     pub groups: &'static [&'static str],
     /// Whom it is compared with, beside the pipe.
     pub against: Option<&'static str>,
-    pub prepare: fn(&Machine, &mut Run) -> Result<Program, Stop>,
+    pub prepare: Prepare,
 }
+
+type Prepare = fn(&Machine, &mut Run) -> Result<Program, Stop>;
 
 /// A client that has been built.
 pub struct Started {
@@ -58,115 +64,35 @@ impl Program {
 }
 
 /// In the order of each round: neighbours are compared with each other.
-pub const PEERS: [Peer; 15] = [
-    Peer {
-        name: "pipe",
-        what: "a bare pipe in C, the floor",
-        groups: &["calls", "http"],
-        against: None,
-        prepare: pipe,
-    },
-    Peer {
-        name: "epoll",
-        what: "the same, waiting by epoll as whoever has several servers must",
-        groups: &["calls"],
-        against: None,
-        prepare: epoll,
-    },
-    Peer {
-        name: "checked",
-        what: "a bare pipe and serde_json, which says whether the answer is JSON",
-        groups: &["calls"],
-        against: None,
-        prepare: checked,
-    },
-    Peer {
-        name: "task",
-        what: "the least of a client on tokio: a task, a table, and of each call a channel and a deadline",
-        groups: &["calls", "crowd"],
-        against: None,
-        prepare: task,
-    },
-    Peer {
-        name: "thread",
-        what: "the least of a thread that reads its answers: a lock, and poll with a deadline",
-        groups: &["calls"],
-        against: None,
-        prepare: thread,
-    },
-    Peer {
-        name: "rust",
-        what: "trunkline from Rust, on its own runtime",
-        groups: &[
-            "calls", "acquire", "http", "crowd", "steps", "faults", "passes", "loading", "memory",
-            "starts", "cached",
-        ],
-        against: Some("rmcp"),
-        prepare: rust,
-    },
-    Peer {
-        name: "foreign",
-        what: "the same on a host's own executor",
-        groups: &["calls"],
-        against: Some("rmcp"),
-        prepare: foreign,
-    },
-    Peer {
-        name: "c",
-        what: "trunkline from C",
-        groups: &["calls", "faults", "loading"],
-        against: Some("rmcp"),
-        prepare: c,
-    },
-    Peer {
-        name: "rmcp",
-        what: "rmcp 3.9.0",
-        groups: &["calls", "http", "memory", "starts"],
-        against: None,
-        prepare: rmcp,
-    },
-    Peer {
-        name: "python",
-        what: "trunkline from Python",
-        groups: &["calls", "acquire", "http", "crowd", "loading", "starts", "cached"],
-        against: Some("mcp"),
-        prepare: python,
-    },
-    Peer {
-        name: "mcp",
-        what: "the Python SDK, mcp 2.3.0",
-        groups: &["calls", "http", "loading", "starts"],
-        against: None,
-        prepare: mcp,
-    },
-    Peer {
-        name: "node",
-        what: "trunkline from Node",
-        groups: &["calls", "acquire", "http", "crowd", "loading", "starts", "cached"],
-        against: Some("sdk"),
-        prepare: node,
-    },
-    Peer {
-        name: "sdk",
-        what: "the TypeScript SDK 1.32.2",
-        groups: &["calls", "http", "loading", "starts"],
-        against: None,
-        prepare: sdk,
-    },
-    Peer {
-        name: "plain",
-        what: "a plain client in Node: a pipe, lines and JSON.parse",
-        groups: &["calls"],
-        against: Some("sdk"),
-        prepare: plain,
-    },
-    Peer {
-        name: REAL,
-        what: "20 sessions of five servers that others wrote",
-        groups: &["shared"],
-        against: None,
-        prepare: real,
-    },
+pub static PEERS: LazyLock<Vec<Peer>> =
+    LazyLock::new(|| rows("clients").iter().map(peer).collect());
+
+fn peer(row: &'static Value) -> Peer {
+    let groups: Vec<&str> =
+        row["groups"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let (name, against) = (word(row, "name"), row["against"].as_str());
+    let prepare = PREPARED.iter().find(|(known, _)| *known == name);
+    let (_, prepare) = *prepare.unwrap_or_else(|| panic!("nothing builds {name}"));
+    Peer { name, what: word(row, "what"), groups: groups.leak(), against, prepare }
+}
+
+/// What builds each.
+const PREPARED: [(&str, Prepare); 15] = [
+    ("pipe", pipe),
+    ("epoll", epoll),
+    ("checked", checked),
+    ("task", task),
+    ("thread", thread),
+    ("rust", rust),
+    ("foreign", foreign),
+    ("c", c),
+    ("rmcp", rmcp),
+    ("python", python),
+    ("mcp", mcp),
+    ("node", node),
+    ("sdk", sdk),
+    ("plain", plain),
+    (REAL, real),
 ];
 
 /// The client that starts a hundred servers at its heaviest: it has all cores, and runs in the

@@ -1,9 +1,10 @@
 //! What the figures have to meet, by group: one table of all goals.
 
-mod calls;
-mod pool;
-mod start;
+use std::sync::LazyLock;
 
+use serde_json::Value;
+
+use super::data::{rows, word};
 use super::figures::{Figures, Key, Pairs};
 
 /// One goal, which is one row.
@@ -47,11 +48,6 @@ pub enum Bound {
 }
 
 impl Goal {
-    /// With what a program shows that does nothing else.
-    const fn beside(self, what: &'static str, measured: Measured) -> Goal {
-        Goal { least: Some((what, measured)), ..self }
-    }
-
     /// What that gave.
     pub fn limit(&self, figures: &Figures) -> Option<Limit> {
         let (what, measured) = self.least?;
@@ -138,9 +134,48 @@ pub fn round(value: f64) -> String {
 
 /// Every goal, in the order of the table.
 pub fn all() -> impl Iterator<Item = &'static Goal> {
-    [calls::GOALS, calls::OVER_HTTP, pool::GOALS, start::LOADING, start::GOALS]
-        .into_iter()
-        .flatten()
+    static GOALS: LazyLock<Vec<Goal>> = LazyLock::new(|| rows("goals").iter().map(goal).collect());
+    GOALS.iter()
+}
+
+fn goal(row: &'static Value) -> Goal {
+    let bound = number(row, "at_most").map(Bound::AtMost);
+    let bound = bound.or_else(|| number(row, "at_least").map(Bound::AtLeast));
+    let beside = &row["beside"];
+    Goal {
+        row: word(row, "row"),
+        what: word(row, "what"),
+        measured: measured(row),
+        bound: bound.unwrap_or_else(|| panic!("no bound in {row}")),
+        unit: word(row, "unit"),
+        least: beside.is_object().then(|| (word(beside, "what"), measured(beside))),
+    }
+}
+
+fn measured(row: &'static Value) -> Measured {
+    let (of, per) = (key(word(row, "of")), number(row, "per").unwrap_or(1.0));
+    match (row["against"].as_str(), row["less"].as_str()) {
+        (Some(against), _) => Measured::Ratio(of, key(against)),
+        (_, Some(less)) => Measured::Difference(of, key(less), per),
+        _ => Measured::Median(of, per),
+    }
+}
+
+/// A number, or a fraction as a text.
+fn number(row: &Value, member: &str) -> Option<f64> {
+    let fraction = || {
+        let (above, below) = row[member].as_str()?.split_once('/')?;
+        Some(above.parse::<f64>().ok()? / below.parse::<f64>().ok()?)
+    };
+    row[member].as_f64().or_else(fraction)
+}
+
+/// Written as its client, workload and figure.
+fn key(text: &'static str) -> Key {
+    match text.split(' ').collect::<Vec<_>>()[..] {
+        [client, workload, figure] => Key { client, workload, figure },
+        _ => panic!("{text} names no figure"),
+    }
 }
 
 /// What is met, what is not, and what was not measured.
@@ -174,65 +209,6 @@ fn print_limit(goal: &Goal, figures: &Figures) {
         let (what, measured) = (format!("  {what}"), format!("{} {}", round(value), goal.unit));
         println!("{what:<62} {:>15} {measured:>12} {spread:>18}  {word}", "");
     }
-}
-
-const fn p50(client: &'static str, workload: &'static str) -> Key {
-    Key { client, workload, figure: "p50_us" }
-}
-
-const fn cpu(client: &'static str, workload: &'static str) -> Key {
-    Key { client, workload, figure: "cpu_us" }
-}
-
-const fn rate(client: &'static str, workload: &'static str) -> Key {
-    Key { client, workload, figure: "calls_per_s" }
-}
-
-const fn of(client: &'static str, workload: &'static str, figure: &'static str) -> Key {
-    Key { client, workload, figure }
-}
-
-/// A ratio that is to be small.
-const fn below(row: &'static str, what: &'static str, above: Key, against: Key, most: f64) -> Goal {
-    Goal {
-        row,
-        what,
-        measured: Measured::Ratio(above, against),
-        bound: Bound::AtMost(most),
-        unit: "x",
-        least: None,
-    }
-}
-
-/// A ratio that is to be large.
-const fn above(
-    row: &'static str,
-    what: &'static str,
-    above: Key,
-    against: Key,
-    least: f64,
-) -> Goal {
-    Goal {
-        row,
-        what,
-        measured: Measured::Ratio(above, against),
-        bound: Bound::AtLeast(least),
-        unit: "x",
-        least: None,
-    }
-}
-
-/// A median that is to be small; a unit is so many of the figure's.
-const fn small(
-    row: &'static str,
-    what: &'static str,
-    key: Key,
-    per: f64,
-    most: f64,
-    unit: &'static str,
-) -> Goal {
-    let (measured, bound) = (Measured::Median(key, per), Bound::AtMost(most));
-    Goal { row, what, measured, bound, unit, least: None }
 }
 
 #[cfg(test)]
