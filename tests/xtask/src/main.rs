@@ -5,6 +5,7 @@ mod advisories;
 mod bench;
 mod children;
 mod conformance;
+mod data;
 mod demo;
 mod dist;
 mod docs;
@@ -23,7 +24,6 @@ mod run;
 mod score;
 mod scoreboard;
 mod suites;
-mod svg;
 
 use std::process::ExitCode;
 

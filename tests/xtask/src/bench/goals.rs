@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::data::{rows, word};
+use super::TABLES;
 use super::figures::{Figures, Key, Pairs};
+use crate::data::{list, word};
 
 /// One goal, which is one row.
 pub struct Goal {
@@ -134,7 +135,8 @@ pub fn round(value: f64) -> String {
 
 /// Every goal, in the order of the table.
 pub fn all() -> impl Iterator<Item = &'static Goal> {
-    static GOALS: LazyLock<Vec<Goal>> = LazyLock::new(|| rows("goals").iter().map(goal).collect());
+    static GOALS: LazyLock<Vec<Goal>> =
+        LazyLock::new(|| list(&TABLES, "goals").iter().map(goal).collect());
     GOALS.iter()
 }
 

@@ -6,7 +6,6 @@
 
 mod against;
 mod chosen;
-mod data;
 mod figures;
 mod goals;
 mod instructions;
@@ -18,6 +17,7 @@ mod table;
 mod workloads;
 
 use std::process::{Command, ExitCode};
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -27,6 +27,7 @@ use figures::{Figures, Round};
 use peers::{Peer, REAL, Started};
 use workloads::Group;
 
+use crate::data;
 use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
@@ -168,6 +169,9 @@ fn pin() -> String {
         }
     }
 }
+
+/// The clients, the groups of workloads, and the goals.
+static TABLES: LazyLock<Value> = LazyLock::new(|| data::table(include_str!("../../bench.json")));
 
 /// All figures, in the build folder.
 const KEPT: &str = "xtask/bench.json";

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::data::{rows, word};
+use super::TABLES;
+use crate::data::{list, word, words};
 use crate::demo::{Profile, python_site};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
@@ -65,15 +66,13 @@ impl Program {
 
 /// In the order of each round: neighbours are compared with each other.
 pub static PEERS: LazyLock<Vec<Peer>> =
-    LazyLock::new(|| rows("clients").iter().map(peer).collect());
+    LazyLock::new(|| list(&TABLES, "clients").iter().map(peer).collect());
 
 fn peer(row: &'static Value) -> Peer {
-    let groups: Vec<&str> =
-        row["groups"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let (name, against) = (word(row, "name"), row["against"].as_str());
     let prepare = PREPARED.iter().find(|(known, _)| *known == name);
     let (_, prepare) = *prepare.unwrap_or_else(|| panic!("nothing builds {name}"));
-    Peer { name, what: word(row, "what"), groups: groups.leak(), against, prepare }
+    Peer { name, what: word(row, "what"), groups: words(row, "groups"), against, prepare }
 }
 
 /// What builds each.

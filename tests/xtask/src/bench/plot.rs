@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use super::figures::Figures;
 use super::goals::{self, Goal, round};
-use crate::svg::{END, begin, text};
 
 /// The plot as SVG; `under` is the line of text at its foot.
 pub fn draw(figures: &Figures, under: &str) -> String {
@@ -45,6 +44,25 @@ fn bar(svg: &mut String, top: f64, goal: &Goal, value: f64) {
         format!("{} {}{beyond} ({} {})", round(value), goal.unit, goal.bound.shown(), goal.unit);
     text(svg, LEFT + UNIT * LONGEST + 8.0, top + 13.0, &said);
 }
+
+/// The beginning of a plot of so many pixels.
+fn begin(width: f64, height: f64) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    )
+}
+
+/// A line of text.
+fn text(svg: &mut String, x: f64, y: f64, said: &str) {
+    let said = said.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // Writing to a string cannot fail.
+    let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\">{said}</text>");
+}
+
+/// The end of a plot.
+const END: &str = "</svg>\n";
 
 /// Pixels: the whole, what stands left of the bars, and a bar that is just met.
 const WIDTH: f64 = 1000.0;

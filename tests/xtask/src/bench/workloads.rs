@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::data::{rows, word};
+use super::TABLES;
+use crate::data::{list, word};
 
 /// Workloads that are carried out together.
 pub struct Group {
@@ -34,7 +35,7 @@ pub fn group_of(workload: &str) -> Option<&'static Group> {
 
 /// In the order of the tables.
 pub static GROUPS: LazyLock<Vec<Group>> =
-    LazyLock::new(|| rows("groups").iter().map(group).collect());
+    LazyLock::new(|| list(&TABLES, "groups").iter().map(group).collect());
 
 fn group(row: &'static Value) -> Group {
     let workload = |row: &'static Value| Workload {
@@ -43,7 +44,7 @@ fn group(row: &'static Value) -> Group {
         figure: word(row, "figure"),
         unit: word(row, "unit"),
     };
-    let workloads = row["workloads"].as_array().into_iter().flatten().map(workload);
+    let workloads = list(row, "workloads").iter().map(workload);
     Group {
         name: word(row, "name"),
         rounds: row["rounds"].as_u64().map_or(usize::MAX, |rounds| rounds as usize),

@@ -294,7 +294,7 @@ mod tests {
         let numbers: Vec<u8> = ROWS.iter().map(|row| row.number).collect();
         assert_eq!(names.len(), ROWS.len());
         assert_eq!(numbers, (1..=ROWS.len() as u8).collect::<Vec<_>>());
-        for row in ROWS {
+        for row in ROWS.iter() {
             let has_form = [row.gate, row.full].iter().any(|form| form.least().is_some());
             assert!(has_form, "{}", row.name);
         }
@@ -311,7 +311,7 @@ mod tests {
     /// Of each part that each submission puts to the test, the long form does as much or more.
     #[test]
     fn the_long_form_of_a_row_holds_that_of_the_gate() {
-        for row in ROWS {
+        for row in ROWS.iter() {
             match (row.gate, row.full) {
                 (Form::Absent(_), _) => {}
                 (Form::AtLeast(gate), Form::AtLeast(full)) => assert!(full >= gate, "{}", row.name),

@@ -64,7 +64,7 @@ fn came_of(line: &Line, commit: &str) -> Option<Value> {
 
 fn page(kept: &Map<String, Value>) -> String {
     let mut page = String::from(HEAD);
-    for row in ROWS {
+    for row in ROWS.iter() {
         let Row { number, name, what, unit, .. } = row;
         let came = kept.get(*name).unwrap_or(&Value::Null);
         let (gate, full) = (cell(row.gate, &came[GATE]), cell(row.full, &came[FULL]));
@@ -115,8 +115,8 @@ const HEAD: &str = "# Scoreboard
 Written by `cargo xtask scoreboard`, from `docs/scoreboard.json`: each promise beside what puts it to the test. A figure is how often it was broken, of how often it was
 tried. A row whose tests are red, or that tried less than its goal, or less than one of its parts has to, is BROKEN and fails the command; \"not run\" is never a pass, and
 a run that shows nothing fails. The form of the gate is in each submission, and its figures are of one run of all rows; the long one (`--full`) is run row by row. Beside each figure stand what it
-took and the commit that it is of, with a star where something had been changed since. What the host of the last long soak held, second by second, is [a plot](soak.svg).
-`TRUNKLINE_SOAK_SECONDS=86400 cargo xtask scoreboard --full soak` makes a day of it.
+took and the commit that it is of, with a star where something had been changed since.
+`TRUNKLINE_SOAK_SECONDS=86400 cargo xtask scoreboard --full soak` makes a day of the soak; `TRUNKLINE_SOAK_FILE` names a file for what its host holds in each second.
 
 | # | Row | What must never happen | Of | Gate | Long form |
 |---|---|---|---|---|---|

@@ -247,6 +247,7 @@ const THREADS: &[(&[&str], &[&str])] = &[
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::{Form, ROWS};
     use super::{MODELS, ORDERS};
     use std::collections::BTreeSet;
     use std::path::Path;
@@ -278,6 +279,8 @@ mod tests {
         in_code(&root.join("ffi/src"), &mut found);
         assert_eq!(found.len() as u64, MODELS);
         const { assert!(MODELS * ORDERS >= 1_000_000) };
+        let row = ROWS.iter().find(|row| row.name == "schedules").unwrap();
+        assert_eq!(row.full, Form::AtLeast(MODELS * ORDERS));
         let page = std::fs::read_to_string(root.join("docs/schedules.md")).unwrap();
         let model = |line: &str| {
             let (module, rest) = line.strip_prefix("| `")?.split_once("`: `")?;
