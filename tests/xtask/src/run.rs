@@ -90,10 +90,12 @@ impl Run {
                 .map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect::<Vec<_>>()
         });
-        ended.into_iter().fold(Ok(()), |whole, (part, outcome)| {
+        let mut whole = Ok(());
+        for (part, outcome) in ended {
             self.take_over(part);
-            whole.and(outcome)
-        })
+            whole = whole.and(outcome);
+        }
+        whole
     }
 
     /// Makes what a part did its own.

@@ -12,12 +12,22 @@ pub fn python(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let folder = environment(machine, run)?;
     let real = machine.real_servers(run).map(|_| machine.target.join(super::real::PYTHON_SERVERS));
     let within = |args: &[&str]| within(machine, &folder, args);
-    run.command(&mut within(&["-m", "pytest", "-q", "bindings/python/tests"]))?;
-    run.command(&mut within(&["-m", "mypy", "--strict", "-p", "trunkline"]))?;
-    let allowed = ["--allowlist", "bindings/python/tests/stubtest.txt"];
-    run.command(within(&["-m", "mypy.stubtest", "trunkline"]).args(allowed))?;
-    // The servers are made with the package `mcp`, whose users one of the adapters is for.
-    super::adapters::python(machine, run, &real?, super::adapters::OF_MCP)
+    // The tests wait more than they compute, and so do the cases, several at a time.
+    let tests = |run: &mut Run| {
+        let mut pytest = within(&["-m", "pytest", "-q", "bindings/python/tests"]);
+        run.command(pytest.args(["--ignore", CASES]))
+    };
+    let others = |run: &mut Run| {
+        run.command(&mut within(&["-m", "pytest", "-q", CASES]))?;
+        run.command(&mut within(&["-m", "mypy", "--strict", "-p", "trunkline"]))?;
+        let allowed = ["--allowlist", "bindings/python/tests/stubtest.txt"];
+        run.command(within(&["-m", "mypy.stubtest", "trunkline"]).args(allowed))?;
+        // The servers are made with the package `mcp`, whose users one of the adapters is for.
+        let Ok(servers) = &real else { return Ok(()) };
+        super::adapters::python(machine, run, servers, super::adapters::OF_MCP)
+    };
+    run.together([&tests, &others])?;
+    real.map(drop)
 }
 
 /// The tests of one module.
@@ -41,6 +51,9 @@ fn within(machine: &Machine, folder: &Path, args: &[&str]) -> Command {
     command.args(args).env("VIRTUAL_ENV", folder).env("PYTHONDONTWRITEBYTECODE", "1");
     command
 }
+
+/// The behaviour cases.
+const CASES: &str = "bindings/python/tests/test_behaviour.py";
 
 /// The virtual environment of the tests.
 pub const ENVIRONMENT: &str = "venv";

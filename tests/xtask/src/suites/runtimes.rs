@@ -57,32 +57,22 @@ pub fn runtimes(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     machine.testserver(run)?;
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
     let modules = machine.npm_packages(run, &PACKAGES)?;
-    for runtime in [&BUN, &DENO] {
-        behaviour(machine, run, &modules, runtime)?;
-        endings(machine, run, &modules, runtime)?;
-    }
-    by_bun(machine, run, &modules)?;
-    of_node(machine, run, &modules)
+    let bun = |run: &mut Run| {
+        suite(machine, run, &modules, &BUN)?;
+        by_bun(machine, run, &modules)
+    };
+    let deno = |run: &mut Run| {
+        suite(machine, run, &modules, &DENO)?;
+        of_node(machine, run, &modules)
+    };
+    run.together([&bun, &deno])
 }
 
-/// The shared cases, by the runner of the Node package.
-fn behaviour(
-    machine: &Machine,
-    run: &mut Run,
-    modules: &Path,
-    runtime: &Runtime,
-) -> Result<(), Stop> {
+/// The shared cases, by the runner of the Node package; and programs that each end by themselves and
+/// well, and say all that they have to say.
+fn suite(machine: &Machine, run: &mut Run, modules: &Path, runtime: &Runtime) -> Result<(), Stop> {
     let mut program = machine.command(modules.join(runtime.program));
-    run.command(program.args(runtime.before).arg("bindings/node/testing/behaviour/run.mjs"))
-}
-
-/// Each ends by itself and well, and says all that it has to say.
-fn endings(
-    machine: &Machine,
-    run: &mut Run,
-    modules: &Path,
-    runtime: &Runtime,
-) -> Result<(), Stop> {
+    run.command(program.args(runtime.before).arg("bindings/node/testing/behaviour/run.mjs"))?;
     let server = serde_json::json!({ "command": machine.testserver(run)?, "args": [] }).to_string();
     for (name, arguments, last) in ENDINGS {
         let mut program = machine.command(modules.join(runtime.program));
