@@ -21,8 +21,12 @@ pub struct Machine {
     pub reach: Reach,
     /// All suites run: what later ones stand on is made ahead.
     pub is_whole: bool,
+    /// Whether the library is built, once that is known: what is made of it can be made then.
+    pub library: OnceLock<bool>,
     testserver: OnceLock<PathBuf>,
     real_servers: OnceLock<Result<PathBuf, String>>,
+    /// Where the Python package is installed from this tree: once, and never under its users' feet.
+    pub python: Mutex<Option<PathBuf>>,
     /// Held while something is installed: what is installed ahead and what is needed now may be the
     /// same.
     installing: Mutex<()>,
@@ -52,8 +56,10 @@ impl Machine {
             target,
             reach,
             is_whole: false,
+            library: OnceLock::new(),
             testserver: OnceLock::new(),
             real_servers: OnceLock::new(),
+            python: Mutex::new(None),
             installing: Mutex::new(()),
         })
     }
@@ -121,7 +127,7 @@ impl Machine {
     /// Builds the reference server, once.
     pub fn testserver(&self, run: &mut Run) -> Result<&Path, Stop> {
         if self.testserver.get().is_none() {
-            run.command(&mut self.cargo(&["build", "-p", "trunkline-testserver"]))?;
+            run.command(&mut self.cargo_build("trunkline-testserver"))?;
         }
         let built = || self.target.join("debug/trunkline-testserver");
         Ok(self.testserver.get_or_init(built))

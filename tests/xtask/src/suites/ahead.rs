@@ -10,8 +10,16 @@ use crate::conformance::PACKAGES as CONFORMANCE;
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
-/// What comes from registries. npm puts all into one folder, and is asked once.
-pub fn install(machine: &Machine) {
+/// First what comes from registries, and once the library is there, what is made of it.
+pub fn prepare(machine: &Machine) {
+    install(machine);
+    if *machine.library.wait() {
+        let _ = build(machine, &mut under_way(machine, "build"));
+    }
+}
+
+/// npm puts all into one folder, and is asked once.
+fn install(machine: &Machine) {
     let mut run = under_way(machine, "install");
     let packages = [
         &real::NPM_PACKAGES[..],
@@ -25,13 +33,8 @@ pub fn install(machine: &Machine) {
     let _ = real::install(machine, &mut run);
 }
 
-/// What cargo makes of the library for other languages.
-pub fn build(machine: &Machine) {
-    let mut run = under_way(machine, "build");
-    let _ = built(machine, &mut run);
-}
-
-fn built(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+/// The library for other languages.
+fn build(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo_build("trunkline-dist"))?;
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
     python::environment(machine, run)?;

@@ -202,7 +202,7 @@ fn carried_out(machine: &Machine, suites: &[&Suite]) -> Vec<Row> {
         if machine.is_whole {
             scope.spawn(|| {
                 children::let_others_go_first();
-                ahead::install(machine);
+                ahead::prepare(machine);
             });
         }
         let beside = scope.spawn(|| {
@@ -210,6 +210,8 @@ fn carried_out(machine: &Machine, suites: &[&Suite]) -> Vec<Row> {
             beside.into_iter().map(|suite| run(machine, suite)).collect::<Vec<_>>()
         });
         let mut rows: Vec<Row> = others.into_iter().map(|suite| run(machine, suite)).collect();
+        // Nobody waits for what was never built.
+        let _ = machine.library.set(false);
         rows.extend(beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         rows
     })

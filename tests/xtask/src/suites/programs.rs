@@ -15,14 +15,8 @@ use crate::run::{Run, Stop};
 
 /// What these two calls of `cargo test` would run: the programs of both, and then the examples of
 /// the documentation. A call always names the same packages, so that nothing is built twice.
-///
-/// While those of the first run, those of the second are built, and what `ahead` makes.
-pub fn run(
-    machine: &Machine,
-    run: &mut Run,
-    [first, second]: [&Call; 2],
-    ahead: &(dyn Fn() + Sync),
-) -> Result<(), Stop> {
+/// While those of the first run, those of the second are built.
+pub fn run(machine: &Machine, run: &mut Run, [first, second]: [&Call; 2]) -> Result<(), Stop> {
     let [of_first, of_second] =
         ["programs", "programs-apart"].map(|name| machine.target.join("xtask").join(name));
     build(run, first, &of_first)?;
@@ -30,7 +24,7 @@ pub fn run(
     let built = |run: &mut Run| {
         children::let_others_go_first();
         let built = build(run, second, &of_second);
-        ahead();
+        let _ = machine.library.set(true);
         built
     };
     let mut outcome = run.together([&carried_out, &built]);

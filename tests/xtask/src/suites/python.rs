@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::PoisonError;
 
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
@@ -39,10 +40,15 @@ pub fn tests(machine: &Machine, run: &mut Run, module: &str) -> Result<(), Stop>
 
 /// A virtual environment with the package installed from this tree; says its folder.
 pub fn environment(machine: &Machine, run: &mut Run) -> Result<std::path::PathBuf, Stop> {
+    let mut made = machine.python.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(folder) = &*made {
+        return Ok(folder.clone());
+    }
     let folder = machine.python_environment(run, ENVIRONMENT, &PACKAGES)?;
     let mut maturin = machine.command(folder.join("bin/maturin"));
     maturin.args(["develop", "--quiet", "-m", "bindings/python/Cargo.toml"]);
     run.command(maturin.env("VIRTUAL_ENV", &folder))?;
+    *made = Some(folder.clone());
     Ok(folder)
 }
 

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::machine::{Machine, Reach};
 use crate::run::{Run, Stop};
-use crate::suites::{ahead, programs};
+use crate::suites::programs;
 
 pub fn fmt(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.command(&mut machine.cargo(&["fmt", "--all", "--check"]))
@@ -22,9 +22,10 @@ pub fn clippy(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The same packages as the lints look at, so that what they stand on is looked at once.
 pub fn doc(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let all: &[&str] = &["--workspace", "--exclude", OTLP];
-    for packages in [all, &["--package", "trunkline", "--features", "otlp"]] {
+    for packages in [all, &["--package", "trunkline", "--package", OTLP, BENCHMARK]] {
         let mut cargo = machine.cargo_beside(&["doc", "--no-deps", "--quiet"]);
         run.command(cargo.args(packages).env("RUSTDOCFLAGS", "-D warnings"))?;
     }
@@ -49,12 +50,7 @@ pub fn core(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     }
     let calls: [&programs::Call; 2] =
         [&|| tests_of(machine, &CRATES), &|| tests_of(machine, &APART)];
-    let ahead = || {
-        if machine.is_whole {
-            ahead::build(machine)
-        }
-    };
-    programs::run(machine, run, calls, &ahead)
+    programs::run(machine, run, calls)
 }
 
 /// The tests of the pool's crate, its simulator among them.
