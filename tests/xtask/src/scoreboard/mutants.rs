@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::rows::written;
+use crate::data::{list, word, words};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
@@ -21,6 +23,14 @@ struct Part {
     pieces: usize,
 }
 
+impl Part {
+    fn of(row: &'static Value) -> Part {
+        let [files, tests, aside] = ["files", "tests", "aside"].map(|member| words(row, member));
+        let pieces = row["pieces"].as_u64().map_or(1, |pieces| pieces as usize);
+        Part { name: word(row, "name"), files, tests, aside, pieces }
+    }
+}
+
 /// Puts the mutants of each part to its tests. The whole takes hours, so what came of a piece is
 /// kept in the build folder: the same command goes on where one was ended, as long as the crate is
 /// the same.
@@ -28,10 +38,10 @@ pub fn mutants(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     run.preparation("cargo-mutants", &mut machine.cargo(&["mutants", "--version"]))?;
     let kept = kept(machine, run)?;
     let mut weak = Vec::new();
-    for part in PARTS {
+    for part in list(written("mutants"), "parts").iter().map(Part::of) {
         let mut tally = Tally::default();
         for piece in 0..part.pieces {
-            tally.add(put_to_the_test(machine, run, part, piece, &kept)?);
+            tally.add(put_to_the_test(machine, run, &part, piece, &kept)?);
         }
         let line = format!("{}: {} of {} mutants noticed", part.name, tally.noticed, tally.all());
         println!("    {line}{}", if tally.missed.is_empty() { "" } else { "; not:" });
@@ -98,7 +108,9 @@ fn command(machine: &Machine, part: &Part, piece: usize, output: &Path) -> Comma
     }
     cargo.arg("--shard").arg(format!("{piece}/{}", part.pieces));
     cargo.arg("--output").arg(output).args(["--", "--"]);
-    cargo.args(ASIDE.iter().chain(part.aside).map(|tests| format!("--skip={tests}")));
+    // Of no part are the tests that try much at random.
+    let aside = words(written("mutants"), "aside").iter().chain(part.aside);
+    cargo.args(aside.map(|tests| format!("--skip={tests}")));
     cargo.env("TRUNKLINE_SIMULATOR_STEPS", "30000").env("TRUNKLINE_SIMULATOR_BRIEF", "1");
     cargo
 }
@@ -156,51 +168,6 @@ impl Tally {
 
 /// Where cargo-mutants writes what became of each.
 const OUTCOMES: &str = "mutants.out/outcomes.json";
-
-/// Tests of none of these parts, which try much at random.
-const ASIDE: &[&str] = &[
-    "json::",
-    "expand::tests::",
-    "approvals::tests::",
-    "naming::tests::",
-    "options::tests::",
-    "catalog::tests::",
-];
-
-const RULES: &[&str] = &["--lib", "--test=rules"];
-
-/// The pool, the gates, what a change of the configuration makes of what runs, and what two servers
-/// are the same by.
-const PARTS: &[Part] = &[
-    Part {
-        name: "state",
-        files: &["core/pool/src/state/**"],
-        tests: &["--lib", "--test=rules", "--test=simulator"],
-        aside: &["plan::", "catalog_cache::", "config::", "layers::", "pattern::"],
-        pieces: 12,
-    },
-    Part {
-        name: "gates",
-        files: &["core/pool/src/gates/**"],
-        tests: RULES,
-        aside: &["plan::", "catalog_cache::", "config::"],
-        pieces: 1,
-    },
-    Part {
-        name: "reconcile",
-        files: &["core/pool/src/layers/**"],
-        tests: RULES,
-        aside: &["catalog_cache::", "config::"],
-        pieces: 2,
-    },
-    Part {
-        name: "key",
-        files: &["core/pool/src/config/**", "core/pool/src/catalog_cache/key.rs"],
-        tests: RULES,
-        aside: &["plan::"],
-        pieces: 5,
-    },
-];
 
 #[cfg(test)]
 mod tests {

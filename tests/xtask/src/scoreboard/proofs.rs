@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use super::rows::written;
+use crate::data::{list, word, words};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
 
@@ -45,11 +47,14 @@ fn miri(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
             said,
         )?;
     }
-    for (package, tests) in MIRI {
+    // What has few steps, starts no process and calls nothing foreign. A payload that panics when
+    // it is dropped is let go of on purpose, and so is left out.
+    for part in list(written("sanitizers"), "miri") {
+        let package = word(part, "package");
         let mut miri = nightly(machine, &["miri", "test", "-p", package, "--lib", "--"]);
         // The clock is the machine's.
         miri.env("MIRIFLAGS", "-Zmiri-disable-isolation");
-        run.command(miri.args(*tests))?;
+        run.command(miri.args(words(part, "tests")))?;
     }
     Ok(())
 }
@@ -61,12 +66,13 @@ fn threads(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut planted = sanitized(machine, "thread", &["test", "-Zbuild-std"]);
     planted.args(["--manifest-path", PLANTED, "race"]);
     reports(run, &mut planted, "ThreadSanitizer: data race")?;
-    for (programs, tests) in THREADS {
+    // Where threads meet: in the library, in its C ABI, and with servers.
+    for part in list(written("sanitizers"), "threads") {
         let mut test = sanitized(machine, "thread", &["test", "-Zbuild-std"]);
         // A runtime that lives as long as its process holds the last of its threads that went,
         // which joins whoever goes next.
         test.env("TSAN_OPTIONS", "report_thread_leaks=0");
-        run.command(test.args(*programs).arg("--").args(*tests))?;
+        run.command(test.args(words(part, "program")).arg("--").args(words(part, "tests")))?;
     }
     Ok(())
 }
@@ -128,7 +134,11 @@ fn python_addresses(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let mut pytest = python(&["-m", "pytest", "-q", "-p", "leaks"]);
     let path = std::env::join_paths([&package, &tests])
         .map_err(|error| Stop::Failed(format!("{}: {error}", tests.display())))?;
-    run.command(pytest.args(PYTHON).env("PYTHONPATH", path))
+    // What uses the native module from threads, loops and callbacks; forks and ends of hosts are
+    // for the suite.
+    let modules = words(written("sanitizers"), "python").iter();
+    pytest.args(modules.map(|module| tests.join(format!("test_{module}.py"))));
+    run.command(pytest.env("PYTHONPATH", path))
 }
 
 /// A tool that does not see a planted fault shows nothing by its silence.
@@ -186,61 +196,6 @@ const ORDERS: u64 = 46_000;
 
 /// What the tools are for: the one that they were tried on.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
-
-/// What uses the native module from threads, loops and callbacks; forks and ends of hosts are for
-/// the suite.
-const PYTHON: &[&str] = &[
-    "bindings/python/tests/test_calls.py",
-    "bindings/python/tests/test_callbacks.py",
-    "bindings/python/tests/test_errors.py",
-    "bindings/python/tests/test_events.py",
-    "bindings/python/tests/test_handlers.py",
-    "bindings/python/tests/test_loops.py",
-    "bindings/python/tests/test_progress.py",
-    "bindings/python/tests/test_sync.py",
-];
-
-/// What has few steps, starts no process and calls nothing foreign. A payload that panics when it
-/// is dropped is let go of on purpose, and so is left out.
-const MIRI: &[(&str, &[&str])] = &[
-    (
-        "trunkline-ffi",
-        &[
-            "table::tests::a_",
-            "error::",
-            "guard::",
-            "completion::",
-            "--skip=a_panic_payload_that_panics_when_dropped",
-            "--skip=an_operation_that_panics_later",
-            "--skip=an_operation_that_is_cancelled_amid_its_start",
-            "--skip=forked",
-        ],
-    ),
-    ("trunkline", &["wakes::", "api::completion_queue", "events::subscriber"]),
-    ("trunkline-pool", &["in_flight::", "id_map::"]),
-];
-
-/// Where threads meet: in the library, in its C ABI, and with servers.
-const THREADS: &[(&[&str], &[&str])] = &[
-    (
-        &["-p", "trunkline", "-p", "trunkline-ffi", "--lib"],
-        &[
-            "wakes::",
-            "api::completion_queue",
-            "events::hub",
-            "events::subscriber",
-            "client::tests::calls",
-            "in_flight",
-            "table::",
-            "queue::",
-            "completion::",
-        ],
-    ),
-    (
-        &["-p", "trunkline", "--test", "stress"],
-        &["polls::", "events::", "cancels::", "canaries::", "acquires::"],
-    ),
-];
 
 #[cfg(test)]
 mod tests {
