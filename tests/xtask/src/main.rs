@@ -5,7 +5,6 @@ mod advisories;
 mod bench;
 mod children;
 mod conformance;
-mod data;
 mod demo;
 mod dist;
 mod docs;
@@ -24,6 +23,7 @@ mod run;
 mod score;
 mod scoreboard;
 mod suites;
+mod tables;
 
 use std::process::ExitCode;
 

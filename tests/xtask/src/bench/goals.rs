@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::TABLES;
 use super::figures::{Figures, Key, Pairs};
-use crate::data::{list, word};
+use crate::tables::{list, word};
 
 /// One goal, which is one row.
 pub struct Goal {

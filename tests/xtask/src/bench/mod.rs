@@ -27,9 +27,9 @@ use figures::{Figures, Round};
 use peers::{Peer, REAL, Started};
 use workloads::Group;
 
-use crate::data;
 use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
+use crate::tables;
 
 /// Runs the benchmark; `rest` may hold `--rounds N`, `--only GROUP`, `--quick ROW` and the names of
 /// clients, or be `--instructions`, or begin with `--against FOLDER`, or be `--page`, which makes
@@ -171,7 +171,7 @@ fn pin() -> String {
 }
 
 /// The clients, the groups of workloads, and the goals.
-static TABLES: LazyLock<Value> = LazyLock::new(|| data::table(include_str!("../../bench.json")));
+static TABLES: LazyLock<Value> = LazyLock::new(|| tables::table(include_str!("../../bench.json")));
 
 /// All figures, in the build folder.
 const KEPT: &str = "xtask/bench.json";

@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::TABLES;
-use crate::data::{list, word, words};
 use crate::demo::{Profile, python_site};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
+use crate::tables::{list, word, words};
 
 /// One client.
 pub struct Peer {

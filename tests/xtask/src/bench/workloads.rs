@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::TABLES;
-use crate::data::{list, word};
+use crate::tables::{list, word};
 
 /// Workloads that are carried out together.
 pub struct Group {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::rows::written;
-use crate::data::{list, word, words};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
+use crate::tables::{list, word, words};
 
 /// A part of the pure crate whose mutants are counted by themselves.
 struct Part {

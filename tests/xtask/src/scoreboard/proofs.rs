@@ -6,9 +6,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::rows::written;
-use crate::data::{list, word, words};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
+use crate::tables::{list, word, words};
 
 /// The models in `schedules` modules, by shuttle.
 pub fn schedules(machine: &Machine, run: &mut Run) -> Result<(), Stop> {

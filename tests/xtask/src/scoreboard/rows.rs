@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::{proofs, soak};
-use crate::data::{self, list, word, words};
 use crate::machine::Machine;
 use crate::run::{Run, Stop};
+use crate::tables::{self, list, word, words};
 
 /// One promise, and what shows it. Its figure is how often it was broken, which is never, of how
 /// often it was put to the test.
@@ -95,7 +95,7 @@ impl Row {
 pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| TABLE.iter().map(row).collect());
 
 static TABLE: LazyLock<Vec<Value>> = LazyLock::new(|| {
-    let rows = data::table(include_str!("../../scoreboard.json"));
+    let rows = tables::table(include_str!("../../scoreboard.json"));
     rows.as_array().cloned().unwrap_or_default()
 });
 

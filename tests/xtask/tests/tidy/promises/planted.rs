@@ -6,14 +6,14 @@ use super::{Tree, faults};
 use crate::source::Source;
 
 const TESTS: &str = "core/tests/a.rs";
-const ROWS: &str = "tests/xtask/src/scoreboard/rows.rs";
+const ROWS: &str = "tests/xtask/scoreboard.json";
 
 /// What is found where one promise is shown so, and the tree has these files beside the rows.
 fn found(shown_by: &str, row: &str, files: &[(&str, &str)]) -> Vec<String> {
     let table =
         format!(r#"[{{"id": "S-01", "promise": "x", "shown_by": {shown_by}, "rows": ["{row}"]}}]"#);
     let mut files: Vec<_> = files.iter().map(|(path, text)| Source::new(path, text)).collect();
-    files.push(Source::new(ROWS, "        name: \"close\",\n"));
+    files.push(Source::new(ROWS, r#"[{"name": "close"}]"#));
     faults(&read(&table), &Tree::of(&files))
 }
 
