@@ -13,10 +13,12 @@ pub fn python(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     let folder = environment(machine, run)?;
     let real = machine.real_servers(run).map(|_| machine.target.join(super::real::PYTHON_SERVERS));
     let within = |args: &[&str]| within(machine, &folder, args);
-    // The tests wait more than they compute, and so do the cases, several at a time.
+    run.command(within(&["-m", "pytest", "-q"]).args(ALONE))?;
+    // The other tests wait more than they compute, and so do the cases, several at a time.
     let tests = |run: &mut Run| {
-        let mut pytest = within(&["-m", "pytest", "-q", "bindings/python/tests"]);
-        run.command(pytest.args(["--ignore", CASES]))
+        let mut pytest =
+            within(&["-m", "pytest", "-q", "bindings/python/tests", "--ignore", CASES]);
+        run.command(pytest.args(ALONE.iter().flat_map(|module| ["--ignore", module])))
     };
     let others = |run: &mut Run| {
         run.command(&mut within(&["-m", "pytest", "-q", CASES]))?;
@@ -57,6 +59,14 @@ fn within(machine: &Machine, folder: &Path, args: &[&str]) -> Command {
     command.args(args).env("VIRTUAL_ENV", folder).env("PYTHONDONTWRITEBYTECODE", "1");
     command
 }
+
+/// What is measured is measured alone: threads that sleep, memory that is given back.
+const ALONE: [&str; 4] = [
+    "bindings/python/tests/test_alone.py",
+    "bindings/python/tests/test_bytes.py",
+    "bindings/python/tests/test_large.py",
+    "bindings/python/tests/test_loops.py",
+];
 
 /// The behaviour cases.
 const CASES: &str = "bindings/python/tests/test_behaviour.py";
