@@ -1,4 +1,4 @@
-//! The quick start of the README, which has to be the same text.
+//! The first program of `docs/first-program.md`, which has to be the same text.
 
 use trunkline::{AcquireOptions, CallOptions, Pool, PoolOptions, Servers, SessionOptions};
 

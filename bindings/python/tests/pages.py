@@ -43,10 +43,13 @@ def after(diff: str) -> str:
     return "\n".join(line[1:] for line in diff.splitlines() if not line.startswith("-"))
 
 
-def run_example(name: str, program: str, tmp_path: Path, starts: int | None = 1) -> str:
+def run_example(
+    name: str, program: str, tmp_path: Path, starts: int | None = 1, programs: Path | None = None
+) -> str:
     """Each is a whole program; ``trunkline-testserver`` stands for a server that users have. Says what it printed.
 
-    ``starts`` is how many servers it is to start, or None where that is its own affair.
+    ``starts`` is how many servers it is to start, or None where that is its own affair. ``programs`` is a folder
+    whose programs it finds before others.
     """
     log = Log(tmp_path / "starts.log")
     program = program.replace('"trunkline-testserver"', json.dumps(server_program()))
@@ -54,6 +57,8 @@ def run_example(name: str, program: str, tmp_path: Path, starts: int | None = 1)
     program = program.replace('"args": [', f'"args": ["--start-log", {json.dumps(str(log.path))}, ')
     # Never the decisions of the person who runs the tests.
     env = {**os.environ, "TRUNKLINE_HOME": str(tmp_path / "home")}
+    if programs is not None:
+        env["PATH"] = f"{programs}{os.pathsep}{env['PATH']}"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

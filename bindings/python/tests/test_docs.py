@@ -19,7 +19,7 @@ PAGES = [page for page in registered() if page != COOKBOOK]
 
 
 def test_the_pages_are_those_of_the_table() -> None:
-    assert COOKBOOK in registered() and {"README.md", "docs/python.md"} <= set(PAGES)
+    assert COOKBOOK in registered() and {"docs/first-program.md", "docs/python.md"} <= set(PAGES)
 
 
 @pytest.mark.parametrize(("name", "program"), examples(*PAGES), ids=lambda value: value.splitlines()[0])
@@ -30,6 +30,47 @@ def test_an_example_runs(name: str, program: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "program"), examples(COOKBOOK), ids=lambda value: value.splitlines()[0])
 def test_a_task_of_the_cookbook_runs(name: str, program: str, tmp_path: Path) -> None:
     assert run_example(name, program, tmp_path, starts=None)
+
+
+#: What ``uvx mcp-server-time`` does, without a registry: it writes down each start, and knows one tool.
+TIME_SERVER = """#!{python}
+import json, pathlib, sys
+assert sys.argv[1:] == ["mcp-server-time"]
+with (pathlib.Path(__file__).parent / "starts").open("a") as log:
+    log.write("start\\n")
+TOOL = {{"name": "get_current_time", "inputSchema": {{"type": "object", "required": ["timezone"]}}}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    params = asked.get("params", {{}})
+    known = {{
+        "initialize": lambda: {{
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {{"tools": {{}}}},
+            "serverInfo": {{"name": "time", "version": "1"}},
+        }},
+        "ping": dict,
+        "tools/list": lambda: {{"tools": [TOOL]}},
+        "tools/call": lambda: {{"content": [{{"type": "text", "text": params["arguments"]["timezone"]}}]}},
+    }}
+    answer = {{"jsonrpc": "2.0", "id": asked["id"]}}
+    if asked["method"] in known:
+        answer["result"] = known[asked["method"]]()
+    else:
+        answer["error"] = {{"code": -32601, "message": "no such method"}}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_the_program_of_the_readme_runs_and_starts_one_server(tmp_path: Path) -> None:
+    server = tmp_path / "uvx"
+    server.write_text(TIME_SERVER.format(python=sys.executable))
+    server.chmod(0o755)
+    [(name, program)] = examples("README.md")
+    printed = run_example(name, program, tmp_path, starts=0, programs=tmp_path)
+    assert printed == "chat-1 UTC\nchat-2 UTC\n"
+    assert (tmp_path / "starts").read_text() == "start\n"
 
 
 def test_the_start_prints_what_its_page_says(tmp_path: Path) -> None:

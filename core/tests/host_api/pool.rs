@@ -410,7 +410,7 @@ fn the_quick_start_runs_as_the_pages_have_it() {
     };
     let example = include_str!("../../examples/quick_start.rs");
     let (_, code) = example.split_once("\n\n").unwrap();
-    assert_eq!(block("README.md", "rust"), code);
+    assert_eq!(block("docs/first-program.md", "rust"), code);
     assert_eq!(block("docs/quickstart/rust.md", "rust"), code);
 
     let exe = std::env::current_exe().unwrap();

@@ -1,7 +1,7 @@
 //! Each artefact where nothing else of it is: installed by its users' own tools into an empty
 //! environment, and its quick start run.
 //!
-//! The quick starts are those of the README. What is built of sources here is built without
+//! The quick starts are those of `docs/first-program.md`. What is built of sources here is built without
 //! optimisation: what is tried out is whether they are whole.
 
 use std::ffi::OsString;
@@ -198,13 +198,13 @@ fn says_hi(dist: &Dist, run: &mut Run, program: Command) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The first example of the README in that language.
+/// The first example of the page in that language.
 fn quick_start(machine: &Machine, language: &str) -> Result<String, Stop> {
-    let path = machine.root.join("README.md");
+    let path = machine.root.join("docs/first-program.md");
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
     example(&text, language)
         .map(str::to_owned)
-        .ok_or_else(|| Stop::Failed(format!("the README has no example in {language}")))
+        .ok_or_else(|| Stop::Failed(format!("the page has no example in {language}")))
 }
 
 fn example<'a>(page: &'a str, language: &str) -> Option<&'a str> {
