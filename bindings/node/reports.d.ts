@@ -93,7 +93,7 @@ export interface RuntimeReport<Result extends string> {
   findings?: UnknownMember[];
 }
 
-/** A server that waits for approval, in exact and in escaped form: `docs/approvals.md`. */
+/** A server that waits for approval, in exact and in escaped form: `docs/guide/approvals.md`. */
 export interface ApprovalRequest {
   server: string;
   /** What a decision carries. */

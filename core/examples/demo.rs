@@ -1,7 +1,7 @@
 //! Two sessions share one server process: the main job, as a Rust host writes it.
 //!
-//! `cargo xtask demo` runs it and checks what it prints; `docs/demo.md` is the contract. By hand:
-//! `cargo run -p trunkline --example demo -- '{"demo": {"command": "…", "args": []}}'`.
+//! `cargo xtask demo` runs it and checks what it prints; `docs/guide/demo.md` is the contract. By
+//! hand: `cargo run -p trunkline --example demo -- '{"demo": {"command": "…", "args": []}}'`.
 
 use serde_json::{Value, json};
 use trunkline::{

@@ -1,4 +1,4 @@
-//! The first program of `docs/first-program.md`, which has to be the same text.
+//! The first program of `docs/guide/first-program.md`, which has to be the same text.
 
 use trunkline::{AcquireOptions, CallOptions, Pool, PoolOptions, Servers, SessionOptions};
 

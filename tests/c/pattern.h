@@ -1,4 +1,4 @@
-/* The patterns of the behaviour cases: docs/behaviour.md, "Expectations". */
+/* The patterns of the behaviour cases: docs/internals/behaviour.md, "Expectations". */
 #ifndef PATTERN_H
 #define PATTERN_H
 

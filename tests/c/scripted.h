@@ -1,4 +1,4 @@
-/* Handlers of a behaviour case: docs/behaviour.md, "Handlers". */
+/* Handlers of a behaviour case: docs/internals/behaviour.md, "Handlers". */
 #ifndef SCRIPTED_H
 #define SCRIPTED_H
 

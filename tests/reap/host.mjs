@@ -1,4 +1,4 @@
-// A host for `cargo xtask reap`, in Node: it does what its standard input says, a line at a time; docs/reap.md has the words.
+// A host for `cargo xtask reap`, in Node: it does what its standard input says, a line at a time; docs/internals/reap.md has the words.
 
 import { createInterface } from 'node:readline';
 

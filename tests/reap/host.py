@@ -1,6 +1,6 @@
 """A host for ``cargo xtask reap``, in Python: it does what its standard input says, a line at a time.
 
-``docs/reap.md`` has the words.
+``docs/internals/reap.md`` has the words.
 """
 
 import asyncio

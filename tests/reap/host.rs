@@ -1,5 +1,5 @@
 //! A host for `cargo xtask reap`: it does what its standard input says, a line at a time;
-//! `docs/reap.md` has the words.
+//! `docs/internals/reap.md` has the words.
 
 use std::io::Write;
 use std::sync::Arc;

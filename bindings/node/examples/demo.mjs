@@ -1,4 +1,4 @@
-// The main job: two sessions share one server process. `cargo xtask demo` runs it; docs/demo.md says what it prints.
+// The main job: two sessions share one server process. `cargo xtask demo` runs it; docs/guide/demo.md says what it prints.
 //
 //   node demo.mjs '{"demo": {"command": "trunkline-testserver"}}'
 

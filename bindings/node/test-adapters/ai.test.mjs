@@ -212,4 +212,4 @@ it('a call says whose tool it is', async (t) => {
   assert.deepEqual(steps[0].toolCalls[0].toolMetadata, metadata);
 });
 
-pageRuns('docs/migrate/ai-sdk.md');
+pageRuns('docs/guide/migrate/ai-sdk.md');

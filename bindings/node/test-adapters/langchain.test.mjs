@@ -230,4 +230,4 @@ it('blocks go where the host has them', async (t) => {
   }
 });
 
-pageRuns('docs/migrate/langchain-js.md');
+pageRuns('docs/guide/migrate/langchain-js.md');

@@ -186,4 +186,4 @@ it('without a span nothing is added', () => {
   assert.deepEqual(traceMeta({ k: 1 }), { k: 1 });
 });
 
-pageRuns('docs/observability.md', ["name: 'tools/call mcp__demo__echo'", 'info trunkline.client.connect connected']);
+pageRuns('docs/guide/observability.md', ["name: 'tools/call mcp__demo__echo'", 'info trunkline.client.connect connected']);

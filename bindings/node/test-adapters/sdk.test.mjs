@@ -474,4 +474,4 @@ it('handlers are kept by a close, and are called while it is connected', async (
   assert.deepEqual(heard, ['first', 'second']);
 });
 
-pageRuns('docs/migrate/mcp-typescript.md');
+pageRuns('docs/guide/migrate/mcp-typescript.md');

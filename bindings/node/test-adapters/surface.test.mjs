@@ -101,7 +101,7 @@ for (const [index, surface] of SURFACES.entries()) {
   const [module, type, ask, page, taken] = surface;
   it(`${type} of ${module}: each member is there, or refused with a reason that the page names`, async () => {
     assert.ok(members[index].length > 0, 'nothing was found');
-    const text = readFileSync(join(process.env.TRUNKLINE_REPOSITORY, `docs/migrate/${page}.md`), 'utf8');
+    const text = readFileSync(join(process.env.TRUNKLINE_REPOSITORY, `docs/guide/migrate/${page}.md`), 'utf8');
     const found = await Promise.all(members[index].map(async (name) => [name, await amiss(name, [module, type, ask, text, taken])]));
     assert.deepEqual(found.filter(([, why]) => why !== undefined), []);
   });

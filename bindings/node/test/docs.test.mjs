@@ -32,7 +32,7 @@ async function runExample(code) {
 describe('the documentation', () => {
   const pages = registered(repository);
   it('the pages are those of the table', () => {
-    for (const page of ['docs/first-program.md', 'docs/node.md', 'docs/cookbook.md']) assert.ok(page in pages, page);
+    for (const page of ['docs/guide/first-program.md', 'docs/guide/node.md', 'docs/guide/cookbook.md']) assert.ok(page in pages, page);
   });
   for (const [path, count] of Object.entries(pages)) {
     const examples = blocks(repository, path);
@@ -47,7 +47,7 @@ describe('the documentation', () => {
   }
 
   it('the start prints what its page says', async () => {
-    const page = 'docs/quickstart/node.md';
+    const page = 'docs/guide/quickstart/node.md';
     const [printed] = blocks(repository, page, 'text');
     assert.equal((await runExample(blocks(repository, page)[0])).stdout, printed);
   });

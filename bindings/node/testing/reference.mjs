@@ -21,7 +21,7 @@ const HEAD = `<!-- Written from the declarations of the Node package; do not edi
 
 # TypeScript
 
-Every public name, as the package declares it. [How the parts go together](../node.md) is a page of its own; options are in [their
+Every public name, as the package declares it. [How the parts go together](../guide/node.md) is a page of its own; options are in [their
 table](options.md) too, with ranges and defaults, errors in [theirs](errors.md). Durations are integer milliseconds.
 `;
 

@@ -1,4 +1,4 @@
-"""The interpreter of behaviour cases for Python (``docs/behaviour.md``)."""
+"""The interpreter of behaviour cases for Python (``docs/internals/behaviour.md``)."""
 
 from __future__ import annotations
 

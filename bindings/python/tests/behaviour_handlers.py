@@ -1,4 +1,4 @@
-"""Handlers of a session or pool, as a behaviour case scripts them (``docs/behaviour.md``)."""
+"""Handlers of a session or pool, as a behaviour case scripts them (``docs/internals/behaviour.md``)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ HEAD = """<!-- Written from the sources of the Python package; do not edit. -->
 
 # Python
 
-Every public name, as the package and its stub have it. [How the parts go together](../python.md) is a page of its own; options are in
+Every public name, as the package and its stub have it. [How the parts go together](../guide/python.md) is a page of its own; options are in
 [their table](options.md), errors in [theirs](errors.md). Durations are float seconds.
 """
 

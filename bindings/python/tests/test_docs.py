@@ -14,12 +14,12 @@ from host import HANG, ROOT, Log, ended_well
 from pages import examples, registered, run_example
 
 #: Its tasks start as many servers as they need; an example of any other page starts one.
-COOKBOOK = "docs/cookbook.md"
+COOKBOOK = "docs/guide/cookbook.md"
 PAGES = [page for page in registered() if page != COOKBOOK]
 
 
 def test_the_pages_are_those_of_the_table() -> None:
-    assert COOKBOOK in registered() and {"docs/first-program.md", "docs/python.md"} <= set(PAGES)
+    assert COOKBOOK in registered() and {"docs/guide/first-program.md", "docs/guide/python.md"} <= set(PAGES)
 
 
 @pytest.mark.parametrize(("name", "program"), examples(*PAGES), ids=lambda value: value.splitlines()[0])
@@ -74,7 +74,7 @@ def test_the_program_of_the_readme_runs_and_starts_one_server(tmp_path: Path) ->
 
 
 def test_the_start_prints_what_its_page_says(tmp_path: Path) -> None:
-    page = "docs/quickstart/python.md"
+    page = "docs/guide/quickstart/python.md"
     [(name, program)] = examples(page)
     [printed] = re.findall(r"^```text\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
     assert run_example(name, program, tmp_path) == printed
@@ -91,7 +91,7 @@ OBSERVED = [
 @pytest.mark.parametrize("place", range(len(OBSERVED)))
 def test_what_is_observed_is_printed(place: int, tmp_path: Path) -> None:
     """SPEC 16.7."""
-    programs = examples("docs/observability.md")
+    programs = examples("docs/guide/observability.md")
     assert len(programs) == len(OBSERVED)
     assert OBSERVED[place] in run_example(*programs[place], tmp_path)
 

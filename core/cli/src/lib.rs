@@ -1,8 +1,8 @@
 //! The command line `trunkline`, as a function: the program of that name, and the entry points of
 //! the Python and the npm package, hand it their arguments and streams.
 //!
-//! Each run has a pool of its own, which it closes before it returns. `docs/cli.md` describes the
-//! commands and the exit codes.
+//! Each run has a pool of its own, which it closes before it returns. `docs/guide/cli.md` describes
+//! the commands and the exit codes.
 #![forbid(unsafe_code)]
 
 mod commands;

@@ -1,6 +1,6 @@
 //! The behaviour suite through Rust: every case of `tests/behaviour`, reported under its name.
 //!
-//! The cases cite the rows of the specification; `docs/behaviour.md` is their format.
+//! The cases cite the rows of the specification; `docs/internals/behaviour.md` is their format.
 
 mod handlers;
 mod pools;

@@ -410,8 +410,8 @@ fn the_quick_start_runs_as_the_pages_have_it() {
     };
     let example = include_str!("../../examples/quick_start.rs");
     let (_, code) = example.split_once("\n\n").unwrap();
-    assert_eq!(block("docs/first-program.md", "rust"), code);
-    assert_eq!(block("docs/quickstart/rust.md", "rust"), code);
+    assert_eq!(block("docs/guide/first-program.md", "rust"), code);
+    assert_eq!(block("docs/guide/quickstart/rust.md", "rust"), code);
 
     let exe = std::env::current_exe().unwrap();
     let program = exe.ancestors().nth(2).unwrap().join("examples/quick_start");
@@ -423,7 +423,7 @@ fn the_quick_start_runs_as_the_pages_have_it() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let shown = String::from_utf8(done.stdout).unwrap();
     assert_eq!(shown.trim_end(), r#"{"content":[{"type":"text","text":"hi"}]}"#);
-    assert_eq!(shown, block("docs/quickstart/rust.md", "text"));
+    assert_eq!(shown, block("docs/guide/quickstart/rust.md", "text"));
 }
 
 /// SPEC 5.3: a thread that holds requests back, and waits for one of them, has its answer.

@@ -2,8 +2,8 @@
 //!
 //! With a nightly compiler and cargo-fuzz libFuzzer looks for inputs, guided by which code they
 //! reach. What it finds is put into the build folder; `--keep` takes over into the corpus what
-//! reaches more. How long a target was searched adds up from run to run (`docs/fuzz.json`). Without
-//! them the inputs of the tests are made, only more of them.
+//! reaches more. How long a target was searched adds up from run to run
+//! (`docs/evidence/fuzz.json`). Without them the inputs of the tests are made, only more of them.
 
 mod searched;
 

@@ -81,7 +81,7 @@ cargo xtask bench --against FOLDER [...]  compare with another checkout, in turn
 cargo xtask bench --instructions       count the instructions of a call, against what is written down
 cargo xtask reap [--close] [--host-kill] [--time] [--full] [BEHAVIOUR...]  look for survivors of closes, of hosts
 cargo xtask docs                       the documentation as a site, in target/docs
-cargo xtask scoreboard [--full] [ROW...]  put every promise to the test, and write docs/scoreboard.md
+cargo xtask scoreboard [--full] [ROW...]  put every promise to the test, and write docs/evidence/scoreboard.md
 cargo xtask advisories [FOLDER]        hold the lock files against known advisories; FOLDER: a clone to ask anew
 cargo xtask dist [--profile NAME] [--check] [PART...]  make what is published, and try it out: crates c python npm
 

@@ -1,4 +1,4 @@
-// The interpreter of behaviour cases: docs/behaviour.md.
+// The interpreter of behaviour cases: docs/internals/behaviour.md.
 
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

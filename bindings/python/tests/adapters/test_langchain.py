@@ -383,7 +383,7 @@ def test_an_option_that_is_none_is_refused_at_once(option: str) -> None:
     run(main())
 
 
-@pytest.mark.parametrize(("name", "program", "printed"), printing("docs/migrate/langchain.md"), ids=lambda value: value.splitlines()[0])
+@pytest.mark.parametrize(("name", "program", "printed"), printing("docs/guide/migrate/langchain.md"), ids=lambda value: value.splitlines()[0])
 def test_the_page_prints_what_it_says(name: str, program: str, printed: str, tmp_path: Path) -> None:
     """FAULTS P8."""
     assert_prints(name, program, printed, tmp_path)

@@ -468,7 +468,7 @@ def test_it_is_used_within_its_block(log: Log) -> None:
     run(main())
 
 
-@pytest.mark.parametrize(("name", "program", "printed"), printing("docs/migrate/mcp-python.md"), ids=lambda value: value.splitlines()[0])
+@pytest.mark.parametrize(("name", "program", "printed"), printing("docs/guide/migrate/mcp-python.md"), ids=lambda value: value.splitlines()[0])
 def test_the_page_prints_what_it_says(name: str, program: str, printed: str, tmp_path: Path) -> None:
     """FAULTS P8."""
     assert_prints(name, program, printed, tmp_path)

@@ -18,7 +18,7 @@ from trunkline.adapters.mcp import Client, ClientSession, MCPError
 from host import Log, run
 from served import kinds, opened, serve
 
-PAGE = Path(__file__).parents[4] / "docs" / "migrate" / "mcp-python.md"
+PAGE = Path(__file__).parents[4] / "docs" / "guide" / "migrate" / "mcp-python.md"
 
 #: Ours, and the package's, as far as the installed version has them.
 CLIENTS: list[tuple[Any, Any]] = [(ClientSession, mcp.ClientSession)]

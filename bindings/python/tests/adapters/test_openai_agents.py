@@ -347,7 +347,7 @@ def test_a_message_handler_is_told_between_connect_and_cleanup(log: Log) -> None
     run(main())
 
 
-@pytest.mark.parametrize(("name", "program", "printed"), printing("docs/migrate/openai-agents.md"), ids=lambda value: value.splitlines()[0])
+@pytest.mark.parametrize(("name", "program", "printed"), printing("docs/guide/migrate/openai-agents.md"), ids=lambda value: value.splitlines()[0])
 def test_the_page_prints_what_it_says(name: str, program: str, printed: str, tmp_path: Path) -> None:
     """FAULTS P8."""
     assert_prints(name, program, printed, tmp_path)

@@ -42,7 +42,7 @@ pub(crate) fn command() -> Command {
     Command::new("trunkline")
         .version(env!("CARGO_PKG_VERSION"))
         .about("MCP servers: what is configured, what it offers, and why it is not there")
-        .after_help("Exit codes and examples: docs/cli.md")
+        .after_help("Exit codes and examples: docs/guide/cli.md")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)

@@ -1,4 +1,4 @@
-//! The numbers that a command line exits with; `docs/cli.md` lists them.
+//! The numbers that a command line exits with; `docs/guide/cli.md` lists them.
 
 use serde_json::Value;
 use trunkline::{Error, ErrorCode};

@@ -1,4 +1,4 @@
-//! The examples of `docs/cli.md`, run in their order.
+//! The examples of `docs/guide/cli.md`, run in their order.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn examples(page: &str) -> Vec<Example> {
 
 #[test]
 fn every_example_writes_what_the_page_says() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/cli.md");
     let page = std::fs::read_to_string(page).unwrap();
     let settings = blocks(&page, "json");
     let home = Home::new();

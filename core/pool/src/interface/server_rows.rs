@@ -94,7 +94,7 @@ pub(super) const SERVER: &[OptionRow] = &[
             "oauth",
             AnyObject,
             "{}",
-            "OAuth fields, in snake_case or camelCase; docs/auth.md lists them",
+            "OAuth fields, in snake_case or camelCase; docs/guide/auth.md lists them",
         ),
     ),
     also(&["oauthScopes"], row("oauth_scopes", Texts, "[]", "OAuth scopes, beside `oauth`")),

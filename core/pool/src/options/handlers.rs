@@ -96,7 +96,7 @@ pub struct ServerRequest {
     /// The protocol's method; `credentials` for these.
     pub method: Arc<str>,
     /// The text of its params, as received: a JSON object of the server's, to be shown to people
-    /// with care. For credentials `{url, reason, scopes, challenge}`, as `docs/auth.md` says.
+    /// with care. For credentials `{url, reason, scopes, challenge}`, as `docs/guide/auth.md` says.
     pub params: Arc<str>,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! `TRUNKLINE_SIMULATOR_STEPS` sets how many steps are made (three million by default).
 //! `TRUNKLINE_SIMULATOR_FIRST` is the first seed: a number, or `random`. `TRUNKLINE_SEED` repeats one seed and
-//! tells its story. See `docs/simulator.md`.
+//! tells its story. See `docs/internals/simulator.md`.
 
 mod accepting;
 mod agreement;

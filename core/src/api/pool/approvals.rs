@@ -8,8 +8,9 @@ use crate::Result;
 
 impl Pool {
     /// What waits for approval, and what was decided for this workspace:
-    /// `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. `docs/approvals.md`
-    /// describes a request. Decisions that another process took meanwhile are read, and followed.
+    /// `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`.
+    /// `docs/guide/approvals.md` describes a request. Decisions that another process took meanwhile
+    /// are read, and followed.
     ///
     /// Dropping the future stops nothing that was begun.
     ///

@@ -14,10 +14,11 @@ use super::{Pool, PoolCore};
 use crate::Result;
 
 impl Pool {
-    /// Replaces a source whole by the text of settings, in any form that `docs/configuration.md`
-    /// names; `None` removes it. What is new starts in the sessions that want it, what is gone is
-    /// released, what is equal is not touched. Servers of `project` and `workspace` sources wait
-    /// for approval. Variables in the text are expanded. Returns as soon as that is under way, with
+    /// Replaces a source whole by the text of settings, in any form that
+    /// `docs/guide/configuration.md` names; `None` removes it. What is new starts in the sessions
+    /// that want it, what is gone is released, what is equal is not touched. Servers of `project`
+    /// and `workspace` sources wait for approval. Variables in the text are expanded. Returns as
+    /// soon as that is under way, with
     /// `{v, source, servers: {name: {action, source?, reason?, error?}}, findings: [{kind, path, line, column, server?, what?}]}`:
     /// the servers of the source, and others that it changed; and what of the text has no effect.
     /// What is new is looked up in the calling thread, which so waits for the file system: its

@@ -1,4 +1,4 @@
-//! The example in Rust of `docs/observability.md`.
+//! The example in Rust of `docs/guide/observability.md`.
 
 use serde_json::json;
 

@@ -22,8 +22,8 @@ pub fn update(machine: &Machine) -> Result<(), Stop> {
     let mut figures = Figures::default();
     figures.add_rows(&kept["figures"]);
     let under = kept::in_words(&kept["machine"]);
-    write(&machine.root.join("docs/bench.svg"), &plot::draw(&figures, &under))?;
-    write(&machine.root.join("docs/bench.md"), &page(&figures, &kept["machine"]))
+    write(&machine.root.join("docs/evidence/bench.svg"), &plot::draw(&figures, &under))?;
+    write(&machine.root.join("docs/evidence/bench.md"), &page(&figures, &kept["machine"]))
 }
 
 fn page(figures: &Figures, machine: &Value) -> String {
@@ -95,7 +95,7 @@ fn last_word<'a>(machine: &'a Value, name: &str) -> &'a str {
 
 const HEAD: &str = "# Benchmark
 
-Written by `cargo xtask bench --page` from the figures of a run. The method, what stands in which group, and what is not claimed are in [performance.md](performance.md).
+Written by `cargo xtask bench --page` from the figures of a run. The method, what stands in which group, and what is not claimed are in [performance.md](../internals/performance.md).
 A goal is a bound on the median over the rounds; beside it are the least and the greatest of them. Microseconds are of this machine; ratios travel.
 A line without a row's name is a program that does nothing else, measured beside the goal above it; within the bound it shows no limit.
 

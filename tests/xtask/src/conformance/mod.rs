@@ -2,8 +2,8 @@
 //! one session and with two.
 //!
 //! The clients are in `tests/conformance`, beside what is expected of them. `UPDATE_CONFORMANCE=1`
-//! writes the table `docs/conformance.md`. The suite `conformance` of `cargo xtask test` runs a
-//! part, and with `--full` all of it.
+//! writes the table `docs/evidence/conformance.md`. The suite `conformance` of `cargo xtask test`
+//! runs a part, and with `--full` all of it.
 
 mod official;
 mod reference;
@@ -126,7 +126,7 @@ fn node(machine: &Machine, run: &mut Run) -> Result<Command, Stop> {
 }
 
 /// The table in the documentation.
-const PAGE: &str = "docs/conformance.md";
+const PAGE: &str = "docs/evidence/conformance.md";
 
 /// The most that the command may take, on a machine that does much else.
 const BOUND: Duration = Duration::from_secs(60 * 60);

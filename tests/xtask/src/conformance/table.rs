@@ -1,4 +1,4 @@
-//! What the suite printed, as numbers, and the page `docs/conformance.md`.
+//! What the suite printed, as numbers, and the page `docs/evidence/conformance.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

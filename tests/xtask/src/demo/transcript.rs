@@ -1,4 +1,4 @@
-//! What a demo's program printed, checked against the contract of `docs/demo.md`.
+//! What a demo's program printed, checked against the contract of `docs/guide/demo.md`.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Each artefact where nothing else of it is: installed by its users' own tools into an empty
 //! environment, and its quick start run.
 //!
-//! The quick starts are those of `docs/first-program.md`. What is built of sources here is built without
-//! optimisation: what is tried out is whether they are whole.
+//! The quick starts are those of `docs/guide/first-program.md`. What is built of sources here is
+//! built without optimisation: what is tried out is whether they are whole.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -200,7 +200,7 @@ fn says_hi(dist: &Dist, run: &mut Run, program: Command) -> Result<(), Stop> {
 
 /// The first example of the page in that language.
 fn quick_start(machine: &Machine, language: &str) -> Result<String, Stop> {
-    let path = machine.root.join("docs/first-program.md");
+    let path = machine.root.join("docs/guide/first-program.md");
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
     example(&text, language)
         .map(str::to_owned)

@@ -2,7 +2,8 @@
 //! out where nothing else is.
 //!
 //! The artefacts are in `target/artefacts`, a folder for each registry, with their sums in
-//! `SHA256SUMS`. `docs/install.md` says what each is, `docs/platforms.md` for which machines.
+//! `SHA256SUMS`. `docs/guide/install.md` says what each is, `docs/guide/platforms.md` for which
+//! machines.
 
 mod c;
 mod check;

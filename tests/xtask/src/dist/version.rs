@@ -23,8 +23,8 @@ mod tests {
         ("Cargo.toml", "trunkline-pool = { path = \"core/pool\", version = \"", "\" }"),
         ("Cargo.toml", "trunkline-ffi = { path = \"ffi\", version = \"", "\" }"),
         ("bindings/node/package.json", "\n  \"version\": \"", "\","),
-        ("docs/stability.md", "trunkline is at ", ","),
-        ("docs/cli.md", "trunkline: ", ","),
+        ("docs/guide/stability.md", "trunkline is at ", ","),
+        ("docs/guide/cli.md", "trunkline: ", ","),
         ("CHANGELOG.md", "\n## ", ", "),
     ];
 
@@ -50,7 +50,7 @@ mod tests {
         // What finds an installed library asks for the series.
         let (series, _) = version.rsplit_once('.').unwrap();
         let finds = format!("find_package(trunkline {series} REQUIRED)");
-        for path in ["tests/c/install/CMakeLists.txt", "docs/c.md"] {
+        for path in ["tests/c/install/CMakeLists.txt", "docs/guide/c.md"] {
             assert!(text(path).contains(&finds), "{path} lacks {finds}");
         }
     }

@@ -156,8 +156,8 @@ fn shown(page: &str, kept: &Map<String, Value>) -> Result<String, Stop> {
 }
 
 /// What is kept, by the names of the targets.
-const KEPT: &str = "docs/fuzz.json";
-const PAGE: &str = "docs/fuzz.md";
+const KEPT: &str = "docs/evidence/fuzz.json";
+const PAGE: &str = "docs/internals/fuzz.md";
 
 /// Processor time that each target is to be searched for since the last finding (SECURITY row 15).
 pub const GOAL_SECONDS: u64 = 3_600;

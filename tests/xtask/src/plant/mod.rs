@@ -3,7 +3,7 @@
 //!
 //! The plants are data, `tests/xtask/plants.json`. Each is applied to a copy of the pure crate in
 //! the build folder; the working tree is never touched. `UPDATE_PLANTS=1` writes the table
-//! `docs/plants.md`.
+//! `docs/evidence/plants.md`.
 
 mod seed;
 mod table;
@@ -85,7 +85,7 @@ fn text_of(root: &Path, path: &str) -> Result<String, String> {
 }
 
 /// The table in the documentation.
-const PAGE: &str = "docs/plants.md";
+const PAGE: &str = "docs/evidence/plants.md";
 
 /// The most that all plants together may take.
 const BOUND: Duration = Duration::from_secs(40 * 60);

@@ -1,4 +1,4 @@
-//! What became of each plant, as lines for the terminal and as the page `docs/plants.md`.
+//! What became of each plant, as lines for the terminal and as the page `docs/evidence/plants.md`.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ const INTRODUCTION: &str = "\
 # Planted bugs
 
 `cargo xtask plant` puts each of these bugs, alone, into a copy of the pure crate and runs the simulator alone. It fails unless the
-simulator finds every one. The bugs are data, in `tests/xtask/plants.json`; the checks are described in [simulator.md](simulator.md).
+simulator finds every one. The bugs are data, in `tests/xtask/plants.json`; the checks are described in [simulator.md](../internals/simulator.md).
 
 | Plant | Breaks | Caught by | Within steps | What happens in a pool that has it |
 |---|---|---|---|---|

@@ -1,7 +1,7 @@
 //! `cargo xtask reap`: twelve ways in which a server makes its end hard, closed and with the host
 //! killed; nothing may survive.
 //!
-//! `docs/reap.md` says what is done and what the table means.
+//! `docs/internals/reap.md` says what is done and what the table means.
 
 mod close;
 mod family;

@@ -27,7 +27,7 @@ use crate::report;
 use crate::run::{Run, Stop};
 
 /// Carries out all rows, or those that are named, and writes what came of them into
-/// `docs/scoreboard.md`.
+/// `docs/evidence/scoreboard.md`.
 pub fn scoreboard(machine: &Machine, chosen: &[&str]) -> ExitCode {
     let unknown = chosen.iter().find(|name| ROWS.iter().all(|row| row.name != **name));
     if let Some(unknown) = unknown {

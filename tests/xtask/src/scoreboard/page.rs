@@ -105,14 +105,14 @@ fn of_so_many(done: &Done, form: Form) -> String {
     }
 }
 
-const FIGURES: &str = "docs/scoreboard.json";
-const PAGE: &str = "docs/scoreboard.md";
+const FIGURES: &str = "docs/evidence/scoreboard.json";
+const PAGE: &str = "docs/evidence/scoreboard.md";
 const GATE: &str = "gate";
 const FULL: &str = "full";
 
 const HEAD: &str = "# Scoreboard
 
-Written by `cargo xtask scoreboard`, from `docs/scoreboard.json`: each promise beside what puts it to the test. A figure is how often it was broken, of how often it was
+Written by `cargo xtask scoreboard`, from `docs/evidence/scoreboard.json`: each promise beside what puts it to the test. A figure is how often it was broken, of how often it was
 tried. A row whose tests are red, or that tried less than its goal, or less than one of its parts has to, is BROKEN and fails the command; \"not run\" is never a pass, and
 a run that shows nothing fails. The form of the gate is in each submission, and its figures are of one run of all rows; the long one (`--full`) is run row by row. Beside each figure stand what it
 took and the commit that it is of, with a star where something had been changed since.

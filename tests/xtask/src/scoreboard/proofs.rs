@@ -233,7 +233,7 @@ mod tests {
         assert!(orders >= 1_000_000);
         let row = ROWS.iter().find(|row| row.name == "schedules").unwrap();
         assert_eq!(row.full, Form::AtLeast(orders));
-        let page = std::fs::read_to_string(root.join("docs/schedules.md")).unwrap();
+        let page = std::fs::read_to_string(root.join("docs/internals/schedules.md")).unwrap();
         let model = |line: &str| {
             let (module, rest) = line.strip_prefix("| `")?.split_once("`: `")?;
             Some(format!("{module}: {}", rest.split_once('`')?.0))

@@ -1,8 +1,8 @@
 //! Machines and systems that this one is not, where what is compiled for them can be run here:
 //! 64-bit ARM by qemu, Windows by Wine.
 //!
-//! Neither is the real thing. docs/platforms.md says what of the suites they carry, and what they
-//! do not.
+//! Neither is the real thing. docs/guide/platforms.md says what of the suites they carry, and what
+//! they do not.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

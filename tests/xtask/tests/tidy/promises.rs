@@ -21,7 +21,7 @@ const PROMISES: [(&str, &[std::ops::RangeInclusive<u32>]); 2] =
 
 const TABLE: &str = include_str!("../../promises.json");
 
-const PAGE: &str = "docs/promises.md";
+const PAGE: &str = "docs/evidence/promises.md";
 
 fn ids() -> impl Iterator<Item = String> {
     PROMISES.iter().flat_map(|(kind, ranges)| {

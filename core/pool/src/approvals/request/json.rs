@@ -14,7 +14,7 @@ use crate::approvals::risk::Risk;
 use crate::approvals::sign_in::SignIn;
 
 impl Request {
-    /// As all languages have it; `docs/approvals.md` names each member.
+    /// As all languages have it; `docs/guide/approvals.md` names each member.
     pub fn to_json(&self) -> Value {
         let Request {
             server,

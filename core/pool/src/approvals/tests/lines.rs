@@ -74,7 +74,7 @@ fn a_plain_command_line_stands_as_it_is() {
     assert_eq!(escaped_line([]), "");
 }
 
-/// What a line says, by the rules of `docs/approvals.md`.
+/// What a line says, by the rules of `docs/guide/approvals.md`.
 fn read_back(line: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut rest = line;

@@ -90,7 +90,7 @@ const HEAD: &str = "\
 A promise of security begins with S, one of reliability with I; some numbers were never given out. Which test shows which promise was decided by reading both, and is written
 down in `tests/xtask/promises.json`. The tidy test holds the two together: each test that is named here is in the tree under that name, is run, and says in its comment or title
 that it is about the promise; and no other test says so. That a test shows a part of a promise does not mean that nothing else could break it: what nobody thought of is looked
-for by the [simulator](simulator.md) and by [fuzzing](fuzz.md), and what is left open on purpose stands in [SECURITY.md](../SECURITY.md). What is marked (elsewhere) is not run by
+for by the [simulator](../internals/simulator.md) and by [fuzzing](../internals/fuzz.md), and what is left open on purpose stands in [SECURITY.md](../../SECURITY.md). What is marked (elsewhere) is not run by
 each submission: orders of threads in the long form, and what only another system has.
 
 | Id | What is promised | Shown by | Rows |
