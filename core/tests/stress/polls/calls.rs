@@ -53,7 +53,7 @@ fn a_request_may_be_dropped_at_every_poll() {
     base.returns(&rig);
 }
 
-/// SPEC 5.5, 14.6, I-17: by the name that a session shows.
+/// SPEC 5.5, 14.3, I-17: by the name that a session shows.
 #[test]
 fn a_call_by_its_exposed_name_may_be_dropped_at_every_poll() {
     rig::alone!();

@@ -4,6 +4,7 @@
 //! what it is there for, and leaves alone what is allowed.
 
 mod calls;
+mod citations;
 mod functions;
 mod map;
 mod messages;
@@ -33,7 +34,7 @@ struct Rule {
     find: fn(&Source) -> Vec<Finding>,
 }
 
-const RULES: [Rule; 17] = [
+const RULES: [Rule; 18] = [
     Rule { name: "file size", find: functions::long_files },
     Rule { name: "function size", find: functions::long_functions },
     Rule { name: "module doc", find: words::missing_module_doc },
@@ -51,6 +52,7 @@ const RULES: [Rule; 17] = [
     Rule { name: "messages", find: messages::weak_messages },
     Rule { name: "machine paths", find: words::machine_paths },
     Rule { name: "history", find: words::history },
+    Rule { name: "citations", find: citations::unresolved },
 ];
 
 #[test]

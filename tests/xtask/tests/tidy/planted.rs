@@ -189,6 +189,18 @@ fn history_is_found() {
 }
 
 #[test]
+fn a_rule_that_is_cited_and_not_in_the_specification_is_found() {
+    let cited = |text: &str| found("citations", "core/src/a.rs", &text.replace('%', "SPEC"));
+    assert_eq!(cited("/// % 4.7\n// % 99.1: no section\n/// % 4.99, 4.7\n"), [2, 3]);
+    assert_eq!(cited("/// A rule of a section (%\n/// 4.99).\n// % 12 and % 23\n"), [1, 3]);
+    assert_eq!(cited("/// % 4.7, 200 ms, and the ASPEC 99.1\n"), NOTHING);
+    let protocol = ["// PROTO", "COL 1.2, PROTO", "COL 1.9\n"].concat();
+    assert_eq!(found("citations", "core/src/a.rs", &protocol), [1]);
+    let case = "{\"spec\": [\"3.6\", \"3.99\"]}";
+    assert_eq!(found("citations", "tests/behaviour/a.json", case), [1]);
+}
+
+#[test]
 fn messages_that_say_nothing_are_found_where_an_error_is_made() {
     let weak = |message: &str| {
         let plain = format!("    Error::new(ErrorCode::Io, \"{message}\")\n");
