@@ -11,6 +11,7 @@ mod messages;
 mod names;
 mod planted;
 mod promises;
+mod prose;
 mod rooms;
 mod source;
 mod words;
@@ -34,7 +35,7 @@ struct Rule {
     find: fn(&Source) -> Vec<Finding>,
 }
 
-const RULES: [Rule; 18] = [
+const RULES: [Rule; 19] = [
     Rule { name: "file size", find: functions::long_files },
     Rule { name: "function size", find: functions::long_functions },
     Rule { name: "module doc", find: words::missing_module_doc },
@@ -52,6 +53,7 @@ const RULES: [Rule; 18] = [
     Rule { name: "messages", find: messages::weak_messages },
     Rule { name: "machine paths", find: words::machine_paths },
     Rule { name: "history", find: words::history },
+    Rule { name: "prose", find: prose::hard_to_read },
     Rule { name: "citations", find: citations::unresolved },
 ];
 

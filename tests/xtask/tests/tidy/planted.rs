@@ -189,6 +189,21 @@ fn history_is_found() {
 }
 
 #[test]
+fn a_page_that_is_hard_to_read_is_found() {
+    let long = "word ".repeat(26);
+    let found_in = |text: &str| found("prose", "README.md", text);
+    assert_eq!(found_in(&format!("Short. Shorter.\n\n{long}.\n")), [3]);
+    assert_eq!(found_in(&format!("| a | b | {long} |\n")), [1]);
+    assert_eq!(found_in("A host, of whom nothing is known.\n"), [1]);
+    assert_eq!(found_in(&format!("{}.\n\nShort.\n", "word ".repeat(17))), [1]);
+    assert_eq!(found_in(&"Four words stand here. ".repeat(376)), [1]);
+    let longest = "word ".repeat(25);
+    let plain = format!("{longest}.\n\nShort.\nA `{long}` and\n```text\n{long}\n```\n");
+    assert_eq!(found_in(&plain), NOTHING);
+    assert_eq!(found("prose", "docs/other.md", &long), NOTHING);
+}
+
+#[test]
 fn a_rule_that_is_cited_and_not_in_the_specification_is_found() {
     let cited = |text: &str| found("citations", "core/src/a.rs", &text.replace('%', "SPEC"));
     assert_eq!(cited("/// % 4.7\n// % 99.1: no section\n/// % 4.99, 4.7\n"), [2, 3]);

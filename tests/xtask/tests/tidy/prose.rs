@@ -1,0 +1,171 @@
+//! Pages in plain words: short sentences, short pages, and no turns that readers stumble over.
+
+use super::source::Source;
+use super::{Finding, finding};
+
+/// The pages that keep the rules. The list only grows.
+const PLAIN: [&str; 49] = [
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+    "bindings/node/README.md",
+    "bindings/python/README.md",
+    "docs/guide/approvals-rules.md",
+    "docs/guide/approvals.md",
+    "docs/guide/auth-rules.md",
+    "docs/guide/auth.md",
+    "docs/guide/bundling.md",
+    "docs/guide/c-sessions.md",
+    "docs/guide/c.md",
+    "docs/guide/catalogs.md",
+    "docs/guide/cli-doctor.md",
+    "docs/guide/cli.md",
+    "docs/guide/comparison.md",
+    "docs/guide/concepts.md",
+    "docs/guide/configuration.md",
+    "docs/guide/cookbook.md",
+    "docs/guide/demo.md",
+    "docs/guide/environment.md",
+    "docs/guide/faq.md",
+    "docs/guide/first-program.md",
+    "docs/guide/frameworks.md",
+    "docs/guide/install.md",
+    "docs/guide/names.md",
+    "docs/guide/node-settings.md",
+    "docs/guide/node.md",
+    "docs/guide/observability.md",
+    "docs/guide/platforms.md",
+    "docs/guide/python-settings.md",
+    "docs/guide/python.md",
+    "docs/guide/quickstart/c.md",
+    "docs/guide/quickstart/cpp.md",
+    "docs/guide/quickstart/node.md",
+    "docs/guide/quickstart/python.md",
+    "docs/guide/quickstart/rust.md",
+    "docs/guide/remote.md",
+    "docs/guide/runtimes.md",
+    "docs/guide/sessions.md",
+    "docs/guide/settings-files.md",
+    "docs/guide/stability.md",
+    "docs/guide/start.md",
+    "docs/guide/status.md",
+    "docs/guide/tool-shapes.md",
+    "docs/guide/web-service.md",
+    "docs/internals/elsewhere.md",
+    "docs/internals/host-integration.md",
+    "docs/spec/index.md",
+];
+
+/// Turns that hide who does what.
+const BANNED: [&str; 7] =
+    ["what is of", "whoever", "of whom", "by whom", "is told of", "none of", "of which"];
+
+/// Words of a page, its programs left out.
+const PAGE_WORDS_MAX: usize = 1_500;
+
+/// Words of a sentence, or of a cell of a table.
+const SENTENCE_WORDS_MAX: usize = 25;
+
+/// The median over the sentences of a page.
+const MEDIAN_WORDS_MAX: usize = 16;
+
+pub fn hard_to_read(source: &Source) -> Vec<Finding> {
+    if !PLAIN.contains(&source.path.as_str()) {
+        return Vec::new();
+    }
+    let sentences = sentences(&source.text);
+    let mut found = Vec::new();
+    for (line, words) in &sentences {
+        if words.len() > SENTENCE_WORDS_MAX {
+            let begins = words[..6].join(" ");
+            found.push(finding(*line, format!("{} words: {begins} …", words.len())));
+        }
+        let text = words.join(" ").to_lowercase();
+        let turns = BANNED.iter().filter(|turn| format!(" {text} ").contains(&format!(" {turn} ")));
+        found.extend(turns.map(|turn| finding(*line, format!("the turn `{turn}`"))));
+    }
+    let mut lengths: Vec<usize> = sentences.iter().map(|(_, words)| words.len()).collect();
+    let all: usize = lengths.iter().sum();
+    if all > PAGE_WORDS_MAX {
+        found.push(finding(1, format!("{all} words, {PAGE_WORDS_MAX} at most")));
+    }
+    lengths.sort_unstable();
+    if lengths.get(lengths.len() / 2).is_some_and(|median| *median > MEDIAN_WORDS_MAX) {
+        found.push(finding(1, "half of the sentences are longer than 16 words"));
+    }
+    found
+}
+
+/// The sentences of a page, each with its line: those of paragraphs, items of lists and cells.
+fn sentences(text: &str) -> Vec<(usize, Vec<String>)> {
+    let mut found = Vec::new();
+    let (mut paragraph, mut begins, mut is_code) = (String::new(), 1, false);
+    let closing = text.lines().chain([""]).enumerate();
+    for (at, line) in closing {
+        let line = line.trim();
+        let is_fence = line.starts_with("```");
+        let is_item = line.starts_with("- ") || line.starts_with("* ") || is_numbered(line);
+        let ends = line.is_empty() || is_fence || is_item || line.starts_with(['#', '|', '<']);
+        if ends && !paragraph.is_empty() {
+            found.extend(split(&paragraph).into_iter().map(|words| (begins, words)));
+            paragraph.clear();
+        }
+        if is_fence {
+            is_code = !is_code;
+        } else if line.starts_with('|') && !is_code {
+            let cells = line.trim_matches('|').split('|');
+            found.extend(cells.flat_map(split).map(|words| (at + 1, words)));
+        } else if !is_code && !line.is_empty() && !line.starts_with(['#', '<']) {
+            if paragraph.is_empty() {
+                begins = at + 1;
+            }
+            paragraph.push_str(line);
+            paragraph.push(' ');
+        }
+    }
+    found
+}
+
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && rest.starts_with(". ")
+}
+
+/// The words of each sentence. Code is one word, of a link its words count.
+fn split(text: &str) -> Vec<Vec<String>> {
+    let (mut found, mut words) = (Vec::new(), Vec::new());
+    let read = read(text);
+    for word in read.split_whitespace() {
+        if word.contains(char::is_alphanumeric) {
+            words.push(word.trim_end_matches(['.', ',', ':', ';', '!', '?']).to_owned());
+        }
+        let word = word.trim_end_matches([')', '"', '”']);
+        if word.ends_with(['.', ':', ';', '!', '?']) && !words.is_empty() {
+            found.push(std::mem::take(&mut words));
+        }
+    }
+    found.extend((!words.is_empty()).then_some(words));
+    found
+}
+
+/// The text without marks: `code` for what stands in backticks, the words of links.
+fn read(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let plain: String = parts.map(|(at, part)| if at % 2 == 0 { part } else { "code" }).collect();
+    let mut read = String::new();
+    let mut rest = plain.as_str();
+    while let Some((before, after)) = rest.split_once("](") {
+        read.push_str(before);
+        rest = after.split_once(')').map_or("", |(_, after)| after);
+    }
+    read.push_str(rest);
+    read.replace(['[', '*'], "")
+}
+
+#[test]
+fn sentences_are_those_that_a_reader_sees() {
+    let text = "# A heading of words\n\nOne two. Three `x y z`\nfour [five six](a.md).\n\n- Seven: eight\n\n```c\nno words\n```\n| nine | ten. Eleven |\n|---|---|\n";
+    let read: Vec<(usize, usize)> =
+        sentences(text).iter().map(|(line, words)| (*line, words.len())).collect();
+    assert_eq!(read, [(3, 2), (3, 5), (6, 1), (6, 1), (11, 1), (11, 1), (11, 1)]);
+}
