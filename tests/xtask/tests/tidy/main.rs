@@ -12,6 +12,7 @@ mod names;
 mod planted;
 mod promises;
 mod prose;
+mod records;
 mod rooms;
 mod source;
 mod words;
