@@ -18,7 +18,7 @@
 //! ```
 //!
 //! What a product writes is data: [`Format::row`] says where its servers stand and what each field
-//! means, and [`KNOWN_FILES`] where its files are. `docs/guide/configuration.md` shows both tables.
+//! means, and [`KNOWN_FILES`] where its files are. `docs/reference/settings.md` shows both tables.
 
 mod entry;
 mod files;

@@ -15,7 +15,7 @@ pub(super) fn page() -> String {
     let mut page = format!(
         "{ORIGIN}# Settings files\n\nWhose files are read, where their servers stand, and which of their fields are not as in \
          [the pool's own configuration](options.md#server), whose every field and spelling is understood in all of them. \
-         `docs/guide/configuration.md` says how they are read.\n\n## Formats\n\n\
+         `docs/guide/settings-files.md` says how they are read.\n\n## Formats\n\n\
          | Format | Product | Servers | Recognised by |\n|---|---|---|---|\n"
     );
     for format in FORMATS {
