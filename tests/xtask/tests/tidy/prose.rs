@@ -4,7 +4,7 @@ use super::source::Source;
 use super::{Finding, finding};
 
 /// The pages that keep the rules. The list only grows.
-const PLAIN: [&str; 52] = [
+const PLAIN: [&str; 59] = [
     "CONTRIBUTING.md",
     "README.md",
     "SECURITY.md",
@@ -30,6 +30,13 @@ const PLAIN: [&str; 52] = [
     "docs/guide/first-program.md",
     "docs/guide/frameworks.md",
     "docs/guide/install.md",
+    "docs/guide/migrate/ai-sdk.md",
+    "docs/guide/migrate/langchain-js.md",
+    "docs/guide/migrate/langchain.md",
+    "docs/guide/migrate/mcp-python.md",
+    "docs/guide/migrate/mcp-typescript.md",
+    "docs/guide/migrate/openai-agents.md",
+    "docs/guide/migrate/pydantic-ai.md",
     "docs/guide/names.md",
     "docs/guide/node-settings.md",
     "docs/guide/node.md",
