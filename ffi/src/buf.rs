@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use trunkline::{CallResult, Event, Introduction, List, Listed, ShapedTools};
 
-use crate::guard::guarded;
+use crate::panic_guard::guarded;
 use crate::types::Str;
 
 /// A text that the library gave to the host, such as a result or a report: UTF-8, JSON, read-only.

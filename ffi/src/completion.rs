@@ -1,77 +1,15 @@
 //! The end of an operation, delivered exactly once: to a callback, to a queue, or to a thread that
 //! waits.
 
-use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use trunkline::{Error, ErrorCode, Lease, Operation, Pool, Result, took_results};
+use trunkline::{Error, ErrorCode, Operation, Pool, Result, took_results};
 
-use crate::buf::Buf;
-use crate::error::ErrorObject;
-use crate::guard::{check_may_block, contain, in_callback, last_panic};
-use crate::objects::Objects;
-use crate::pool::PoolObject;
+use crate::guard::check_may_block;
+use crate::objects::{Objects, PoolObject};
+use crate::outcome::{Callback, Value};
+use crate::panic_guard::{contain, last_panic};
 use crate::queue::Queue;
-use crate::types::{DestroyFn, DoneFn, Item, ItemKind, Status};
-
-/// What an operation gives.
-pub(crate) enum Value {
-    Nothing,
-    Text(Buf),
-    Lease(Lease),
-}
-
-impl Value {
-    /// A report as JSON text.
-    pub(crate) fn report(report: serde_json::Value) -> Value {
-        Value::Text(Buf::from(report.to_string()))
-    }
-}
-
-/// A `user_data` of the host with its destroy function, which runs exactly once: when this is
-/// dropped.
-pub(crate) struct UserData {
-    pub(crate) pointer: *mut c_void,
-    destroy: DestroyFn,
-}
-
-// SAFETY: the header says that callbacks run on threads of the library.
-unsafe impl Send for UserData {}
-
-impl UserData {
-    pub(crate) fn new(pointer: *mut c_void, destroy: DestroyFn) -> UserData {
-        UserData { pointer, destroy }
-    }
-}
-
-impl Drop for UserData {
-    fn drop(&mut self) {
-        if let Some(destroy) = self.destroy {
-            // SAFETY: the host gave the function for this pointer, and nothing uses it afterwards.
-            in_callback(|| unsafe { destroy(self.pointer) });
-        }
-    }
-}
-
-/// A completion callback of the host.
-pub(crate) struct Callback {
-    pub(crate) done: DoneFn,
-    pub(crate) user_data: UserData,
-}
-
-impl Callback {
-    /// Shows the host the end of an operation, then destroys the user data. Runs on a completion
-    /// thread.
-    pub(crate) fn run(self, outcome: Result<Value>, objects: &Objects) {
-        let mut item = item_of(outcome, 0, objects);
-        if let Some(done) = self.done {
-            // SAFETY: the host gave the function for this pointer, and the item outlives the call.
-            in_callback(|| unsafe { done(self.user_data.pointer, &mut item) });
-        }
-        // SAFETY: what the host did not take is still ours.
-        unsafe { free_parts(&item) };
-    }
-}
 
 /// Where the end of an operation goes.
 pub(crate) enum Target {
@@ -84,7 +22,7 @@ impl Target {
     /// Makes room for the end before there is anything to end.
     fn register(&self, objects: &Arc<Objects>) -> Result<()> {
         match self {
-            Target::Callback(_) => objects.completions.register(objects),
+            Target::Callback(_) => objects.completions.register(),
             Target::Queue(queue, _) => queue.register(),
             Target::Waiter(_) => Ok(()),
         }
@@ -124,10 +62,8 @@ impl Completion {
             other => other,
         };
         match target {
-            Target::Callback(callback) => {
-                self.objects.completions.submit(&self.objects, callback, outcome)
-            }
-            Target::Queue(queue, tag) => queue.push_done(tag, outcome, &self.objects),
+            Target::Callback(callback) => self.objects.completions.submit(callback, outcome),
+            Target::Queue(queue, tag) => queue.push_done(tag, outcome, &self.objects.leases),
             Target::Waiter(waiter) => waiter.finish(outcome),
         }
     }
@@ -273,46 +209,6 @@ impl Waiter {
     }
 }
 
-/// The item that tells of an end. A lease gets its handle here.
-pub(crate) fn item_of(outcome: Result<Value>, tag: u64, objects: &Objects) -> Item {
-    let outcome = outcome.and_then(|value| match value {
-        Value::Nothing => Ok((0, std::ptr::null_mut())),
-        Value::Text(buf) => Ok((0, buf.into_raw())),
-        Value::Lease(lease) => Ok((objects.leases.insert(Arc::new(lease))?, std::ptr::null_mut())),
-    });
-    let mut item = Item {
-        tag,
-        handle: 0,
-        kind: ItemKind::Done,
-        status: Status::Ok,
-        event: 0,
-        reserved: 0,
-        buf: std::ptr::null_mut(),
-        error: std::ptr::null_mut(),
-        reserved_more: [0; 2],
-    };
-    match outcome {
-        Ok((handle, buf)) => (item.handle, item.buf) = (handle, buf),
-        Err(error) => {
-            item.status = Status::from(error.code());
-            item.error = ErrorObject::new(error).into_raw();
-        }
-    }
-    item
-}
-
-/// Frees what an item owns, but for a handle.
-///
-/// # Safety
-/// The item's pointers are NULL or the library's, and nobody uses them any more.
-pub(crate) unsafe fn free_parts(item: &Item) {
-    // SAFETY: as the function's own.
-    unsafe {
-        crate::buf::trunkline_buf_free(item.buf);
-        crate::error::trunkline_error_free(item.error);
-    }
-}
-
 /// The end of an operation that was cancelled because the pool is freed; a call may have run.
 fn freed(cancelled: Error) -> Error {
     let error =
@@ -329,7 +225,7 @@ mod tests {
     use trunkline::Outcome;
 
     use super::*;
-    use crate::guard::prepare_process;
+    use crate::guard::{in_callback, prepare_process};
 
     fn closed() -> Error {
         Error::new(ErrorCode::Closed, "it was dropped")
@@ -477,7 +373,7 @@ mod tests {
     #[test]
     fn only_a_thread_that_waits_is_to_read_the_answer() {
         // SAFETY: NULL is all defaults.
-        let settings = unsafe { crate::raw::call_options(std::ptr::null()) }.unwrap();
+        let settings = unsafe { crate::call_options::call_options(std::ptr::null()) }.unwrap();
         let reads_here = |target| {
             let target = Some(target);
             settings

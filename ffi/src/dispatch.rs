@@ -8,13 +8,14 @@ use std::time::Instant;
 use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Result, start_callback_thread};
 
-use crate::completion::{Callback, Value};
-use crate::objects::Objects;
+use crate::outcome::{Callback, Leases, Value};
+use crate::running::no_thread;
 
 /// The callbacks that wait for a thread, and the threads. An I/O thread of the core only ever adds
 /// to it.
-#[derive(Default)]
 pub(crate) struct Completions {
+    /// Where a lease that an operation gives gets its handle.
+    leases: Arc<Leases>,
     state: Mutex<State>,
     /// For threads without work.
     work: Condvar,
@@ -33,11 +34,16 @@ struct State {
 }
 
 impl Completions {
+    pub(crate) fn new(leases: Arc<Leases>) -> Arc<Completions> {
+        let (state, work, quiet) = Default::default();
+        Arc::new(Completions { leases, state, work, quiet })
+    }
+
     /// Announces a callback, and sees to it that a thread is there for it.
     ///
     /// # Errors
     /// `limit` when no thread can be started, or too many callbacks are owed.
-    pub(crate) fn register(&self, objects: &Arc<Objects>) -> Result<()> {
+    pub(crate) fn register(self: &Arc<Self>) -> Result<()> {
         let mut state = self.lock();
         if state.registered >= CALLBACKS_MAX {
             return Err(Error::new(
@@ -47,7 +53,7 @@ impl Completions {
             .with_detail("limit", words::limit::CALLBACKS));
         }
         if state.threads == 0 {
-            start_thread(objects).map_err(no_thread)?;
+            self.start_thread().map_err(no_thread)?;
             state.threads = 1;
         }
         state.registered += 1;
@@ -55,17 +61,12 @@ impl Completions {
     }
 
     /// Hands an announced callback over. Never blocks.
-    pub(crate) fn submit(
-        &self,
-        objects: &Arc<Objects>,
-        callback: Callback,
-        outcome: Result<Value>,
-    ) {
+    pub(crate) fn submit(self: &Arc<Self>, callback: Callback, outcome: Result<Value>) {
         let mut state = self.lock();
         state.waiting.push_back((callback, outcome));
         let more = state.waiting.len() > state.idle && state.threads < THREADS_MAX;
         // One thread is there already: without another this callback waits a little longer.
-        if more && start_thread(objects).is_ok() {
+        if more && self.start_thread().is_ok() {
             state.threads += 1;
         }
         drop(state);
@@ -85,12 +86,17 @@ impl Completions {
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    fn run(&self, objects: &Objects) {
+    fn start_thread(self: &Arc<Self>) -> std::io::Result<()> {
+        let completions = self.clone();
+        start_callback_thread("trunkline-done", move || completions.run())
+    }
+
+    fn run(&self) {
         let mut state = self.lock();
         loop {
             if let Some((callback, outcome)) = state.waiting.pop_front() {
                 drop(state);
-                callback.run(outcome, objects);
+                callback.run(outcome, &self.leases);
                 state = self.ended(self.lock());
             } else if state.closed && state.registered == 0 {
                 state.threads -= 1;
@@ -117,18 +123,6 @@ impl Completions {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The answer when the system gives no thread.
-pub(crate) fn no_thread(error: std::io::Error) -> Error {
-    Error::new(ErrorCode::Limit, format!("no thread for callbacks: {error}"))
-        .with_detail("limit", words::limit::THREADS)
-}
-
-fn start_thread(objects: &Arc<Objects>) -> std::io::Result<()> {
-    let objects = objects.clone();
-    let body = move || objects.completions.run(&objects);
-    start_callback_thread("trunkline-done", body)
 }
 
 /// Threads for completion callbacks in one pool. Callbacks are to be short; a few threads forgive

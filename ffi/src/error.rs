@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use trunkline::{Error, Outcome};
 
-use crate::guard::guarded;
+use crate::panic_guard::guarded;
 use crate::types::{Status, Str};
 
 /// Why something failed. The host owns what it was given through an `err` parameter or a queue's

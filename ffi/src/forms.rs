@@ -8,15 +8,16 @@ use std::ffi::c_void;
 use trunkline::{Error, Operation, Outcome, Result};
 
 use crate::buf::Buf;
-use crate::completion::{
-    Callback, Completion, Target, UserData, Value, begin, begin_waiting, wait,
-};
+use crate::completion::{Completion, Target, begin, begin_waiting, wait};
 use crate::error::ErrorObject;
 use crate::guard::guard;
-use crate::pool::PoolObject;
+use crate::item::DoneFn;
+use crate::objects::PoolObject;
+use crate::outcome::{Callback, Value};
 use crate::queue::QueueObject;
 use crate::raw;
-use crate::types::{DestroyFn, DoneFn, Status};
+use crate::types::{DestroyFn, Status};
+use crate::user_data::UserData;
 
 /// Where a started operation's handle, and the error of a failed start, go.
 pub(crate) struct StartOuts {
@@ -70,7 +71,7 @@ where
     // SAFETY: as the function's own.
     unsafe {
         let begun = || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             if done.is_none() {
                 return Err(raw::invalid("done", "done is NULL"));
             }
@@ -98,8 +99,8 @@ where
     // SAFETY: as the function's own.
     unsafe {
         let begun = || {
-            let pool = raw::pool(pool)?;
-            let target = Target::Queue(raw::queue(queue)?.clone(), tag);
+            let pool = PoolObject::of(pool)?;
+            let target = Target::Queue(QueueObject::of(queue)?.clone(), tag);
             let launch = prepare(pool)?;
             begin_in(pool, target, outs.op, launch)
         };
@@ -123,7 +124,7 @@ where
     // SAFETY: as the function's own.
     unsafe {
         let begun = || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let out = raw::out(out, "out")?;
             let launch = prepare(pool)?;
             let waiter = begin_waiting(&pool.objects, |completion| launch.launch(completion))?;
@@ -155,7 +156,7 @@ where
     // SAFETY: as the function's own.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let out = raw::out(out, "out")?;
             if let Value::Lease(lease) = wait(&pool.objects, prepare(pool)?)? {
                 out.write(pool.objects.leases.insert(std::sync::Arc::new(lease))?);
@@ -180,7 +181,7 @@ where
     // SAFETY: as the function's own.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             wait(&pool.objects, prepare(pool)?).map(drop)
         })
     }
@@ -199,7 +200,7 @@ pub(crate) unsafe fn give(
     // SAFETY: as the function's own.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let out = raw::out(out, "out")?;
             out.write(make(pool)?.into_raw());
             Ok(())
@@ -217,7 +218,7 @@ pub(crate) unsafe fn change(
     make: impl FnOnce(&PoolObject) -> Result<()>,
 ) -> Status {
     // SAFETY: as the function's own.
-    unsafe { guard(err, || make(raw::pool(pool)?)) }
+    unsafe { guard(err, || make(PoolObject::of(pool)?)) }
 }
 
 /// Begins what tells its handle there.

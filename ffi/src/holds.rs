@@ -8,8 +8,8 @@ use trunkline::{Result, SessionOptions};
 use crate::buf::Buf;
 use crate::error::ErrorObject;
 use crate::guard::guard;
-use crate::handlers::{Desks, Given, Ready};
-use crate::pool::PoolObject;
+use crate::handler_queues::{HandlerTable, ReadyHandlers};
+use crate::objects::PoolObject;
 use crate::raw;
 use crate::table::{Kind, bad_handle};
 use crate::types::{AskFn, DestroyFn, Status, Str};
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn trunkline_session_open(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let (pool, out) = (raw::pool(pool)?, raw::out(out, "out")?);
+            let (pool, out) = (PoolObject::of(pool)?, raw::out(out, "out")?);
             open(pool, options_json, None).map(|session| out.write(session))
         })
     }
@@ -59,11 +59,11 @@ pub unsafe extern "C" fn trunkline_session_open_with_handlers(
     out: *mut u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let given = Given::new(offered, ask, (user_data, destroy));
+    let given = HandlerTable::new(offered, ask, (user_data, destroy));
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let (pool, out) = (raw::pool(pool)?, raw::out(out, "out")?);
+            let (pool, out) = (PoolObject::of(pool)?, raw::out(out, "out")?);
             open(pool, options_json, Some(given)).map(|session| out.write(session))
         })
     }
@@ -71,17 +71,17 @@ pub unsafe extern "C" fn trunkline_session_open_with_handlers(
 
 /// # Safety
 /// The text is the host's, and stays while this runs.
-unsafe fn open(pool: &PoolObject, options_json: Str, given: Option<Given>) -> Result<u64> {
+unsafe fn open(pool: &PoolObject, options_json: Str, given: Option<HandlerTable>) -> Result<u64> {
     // SAFETY: as the function's own.
     let text = unsafe { raw::text(options_json, "options_json")? };
     let mut options = SessionOptions::from_json(text)?;
-    let opened = given.map(|given| Desks::open(&pool.objects, given)).transpose()?;
+    let opened = given.map(|given| pool.objects.handler_queues.open(given)).transpose()?;
     let (handlers, ready) = opened.unzip();
     if let Some(handlers) = handlers {
         options.handlers = handlers;
     }
     let session = pool.objects.sessions.insert(pool.core.session(options)?)?;
-    let _ = ready.map(Ready::begin);
+    let _ = ready.map(ReadyHandlers::begin);
     Ok(session)
 }
 
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn trunkline_session_close(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let session = pool.objects.sessions.remove(session);
             let session = session.ok_or_else(|| bad_handle(Kind::Session))?;
             session.close(raw::optional_time(keep_for_ms));
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn trunkline_lease_describe(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let out = raw::out(out, "out")?;
             let lease = pool.objects.leases.find(lease)?;
             let description = json!({
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn trunkline_lease_release(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let lease = pool.objects.leases.remove(lease);
             lease.ok_or_else(|| bad_handle(Kind::Lease))?.release();
             Ok(())

@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use trunkline::{Error, ErrorCode, HostConnection, HostServer, Result};
 
-use crate::completion::UserData;
 use crate::error::ErrorObject;
 use crate::guard::{guard, in_callback};
-use crate::objects::Objects;
-use crate::pool::PoolObject;
+use crate::objects::{Objects, PoolObject};
 use crate::raw;
 use crate::types::{DestroyFn, HostClosedFn, HostReceiveFn, Status, Str};
+use crate::user_data::UserData;
 
 /// Provides a server of the host's own to one session: it goes into the session's own source, from
 /// where `trunkline_session_acquire` takes it like any other. It is never shared. Providing a name
@@ -44,7 +43,7 @@ pub unsafe extern "C" fn trunkline_session_provide(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let server = raw::text(server, "server")?;
             if receive.is_none() {
                 return Err(raw::invalid("receive", "receive is NULL"));
@@ -71,7 +70,7 @@ pub unsafe extern "C" fn trunkline_host_send(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let connection = raw::pool(pool)?.objects.connections.find(connection)?;
+            let connection = PoolObject::of(pool)?.objects.connections.find(connection)?;
             connection.send(raw::text(frame_json, "frame_json")?)
         })
     }
@@ -90,7 +89,7 @@ pub unsafe extern "C" fn trunkline_host_close(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            raw::pool(pool)?.objects.connections.find(connection)?.close();
+            PoolObject::of(pool)?.objects.connections.find(connection)?.close();
             Ok(())
         })
     }

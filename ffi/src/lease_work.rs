@@ -7,13 +7,16 @@ use std::ffi::c_void;
 use trunkline::{CallResult, Operation, Result};
 
 use crate::buf::Buf;
-use crate::completion::{Completion, Value, later};
+use crate::call_options::call_options;
+use crate::completion::{Completion, later};
 use crate::error::ErrorObject;
 use crate::forms::{self, Sends, StartOuts};
-use crate::pool::PoolObject;
+use crate::item::DoneFn;
+use crate::objects::PoolObject;
+use crate::outcome::Value;
 use crate::queue::QueueObject;
 use crate::raw;
-use crate::types::{CallOptionsStruct, DestroyFn, DoneFn, Status, Str};
+use crate::types::{CallOptionsStruct, DestroyFn, Status, Str};
 
 /// What the server of a lease said of itself when it was connected to last. Returns at once.
 ///
@@ -340,7 +343,7 @@ unsafe fn call_tool(
         (
             raw::text(tool, "tool")?,
             raw::text(arguments_json, "arguments_json")?,
-            raw::call_options(options)?,
+            call_options(options)?,
         )
     };
     let lease = pool.objects.leases.find(lease)?;
@@ -373,7 +376,7 @@ unsafe fn request(
         (
             raw::text(method, "method")?,
             raw::text(params_json, "params_json")?,
-            raw::call_options(options)?,
+            call_options(options)?,
         )
     };
     let lease = pool.objects.leases.find(lease)?;

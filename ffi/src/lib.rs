@@ -23,27 +23,33 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod buf;
+mod call_options;
 mod cancel;
 mod completion;
 mod dispatch;
 mod error;
 mod forms;
 mod guard;
+mod handler_queues;
 mod handlers;
 mod holds;
 mod host_servers;
 #[rustfmt::skip]
 mod lease_work;
+mod item;
 mod library;
 mod logs;
 #[cfg_attr(windows, path = "notify/windows.rs")]
 mod notify;
 mod numbers;
 mod objects;
+mod outcome;
+mod panic_guard;
 mod pool;
 #[rustfmt::skip]
 mod pool_work;
 mod queue;
+mod queue_calls;
 mod raw;
 mod running;
 #[cfg(all(test, feature = "schedules"))]
@@ -54,23 +60,28 @@ mod schedules;
 mod score;
 #[rustfmt::skip]
 mod session_work;
+mod signal;
 mod subscribe;
 mod subscription;
 mod sync;
 mod table;
 mod types;
+mod user_data;
 
 pub use buf::*;
 pub use error::*;
 pub use handlers::*;
 pub use holds::*;
 pub use host_servers::*;
+pub use item::*;
 pub use lease_work::*;
 pub use library::*;
 pub use logs::*;
+pub use objects::PoolObject;
 pub use pool::*;
 pub use pool_work::*;
-pub use queue::*;
+pub use queue::QueueObject;
+pub use queue_calls::*;
 pub use session_work::*;
 pub use subscribe::*;
 pub use types::*;

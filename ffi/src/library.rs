@@ -9,8 +9,9 @@ use trunkline::settings::files_to_json;
 use crate::buf::Buf;
 use crate::completion::cancel;
 use crate::error::ErrorObject;
-use crate::guard::{guard, guarded};
-use crate::pool::PoolObject;
+use crate::guard::guard;
+use crate::objects::PoolObject;
+use crate::panic_guard::guarded;
 use crate::raw;
 use crate::types::{Status, Str, TRUNKLINE_ABI_VERSION};
 
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn trunkline_op_cancel(
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe { guard(err, || cancel(&raw::pool(pool)?.objects, op)) }
+    unsafe { guard(err, || cancel(&PoolObject::of(pool)?.objects, op)) }
 }
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");

@@ -6,13 +6,13 @@ use std::sync::mpsc::sync_channel;
 
 use trunkline::{LogFeed, Result, start_callback_thread};
 
-use crate::completion::UserData;
-use crate::dispatch::no_thread;
 use crate::error::ErrorObject;
 use crate::guard::{check_fork, forks, guard, in_callback, prepare_process};
 use crate::raw;
-use crate::subscription::Signal;
+use crate::running::no_thread;
+use crate::signal::Signal;
 use crate::types::{DestroyFn, LogFn, Status, Str};
+use crate::user_data::UserData;
 
 /// What the library logs, while it is told to a callback.
 pub struct LogsObject {

@@ -4,33 +4,53 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trunkline::{HostConnection, Lease, Operation, Result, Session};
+use trunkline::{HostConnection, Operation, Pool, Result, Session};
 
 use crate::dispatch::Completions;
-use crate::handlers::Desks;
+use crate::guard::check_fork;
+use crate::handler_queues::HandlerQueues;
 use crate::numbers;
+use crate::outcome::Leases;
+use crate::raw;
 use crate::running::Running;
-use crate::subscription::Subscriber;
+use crate::subscription::Subscribers;
 use crate::table::{Kind, Table};
+
+/// A pool: one workspace's set of connections. Any thread may use it, several at a time, until one
+/// frees it.
+pub struct PoolObject {
+    pub(crate) forks: u32,
+    pub(crate) core: Pool,
+    pub(crate) objects: Arc<Objects>,
+}
+
+impl PoolObject {
+    /// The host's pool, if it belongs to this process.
+    ///
+    /// # Safety
+    /// `pool` is NULL or a pool that is not freed while the result is in use.
+    pub(crate) unsafe fn of<'a>(pool: *const PoolObject) -> Result<&'a PoolObject> {
+        // SAFETY: as the function's own.
+        let pool = unsafe { pool.as_ref() }.ok_or_else(|| raw::invalid("pool", "pool is NULL"))?;
+        check_fork(pool.forks)?;
+        Ok(pool)
+    }
+}
 
 /// The tables of one pool, and the threads for its callbacks.
 pub(crate) struct Objects {
     number: u16,
     pub(crate) sessions: Table<Session>,
-    pub(crate) leases: Table<Arc<Lease>>,
+    pub(crate) leases: Arc<Leases>,
     pub(crate) operations: Table<Operation>,
-    pub(crate) subscribers: Table<Arc<Subscriber>>,
+    pub(crate) subscribers: Arc<Subscribers>,
     /// With servers that the host provides.
     pub(crate) connections: Table<HostConnection>,
-    pub(crate) completions: Completions,
-    /// The threads of subscriptions.
-    pub(crate) subscriptions: Running,
-    /// The threads of desks.
-    pub(crate) handlers: Running,
+    pub(crate) completions: Arc<Completions>,
     /// The connections with servers that the host provides, from when it first hears of one until
     /// its last function returned.
     pub(crate) hosted: Running,
-    pub(crate) desks: Desks,
+    pub(crate) handler_queues: Arc<HandlerQueues>,
     freed: AtomicBool,
 }
 
@@ -42,18 +62,18 @@ impl Objects {
     pub(crate) fn new() -> Result<Arc<Objects>> {
         let (number, before) = numbers::take()?;
         let [sessions, leases, operations, subscribers, connections] = before;
+        let leases = Arc::new(Table::new(Kind::Lease, number, leases));
+        let subscribers = Table::new(Kind::Subscription, number, subscribers);
         Ok(Arc::new(Objects {
             number,
             sessions: Table::new(Kind::Session, number, sessions),
-            leases: Table::new(Kind::Lease, number, leases),
+            leases: leases.clone(),
             operations: Table::new(Kind::Operation, number, operations),
-            subscribers: Table::new(Kind::Subscription, number, subscribers),
+            subscribers: Arc::new(Subscribers { table: subscribers, threads: Running::default() }),
             connections: Table::new(Kind::Connection, number, connections),
-            completions: Completions::default(),
-            subscriptions: Running::default(),
-            handlers: Running::default(),
+            completions: Completions::new(leases),
             hosted: Running::default(),
-            desks: Desks::default(),
+            handler_queues: Arc::default(),
             freed: AtomicBool::new(false),
         }))
     }
@@ -67,7 +87,7 @@ impl Objects {
     /// Waits for nothing.
     pub(crate) fn free(&self) {
         self.freed.store(true, Ordering::SeqCst);
-        for subscriber in self.subscribers.clear() {
+        for subscriber in self.subscribers.table.clear() {
             subscriber.end();
         }
         for operation in self.operations.clear() {
@@ -78,7 +98,7 @@ impl Objects {
         }
         drop(self.leases.clear());
         drop(self.sessions.clear());
-        self.desks.stop();
+        self.handler_queues.stop();
         self.completions.close();
     }
 }
@@ -89,7 +109,7 @@ impl Drop for Objects {
             self.sessions.generations(),
             self.leases.generations(),
             self.operations.generations(),
-            self.subscribers.generations(),
+            self.subscribers.table.generations(),
             self.connections.generations(),
         ];
         numbers::give_back(self.number, generations);
@@ -104,9 +124,11 @@ mod tests {
     use trunkline::{EventKind, EventMask, Pool, PoolOptions, Servers};
 
     use super::*;
-    use crate::completion::{UserData, free_parts};
+    use crate::item::ItemKind;
+    use crate::outcome::free_parts;
     use crate::queue::Queue;
-    use crate::types::ItemKind;
+    use crate::subscription::Subscriber;
+    use crate::user_data::UserData;
 
     /// S-46: a handle of a pool that is gone is bad in every pool that comes after it.
     #[test]
@@ -137,9 +159,10 @@ mod tests {
         let objects = Objects::new().unwrap();
         for (tag, mask) in [(1, EventKind::Reconciled.bit()), (2, 0)] {
             let stream = pool.subscribe(EventMask(mask)).unwrap();
-            let handle = objects.subscribers.reserve().unwrap();
-            let subscriber = Subscriber::queued((&objects, handle), stream, &queue, tag);
-            objects.subscribers.fill(handle, subscriber.clone());
+            let handle = objects.subscribers.table.reserve().unwrap();
+            let subscriber =
+                Subscriber::queued((&objects.subscribers, handle), stream, &queue, tag);
+            objects.subscribers.table.fill(handle, subscriber.clone());
             subscriber.listen();
         }
         let of_it = pool.clone();
@@ -159,20 +182,21 @@ mod tests {
     #[test]
     fn a_subscription_with_a_thread_is_gone_once_it_has_ended() {
         let (pool, objects) = (Pool::new(PoolOptions::default()).unwrap(), Objects::new().unwrap());
-        let handle = objects.subscribers.reserve().unwrap();
+        let handle = objects.subscribers.table.reserve().unwrap();
         let (stream, nobody) =
             (pool.subscribe(EventMask(0)).unwrap(), UserData::new(std::ptr::null_mut(), None));
-        let subscriber = Subscriber::with_thread((&objects, handle), stream, None, nobody).unwrap();
-        objects.subscribers.fill(handle, subscriber.clone());
+        let subscriber =
+            Subscriber::with_thread((&objects.subscribers, handle), stream, None, nobody).unwrap();
+        objects.subscribers.table.fill(handle, subscriber.clone());
         subscriber.listen();
         let kept = Arc::downgrade(&subscriber);
         drop(subscriber);
         let closing = pool.close();
         pool.block_on(closing).unwrap();
         let hang = Instant::now() + Duration::from_secs(90);
-        assert!(objects.subscriptions.wait_until_quiet(hang));
-        assert!(kept.upgrade().is_none() && objects.subscribers.find(handle).is_err());
-        assert!(objects.subscribers.revoke(handle).unwrap().is_none());
+        assert!(objects.subscribers.threads.wait_until_quiet(hang));
+        assert!(kept.upgrade().is_none() && objects.subscribers.table.find(handle).is_err());
+        assert!(objects.subscribers.table.revoke(handle).unwrap().is_none());
     }
 
     const POOLS: usize = 5_000;

@@ -1,28 +1,20 @@
 //! The pool object.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use trunkline::interface::words;
 use trunkline::{DrainOptions, Error, ErrorCode, Pool, PoolOptions, Result};
 
 use crate::buf::Buf;
-use crate::completion::{Value, wait};
+use crate::completion::wait;
 use crate::error::ErrorObject;
 use crate::guard::{check_fork, check_may_block, forks, guard, prepare_process};
-use crate::handlers::{Desks, Given, Ready};
-use crate::objects::Objects;
+use crate::handler_queues::{HandlerTable, ReadyHandlers};
+use crate::objects::{Objects, PoolObject};
+use crate::outcome::Value;
 use crate::raw;
 use crate::types::{AskFn, DestroyFn, Status, Str, TRUNKLINE_DEFAULT};
-
-/// A pool: one workspace's set of connections. Any thread may use it, several at a time, until one
-/// frees it.
-pub struct PoolObject {
-    pub(crate) forks: u32,
-    pub(crate) core: Pool,
-    pub(crate) objects: Arc<Objects>,
-}
 
 /// Makes a pool with nothing in it. Returns at once.
 ///
@@ -66,7 +58,7 @@ pub unsafe extern "C" fn trunkline_pool_new_with_handlers(
     out: *mut *mut PoolObject,
     err: *mut *mut ErrorObject,
 ) -> Status {
-    let given = Given::new(offered, ask, (user_data, destroy));
+    let given = HandlerTable::new(offered, ask, (user_data, destroy));
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
@@ -78,19 +70,19 @@ pub unsafe extern "C" fn trunkline_pool_new_with_handlers(
 
 /// # Safety
 /// The text is the host's, and stays while this runs.
-unsafe fn open(options_json: Str, given: Option<Given>) -> Result<*mut PoolObject> {
+unsafe fn open(options_json: Str, given: Option<HandlerTable>) -> Result<*mut PoolObject> {
     prepare_process();
     // SAFETY: as the function's own.
     let text = unsafe { raw::text(options_json, "options_json")? };
     let mut options = PoolOptions::from_json(text)?;
     let objects = Objects::new()?;
-    let opened = given.map(|given| Desks::open(&objects, given)).transpose()?;
+    let opened = given.map(|given| objects.handler_queues.open(given)).transpose()?;
     let (handlers, ready) = opened.unzip();
     if let Some(handlers) = handlers {
         options.handlers = handlers;
     }
     let core = Pool::new(options)?;
-    let _ = ready.map(Ready::begin);
+    let _ = ready.map(ReadyHandlers::begin);
     Ok(Box::into_raw(Box::new(PoolObject { forks: forks(), core, objects })))
 }
 
@@ -113,7 +105,7 @@ pub unsafe extern "C" fn trunkline_pool_close(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             check_may_block()?;
             let mut options = DrainOptions::default();
             if timeout_ms != TRUNKLINE_DEFAULT {
@@ -143,11 +135,11 @@ fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
     }
     // Should the servers have taken longer: that is not the callbacks' fault.
     let deadline = due.max(Instant::now()) + CALLBACK_GRACE;
-    pool.objects.desks.stop();
+    pool.objects.handler_queues.stop();
     pool.objects.hosted.end();
     let quiet = pool.objects.completions.wait_until_quiet(deadline)
-        && pool.objects.subscriptions.wait_until_quiet(deadline)
-        && pool.objects.handlers.wait_until_quiet(deadline)
+        && pool.objects.subscribers.threads.wait_until_quiet(deadline)
+        && pool.objects.handler_queues.threads.wait_until_quiet(deadline)
         && pool.objects.hosted.wait_until_quiet(deadline);
     match quiet {
         true => Ok(()),
@@ -198,7 +190,7 @@ pub unsafe extern "C" fn trunkline_pool_status(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let out = raw::out(out, "out")?;
             out.write(Buf::from(pool.core.status().to_string()).into_raw());
             Ok(())

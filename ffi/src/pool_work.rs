@@ -11,13 +11,15 @@ use trunkline::{
 };
 
 use crate::buf::Buf;
-use crate::completion::{Completion, Value, later};
+use crate::completion::{Completion, later};
 use crate::error::ErrorObject;
 use crate::forms::{self, StartOuts};
-use crate::pool::PoolObject;
+use crate::item::DoneFn;
+use crate::objects::PoolObject;
+use crate::outcome::Value;
 use crate::queue::QueueObject;
 use crate::raw;
-use crate::types::{DestroyFn, DoneFn, Status, Str, TRUNKLINE_EVERY_ENTRY};
+use crate::types::{DestroyFn, Status, Str, TRUNKLINE_EVERY_ENTRY};
 
 /// A lease on a server by its configuration, for a session by its id. It opens the session if need
 /// be, puts the server into the session's own source, and waits until it is connected. Blocks:

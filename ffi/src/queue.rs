@@ -9,22 +9,47 @@ use std::sync::{Arc, PoisonError, Weak};
 use trunkline::interface::words;
 use trunkline::{Bell, Error, ErrorCode, Result, took_results};
 
-use crate::buf::Buf;
-use crate::completion::{Value, free_parts, item_of};
-use crate::error::ErrorObject;
-use crate::guard::{check_fork, forks, guard, guarded, prepare_process};
+use crate::guard::check_fork;
+use crate::item::Item;
 use crate::notify::Notify;
-use crate::objects::Objects;
+use crate::outcome::{Leases, Value, item_of};
 use crate::raw;
-use crate::subscription::{Next, Subscriber, Way};
 use crate::sync::{Mutex, MutexGuard};
-use crate::types::{Item, ItemKind, Status};
 
 /// A queue of items, with a descriptor that is readable while items wait. One queue may serve
 /// several pools, and any thread may drain it.
 pub struct QueueObject {
     pub(crate) forks: u32,
     pub(crate) queue: Arc<Queue>,
+}
+
+impl QueueObject {
+    /// The host's queue, if it belongs to this process.
+    ///
+    /// # Safety
+    /// `queue` is NULL or a queue that is not freed while the result is in use.
+    pub(crate) unsafe fn of<'a>(queue: *const QueueObject) -> Result<&'a Arc<Queue>> {
+        // SAFETY: as the function's own.
+        let queue = unsafe { queue.as_ref() };
+        let queue = queue.ok_or_else(|| raw::invalid("queue", "queue is NULL"))?;
+        check_fork(queue.forks)?;
+        Ok(&queue.queue)
+    }
+}
+
+/// What brings events to a queue: a subscription.
+pub(crate) trait EventSource: Send + Sync {
+    /// Takes a place in the queue; whether it had none.
+    fn take_place(&self) -> bool;
+
+    /// Gives the place in the queue back; whoever wakes it from here on takes one again.
+    fn leave_place(&self);
+
+    /// Its next event, or its end.
+    fn next_item(&self) -> Option<Item>;
+
+    /// Ends it: nothing comes any more.
+    fn close(&self);
 }
 
 /// What operations and subscriptions hold of a queue.
@@ -41,7 +66,7 @@ pub(crate) struct Queue {
 struct State {
     entries: VecDeque<Entry>,
     /// The subscriptions whose events come out of it, by their handles: they end with it.
-    subscribers: BTreeMap<u64, Weak<Subscriber>>,
+    subscribers: BTreeMap<u64, Weak<dyn EventSource>>,
     /// Operations that will end, or have ended, in this queue.
     owed: usize,
     /// The bell has rung, and the descriptor is not readable yet.
@@ -51,9 +76,9 @@ struct State {
 }
 
 enum Entry {
-    Done(u64, Result<Value>, Arc<Objects>),
+    Done(u64, Result<Value>, Arc<Leases>),
     /// The subscriber's stream has something; how much is bounded there.
-    Events(Arc<Subscriber>),
+    Events(Arc<dyn EventSource>),
 }
 
 impl Queue {
@@ -71,6 +96,11 @@ impl Queue {
         }))
     }
 
+    /// The descriptor to poll for reading.
+    pub(crate) fn fd(&self) -> i32 {
+        self.notify.fd()
+    }
+
     /// Makes room for one result.
     ///
     /// # Errors
@@ -86,8 +116,8 @@ impl Queue {
     }
 
     /// Notes a subscriber whose events will come out of it.
-    pub(crate) fn enrol(&self, subscriber: &Arc<Subscriber>) {
-        self.lock().subscribers.insert(subscriber.handle, Arc::downgrade(subscriber));
+    pub(crate) fn enrol(&self, handle: u64, subscriber: Weak<dyn EventSource>) {
+        self.lock().subscribers.insert(handle, subscriber);
     }
 
     /// Forgets one that is gone.
@@ -96,12 +126,12 @@ impl Queue {
     }
 
     /// Adds the end of an operation that was registered.
-    pub(crate) fn push_done(&self, tag: u64, outcome: Result<Value>, objects: &Arc<Objects>) {
-        self.push(Entry::Done(tag, outcome, objects.clone()));
+    pub(crate) fn push_done(&self, tag: u64, outcome: Result<Value>, leases: &Arc<Leases>) {
+        self.push(Entry::Done(tag, outcome, leases.clone()));
     }
 
     /// Notes that a subscriber's stream has something.
-    pub(crate) fn push_events(&self, subscriber: Arc<Subscriber>) {
+    pub(crate) fn push_events(&self, subscriber: Arc<dyn EventSource>) {
         self.push(Entry::Events(subscriber));
     }
 
@@ -132,7 +162,7 @@ impl Queue {
 
     /// What the host has no room for stays before all that came meanwhile, which may be the result
     /// of a call whose progress it has.
-    fn keep_first(&self, subscriber: Arc<Subscriber>) {
+    fn keep_first(&self, subscriber: Arc<dyn EventSource>) {
         let mut state = self.lock();
         if !subscriber.take_place() {
             // Somebody told it more, and gave it a place behind the others.
@@ -161,16 +191,16 @@ impl Queue {
         while count < most {
             let Some(entry) = self.lock().entries.pop_front() else { break };
             match entry {
-                Entry::Done(tag, outcome, objects) => {
+                Entry::Done(tag, outcome, leases) => {
                     self.lock().owed -= 1;
-                    take(count, item_of(outcome, tag, &objects));
+                    take(count, item_of(outcome, tag, &leases));
                     count += 1;
                     results += 1;
                 }
                 Entry::Events(subscriber) => {
                     subscriber.leave_place();
                     while count < most
-                        && let Some(item) = next_item(&subscriber)
+                        && let Some(item) = subscriber.next_item()
                     {
                         take(count, item);
                         count += 1;
@@ -192,7 +222,7 @@ impl Queue {
         count
     }
 
-    fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
         let entries = std::mem::take(&mut state.entries);
@@ -216,129 +246,6 @@ impl Queue {
     }
 }
 
-fn next_item(subscriber: &Subscriber) -> Option<Item> {
-    let Way::Queue { tag, .. } = subscriber.way else { return None };
-    let mut item = Item {
-        tag,
-        handle: subscriber.handle,
-        kind: ItemKind::Event,
-        status: Status::Ok,
-        event: 0,
-        reserved: 0,
-        buf: std::ptr::null_mut(),
-        error: std::ptr::null_mut(),
-        reserved_more: [0; 2],
-    };
-    match subscriber.next() {
-        Next::Nothing => return None,
-        Next::Ended => {
-            subscriber.give_up_handle();
-            item.kind = ItemKind::End;
-        }
-        Next::Event(event) => {
-            item.event = u32::from(event.kind() as u8);
-            item.buf = Buf::from(event).into_raw();
-        }
-    }
-    Some(item)
-}
-
-/// Makes a queue. Returns at once.
-///
-/// `out`: the queue; free it with `trunkline_queue_free`.
-///
-/// Errors: `INVALID_ARGUMENT`; `LIMIT` when the process has no descriptor left.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_queue_new(
-    out: *mut *mut QueueObject,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe {
-        guard(err, || {
-            let out = raw::out(out, "out")?;
-            prepare_process();
-            let queue = Queue::new()?;
-            out.write(Box::into_raw(Box::new(QueueObject { forks: forks(), queue })));
-            Ok(())
-        })
-    }
-}
-
-/// The descriptor to poll for reading: readable while items wait, as soon as all are there that
-/// arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, in a
-/// forked child, and on Windows, where no descriptor can be polled: drain it in turns of your loop.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_queue_fd(queue: *const QueueObject) -> i32 {
-    // SAFETY: the caller passes NULL or a queue that it has not freed.
-    guarded(-1, || unsafe { raw::queue(queue) }.map_or(-1, |queue| queue.notify.fd()))
-}
-
-/// Takes up to `capacity` items out of the queue, oldest first, without waiting.
-///
-/// Items of operations and of subscriptions on one queue come in the order in which they happened:
-/// the progress of a call before its end. When `capacity` items came, there may be more, and the
-/// descriptor stays readable.
-///
-/// `items`: an array of at least `capacity`; the caller owns what the items hold (see
-/// `trunkline_item_clear`). `out_count`: how many were written, possibly 0.
-///
-/// Errors: `INVALID_ARGUMENT`, `FORKED`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_queue_drain(
-    queue: *mut QueueObject,
-    items: *mut Item,
-    capacity: usize,
-    out_count: *mut usize,
-    err: *mut *mut ErrorObject,
-) -> Status {
-    // SAFETY: the caller keeps the header's promises about pointers.
-    unsafe {
-        guard(err, || {
-            let queue = raw::queue(queue)?;
-            let out_count = raw::out(out_count, "out_count")?;
-            if capacity > 0 {
-                raw::out(items, "items")?;
-            }
-            out_count.write(queue.drain(capacity, |index, item| items.add(index).write(item)));
-            Ok(())
-        })
-    }
-}
-
-/// Frees the `buf` and the `error` of an item and sets both to NULL. A lease in `handle` is not
-/// released. NULL is fine.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_item_clear(item: *mut Item) {
-    // SAFETY: the caller passes NULL or an item that this library filled or that is all zeros.
-    guarded((), || unsafe {
-        if item.is_null() {
-            return;
-        }
-        free_parts(&*item);
-        (*item).buf = std::ptr::null_mut();
-        (*item).error = std::ptr::null_mut();
-    });
-}
-
-/// Frees a queue with whatever waits in it, and ends the subscriptions whose events come out of it.
-/// Operations that were to end in it go on, and their results are dropped (a lease is released). No
-/// other thread may be using the queue. NULL is fine. In a forked child the parent's queue is left
-/// alone.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn trunkline_queue_free(queue: *mut QueueObject) {
-    // SAFETY: the caller passes NULL or a queue of `trunkline_queue_new`, and gives it up.
-    unsafe {
-        guard(std::ptr::null_mut(), || {
-            if queue.is_null() || check_fork((*queue).forks).is_err() {
-                return Ok(());
-            }
-            Box::from_raw(queue).queue.close();
-            Ok(())
-        });
-    }
-}
-
 /// Results that one queue holds and awaits together. A host that is so far behind has stopped
 /// draining.
 const RESULTS_MAX: usize = 1 << 20;
@@ -349,6 +256,10 @@ mod tests {
 
     use super::*;
     use crate::completion::wait;
+    use crate::item::ItemKind;
+    use crate::objects::Objects;
+    use crate::outcome::free_parts;
+    use crate::subscription::Subscriber;
 
     /// A subscriber of these objects.
     fn subscribed(
@@ -356,9 +267,9 @@ mod tests {
         stream: trunkline::Subscription,
         queue: &Arc<Queue>,
     ) -> Arc<Subscriber> {
-        let handle = objects.subscribers.reserve().unwrap();
-        let subscriber = Subscriber::queued((objects, handle), stream, queue, 1);
-        objects.subscribers.fill(handle, subscriber.clone());
+        let handle = objects.subscribers.table.reserve().unwrap();
+        let subscriber = Subscriber::queued((&objects.subscribers, handle), stream, queue, 1);
+        objects.subscribers.table.fill(handle, subscriber.clone());
         subscriber
     }
 
@@ -374,11 +285,11 @@ mod tests {
         drop(subscriber);
         let closing = pool.close();
         pool.block_on(closing).unwrap();
-        assert!(objects.subscribers.find(handle).is_ok(), "its end was not told yet");
+        assert!(objects.subscribers.table.find(handle).is_ok(), "its end was not told yet");
         let mut taken = Vec::new();
         queue.drain(9, |_, item| taken.push((item.kind, item.handle)));
         assert_eq!(taken, [(ItemKind::End, handle)]);
-        assert!(kept.upgrade().is_none() && objects.subscribers.find(handle).is_err());
+        assert!(kept.upgrade().is_none() && objects.subscribers.table.find(handle).is_err());
         assert!(queue.lock().subscribers.is_empty());
         assert_eq!(Arc::strong_count(&queue), 1);
     }
@@ -394,7 +305,7 @@ mod tests {
         drop(subscriber);
         assert_eq!(Arc::strong_count(&queue), 1);
         queue.close();
-        assert!(kept.upgrade().is_none() && objects.subscribers.find(handle).is_err());
+        assert!(kept.upgrade().is_none() && objects.subscribers.table.find(handle).is_err());
     }
 
     /// I-18: a host that takes fewer items at a time than there are leaves the place where it was;
@@ -426,7 +337,7 @@ mod tests {
         let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
         let add = |tag| {
             queue.register().unwrap();
-            queue.add(Entry::Done(tag, Ok(Value::Nothing), objects.clone()))
+            queue.add(Entry::Done(tag, Ok(Value::Nothing), objects.leases.clone()))
         };
         assert_eq!([add(1), add(2)], [true, false], "it rings once");
         assert!(!is_readable(&queue));
@@ -447,7 +358,7 @@ mod tests {
         let bring = |count| {
             for tag in 0..count {
                 queue.register().unwrap();
-                queue.push_done(tag, Ok(Value::Nothing), &objects);
+                queue.push_done(tag, Ok(Value::Nothing), &objects.leases);
             }
         };
         let leaves_after = |most| {

@@ -3,6 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use trunkline::interface::words;
 use trunkline::{Error, ErrorCode, Result};
 
 /// How much of one kind there is.
@@ -59,6 +60,12 @@ impl Running {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The answer when the system gives no thread.
+pub(crate) fn no_thread(error: std::io::Error) -> Error {
+    Error::new(ErrorCode::Limit, format!("no thread for callbacks: {error}"))
+        .with_detail("limit", words::limit::THREADS)
 }
 
 /// Threads of one kind in one pool. What has one of its own holds up only itself when it blocks.

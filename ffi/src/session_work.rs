@@ -9,13 +9,16 @@ use trunkline::{
 };
 
 use crate::buf::Buf;
-use crate::completion::{Completion, Value, later};
+use crate::call_options::call_options;
+use crate::completion::{Completion, later};
 use crate::error::ErrorObject;
 use crate::forms::{self, Sends, StartOuts};
-use crate::pool::PoolObject;
+use crate::item::DoneFn;
+use crate::objects::PoolObject;
+use crate::outcome::Value;
 use crate::queue::QueueObject;
 use crate::raw;
-use crate::types::{CallOptionsStruct, DestroyFn, DoneFn, Status, Str};
+use crate::types::{CallOptionsStruct, DestroyFn, Status, Str};
 
 /// An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
 /// Blocks: `WRONG_THREAD` inside a callback.
@@ -770,7 +773,7 @@ unsafe fn call_tool(
         (
             raw::text(tool, "tool")?,
             raw::text(arguments_json, "arguments_json")?,
-            raw::call_options(options)?,
+            call_options(options)?,
         )
     };
     let session = pool.objects.sessions.find(session)?;

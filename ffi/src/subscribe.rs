@@ -6,15 +6,14 @@ use std::sync::Arc;
 use trunkline::{EventMask, Result, Subscription};
 
 use crate::buf::Buf;
-use crate::completion::UserData;
 use crate::error::ErrorObject;
 use crate::guard::guard;
-use crate::objects::Objects;
-use crate::pool::PoolObject;
+use crate::objects::PoolObject;
 use crate::queue::QueueObject;
 use crate::raw;
-use crate::subscription::Subscriber;
+use crate::subscription::{Subscriber, Subscribers};
 use crate::types::{DestroyFn, EventFn, Status};
+use crate::user_data::UserData;
 
 /// Subscribes to events of the whole pool, its sessions' included. It ends with the pool; what has
 /// ended need not be closed.
@@ -44,10 +43,10 @@ pub unsafe extern "C" fn trunkline_pool_subscribe(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let stream = || pool.core.subscribe(EventMask(mask));
             with_callback(
-                &pool.objects,
+                &pool.objects.subscribers,
                 stream,
                 (callback, user_data),
                 SubscribeOuts(out, out_snapshot),
@@ -71,9 +70,14 @@ pub unsafe extern "C" fn trunkline_pool_subscribe_queue(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let stream = || pool.core.subscribe(EventMask(mask));
-            with_queue(&pool.objects, stream, (queue, tag), SubscribeOuts(out, out_snapshot))
+            with_queue(
+                &pool.objects.subscribers,
+                stream,
+                (queue, tag),
+                SubscribeOuts(out, out_snapshot),
+            )
         })
     }
 }
@@ -96,10 +100,10 @@ pub unsafe extern "C" fn trunkline_session_subscribe(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let stream = || pool.objects.sessions.find(session)?.subscribe(EventMask(mask));
             with_callback(
-                &pool.objects,
+                &pool.objects.subscribers,
                 stream,
                 (callback, user_data),
                 SubscribeOuts(out, out_snapshot),
@@ -124,9 +128,14 @@ pub unsafe extern "C" fn trunkline_session_subscribe_queue(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            let pool = raw::pool(pool)?;
+            let pool = PoolObject::of(pool)?;
             let stream = || pool.objects.sessions.find(session)?.subscribe(EventMask(mask));
-            with_queue(&pool.objects, stream, (queue, tag), SubscribeOuts(out, out_snapshot))
+            with_queue(
+                &pool.objects.subscribers,
+                stream,
+                (queue, tag),
+                SubscribeOuts(out, out_snapshot),
+            )
         })
     }
 }
@@ -150,7 +159,9 @@ pub unsafe extern "C" fn trunkline_subscription_close(
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe {
         guard(err, || {
-            if let Some(subscriber) = raw::pool(pool)?.objects.subscribers.revoke(subscription)? {
+            if let Some(subscriber) =
+                PoolObject::of(pool)?.objects.subscribers.table.revoke(subscription)?
+            {
                 subscriber.close();
             }
             Ok(())
@@ -164,7 +175,7 @@ struct SubscribeOuts(*mut u64, *mut *mut Buf);
 /// # Safety
 /// The pointers are as the header says.
 unsafe fn with_callback(
-    objects: &Arc<Objects>,
+    subscribers: &Arc<Subscribers>,
     stream: impl FnOnce() -> Result<Subscription>,
     (callback, user_data): (EventFn, UserData),
     outs: SubscribeOuts,
@@ -175,12 +186,12 @@ unsafe fn with_callback(
     let out = raw::out(outs.0, "out")?;
     let stream = stream()?;
     let snapshot = Buf::from(stream.snapshot().to_owned());
-    let handle = objects.subscribers.reserve()?;
-    let subscriber = Subscriber::with_thread((objects, handle), stream, callback, user_data)
+    let handle = subscribers.table.reserve()?;
+    let subscriber = Subscriber::with_thread((subscribers, handle), stream, callback, user_data)
         .inspect_err(|_| {
-            objects.subscribers.remove(handle);
+            subscribers.table.remove(handle);
         })?;
-    enter(objects, &subscriber);
+    enter(subscribers, &subscriber);
     // SAFETY: as the function's own.
     unsafe {
         out.write(handle);
@@ -193,19 +204,19 @@ unsafe fn with_callback(
 /// # Safety
 /// The pointers are as the header says.
 unsafe fn with_queue(
-    objects: &Arc<Objects>,
+    subscribers: &Arc<Subscribers>,
     stream: impl FnOnce() -> Result<Subscription>,
     (queue, tag): (*mut QueueObject, u64),
     outs: SubscribeOuts,
 ) -> Result<()> {
     // SAFETY: as the function's own.
-    let queue = unsafe { raw::queue(queue) }?;
+    let queue = unsafe { QueueObject::of(queue) }?;
     let out = raw::out(outs.0, "out")?;
     let stream = stream()?;
     let snapshot = Buf::from(stream.snapshot().to_owned());
-    let handle = objects.subscribers.reserve()?;
-    let subscriber = Subscriber::queued((objects, handle), stream, queue, tag);
-    enter(objects, &subscriber);
+    let handle = subscribers.table.reserve()?;
+    let subscriber = Subscriber::queued((subscribers, handle), stream, queue, tag);
+    enter(subscribers, &subscriber);
     // SAFETY: as the function's own.
     unsafe {
         out.write(handle);
@@ -216,8 +227,8 @@ unsafe fn with_queue(
 }
 
 /// Puts a subscriber where its handle finds it.
-fn enter(objects: &Objects, subscriber: &Arc<Subscriber>) {
-    if let Some(over) = objects.subscribers.fill(subscriber.handle, subscriber.clone()) {
+fn enter(subscribers: &Subscribers, subscriber: &Arc<Subscriber>) {
+    if let Some(over) = subscribers.table.fill(subscriber.handle, subscriber.clone()) {
         // The pool was freed meanwhile.
         over.close();
     }

@@ -1,20 +1,29 @@
 //! Subscribers: event callbacks on a thread of each subscription's own, and event streams that a
 //! queue drains.
 
-use std::cell::RefCell;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 use trunkline::interface::words;
 use trunkline::{Event, Result, start_callback_thread};
 
-use crate::completion::UserData;
-use crate::dispatch::no_thread;
-use crate::guard::{forks, in_callback};
-use crate::objects::Objects;
-use crate::queue::Queue;
+use crate::buf::Buf;
+use crate::guard::in_callback;
+use crate::item::{Item, ItemKind};
+use crate::queue::{EventSource, Queue};
+use crate::running::{Running, no_thread};
+use crate::signal::Signal;
 use crate::sync::Stream;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::types::{EventFn, Str};
+use crate::table::Table;
+use crate::types::{EventFn, Status, Str};
+use crate::user_data::UserData;
+
+/// The subscriptions of one pool.
+pub(crate) struct Subscribers {
+    pub(crate) table: Table<Arc<Subscriber>>,
+    /// The threads of those that have one.
+    pub(crate) threads: Running,
+}
 
 /// What a subscription handle stands for.
 pub(crate) struct Subscriber {
@@ -24,12 +33,12 @@ pub(crate) struct Subscriber {
     is_last: AtomicBool,
     pub(crate) handle: u64,
     /// Not kept by it: their table keeps it until it is over.
-    objects: Weak<Objects>,
-    pub(crate) way: Way,
+    subscribers: Weak<Subscribers>,
+    way: Way,
 }
 
 /// How events reach the host.
-pub(crate) enum Way {
+enum Way {
     Thread(Arc<Signal>),
     Queue {
         /// Not kept by it: the queue goes when the host frees it.
@@ -41,7 +50,7 @@ pub(crate) enum Way {
 }
 
 /// What a stream gives next.
-pub(crate) enum Next {
+enum Next {
     Event(Event),
     Nothing,
     /// Told once.
@@ -52,22 +61,27 @@ impl Subscriber {
     /// A subscriber whose events wait in its stream until the queue is drained. Nothing comes
     /// before [`listen`](Self::listen).
     pub(crate) fn queued(
-        (objects, handle): (&Arc<Objects>, u64),
+        (subscribers, handle): (&Arc<Subscribers>, u64),
         stream: impl Into<Stream>,
         queue: &Arc<Queue>,
         tag: u64,
     ) -> Arc<Subscriber> {
         let (place, placed) = (Arc::downgrade(queue), AtomicBool::new(false));
         let way = Way::Queue { queue: place, tag, placed };
-        let subscriber = Subscriber::of((objects, handle), stream.into(), way);
-        queue.enrol(&subscriber);
+        let subscriber = Subscriber::of((subscribers, handle), stream.into(), way);
+        let weak: Weak<Subscriber> = Arc::downgrade(&subscriber);
+        queue.enrol(handle, weak);
         subscriber
     }
 
-    fn of((objects, handle): (&Arc<Objects>, u64), stream: Stream, way: Way) -> Arc<Subscriber> {
+    fn of(
+        (subscribers, handle): (&Arc<Subscribers>, u64),
+        stream: Stream,
+        way: Way,
+    ) -> Arc<Subscriber> {
         let (stream, is_last) = (crate::sync::Mutex::new(Some(stream)), AtomicBool::new(false));
-        let objects = Arc::downgrade(objects);
-        Arc::new(Subscriber { stream, is_last, handle, objects, way })
+        let subscribers = Arc::downgrade(subscribers);
+        Arc::new(Subscriber { stream, is_last, handle, subscribers, way })
     }
 
     /// A subscriber with a thread that calls the host. Nothing comes before
@@ -77,27 +91,27 @@ impl Subscriber {
     /// `limit` when there are too many of them, or no thread can be started; the user data is
     /// destroyed.
     pub(crate) fn with_thread(
-        (objects, handle): (&Arc<Objects>, u64),
+        (subscribers, handle): (&Arc<Subscribers>, u64),
         stream: impl Into<Stream>,
         callback: EventFn,
         user_data: UserData,
     ) -> Result<Arc<Subscriber>> {
         let signal = Arc::new(Signal::default());
         let subscriber =
-            Subscriber::of((objects, handle), stream.into(), Way::Thread(signal.clone()));
+            Subscriber::of((subscribers, handle), stream.into(), Way::Thread(signal.clone()));
         let message = "too many subscriptions with a callback";
-        objects.subscriptions.enter_thread(words::limit::SUBSCRIPTIONS, message)?;
-        let (ours, objects_of_thread) = (subscriber.clone(), objects.clone());
+        subscribers.threads.enter_thread(words::limit::SUBSCRIPTIONS, message)?;
+        let (ours, ours_among) = (subscriber.clone(), subscribers.clone());
         let body = move || {
             ours.call_until_stopped(&signal, callback, user_data);
             // Whoever closes it until here finds it, and waits.
             ours.give_up_handle();
             drop(ours);
             signal.finish();
-            objects_of_thread.subscriptions.leave();
+            ours_among.threads.leave();
         };
         if let Err(error) = start_callback_thread("trunkline-event", body) {
-            objects.subscriptions.leave();
+            subscribers.threads.leave();
             return Err(no_thread(error));
         }
         Ok(subscriber)
@@ -110,7 +124,7 @@ impl Subscriber {
         match &self.way {
             Way::Thread(signal) => {
                 let signal = signal.clone();
-                stream.set_wake(move || signal.change(|state| state.woken = true));
+                stream.set_wake(move || signal.wake());
             }
             Way::Queue { .. } => {
                 let subscriber = Arc::downgrade(self);
@@ -138,25 +152,13 @@ impl Subscriber {
     }
 
     /// It is over: its handle stands for nothing from here on.
-    pub(crate) fn give_up_handle(&self) {
-        let objects = self.objects.upgrade();
-        drop(objects.and_then(|objects| objects.subscribers.remove(self.handle)));
-    }
-
-    /// Takes a place in the queue; whether it had none.
-    pub(crate) fn take_place(&self) -> bool {
-        matches!(&self.way, Way::Queue { placed, .. } if !placed.swap(true, Ordering::SeqCst))
-    }
-
-    /// Gives the place in the queue back; whoever wakes it from here on takes one again.
-    pub(crate) fn leave_place(&self) {
-        if let Way::Queue { placed, .. } = &self.way {
-            placed.store(false, Ordering::SeqCst);
-        }
+    fn give_up_handle(&self) {
+        let subscribers = self.subscribers.upgrade();
+        drop(subscribers.and_then(|subscribers| subscribers.table.remove(self.handle)));
     }
 
     /// The next event of the stream.
-    pub(crate) fn next(&self) -> Next {
+    fn next(&self) -> Next {
         let mut stream = self.lock();
         let Some(open) = stream.as_ref() else { return Next::Nothing };
         // Before the look, which then finds all that came while the pool was there.
@@ -190,7 +192,7 @@ impl Subscriber {
         let stream = self.lock().take();
         drop(stream);
         if let Way::Thread(signal) = &self.way {
-            signal.change(|state| state.stopped = true);
+            signal.stop();
         }
     }
 
@@ -208,7 +210,7 @@ impl Subscriber {
     fn call_until_stopped(&self, signal: &Arc<Signal>, callback: EventFn, user_data: UserData) {
         signal.begin();
         'stream: loop {
-            signal.wait_for(|state| std::mem::take(&mut state.woken) || state.stopped);
+            signal.wait_until_woken();
             loop {
                 match self.next() {
                     _ if signal.is_stopped() => break 'stream,
@@ -225,6 +227,49 @@ impl Subscriber {
     }
 }
 
+impl EventSource for Subscriber {
+    fn take_place(&self) -> bool {
+        matches!(&self.way, Way::Queue { placed, .. } if !placed.swap(true, Ordering::SeqCst))
+    }
+
+    fn leave_place(&self) {
+        if let Way::Queue { placed, .. } = &self.way {
+            placed.store(false, Ordering::SeqCst);
+        }
+    }
+
+    fn next_item(&self) -> Option<Item> {
+        let Way::Queue { tag, .. } = self.way else { return None };
+        let mut item = Item {
+            tag,
+            handle: self.handle,
+            kind: ItemKind::Event,
+            status: Status::Ok,
+            event: 0,
+            reserved: 0,
+            buf: std::ptr::null_mut(),
+            error: std::ptr::null_mut(),
+            reserved_more: [0; 2],
+        };
+        match self.next() {
+            Next::Nothing => return None,
+            Next::Ended => {
+                self.give_up_handle();
+                item.kind = ItemKind::End;
+            }
+            Next::Event(event) => {
+                item.event = u32::from(event.kind() as u8);
+                item.buf = Buf::from(event).into_raw();
+            }
+        }
+        Some(item)
+    }
+
+    fn close(&self) {
+        Subscriber::close(self);
+    }
+}
+
 impl Drop for Subscriber {
     fn drop(&mut self) {
         if let Some(queue) = self.queue() {
@@ -238,140 +283,4 @@ fn call(callback: EventFn, user_data: &UserData, event: &Event) {
     let (number, json) = (u32::from(event.kind() as u8), Str::of(event.json()));
     // SAFETY: the host gave the function for this pointer, and the text outlives the call.
     in_callback(|| unsafe { callback(user_data.pointer, number, json) });
-}
-
-/// What a thread that calls the host waits for, and what is waited for from it.
-#[derive(Default)]
-pub(crate) struct Signal {
-    state: Mutex<SignalState>,
-    changed: Condvar,
-    /// The one whose end the callback of this thread waits for; of any pool.
-    waits_for: Mutex<Option<Arc<Signal>>>,
-}
-
-#[derive(Default)]
-struct SignalState {
-    woken: bool,
-    stopped: bool,
-    finished: bool,
-}
-
-impl Signal {
-    /// There is something to do.
-    pub(crate) fn wake(&self) {
-        self.change(|state| state.woken = true);
-    }
-
-    /// There will be nothing more.
-    pub(crate) fn stop(&self) {
-        self.change(|state| state.stopped = true);
-    }
-
-    /// Waits until it is woken or stopped; whether it is stopped.
-    pub(crate) fn wait_until_woken(&self) -> bool {
-        self.wait_for(|state| std::mem::take(&mut state.woken) || state.stopped);
-        self.lock().stopped
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.lock().stopped
-    }
-
-    /// This thread is the one whose signal it is, until it says that it has finished.
-    pub(crate) fn begin(self: &Arc<Self>) {
-        CURRENT.set(Some((forks(), self.clone())));
-    }
-
-    pub(crate) fn finish(&self) {
-        self.change(|state| state.finished = true);
-    }
-
-    pub(crate) fn is_current(self: &Arc<Self>) -> bool {
-        Self::current().is_some_and(|current| Arc::ptr_eq(&current, self))
-    }
-
-    /// Waits for its thread to finish, unless that is this one, or waits for this one itself.
-    pub(crate) fn wait_until_finished(self: &Arc<Self>) {
-        let Some(mine) = Self::current() else { return self.wait_for(|state| state.finished) };
-        if mine.may_wait_for(self) {
-            self.wait_for(|state| state.finished);
-            mine.note_wait(None);
-        }
-    }
-
-    /// A thread that is ending has none: such threads run no code of the host's then. Nor has a
-    /// forked child, in which the thread is none of the library's.
-    fn current() -> Option<Arc<Signal>> {
-        let current = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
-        current.filter(|(made_at, _)| *made_at == forks()).map(|(_, signal)| signal)
-    }
-
-    fn change(&self, change: impl FnOnce(&mut SignalState)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
-    }
-
-    fn wait_for(&self, mut holds: impl FnMut(&mut SignalState) -> bool) {
-        let mut state = self.lock();
-        while !holds(&mut state) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Notes that this one's callback waits for another to return, unless that is itself, or one
-    /// that waits for it, directly or through others. Noted before it looks, so that of callbacks
-    /// that close a ring the last one sees it.
-    fn may_wait_for(self: &Arc<Self>, other: &Arc<Signal>) -> bool {
-        self.note_wait(Some(other.clone()));
-        let mut next = Some(other.clone());
-        while let Some(signal) = next {
-            if Arc::ptr_eq(&signal, self) {
-                self.note_wait(None);
-                return false;
-            }
-            next = signal.lock_wait().clone();
-        }
-        true
-    }
-
-    fn note_wait(&self, other: Option<Arc<Signal>>) {
-        *self.lock_wait() = other;
-    }
-
-    fn lock_wait(&self) -> MutexGuard<'_, Option<Arc<Signal>>> {
-        self.waits_for.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SignalState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-thread_local! {
-    /// The one whose thread this is, in the process of that many forks; none on every other thread.
-    static CURRENT: RefCell<Option<(u32, Arc<Signal>)>> = const { RefCell::new(None) };
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-    use crate::guard::tests::holds_in_child;
-
-    /// SPEC 16.3: who waits for whom in the parent is nothing to a child that was forked inside a
-    /// callback, and may be locked there.
-    #[test]
-    fn a_child_that_was_forked_inside_a_callback_waits_for_its_own() {
-        let parents = Arc::new(Signal::default());
-        parents.begin();
-        let locked = parents.lock_wait();
-        let waits = holds_in_child(|| {
-            let own = Arc::new(Signal::default());
-            own.finish();
-            own.wait_until_finished();
-            true
-        });
-        drop(locked);
-        CURRENT.take();
-        assert!(waits);
-    }
 }

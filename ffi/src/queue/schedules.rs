@@ -8,13 +8,13 @@ use shuttle::thread;
 use trunkline::{Event, EventKind, EventMask, Pool, PoolOptions, Servers};
 
 use super::{Entry, Queue};
-use crate::completion::{Value, free_parts};
+use crate::item::ItemKind;
 use crate::objects::Objects;
+use crate::outcome::{Value, free_parts};
 use crate::schedules::check;
 use crate::subscription::Subscriber;
 use crate::sync::Stream;
 use crate::sync::fed::Fed;
-use crate::types::ItemKind;
 
 fn is_readable(queue: &Queue) -> bool {
     let mut watched = libc::pollfd { fd: queue.notify.fd(), events: libc::POLLIN, revents: 0 };
@@ -38,9 +38,9 @@ fn bring(queue: &Queue, first: u64, is_batch: bool, objects: &Arc<Objects>) {
     for tag in first..first + 2 {
         queue.register().unwrap();
         if is_batch {
-            rings |= queue.add(Entry::Done(tag, Ok(Value::Nothing), objects.clone()));
+            rings |= queue.add(Entry::Done(tag, Ok(Value::Nothing), objects.leases.clone()));
         } else {
-            queue.push_done(tag, Ok(Value::Nothing), objects);
+            queue.push_done(tag, Ok(Value::Nothing), &objects.leases);
         }
     }
     if rings {
@@ -84,7 +84,8 @@ fn every_result_comes_out_once_and_the_descriptor_says_so() {
 fn a_closed_queue_keeps_nothing() {
     check(|| {
         let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
-        let (bringing, theirs) = (queue.clone(), objects.clone());
+        let (bringing, theirs) = (queue.clone(), objects.leases.clone());
+        let owners = Arc::strong_count(&theirs) - 1;
         queue.register().unwrap();
         queue.register().unwrap();
         let bringing = thread::spawn(move || {
@@ -94,7 +95,7 @@ fn a_closed_queue_keeps_nothing() {
         });
         queue.close();
         bringing.join().unwrap();
-        assert_eq!(Arc::strong_count(&objects), 1);
+        assert_eq!(Arc::strong_count(&objects.leases), owners);
         assert!(drain(&queue, 8).is_empty());
     });
 }
@@ -119,9 +120,10 @@ const EVENTS_TOLD: usize = 3;
 /// A subscriber that listens, and what tells it.
 fn subscribed(queue: &Arc<Queue>, objects: &Arc<Objects>) -> (Arc<Subscriber>, Arc<Fed>) {
     let fed = Arc::new(Fed::default());
-    let handle = objects.subscribers.reserve().unwrap();
-    let subscriber = Subscriber::queued((objects, handle), Stream::Fed(fed.clone()), queue, TAG);
-    objects.subscribers.fill(handle, subscriber.clone());
+    let handle = objects.subscribers.table.reserve().unwrap();
+    let subscriber =
+        Subscriber::queued((&objects.subscribers, handle), Stream::Fed(fed.clone()), queue, TAG);
+    objects.subscribers.table.fill(handle, subscriber.clone());
     subscriber.listen();
     (subscriber, fed)
 }
@@ -177,7 +179,7 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
         }
         assert!(queue.lock().entries.is_empty(), "something waits, and nobody is told");
         assert!(
-            objects.subscribers.find(subscriber.handle).is_err(),
+            objects.subscribers.table.find(subscriber.handle).is_err(),
             "its handle outlives its end"
         );
         assert_eq!(Arc::strong_count(&subscriber), 1, "it is kept beyond its end");
@@ -206,7 +208,7 @@ fn progress_comes_out_before_the_result() {
         let bringing = queue.clone();
         let bringing = thread::spawn(move || {
             fed.tell(progress);
-            bringing.push_done(1, Ok(Value::Nothing), &objects);
+            bringing.push_done(1, Ok(Value::Nothing), &objects.leases);
         });
         let taken = Taken::default();
         take(&queue, 1, &taken);
@@ -303,7 +305,7 @@ fn a_subscription_of_a_freed_pool_gives_what_it_has_and_its_end() {
         let draining = thread::spawn(move || (0..2).for_each(|_| take(&draining, 1, &theirs)));
         fed.tell(events()[0].clone());
         let telling = thread::spawn(move || fed.tell(events()[1].clone()));
-        objects.subscribers.clear().iter().for_each(Subscriber::end);
+        objects.subscribers.table.clear().iter().for_each(Subscriber::end);
         telling.join().unwrap();
         draining.join().unwrap();
         while is_readable(&queue) {

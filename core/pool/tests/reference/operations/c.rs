@@ -38,7 +38,7 @@ const CORE: &[&str] = &[
 ];
 
 const TYPES: &[&str] =
-    &["CallOptionsStruct", "DestroyFn", "DoneFn", "Status", "Str", "TRUNKLINE_EVERY_ENTRY"];
+    &["CallOptionsStruct", "DestroyFn", "Status", "Str", "TRUNKLINE_EVERY_ENTRY"];
 
 /// The file of an owner.
 pub fn file(owner: Owner) -> String {
@@ -54,15 +54,23 @@ pub fn file(owner: Owner) -> String {
     for operation in rows().filter(|row| row.waits != Waits::Now) {
         push_preparation(&mut text, operation);
     }
+    let used = |krate, names: &[&str]| imports(krate, names, &text);
     let forms = imports("crate::forms", &["self", "StartOuts", "Sends"], &format!("self {text}"));
-    format!(
-        "{ORIGIN}\nuse std::ffi::c_void;\n\n{}\nuse crate::buf::Buf;\n{}{}{forms}use crate::pool::PoolObject;\nuse crate::queue::QueueObject;\nuse crate::raw;\n{}\n{}\n",
-        imports("trunkline", CORE, &text),
-        imports("crate::completion", &["Completion", "Value", "later"], &text),
-        imports("crate::error", &["ErrorObject"], &text),
-        imports("crate::types", TYPES, &text),
-        text.trim_end()
-    )
+    let imports = [
+        used("trunkline", CORE),
+        "\nuse crate::buf::Buf;\n".to_owned(),
+        used("crate::call_options", &["call_options"]),
+        used("crate::completion", &["Completion", "later"]),
+        used("crate::error", &["ErrorObject"]),
+        forms,
+        used("crate::item", &["DoneFn"]),
+        used("crate::objects", &["PoolObject"]),
+        used("crate::outcome", &["Value"]),
+        used("crate::queue", &["QueueObject"]),
+        "use crate::raw;\n".to_owned(),
+        used("crate::types", TYPES),
+    ];
+    format!("{ORIGIN}\nuse std::ffi::c_void;\n\n{}\n{}\n", imports.concat(), text.trim_end())
 }
 
 /// What says which object it is about.
@@ -281,7 +289,7 @@ fn push_texts(body: &mut String, operation: &Operation) {
         .map(|parameter| (parameter.name, format!("{}?", read(parameter))))
         .collect();
     match operation.options {
-        Some(Scope::Call) => texts.push(("settings", "raw::call_options(options)?".to_owned())),
+        Some(Scope::Call) => texts.push(("settings", "call_options(options)?".to_owned())),
         Some(_) => {
             texts.push(("options", "raw::text(options_json, \"options_json\")?".to_owned()));
         }
