@@ -18,6 +18,8 @@ export class Bridge {
   wake(): void;
   registry(part: string): string;
   unknownOption(option: string, known: string[]): string;
+  spellError(error: string): string;
+  spellText(text: string): string;
   panicked(): string | null;
   plainAddress(uri: string): string;
   _panic(value: string): void;

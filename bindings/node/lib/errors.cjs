@@ -3,7 +3,7 @@
 
 const { isNativeError } = require('node:util').types;
 
-const { isPlainObject, spellDocument, spellKnown, spellText, toCamel } = require('./names.cjs');
+const { isPlainObject, spellDocument, toCamel } = require('./names.cjs');
 
 /** What the addon throws carries this code, and the error as JSON text in its message. */
 const MARK = 'TRUNKLINE';
@@ -36,15 +36,19 @@ Object.defineProperty(TrunklineError.prototype, 'name', {
   writable: true,
 });
 
-/** The error that the library's JSON form describes. */
+/** The error that stands in a document of the library. */
 function fromFields(fields) {
-  const spelled = namesOf(fields.code) === 'files' ? fields : spellOptions(fields);
+  return fromSpelled(JSON.parse(require('./native.cjs').bridge.spellError(JSON.stringify(fields))));
+}
+
+/** The error that the addon's JSON form describes, whose texts are spelled already. */
+function fromSpelled(fields) {
   return new TrunklineError({
-    ...spelled,
+    ...fields,
     code: nodeCode(fields.code),
-    message: fields.server === undefined ? spelled.message : `${fields.server}: ${spelled.message}`,
-    detail: spellDocument(spelled.detail ?? {}, toCamel, fromFields),
-    cause: isPlainObject(fields.cause) ? fromFields(fields.cause) : undefined,
+    message: fields.server === undefined ? fields.message : `${fields.server}: ${fields.message}`,
+    detail: spellDocument(fields.detail ?? {}, toCamel, fromFields),
+    cause: isPlainObject(fields.cause) ? fromSpelled(fields.cause) : undefined,
     arguments: decodeArguments(fields.arguments),
   });
 }
@@ -57,15 +61,15 @@ function errorOf(reason, above = errorOf) {
 }
 
 function made(reason) {
-  if (typeof reason === 'string') return fromFields(JSON.parse(reason));
+  if (typeof reason === 'string') return fromSpelled(JSON.parse(reason));
   // Before any look at its class: that is of the realm in which the addon was loaded, which may be another than this one.
-  if (reason?.code === MARK) return fromFields(JSON.parse(reason.message));
+  if (reason?.code === MARK) return fromSpelled(JSON.parse(reason.message));
   if (reason instanceof TrunklineError || !isNativeError(reason)) return reason;
   // Without a code it is JavaScript's own, and none of ours.
   if (typeof reason.code !== 'string') return reason;
   // Node-API's: a panic that was caught, or a value of the wrong type.
   const panicked = reason.code === 'GenericFailure' ? require('./native.cjs').bridge.panicked() : null;
-  if (panicked !== null) return fromFields(JSON.parse(panicked));
+  if (panicked !== null) return fromSpelled(JSON.parse(panicked));
   const code = nodeCode(reason.code === 'GenericFailure' ? 'internal' : 'invalid_argument');
   return new TrunklineError({ code, message: reason.message, cause: reason });
 }
@@ -105,29 +109,6 @@ let rows;
 function rowOf(code) {
   rows ??= new Map(require('./native.cjs').registry.errors.map((row) => [row.name, row]));
   return rows.get(code);
-}
-
-/** What errors of this code name: `options`; what stands in `files`, where it has the registry's spelling; or what is of `others`. */
-function namesOf(code) {
-  return rowOf(code)?.names;
-}
-
-/**
- * An error with the options that it names spelled as the host writes them. What a host or a server called so stays as it is, but for an
- * option that does not exist: its name has come here in the registry's spelling.
- */
-function spellOptions(fields) {
-  const isOfOption = fields.code === 'unknown_option';
-  const spell = isOfOption ? toCamel : spellKnown;
-  const inText = (text) => text && spellText(text, spell);
-  const detail = { ...fields.detail };
-  // What is nearest to no option is the name of a tool or a server, and so the hint has it.
-  const isNear = detail.nearest !== undefined && !isOfOption;
-  for (const name of isNear ? ['option', 'path'] : ['option', 'nearest', 'path']) {
-    if (typeof detail[name] === 'string') detail[name] = spell(detail[name]);
-  }
-  const message = namesOf(fields.code) === 'others' ? fields.message : inText(fields.message);
-  return { ...fields, message, hint: isNear ? fields.hint : inText(fields.hint), detail };
 }
 
 function decodeArguments(text) {

@@ -1,7 +1,7 @@
 'use strict';
 // Spelling: the registry's snake_case in JavaScript's camelCase, and back.
 //
-// Names of our own are translated, in texts of ours as well; names of others never are: those of servers (the members of `servers` and
+// Names of our own are translated; those in texts by the core. Names of others never are: those of servers (the members of `servers` and
 // `reconnected`), and whatever a server or the host wrote (`data`, `definition`, `difference`, `meta`, and the arguments in `renamed`).
 
 /** Members whose own members are names of servers. */
@@ -53,55 +53,14 @@ function spellMember(name, member, spell, onError) {
   return spellDocument(member, spell, onError);
 }
 
-/** A text of the library, such as a hint, with the names in backticks as `spell` spells them. */
-function spellText(text, spell = spellKnown) {
-  return text.replace(/`([a-z0-9_.[\]]+)`/g, (_, name) => `\`${spell(name)}\``);
+/** A text of the library as the core spells it here. */
+function spellText(text) {
+  // Most need nothing.
+  return text.includes('_') ? require('./native.cjs').bridge.spellText(text) : text;
 }
-
-/** `limits.frame_bytes` → `limits.frameBytes`; of `include.my_server` the first part alone is ours. */
-function spellKnown(path) {
-  // Most need nothing, and the table is made for the first that does.
-  if (!path.includes('_')) return path;
-  let rows = optionRows();
-  const parts = path.split('.').map((part) => {
-    const row = rows?.get(part.replace(/\[\d+\]$/, ''));
-    rows = row?.members && new Map(row.members.map((member) => [member.name, member]));
-    return row === undefined ? part : toCamel(part);
-  });
-  return parts.join('.');
-}
-
-let known;
-
-/** The options of all scopes, and what else an error may name, by the registry's names. */
-function optionRows() {
-  if (known === undefined) {
-    const { server, ...scopes } = require('./native.cjs').registry.options;
-    const rows = [...NAMES.map((name) => ({ name })), ...Object.values(scopes).flat()];
-    // Of those that are called alike one may have members, as `reconnect` of a pool has; it is kept.
-    rows.sort((one, other) => (one.members ? 1 : 0) - (other.members ? 1 : 0));
-    known = new Map(rows.map((row) => [row.name, row]));
-  }
-  return known;
-}
-
-/** Functions, their parameters, handlers and what these answer, and what a status has. */
-const NAMES = [
-  'accept_tool',
-  'add_server',
-  'elicitation_url',
-  'expires_in_ms',
-  'last_error',
-  'redirect_url',
-  'remove_server',
-  'sampling_tools',
-  'set_gates',
-  'set_trusted',
-  'sign_in',
-];
 
 function isPlainObject(value) {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-module.exports = { isPlainObject, put, spellDocument, spellKnown, spellText, toCamel, toSnake };
+module.exports = { isPlainObject, put, spellDocument, spellText, toCamel, toSnake };

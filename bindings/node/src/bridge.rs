@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, FnArgs, Function};
 use napi_derive::napi;
+use trunkline::interface::Dialect;
 use trunkline::settings::files_to_json;
 use trunkline::{Pool, PoolOptions, interface, panics, unknown_option};
 
@@ -97,6 +98,20 @@ impl Bridge {
     pub fn unknown_option(&self, option: String, known: Vec<String>) -> String {
         let error = unknown_option(&option);
         error.with_nearest(&option, known.iter().map(String::as_str)).to_json().to_string()
+    }
+
+    /// An error that stands in a document of the library, as JavaScript spells it.
+    #[napi(catch_unwind)]
+    pub fn spell_error(&self, error: String) -> String {
+        let Ok(mut value) = serde_json::from_str(&error) else { return error };
+        Dialect::Node.spell_error(&mut value);
+        value.to_string()
+    }
+
+    /// A text of the library, such as a remedy, as JavaScript spells it.
+    #[napi(catch_unwind)]
+    pub fn spell_text(&self, text: String) -> String {
+        Dialect::Node.text(&text)
     }
 
     /// The error of the panic that an exported function came out of last, as JSON text: what

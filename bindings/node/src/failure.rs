@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 use serde_json::Value;
+use trunkline::interface::Dialect;
 use trunkline::{Error, ErrorCode, panics};
 
 /// The `code` of a thrown JavaScript error whose message is the text of [`text`].
@@ -16,9 +17,11 @@ pub type Thrown = napi::Error<&'static str>;
 /// What an exported function returns.
 pub type Result<T> = std::result::Result<T, Thrown>;
 
-/// The error as JSON text. It holds the call's arguments, which are for the caller alone.
+/// The error as JSON text, as JavaScript spells it. It holds the call's arguments, which are for
+/// the caller alone.
 pub fn text(error: &Error) -> String {
     let mut value = error.to_json();
+    Dialect::Node.spell_error(&mut value);
     if let Some(arguments) = error.arguments() {
         value["arguments"] = Value::from(arguments);
     }

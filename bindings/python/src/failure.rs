@@ -1,7 +1,6 @@
 //! Errors as exceptions, and panics as errors.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -10,8 +9,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::{IntoPyObjectExt, intern};
-use serde_json::{Map, Value};
-use trunkline::interface::{ERRORS, ErrorRow, Names, python_name, spelled, spelled_path};
+use serde_json::Value;
+use trunkline::interface::{Dialect, ERRORS, ErrorRow};
 use trunkline::{Error, ErrorCode, panics};
 
 use crate::interpreter::{let_go, uncollected};
@@ -31,11 +30,14 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
 fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {
     let class = class_of(py, error.code())?;
     // Not by calling the class, whose `__init__` is Python.
-    let message = &*in_python(error.message(), error.code().names() == Names::Options);
-    let hint = error.hint().map(|hint| in_python(hint, hints_at_options(error)));
+    let code = error.code();
+    let message = &*Dialect::Python.message(code, error.message());
+    let hint = error.hint().map(|hint| Dialect::Python.hint(code, hint, error.detail()));
+    let mut detail = error.detail().clone();
+    Dialect::Python.spell_detail(code, &mut detail);
     let value = class.call_method1(intern!(py, "__new__"), (&class, message))?;
     value.setattr(intern!(py, "args"), (message,))?;
-    value.setattr(intern!(py, "code"), error.code().name())?;
+    value.setattr(intern!(py, "code"), code.name())?;
     value.setattr(intern!(py, "message"), message)?;
     value.setattr(intern!(py, "server"), error.server())?;
     value.setattr(intern!(py, "session"), error.session())?;
@@ -46,42 +48,12 @@ fn instance<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> 
         // What `add_note` adds (PEP 678): tracebacks show it, from Python 3.11 on.
         value.setattr(intern!(py, "__notes__"), [format!("hint: {hint}")])?;
     }
-    value.setattr(intern!(py, "_detail_text"), Value::Object(detail(error)).to_string())?;
+    value.setattr(intern!(py, "_detail_text"), Value::Object(detail).to_string())?;
     value.setattr(intern!(py, "_arguments_text"), error.arguments())?;
     if let Some(cause) = error.cause() {
         value.setattr(intern!(py, "__cause__"), instance(py, cause)?)?;
     }
     Ok(value)
-}
-
-/// Its particulars, with the option that they name as Python spells it.
-fn detail(error: &Error) -> Map<String, Value> {
-    let mut detail = error.detail().clone();
-    let named: &[&str] = match error.code() {
-        ErrorCode::InvalidArgument => &["path"],
-        ErrorCode::UnknownOption => &["option", "nearest"],
-        _ => &[],
-    };
-    for member in named {
-        if let Some(Value::String(path)) = detail.get_mut(*member) {
-            *path = spelled_path(path, |name| python_name(name).to_owned());
-        }
-    }
-    detail
-}
-
-/// Whether its hint names options: what is nearest to no option is the name of a server or a tool.
-fn hints_at_options(error: &Error) -> bool {
-    let is_near = error.detail().contains_key("nearest");
-    error.code().names() != Names::Files && (!is_near || error.code() == ErrorCode::UnknownOption)
-}
-
-/// A text of an error, with its options as Python spells them where it names any.
-fn in_python(text: &str, has_options: bool) -> Cow<'_, str> {
-    match text.contains("_ms") && has_options {
-        true => spelled(text, |name| python_name(name).to_owned()).into(),
-        false => text.into(),
-    }
 }
 
 /// The class for a code.

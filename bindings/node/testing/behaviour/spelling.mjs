@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 
 const { TrunklineError } = createRequire(import.meta.url)('../../index.cjs');
-const { spellDocument, spellKnown, toCamel, toSnake } = createRequire(import.meta.url)('../../lib/names.cjs');
+const { spellDocument, spellText, toCamel, toSnake } = createRequire(import.meta.url)('../../lib/names.cjs');
 
 /** Options whose members are options again; the members of all others are names of servers, or not ours. */
 const NESTED = new Set(['reconnect', 'breaker', 'limits', 'budget']);
@@ -49,5 +49,5 @@ export function errorOf(error) {
 /** The table's name of what the addon spells in Node's form; what a host or a server is called stays. */
 function nameOf(spelled) {
   const name = toSnake(spelled);
-  return spellKnown(name) === spelled ? name : spelled;
+  return spellText(`\`${name}\``) === `\`${spelled}\`` ? name : spelled;
 }

@@ -23,7 +23,7 @@ pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Prese
 pub use names::{node_name, python_name};
 pub(crate) use options::RETRY_DELAY_MS_MAX;
 pub use options::{OptionKind, OptionRow, SCOPES, Scope};
-pub use spelling::{spelled, spelled_path};
+pub use spelling::Dialect;
 
 use serde_json::{Value, json};
 

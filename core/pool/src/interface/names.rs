@@ -6,18 +6,19 @@ pub fn python_name(name: &str) -> &str {
     name.strip_suffix("_ms").unwrap_or(name)
 }
 
-/// The name in Node: camelCase, suffix and all (`timeout_ms` is `timeoutMs`).
+/// The name in Node: camelCase, suffix and all (`timeout_ms` is `timeoutMs`). What begins with
+/// underscores is no name of ours, and begins with them there too.
 pub fn node_name(name: &str) -> String {
+    let is_part = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit();
     let mut out = String::with_capacity(name.len());
-    let mut upper = false;
-    for character in name.chars() {
-        if character == '_' && !out.is_empty() {
-            upper = true;
-        } else if upper {
-            out.push(character.to_ascii_uppercase());
-            upper = false;
-        } else {
-            out.push(character);
+    let mut rest = name.chars();
+    while let Some(character) = rest.next() {
+        out.push(character);
+        let underscores = rest.clone().take_while(|it| *it == '_').count();
+        let next = rest.clone().nth(underscores).filter(|it| is_part(*it));
+        if let Some(next) = next.filter(|_| is_part(character) && underscores > 0) {
+            out.push(next.to_ascii_uppercase());
+            rest.nth(underscores);
         }
     }
     out

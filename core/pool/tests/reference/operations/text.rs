@@ -3,9 +3,7 @@
 use trunkline_pool::interface::operations::{
     Gives, Language, Operation, Parameter, ParameterKind as Kind, Waits, operations,
 };
-use trunkline_pool::interface::{
-    ErrorCode, OptionKind, OptionRow, node_name, options, python_name, spelled,
-};
+use trunkline_pool::interface::{Dialect, ErrorCode, OptionKind, OptionRow, node_name, options};
 
 /// The operation of that key.
 pub fn row(key: &str) -> &'static Operation {
@@ -51,8 +49,8 @@ fn called(key: &str, language: Option<Language>) -> String {
 pub fn in_language(text: &str, language: Language) -> String {
     let text = match language {
         Language::C => text.to_owned(),
-        Language::Python => spelled(text, |name| python_name(name).to_owned()),
-        _ => members_in_camel_case(&spelled(text, node_name)),
+        Language::Python => Dialect::Python.text(text),
+        _ => members_in_camel_case(&Dialect::Node.text(text)),
     };
     linked(&text, Some(language))
 }
