@@ -9,8 +9,8 @@ use trunkline::{DeskNews, HandlerDesk, HandlerKind, Handlers, Refusal};
 
 use crate::environment::Environment;
 use crate::failure::{Result, thrown};
+use crate::json_text::JsonText;
 use crate::reply::{Arrival, Queue};
-use crate::session::JsonText;
 
 /// The requests for the handlers of one pool or session. It is over with that.
 #[napi]

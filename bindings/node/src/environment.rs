@@ -22,7 +22,6 @@ use trunkline::{
 
 use crate::async_context::AsyncContext;
 use crate::failure::{self, contained};
-use crate::lease::NativeLease;
 use crate::pending::{Deferred, Owner, Pending};
 use crate::polls::{Poll, Polls};
 use crate::reply::{Arrival, Queue, Reply, Settled};
@@ -111,6 +110,11 @@ impl Environment {
     /// Which environment this is, among all of the process.
     pub fn key(&self) -> u64 {
         self.key
+    }
+
+    /// Node's handle of it.
+    pub fn env(&self) -> sys::napi_env {
+        self.env
     }
 
     /// The queue, for subscriptions.
@@ -289,11 +293,7 @@ impl Environment {
             Settled::Nothing => text::undefined(self.env),
             Settled::Text(text) => text::to_js(self.env, &text),
             Settled::Call(result) => text::result_to_js(self.env, &result),
-            Settled::Lease(held) => {
-                let lease = NativeLease::new(self.clone(), *held);
-                // SAFETY: this is the JavaScript thread of `env`.
-                unsafe { NativeLease::to_napi_value(self.env, lease) }
-            }
+            Settled::Object(make) => make(self),
         }
     }
 

@@ -9,8 +9,8 @@ use trunkline::{Error, ErrorCode, HostConnection, HostServer};
 
 use crate::environment::Environment;
 use crate::failure::{Result, thrown};
+use crate::json_text::JsonText;
 use crate::reply::{Arrival, Queue};
-use crate::session::JsonText;
 
 /// Messages that wait for the JavaScript thread. A host that is this far behind does not keep up:
 /// the connection ends.

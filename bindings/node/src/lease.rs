@@ -4,6 +4,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use napi::bindgen_prelude::ToNapiValue;
 use napi_derive::napi;
 use trunkline::{CallOptions, CallResult, Lease, Operation, Pool, Session};
 
@@ -18,9 +19,20 @@ pub struct Held {
     pub lease: Lease,
     /// Its session, which would close when the host's own handle is collected. `None` where the
     /// lease keeps it by itself.
-    pub session: Option<Session>,
+    pub _session: Option<Session>,
     /// Its pool.
     pub pool: Arc<Pool>,
+}
+
+impl Held {
+    /// A lease on its way to JavaScript.
+    pub fn lent(self) -> Settled {
+        Settled::Object(Box::new(|environment| {
+            let lease = NativeLease { environment: environment.clone(), held: Arc::new(self) };
+            // SAFETY: this runs on the JavaScript thread of the environment.
+            unsafe { NativeLease::to_napi_value(environment.env(), lease) }
+        }))
+    }
 }
 
 /// A lease. Its finaliser releases it, if the host did not.
@@ -31,11 +43,6 @@ pub struct NativeLease {
 }
 
 impl NativeLease {
-    /// Wraps a lease.
-    pub fn new(environment: Rc<Environment>, held: Held) -> NativeLease {
-        NativeLease { environment, held: Arc::new(held) }
-    }
-
     /// The lease.
     pub(crate) fn lease(&self) -> &Lease {
         &self.held.lease
@@ -49,7 +56,7 @@ impl NativeLease {
         start: impl FnOnce(&Lease, &CallOptions, Reply) -> Operation,
     ) -> Result<Promise> {
         let options = self.environment.call_options(options, number)?;
-        let owner = Owner::Lease(self.held.clone());
+        let owner = Owner::Shared(self.held.clone());
         self.environment.promise(number, owner, |reply| {
             let call = start(&self.held.lease, &options, reply);
             self.environment.await_answer(&call, &options);

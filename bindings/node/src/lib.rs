@@ -19,6 +19,7 @@ mod ending;
 mod environment;
 mod failure;
 mod host_servers;
+mod json_text;
 mod lease;
 mod logs;
 #[rustfmt::skip]

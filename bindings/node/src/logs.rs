@@ -5,8 +5,8 @@ use trunkline::LogFeed;
 
 use crate::environment::Environment;
 use crate::failure::{Result, thrown};
+use crate::json_text::JsonText;
 use crate::reply::Arrival;
-use crate::session::JsonText;
 
 /// The records of the library, from one level on. Its finaliser ends it, if the host did not.
 #[napi]

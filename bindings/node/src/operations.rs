@@ -11,10 +11,11 @@ use trunkline::{
 
 use crate::environment::Promise;
 use crate::failure::{Result, thrown};
+use crate::json_text::{JsonText, duration, list_text, numbered};
 use crate::lease::{NativeLease, ended};
 use crate::pool::NativePool;
 use crate::reply::Settled;
-use crate::session::{JsonText, NativeSession, duration, list_text, numbered};
+use crate::session::NativeSession;
 
 #[napi]
 impl NativePool {

@@ -1,12 +1,12 @@
 //! The promises that are not settled yet.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use napi::{Result, check_status, sys};
 use trunkline::{Operation, Session};
 
-use crate::lease::Held;
 use crate::text;
 
 /// The promises of one environment by number. Only its JavaScript thread touches them.
@@ -29,8 +29,8 @@ pub enum Owner {
     Itself,
     /// A session.
     Session(Session),
-    /// A lease.
-    Lease(Arc<Held>),
+    /// What an object shares.
+    Shared(Arc<dyn Any + Send + Sync>),
 }
 
 /// The handle by which a promise is settled, once.

@@ -49,7 +49,7 @@ impl NativePool {
     /// What becomes of a lease.
     pub(crate) fn lent(&self) -> impl FnOnce(Lease) -> Settled + Send + use<> {
         let pool = self.pool.clone();
-        |lease| Settled::Lease(Box::new(Held { lease, session: None, pool }))
+        |lease| Held { lease, _session: None, pool }.lent()
     }
 }
 

@@ -1,11 +1,13 @@
 //! What the library's threads hand to the JavaScript thread.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
+use napi::sys;
 use trunkline::{CallResult, CompletionQueue, Error, ProgressFeed};
 
+use crate::environment::Environment;
 use crate::failure;
-use crate::lease::Held;
 
 /// The queue of one environment.
 pub type Queue = CompletionQueue<Arrival>;
@@ -48,6 +50,9 @@ impl Arrival {
     }
 }
 
+/// Makes a JavaScript object, on the thread of the environment.
+pub type Make = Box<dyn FnOnce(&Rc<Environment>) -> napi::Result<sys::napi_value> + Send>;
+
 /// A result, not yet a JavaScript value.
 pub enum Settled {
     /// `undefined`.
@@ -56,8 +61,8 @@ pub enum Settled {
     Text(String),
     /// A JSON text of a server, as received.
     Call(CallResult),
-    /// A lease.
-    Lease(Box<Held>),
+    /// What makes an object of it.
+    Object(Make),
 }
 
 impl Settled {

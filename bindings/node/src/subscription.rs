@@ -6,8 +6,8 @@ use napi_derive::napi;
 use trunkline::{EventMask, Subscription};
 
 use crate::environment::Environment;
+use crate::json_text::JsonText;
 use crate::reply::Arrival;
-use crate::session::JsonText;
 
 /// A subscription. Its finaliser unsubscribes, if the host did not.
 #[napi]

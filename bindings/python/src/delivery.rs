@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use trunkline::{
-    CallOptions, CompletionQueue, Error, ErrorCode, ProgressFeed, ProgressReceiver, Result,
+    CallOptions, CallResult, CompletionQueue, Error, ErrorCode, ProgressFeed, ProgressReceiver,
+    Result,
 };
 
 use crate::failure::{OrRaise, constructed, guarded, made};
 use crate::fork::Owned;
 use crate::interpreter::{check_signals, released};
-use crate::lease::{HeldLease, Lease};
 use crate::loans::Loans;
-use crate::result::CallResult;
+use crate::payload::Payload;
 use crate::wakeup::Wakeup;
 use crate::write_batch;
 
@@ -28,37 +28,6 @@ pub const SLICE: Duration = Duration::from_millis(50);
 /// Results taken in one pass, so that one pass never keeps an event loop from its other work for
 /// long; enough that a change which a thousand sessions are told of is one wake-up.
 const BATCH: usize = 1024;
-
-/// A result on its way to Python.
-pub enum Payload {
-    /// Of a call.
-    Call(trunkline::CallResult),
-    /// Of an acquire.
-    Lease(HeldLease),
-    /// JSON text.
-    Text(String),
-    /// Progress of a call that goes on: what waits in its feed.
-    Progress(Arc<ProgressFeed>),
-    /// Nothing but the end itself, or a wake-up.
-    Nothing,
-}
-
-impl Payload {
-    /// A report as JSON text.
-    pub fn report(report: serde_json::Value) -> Payload {
-        Payload::Text(report.to_string())
-    }
-
-    fn into_python(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        Ok(match self {
-            Payload::Call(result) => Py::new(py, CallResult(result))?.into_any(),
-            Payload::Lease(held) => Py::new(py, Lease::new(held))?.into_any(),
-            Payload::Text(text) => text.into_pyobject(py)?.into_any().unbind(),
-            Payload::Progress(feed) => feed.take().into_pyobject(py)?.into_any().unbind(),
-            Payload::Nothing => py.None(),
-        })
-    }
-}
 
 /// What reaches an event loop.
 pub enum Arrival {
@@ -182,6 +151,11 @@ impl Drop for Sink {
     }
 }
 
+/// What puts the end of a request where it is waited for.
+pub fn ended(sink: Sink) -> impl FnOnce(Result<CallResult>) + Send + 'static {
+    move |outcome| sink.put(outcome.map(Payload::Call))
+}
+
 /// The sink that Python asked for: a [`Bridge`] with the number to deliver under, or a [`Waiter`].
 pub fn sink(to: &Bound<'_, PyAny>, token: u64) -> PyResult<Sink> {
     target(to, token).map(|target| Sink(Some(target)))
@@ -205,7 +179,7 @@ pub fn begun(
     if options.reads_here
         && let Ok(bridge) = to.cast::<Bridge>()
         && let Some(loans) = bridge.get().0.here()?.loans.get()
-        && let Err(error) = loans.await_answer(&operation, bridge)
+        && let Err(error) = loans.await_answer(&operation, to)
     {
         // As if it had never begun: nobody has it.
         operation.cancel();
@@ -275,7 +249,7 @@ impl Ends {
                 }
                 Arrival::LoanOver(loan) => {
                     if let Some(loans) = self.loans.get() {
-                        loans.close(loan, bridge);
+                        loans.close(loan, bridge.as_any());
                     }
                 }
             }
@@ -341,7 +315,7 @@ impl Bridge {
         let ends = slf.get().0.here()?;
         guarded(|| {
             if let Some(loans) = ends.loans.get() {
-                ends.queue.before_drain(|| loans.read(loan, slf));
+                ends.queue.before_drain(|| loans.read(loan, slf.as_any()));
             }
             ends.take(slf)
         })

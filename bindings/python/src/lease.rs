@@ -4,13 +4,14 @@ use std::future::Future;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use trunkline::{CallOptions, CallResult};
+use trunkline::CallOptions;
 
-use crate::delivery::{Operation, Payload, Sink, begun, sink};
+use crate::delivery::{Operation, Sink, begun, ended, sink};
 use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
 use crate::options::CallText;
-use crate::session::rows;
+use crate::payload::Payload;
+use crate::rows::rows;
 
 /// A lease, with the pool that runs its longer requests.
 pub struct HeldLease {
@@ -20,13 +21,20 @@ pub struct HeldLease {
     pub pool: trunkline::Pool,
 }
 
+impl HeldLease {
+    /// A lease on its way to Python.
+    pub fn lent(self) -> Payload {
+        Payload::Object(Box::new(|py| Ok(Py::new(py, Lease::new(self))?.into_any())))
+    }
+}
+
 /// A session's hold on a server. Dropped, it is released.
 #[pyclass(frozen, module = "trunkline._trunkline")]
 pub struct Lease(Owned<Arc<HeldLease>>);
 
 impl Lease {
     /// To hand to Python.
-    pub fn new(held: HeldLease) -> Self {
+    fn new(held: HeldLease) -> Self {
         Lease(Owned::new(Arc::new(held)))
     }
 
@@ -63,11 +71,6 @@ impl Lease {
             Operation::new(to.py(), held.pool.start(future, move |outcome| sink.put(outcome)))
         })
     }
-}
-
-/// What puts the end of a request where it is waited for.
-pub fn ended(sink: Sink) -> impl FnOnce(trunkline::Result<CallResult>) + Send + 'static {
-    move |outcome| sink.put(outcome.map(Payload::Call))
 }
 
 #[pymethods]

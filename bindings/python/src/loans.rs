@@ -10,7 +10,6 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use trunkline::{EventLoop, Loan, Operation, ReadBy};
 
-use crate::delivery::Bridge;
 use crate::interpreter::{call_python, report};
 
 /// What one event loop has on loan.
@@ -37,7 +36,7 @@ impl Loans {
     /// # Errors
     /// An exception that is no `Exception`, such as `KeyboardInterrupt`; the answer is then left to
     /// the library as well.
-    pub fn await_answer(&self, operation: &Operation, bridge: &Bound<'_, Bridge>) -> PyResult<()> {
+    pub fn await_answer(&self, operation: &Operation, bridge: &Bound<'_, PyAny>) -> PyResult<()> {
         let number = match operation.read_on(&self.event_loop) {
             ReadBy::Library => return Ok(()),
             ReadBy::Loan(number) => number,
@@ -59,7 +58,7 @@ impl Loans {
     }
 
     /// Reads what is there, and stops watching when the library is to read.
-    pub fn read(&self, number: u64, bridge: &Bound<'_, Bridge>) {
+    pub fn read(&self, number: u64, bridge: &Bound<'_, PyAny>) {
         let Some(loan) = self.loan(number, |_| true) else { return };
         if !loan.read() && self.loan(number, |open| std::mem::take(&mut open.is_watched)).is_some()
         {
@@ -68,7 +67,7 @@ impl Loans {
     }
 
     /// Stops watching for good.
-    pub fn close(&self, number: u64, bridge: &Bound<'_, Bridge>) {
+    pub fn close(&self, number: u64, bridge: &Bound<'_, PyAny>) {
         let closed = {
             let mut open = self.open();
             let at = open.iter().position(|open| open.loan.number() == number);
@@ -92,7 +91,7 @@ impl Loans {
     }
 }
 
-fn unwatch(loan: &Loan, bridge: &Bound<'_, Bridge>) {
+fn unwatch(loan: &Loan, bridge: &Bound<'_, PyAny>) {
     let given = (loan.descriptor(),).into_pyobject(bridge.py());
     if let Err(error) = given.and_then(|given| call_python(&bridge.getattr("unwatch")?, given)) {
         report(error, bridge);

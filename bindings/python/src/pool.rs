@@ -11,13 +11,14 @@ use trunkline::{
     WorkspaceTrust, roots_from_json,
 };
 
-use crate::delivery::{Operation, Payload, sink};
+use crate::delivery::{Operation, sink};
 use crate::desk::Desk;
 use crate::failure::{OrRaise, constructed, guarded};
 use crate::fork::Owned;
 use crate::interpreter::released;
 use crate::lease::HeldLease;
 use crate::options::EntryIndex;
+use crate::payload::Payload;
 use crate::session::Session;
 use crate::subscription::Subscription;
 
@@ -109,7 +110,7 @@ impl Pool {
             let options = AcquireOptions::from_json(options).or_raise(to.py())?;
             self.start(to, token, |pool| async move {
                 let lease = pool.acquire(&server, &config, &session, &options).await?;
-                Ok(Payload::Lease(HeldLease { lease, pool }))
+                Ok(HeldLease { lease, pool }.lent())
             })
         })
     }

@@ -5,32 +5,19 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use trunkline::{
-    AcquireOptions, CallOptions, ConfigureOptions, Error, ErrorCode, EventMask, Listed, ServerSpec,
-    Shape,
+    AcquireOptions, CallOptions, ConfigureOptions, Error, ErrorCode, EventMask, ServerSpec, Shape,
 };
 
-use crate::delivery::{Operation, Payload, Sink, begun, sink};
+use crate::delivery::{Operation, Sink, begun, ended, sink};
 use crate::failure::{OrRaise, guarded, made};
 use crate::fork::Owned;
 use crate::host_servers::Provided;
 use crate::interpreter::released;
-use crate::lease::{HeldLease, ended};
+use crate::lease::HeldLease;
 use crate::options::{CallText, Text};
+use crate::payload::Payload;
+use crate::rows::rows;
 use crate::subscription::Subscription;
-
-/// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks,
-/// whether it is deferred.
-type Row = (String, String, String, String, bool, bool, bool);
-
-/// What Python makes its `Listed` of.
-pub fn rows(listed: &[Listed]) -> Vec<Row> {
-    let row = |one: &Listed| {
-        let (name, server) = (one.name.to_string(), one.server.to_string());
-        let (own_name, definition) = (one.own_name.to_string(), one.definition.to_string());
-        (name, server, own_name, definition, one.trust, one.always_load, one.deferred)
-    };
-    listed.iter().map(row).collect()
-}
 
 /// A session and the pool that it is of.
 #[derive(Clone)]
@@ -135,7 +122,7 @@ impl Session {
             let options = AcquireOptions::from_json(options).or_raise(to.py())?;
             self.start(to, token, |open| async move {
                 let lease = open.session.acquire(&server, config.as_ref(), &options).await?;
-                Ok(Payload::Lease(HeldLease { lease, pool: open.pool }))
+                Ok(HeldLease { lease, pool: open.pool }.lent())
             })
         })
     }

@@ -38,7 +38,7 @@ pub fn file() -> String {
             write!(text, "\n#[napi]\nimpl Native{} {{\n{}}}\n", owner.class(), methods.join("\n"));
     }
     format!(
-        "{ORIGIN}\nuse napi_derive::napi;\n{}\nuse crate::environment::Promise;\nuse crate::failure::{{Result, thrown}};\nuse crate::lease::{{NativeLease, ended}};\nuse crate::pool::NativePool;\nuse crate::reply::Settled;\nuse crate::session::{{JsonText, NativeSession, duration, list_text, numbered}};\n{text}",
+        "{ORIGIN}\nuse napi_derive::napi;\n{}\nuse crate::environment::Promise;\nuse crate::failure::{{Result, thrown}};\nuse crate::json_text::{{JsonText, duration, list_text, numbered}};\nuse crate::lease::{{NativeLease, ended}};\nuse crate::pool::NativePool;\nuse crate::reply::Settled;\nuse crate::session::NativeSession;\n{text}",
         imports("trunkline", CORE, &text)
     )
 }

@@ -97,7 +97,7 @@ fn started(operation: &Operation) -> String {
         Gives::Lease => {
             let pool = if held == "pool" { "pool" } else { "pool: open.pool" };
             format!(
-                "|{held}| async move {{\n    let lease = {call}.await?;\n    Ok(Payload::Lease(HeldLease {{ lease, {pool} }}))\n}}"
+                "|{held}| async move {{\n    let lease = {call}.await?;\n    Ok(HeldLease {{ lease, {pool} }}.lent())\n}}"
             )
         }
         gives => {

@@ -1,0 +1,17 @@
+//! Lists, as Python makes objects of their items.
+
+use trunkline::Listed;
+
+/// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks,
+/// whether it is deferred.
+type Row = (String, String, String, String, bool, bool, bool);
+
+/// What Python makes its `Listed` of.
+pub fn rows(listed: &[Listed]) -> Vec<Row> {
+    let row = |one: &Listed| {
+        let (name, server) = (one.name.to_string(), one.server.to_string());
+        let (own_name, definition) = (one.own_name.to_string(), one.definition.to_string());
+        (name, server, own_name, definition, one.trust, one.always_load, one.deferred)
+    };
+    listed.iter().map(row).collect()
+}
