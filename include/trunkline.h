@@ -796,32 +796,6 @@ const trunkline_error *trunkline_error_cause(const trunkline_error *error);
 void trunkline_error_free(trunkline_error *error);
 
 /**
- * Answers a request of a server. Any thread may, also inside the function that was told of the
- * request.
- *
- * `request`: the number that the host was told. `result_json`: the result, a JSON object; anything
- * else is a failure of the handler's to the server.
- *
- * Errors: `BAD_HANDLE` when nobody waits for that answer any more, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_request_answer(trunkline_pool *pool,
-                                          uint64_t request,
-                                          trunkline_str result_json,
-                                          trunkline_error **err);
-
-/**
- * Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands
- * for a user who declines.
- *
- * Errors: those of `trunkline_request_answer`.
- */
-trunkline_status trunkline_request_refuse(trunkline_pool *pool,
-                                          uint64_t request,
-                                          int32_t code,
-                                          trunkline_str message,
-                                          trunkline_error **err);
-
-/**
  * Opens a session. Returns at once; the servers that it wants start in the background
  * (`trunkline_session_started` and `trunkline_session_ready` wait).
  *
@@ -2237,6 +2211,32 @@ void trunkline_item_clear(trunkline_item *item);
  * alone.
  */
 void trunkline_queue_free(trunkline_queue *queue);
+
+/**
+ * Answers a request of a server. Any thread may, also inside the function that was told of the
+ * request.
+ *
+ * `request`: the number that the host was told. `result_json`: the result, a JSON object; anything
+ * else is a failure of the handler's to the server.
+ *
+ * Errors: `BAD_HANDLE` when nobody waits for that answer any more, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_request_answer(trunkline_pool *pool,
+                                          uint64_t request,
+                                          trunkline_str result_json,
+                                          trunkline_error **err);
+
+/**
+ * Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands
+ * for a user who declines.
+ *
+ * Errors: those of `trunkline_request_answer`.
+ */
+trunkline_status trunkline_request_refuse(trunkline_pool *pool,
+                                          uint64_t request,
+                                          int32_t code,
+                                          trunkline_str message,
+                                          trunkline_error **err);
 
 /**
  * An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.

@@ -11,25 +11,5 @@
 //! Panics: every exported function carries `catch_unwind`, and what Node and libuv call by pointer
 //! guards itself.
 
-mod async_context;
-mod bridge;
-mod command_line;
-mod desk;
-mod ending;
-mod environment;
-mod failure;
-mod host_servers;
-mod json_text;
-mod lease;
-mod logs;
-#[rustfmt::skip]
-mod operations;
-mod pending;
-mod polls;
-mod pool;
-mod reply;
-mod session;
-mod subscription;
-mod text;
-mod uv;
-mod waker;
+mod objects;
+mod runtime;

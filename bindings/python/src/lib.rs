@@ -3,25 +3,8 @@
 //! Threads of the library never run Python code and never hold a Python object: they put results
 //! under a number into a queue (`delivery`), and Python takes them out on a thread of its own.
 
-mod command_line;
-mod delivery;
-mod desk;
-mod failure;
-mod fork;
-mod host_servers;
-mod interpreter;
-mod lease;
-mod loans;
-mod logs;
-mod options;
-mod payload;
-mod pool;
-mod result;
-mod rows;
-mod session;
-mod subscription;
-mod wakeup;
-mod write_batch;
+mod objects;
+mod runtime;
 
 /// Everything that the Python layer uses.
 #[pyo3::pymodule]
@@ -34,29 +17,29 @@ mod _trunkline {
     use serde_json::value::RawValue;
     use trunkline::{Error, ErrorCode, Outcome};
 
-    use crate::failure::{guarded, made};
-    use crate::interpreter::released;
+    use crate::runtime::failure::{guarded, made};
+    use crate::runtime::interpreter::released;
 
     #[pymodule_export]
-    use crate::command_line::CommandLine;
+    use crate::objects::command_line::CommandLine;
     #[pymodule_export]
-    use crate::delivery::{Bridge, Operation, Waiter};
+    use crate::objects::handler_queue::Desk;
     #[pymodule_export]
-    use crate::desk::Desk;
+    use crate::objects::host_servers::HostConnection;
     #[pymodule_export]
-    use crate::host_servers::HostConnection;
+    use crate::objects::lease::Lease;
     #[pymodule_export]
-    use crate::lease::Lease;
+    use crate::objects::logs::Logs;
     #[pymodule_export]
-    use crate::logs::Logs;
+    use crate::objects::pool::Pool;
     #[pymodule_export]
-    use crate::pool::Pool;
+    use crate::objects::session::Session;
     #[pymodule_export]
-    use crate::result::CallResult;
+    use crate::objects::subscription::Subscription;
     #[pymodule_export]
-    use crate::session::Session;
+    use crate::runtime::delivery::{Bridge, Operation, Waiter};
     #[pymodule_export]
-    use crate::subscription::Subscription;
+    use crate::runtime::result::CallResult;
 
     /// The version of the library.
     #[pymodule_export]
@@ -103,7 +86,7 @@ mod _trunkline {
         class_: &Bound<'_, PyType>,
         arguments: &Bound<'_, PyTuple>,
     ) -> PyResult<Py<PyAny>> {
-        guarded(|| crate::interpreter::construct(class_, arguments))
+        guarded(|| crate::runtime::interpreter::construct(class_, arguments))
     }
 
     /// How the options of one scope are called, as JSON text.
@@ -174,13 +157,13 @@ mod _trunkline {
         if let Some(arguments) = arguments {
             error = error.with_arguments(arguments.into());
         }
-        Ok(crate::failure::exception(py, &error).into_value(py).into_any())
+        Ok(crate::runtime::failure::exception(py, &error).into_value(py).into_any())
     }
 
     #[pymodule_init]
     fn start(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::fork::watch()?;
-        crate::failure::quiet_guarded_panics();
+        crate::runtime::fork::watch()?;
+        crate::runtime::failure::quiet_guarded_panics();
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ const HANDED_ON: [(&str, &str); 15] = [
     ("core/src/client/errors.rs", "limit"),
     ("core/pool/src/state/report/messages.rs", "limit"),
     ("core/pool/src/gates/gate.rs", "reason"),
-    ("ffi/src/running.rs", "word"),
+    ("ffi/src/handles/callback_tracker.rs", "word"),
 ];
 
 /// What a server or a handler said, and what another error has: members of that name which are no

@@ -158,7 +158,7 @@ fn a_function_that_c_calls_without_a_guard_is_found() {
     let trivial = "pub extern \"C\" fn trunkline_abi_version() -> u32 {\n    1\n}\n";
     assert_eq!(found("export guard", "ffi/src/a.rs", trivial), NOTHING);
     let form = "pub(crate) unsafe fn start(a: u32) {\n    begin(a)\n}\n";
-    assert_eq!(found("export guard", "ffi/src/forms.rs", form), [1]);
+    assert_eq!(found("export guard", "ffi/src/ops/forms.rs", form), [1]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The functions of C: `ffi/src/{pool,session,lease}_work.rs`.
+//! The functions of C: `ffi/src/ops/{pool,session,lease}_ops.rs`.
 
 use std::fmt::Write as _;
 
@@ -55,20 +55,21 @@ pub fn file(owner: Owner) -> String {
         push_preparation(&mut text, operation);
     }
     let used = |krate, names: &[&str]| imports(krate, names, &text);
-    let forms = imports("crate::forms", &["self", "StartOuts", "Sends"], &format!("self {text}"));
+    let forms =
+        imports("crate::ops::forms", &["self", "StartOuts", "Sends"], &format!("self {text}"));
     let imports = [
         used("trunkline", CORE),
-        "\nuse crate::buf::Buf;\n".to_owned(),
-        used("crate::call_options", &["call_options"]),
-        used("crate::completion", &["Completion", "later"]),
-        used("crate::error", &["ErrorObject"]),
+        "\nuse crate::abi::buf::Buf;\n".to_owned(),
+        used("crate::ops::call_options", &["call_options"]),
+        used("crate::delivery::completion", &["Completion", "later"]),
+        used("crate::abi::error", &["ErrorObject"]),
         forms,
-        used("crate::item", &["DoneFn"]),
-        used("crate::objects", &["PoolObject"]),
-        used("crate::outcome", &["Value"]),
-        used("crate::queue", &["QueueObject"]),
-        "use crate::raw;\n".to_owned(),
-        used("crate::types", TYPES),
+        used("crate::abi::item", &["DoneFn"]),
+        used("crate::delivery::handle_registry", &["PoolObject"]),
+        used("crate::delivery::outcome", &["Value"]),
+        used("crate::delivery::queue", &["QueueObject"]),
+        "use crate::abi::raw;\n".to_owned(),
+        used("crate::abi::types", TYPES),
     ];
     format!("{ORIGIN}\nuse std::ffi::c_void;\n\n{}\n{}\n", imports.concat(), text.trim_end())
 }

@@ -29,9 +29,9 @@ fn what_is_written_from_the_table_is_current() {
         }
     };
     for owner in OWNERS {
-        compare(&format!("ffi/src/{}_work.rs", owner.word()), c::file(owner));
+        compare(&format!("ffi/src/ops/{}_ops.rs", owner.word()), c::file(owner));
     }
-    compare("bindings/node/src/operations.rs", napi::file());
+    compare("bindings/node/src/objects/operations.rs", napi::file());
     for (path, owners, part) in PARTS {
         let mut text = std::fs::read_to_string(place(path)).unwrap();
         for owner in *owners {
@@ -50,9 +50,9 @@ const PARTS: &[(&str, &[Owner], Part)] = &[
     ("bindings/python/python/trunkline/sync.py", &OWNERS, threads),
     ("bindings/python/python/trunkline/_shared.py", &OWNERS, shared),
     ("bindings/python/python/trunkline/_trunkline.pyi", &OWNERS, python::stub),
-    ("bindings/python/src/pool.rs", &[Owner::Pool], pyo3::methods),
-    ("bindings/python/src/session.rs", &[Owner::Session], pyo3::methods),
-    ("bindings/python/src/lease.rs", &[Owner::Lease], pyo3::methods),
+    ("bindings/python/src/objects/pool.rs", &[Owner::Pool], pyo3::methods),
+    ("bindings/python/src/objects/session.rs", &[Owner::Session], pyo3::methods),
+    ("bindings/python/src/objects/lease.rs", &[Owner::Lease], pyo3::methods),
     ("bindings/node/index.d.ts", &OWNERS, node::declarations),
     ("bindings/node/native.d.ts", &OWNERS, node::natives),
     ("bindings/node/lib/pool.cjs", &[Owner::Pool], node::methods),

@@ -1,4 +1,4 @@
-//! The glue of Node: `bindings/node/src/operations.rs`.
+//! The glue of Node: `bindings/node/src/objects/operations.rs`.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ pub fn file() -> String {
             write!(text, "\n#[napi]\nimpl Native{} {{\n{}}}\n", owner.class(), methods.join("\n"));
     }
     format!(
-        "{ORIGIN}\nuse napi_derive::napi;\n{}\nuse crate::environment::Promise;\nuse crate::failure::{{Result, thrown}};\nuse crate::json_text::{{JsonText, duration, list_text, numbered}};\nuse crate::lease::{{NativeLease, ended}};\nuse crate::pool::NativePool;\nuse crate::reply::Settled;\nuse crate::session::NativeSession;\n{text}",
+        "{ORIGIN}\nuse napi_derive::napi;\n{}\nuse crate::runtime::environment::Promise;\nuse crate::runtime::failure::{{Result, thrown}};\nuse crate::runtime::json_text::{{JsonText, duration, list_text, numbered}};\nuse crate::objects::lease::{{NativeLease, ended}};\nuse crate::objects::pool::NativePool;\nuse crate::runtime::reply::Settled;\nuse crate::objects::session::NativeSession;\n{text}",
         imports("trunkline", CORE, &text)
     )
 }
