@@ -4,7 +4,7 @@
 //! threads push into the queue; its first item wakes the JavaScript thread, which then settles a
 //! whole batch. While promises are pending the waker holds the event loop; the count goes from and
 //! to zero on the JavaScript thread only, so there is no race in that. A call that waits alone is
-//! answered without them: `polls` reads its answer on the JavaScript thread.
+//! answered without them: `loop_reads` reads its answer on the JavaScript thread.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::c_void;
