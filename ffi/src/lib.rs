@@ -1,7 +1,7 @@
 //! The C ABI of trunkline: every `extern "C"` function, and what stands behind them.
 //!
 //! The header `include/trunkline.h` is generated from this crate, prose included; the library
-//! itself is built by the crate beside it. An exported function is thin: inside the [`guard`] it
+//! itself is built by the crate beside it. An exported function is thin: inside the guard it
 //! checks and converts what the host passed ([`abi`]), calls the core, and converts back. Each room
 //! imports only from those before it:
 //!
