@@ -1,6 +1,6 @@
 //! The functions that a host calls.
 
-mod call_options;
+pub(crate) mod call_options;
 mod forms;
 pub(crate) mod handle_ops;
 pub(crate) mod host_servers;
