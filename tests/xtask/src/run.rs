@@ -340,15 +340,16 @@ mod tests {
         assert_eq!(hung, Stop::Failed("sleep 600: killed at the hang bound".to_string()));
     }
 
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
     #[test]
     fn parts_run_at_the_same_time_and_all_of_them_count() {
         let folder = Folder::new();
         let mut run = Run::new(folder.join("log"), Duration::from_secs(60));
-        let shell = |script: &str| {
-            let mut command = Command::new("sh");
-            command.args(["-c", script]);
-            command
-        };
         // Each ends when the other has begun.
         let meets = |mine: &'static str, other: &'static str, last: &'static str| {
             let (mine, other) = (folder.join(mine), folder.join(other));
@@ -386,11 +387,6 @@ mod tests {
     fn what_tests_leave_among_the_temporary_files_fails_their_suite() {
         let folder = Folder::new();
         let mut run = Run::new(folder.join("log"), Duration::from_secs(60));
-        let shell = |script: &str| {
-            let mut command = Command::new("sh");
-            command.args(["-c", script]);
-            command
-        };
         run.command(&mut shell("touch $TMPDIR/others")).unwrap();
         assert_eq!(run.leaves_nothing(), Ok(()));
         run.command(&mut shell("mkdir $TMPDIR/trunkline-test-1")).unwrap();
