@@ -5,11 +5,11 @@
 //! what runs of it. `reconcile`, `set_gates`, a file that is read again and an answer of the host
 //! all take this way.
 
-mod config;
 mod desired;
 mod event_sequencer;
 pub(crate) mod files;
 mod pass;
+mod pool_config;
 mod report_row;
 pub(crate) mod resolve;
 mod running;
@@ -17,5 +17,5 @@ mod telling;
 pub(crate) mod trust;
 mod types;
 
-pub(crate) use self::config::Config;
+pub(crate) use self::pool_config::Config;
 pub(crate) use self::types::{ConfigStatus, EntryOrigin, Over, ServerRecord};
