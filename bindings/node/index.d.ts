@@ -171,7 +171,7 @@ export class CompletionResult extends Result {
 }
 
 /** A tool, prompt, resource or resource template in a view. */
-export interface Listed {
+export interface ListedItem {
   /** Tools: the exposed name. Others: the server's own name, or URI. */
   name: string;
   server: string;
@@ -195,7 +195,7 @@ export interface Listed {
 export type List<T> = T[] & { readonly revision: number };
 
 /** How a model API takes tools. */
-export type Shape = 'mcp' | 'openai' | 'openai_responses' | 'anthropic' | 'gemini' | 'any';
+export type ToolFormat = 'mcp' | 'openai' | 'openai_responses' | 'anthropic' | 'gemini' | 'any';
 
 // ---------------------------------------------------------------------------------------------- Events
 
@@ -606,25 +606,25 @@ export class Session extends Emitter {
    * Gives a list of `{name, server, ownName, trust, alwaysLoad, deferred, definition}`, the
    * definitions as the servers sent them; it has a number, its revision.
    */
-  tools(): List<Listed>;
+  tools(): List<ListedItem>;
   /**
    * The prompts of the session's view, as of `Session.tools`.
    *
    * Gives what `Session.tools` gives.
    */
-  prompts(): List<Listed>;
+  prompts(): List<ListedItem>;
   /**
    * The resources of the session's view, as of `Session.tools`; names are URIs.
    *
    * Gives what `Session.tools` gives.
    */
-  resources(): List<Listed>;
+  resources(): List<ListedItem>;
   /**
    * The resource templates of the session's view, as of `Session.tools`; names are URI templates.
    *
    * Gives what `Session.tools` gives.
    */
-  resourceTemplates(): List<Listed>;
+  resourceTemplates(): List<ListedItem>;
   /**
    * Changes what a session sees and wants, at once and without touching a connection. Each option
    * replaces what was; what is absent stays. Events tell what is different; equal options change
@@ -669,7 +669,7 @@ export class Session extends Emitter {
    * The tools of its view in the shape in which a model API takes them, in the order and with the number of `tools`. Schemas are as the
    * servers sent them, but for what the API refuses. `openai` is that of Chat Completions.
    */
-  toolsFor(shape: Shape): List<JsonObject>;
+  toolsFor(shape: ToolFormat): List<JsonObject>;
   /**
    * Provides a server of the host's own to this session alone, for `acquire`; it is never shared.
    *
@@ -722,7 +722,7 @@ export class Lease {
    *
    * Gives what `Session.tools` gives.
    */
-  tools(): Listed[];
+  tools(): ListedItem[];
   /**
    * Calls a tool by the server's own name. An error of a call that may have reached the server has
    * an `outcome`, and the arguments.

@@ -2,7 +2,7 @@
 //
 // Durations are integer milliseconds.
 
-import type { EventOf, JsonObject, Shape } from './index.js';
+import type { EventOf, JsonObject, ToolFormat } from './index.js';
 
 /** Options of a pool. */
 export interface PoolOptions {
@@ -326,7 +326,7 @@ export interface CallOptions extends Abortable {
    * The shape that a model was given the tool in (`toolsFor`): arguments that have other names there go to the server under its own; default `'mcp'`,
    * where each has its own.
    */
-  shape?: Shape;
+  shape?: ToolFormat;
   /**
    * Whether a tool that the server does not list is asked of the server all the same, by a lease; default false. Never one that a filter, a gate or
    * a quarantine keeps from the session.

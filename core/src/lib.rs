@@ -111,16 +111,16 @@ mod watch;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use self::api::{CompletionQueue, DeskNews, HandlerDesk, Lease, Pool, Session};
+pub use self::api::{CompletionQueue, HandlerEvent, HandlerQueue, Lease, Pool, Session};
 pub use self::driver::server_config::Servers;
 pub use self::host_env::settings_discovery::detect;
 #[doc(hidden)]
 pub use self::host_env::settings_discovery::misfits;
 pub use self::session::call::operation::Operation;
 pub use self::session::call::progress::ProgressFeed;
-pub use self::session::view::list::{List, Listed, ShapedTools};
+pub use self::session::view::list::{List, ListedItem, ShapedTools};
 #[doc(hidden)]
-pub use api::{Bell, Loan, ReadBy};
+pub use api::{Bell, LoopReader, Reader};
 pub use client::{CallResult, Introduction};
 pub use events::{Event, EventMask, Subscription};
 #[doc(hidden)]
@@ -134,7 +134,7 @@ pub use logs::LogFeed;
 #[doc(hidden)]
 pub use platform::start_callback_thread;
 #[doc(hidden)]
-pub use transport::{EventLoop, JoinedRequests, leaves_requests, took_results};
+pub use transport::{EventLoop, WriteBatch, leaves_requests, took_results};
 pub use transport::{HostConnection, HostServer};
 pub use trunkline_pool::config::ServerSpec;
 pub use trunkline_pool::gates::GateLists;
@@ -146,10 +146,11 @@ pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
 pub use trunkline_pool::options::unknown_option;
 pub use trunkline_pool::options::{
     AcquireOptions, CallOptions, CatalogCache, ClientIcon, ClientInfo, ConfigureOptions,
-    DrainOptions, Follow, HandlerKind, HandlerResult, Handlers, Handling, LoadOptions, LogLevel,
-    Offered, PoolOptions, Progress, ProgressReceiver, Reconnected, Refusal, ReloadOptions, Retry,
-    ServerRequest, SessionOptions, SignInOptions, StatusOptions, Wanted, roots_from_json,
+    DrainOptions, Follow, HandlerFuture, HandlerKind, HandlerResult, Handlers, LoadOptions,
+    LogLevel, Offered, PoolOptions, Progress, ProgressReceiver, Reconnected, Refusal,
+    ReloadOptions, Retry, ServerRequest, ServerSelection, SessionOptions, SignInOptions,
+    StatusOptions, roots_from_json,
 };
-pub use trunkline_pool::shapes::{self, Shape};
+pub use trunkline_pool::shapes::{self, ToolFormat};
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result, settings};

@@ -1,7 +1,7 @@
 // Types of trunkline/adapters/ai.
 
 import type { FlexibleSchema, InferSchema, Tool, ToolSet } from 'ai';
-import type { CallOptions, CallResult, EventOf, Session, Shape } from '../index.mjs';
+import type { CallOptions, CallResult, EventOf, Session, ToolFormat } from '../index.mjs';
 
 /** A tool that reports an error. The SDK shows it to the model as the error of the call. */
 export class ToolError extends Error {
@@ -16,7 +16,7 @@ export interface ToolsOptions extends Omit<CallOptions, 'signal' | 'progress'> {
   /** The tools of these servers alone. */
   servers?: readonly string[];
   /** The shape of the model's API (`toolsFor`); by default what all of them take. Arguments go to the server under its own names. */
-  shape?: Shape;
+  shape?: ToolFormat;
   /** Gets the progress of each call: the tool's name, the event, and the SDK's number of the call. */
   onProgress?: (tool: string, event: EventOf<'progress'>, toolCallId: string) => void;
   /**

@@ -3,7 +3,7 @@
 import type { ToolMessage } from '@langchain/core/messages';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { DynamicStructuredTool } from '@langchain/core/tools';
-import type { CallOptions, CallResult, ContentBlock, EventOf, JsonObject, Session, Shape } from '../index.mjs';
+import type { CallOptions, CallResult, ContentBlock, EventOf, JsonObject, Session, ToolFormat } from '../index.mjs';
 
 /** A tool that reports an error, with `raiseErrors`, or where no model asked for it. */
 export class ToolError extends Error {
@@ -18,7 +18,7 @@ export interface ToolsOptions extends Omit<CallOptions, 'signal' | 'progress'> {
   /** The tools of these servers alone. */
   servers?: readonly string[];
   /** The shape of the model's API (`toolsFor`); by default what all of them take. Arguments go to the server under its own names. */
-  shape?: Shape;
+  shape?: ToolFormat;
   /** Gets the progress of each call: the tool's name, and the event. */
   onProgress?: (tool: string, event: EventOf<'progress'>) => void;
   /** Whether an error that a tool reports is thrown; by default the model gets a message with the status `error`. */

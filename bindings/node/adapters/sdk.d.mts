@@ -9,7 +9,7 @@ import type {
   ServerConfig,
   ServerLogLevel,
   Session,
-  Shape,
+  ToolFormat,
 } from '../index.mjs';
 
 /** The SDK's own error class, or one of the same shape; its `cause` is the `TrunklineError`. */
@@ -77,7 +77,7 @@ export interface JsonSchemaValidator {
 /** Options of a client. */
 export interface ClientOptions {
   /** The shape in which tools are listed; default `'any'`. */
-  shape?: Shape;
+  shape?: ToolFormat;
   /** Whether what the server says that it does not offer is not asked of it; default false. */
   enforceStrictCapabilities?: boolean;
   /** Checks structured content beside a tool's output schema, such as the validators of the SDKs; by default nothing does. */

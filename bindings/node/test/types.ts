@@ -2,7 +2,7 @@
 
 import { CallResult, Lease, Pool, Refusal, Session, TrunklineError, detect } from '../index.js';
 import type * as names from '../index.js';
-import type { EventOf, Listed, TrunklineEvent } from '../index.js';
+import type { EventOf, ListedItem, TrunklineEvent } from '../index.js';
 
 /** Whether two types are the same. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -43,7 +43,7 @@ export async function host(signal: AbortSignal): Promise<void> {
   void [refused, (await pool.settled({ timeoutMs: 10, signal })).servers.s?.state];
   session.disable('s');
   session.enable('s');
-  const tools: Listed[] = session.tools();
+  const tools: ListedItem[] = session.tools();
   const result: CallResult = await session.callTool(tools[0]?.name ?? '', { a: 1 }, { signal, progress: true });
   const [block] = result.content;
   if (block?.type === 'text') same<string, typeof block.text>(true);

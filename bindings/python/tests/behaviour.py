@@ -309,7 +309,7 @@ class Case(Settings):
     def _do_unsubscribe(self, lease: str, uri: str) -> None:
         self._host.run(lambda: self._leases[lease].unsubscribe_resource(uri))
 
-    def _view(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
+    def _view(self, rows: list[trunkline.ListedItem]) -> list[dict[str, Any]]:
         names = ("name", "server", "own_name", "trust", "always_load", "deferred", "definition")
         return [{name: getattr(row, name) for name in names} for row in rows]
 

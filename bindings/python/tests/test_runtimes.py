@@ -135,7 +135,7 @@ def test_what_a_session_lists_reads_and_hears_is_whole_in_copies(log: Log, copie
     for view in views:
         again = copied(view)
         assert (type(again), again.revision, len(again)) == (type(view), view.revision, len(view))
-        assert view and all(isinstance(item, trunkline.Listed) for item in again)
+        assert view and all(isinstance(item, trunkline.ListedItem) for item in again)
         for before, after in zip(view, map(copied, view), strict=True):
             assert repr(after) == repr(before)
             members = ("name", "server", "own_name", "definition_text", "definition", "trust", "always_load", "deferred")

@@ -13,8 +13,8 @@ use crate::{Error, ErrorCode, Result};
 /// What a host's thread takes from a desk.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum DeskNews {
-    /// A server asks; the number is that of [`HandlerDesk::answer`].
+pub enum HandlerEvent {
+    /// A server asks; the number is that of [`HandlerQueue::answer`].
     Asked(u64, ServerRequest),
     /// Nobody waits for the answer to that number any more. What was not taken before goes without
     /// a word.
@@ -29,14 +29,14 @@ pub enum DeskNews {
 /// For hosts that cannot run a closure on a thread of the library: the bindings. In Rust,
 /// [`Handlers::with`] is simpler. It lives as long as the [`handlers`](Self::handlers) made of it,
 /// or somebody holds it.
-pub struct HandlerDesk {
+pub struct HandlerQueue {
     inner: Mutex<DeskState>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
 struct DeskState {
-    news: VecDeque<DeskNews>,
+    news: VecDeque<HandlerEvent>,
     /// Messages among the news.
     logged: usize,
     waiting: HashMap<u64, oneshot::Sender<HandlerResult>>,
@@ -45,15 +45,15 @@ struct DeskState {
     is_abandoned: bool,
 }
 
-impl HandlerDesk {
+impl HandlerQueue {
     /// Log messages that wait to be taken; of more the oldest are dropped. What else waits is
     /// bounded by the requests that the pool lets servers have open.
     pub const LOGGED_MAX: usize = 1024;
 
     /// An empty desk. `wake` is called when there is news and was none, on a thread of the library,
     /// and must not block.
-    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<HandlerDesk> {
-        Arc::new(HandlerDesk { inner: Mutex::default(), wake: Box::new(wake) })
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<HandlerQueue> {
+        Arc::new(HandlerQueue { inner: Mutex::default(), wake: Box::new(wake) })
     }
 
     /// Handlers that put their requests on the desk, by their names in the `handlers` option.
@@ -81,7 +81,7 @@ impl HandlerDesk {
     }
 
     /// Takes what waits, oldest first.
-    pub fn take(&self) -> Vec<DeskNews> {
+    pub fn take(&self) -> Vec<HandlerEvent> {
         let mut inner = self.inner();
         inner.logged = 0;
         inner.news.drain(..).collect()
@@ -119,7 +119,7 @@ impl HandlerDesk {
             }
             number
         };
-        self.tell(DeskNews::Asked(number, request));
+        self.tell(HandlerEvent::Asked(number, request));
         let open = OpenHandlerRequest { desk: self.clone(), number };
         async move {
             let answer = receive.await;
@@ -129,17 +129,18 @@ impl HandlerDesk {
     }
 
     fn log(&self, event: &str) {
-        self.tell(DeskNews::Logged(event.into()));
+        self.tell(HandlerEvent::Logged(event.into()));
     }
 
-    fn tell(&self, news: DeskNews) {
+    fn tell(&self, news: HandlerEvent) {
         let mut inner = self.inner();
         if inner.is_abandoned {
             return;
         }
-        if matches!(news, DeskNews::Logged(_)) {
+        if matches!(news, HandlerEvent::Logged(_)) {
             if inner.logged >= Self::LOGGED_MAX {
-                let oldest = inner.news.iter().position(|news| matches!(news, DeskNews::Logged(_)));
+                let oldest =
+                    inner.news.iter().position(|news| matches!(news, HandlerEvent::Logged(_)));
                 oldest.and_then(|oldest| inner.news.remove(oldest));
             } else {
                 inner.logged += 1;
@@ -166,7 +167,7 @@ const HANDLERS: &str = "handlers are `sampling`, `sampling_tools`, `elicitation`
 
 /// A request whose answer somebody waits for.
 struct OpenHandlerRequest {
-    desk: Arc<HandlerDesk>,
+    desk: Arc<HandlerQueue>,
     number: u64,
 }
 
@@ -176,15 +177,14 @@ impl Drop for OpenHandlerRequest {
         if inner.waiting.remove(&self.number).is_none() {
             return;
         }
-        let asks =
-            |news: &DeskNews| matches!(news, DeskNews::Asked(number, _) if *number == self.number);
+        let asks = |news: &HandlerEvent| matches!(news, HandlerEvent::Asked(number, _) if *number == self.number);
         let place = inner.news.iter().position(asks);
         let untaken = place.and_then(|place| inner.news.remove(place));
         drop(inner);
         // Who never heard of the request need not hear of its end. The two would pile up on a desk
         // that nobody looks at.
         if untaken.is_none() {
-            self.desk.tell(DeskNews::Withdrawn(self.number));
+            self.desk.tell(HandlerEvent::Withdrawn(self.number));
         }
     }
 }
@@ -202,10 +202,10 @@ mod tests {
     }
 
     /// A desk, and how often it woke its host.
-    fn counting() -> (Arc<HandlerDesk>, Arc<AtomicUsize>) {
+    fn counting() -> (Arc<HandlerQueue>, Arc<AtomicUsize>) {
         let wakes = Arc::new(AtomicUsize::new(0));
         let counted = wakes.clone();
-        let desk = HandlerDesk::new(move || {
+        let desk = HandlerQueue::new(move || {
             counted.fetch_add(1, Ordering::SeqCst);
         });
         (desk, wakes)
@@ -220,12 +220,12 @@ mod tests {
         let dropped = handlers.answer(request()).unwrap();
         assert_eq!(wakes.load(Ordering::SeqCst), 1);
         let taken = desk.take();
-        assert!(matches!(&taken[..], [DeskNews::Asked(1, _), DeskNews::Asked(2, _)]));
+        assert!(matches!(&taken[..], [HandlerEvent::Asked(1, _), HandlerEvent::Asked(2, _)]));
         assert!(desk.answer(1, Ok("{}".into())) && !desk.answer(1, Ok("{}".into())));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         assert_eq!(runtime.block_on(answered), Ok("{}".into()));
         drop(dropped);
-        assert!(matches!(&desk.take()[..], [DeskNews::Withdrawn(2)]));
+        assert!(matches!(&desk.take()[..], [HandlerEvent::Withdrawn(2)]));
         assert!(!desk.answer(2, Ok("{}".into())) && desk.take().is_empty());
         assert_eq!(wakes.load(Ordering::SeqCst), 2);
     }
@@ -233,13 +233,13 @@ mod tests {
     /// SPEC 15.1: a host that takes nothing for long keeps nothing of what is over.
     #[test]
     fn a_request_that_is_withdrawn_before_it_is_taken_leaves_nothing() {
-        let desk = HandlerDesk::new(|| {});
+        let desk = HandlerQueue::new(|| {});
         let handlers = desk.handlers(["elicitation"]).unwrap();
         let kept = handlers.answer(request());
         drop(handlers.answer(request()));
-        assert!(matches!(&desk.take()[..], [DeskNews::Asked(1, _)]));
+        assert!(matches!(&desk.take()[..], [HandlerEvent::Asked(1, _)]));
         drop(kept);
-        assert!(matches!(&desk.take()[..], [DeskNews::Withdrawn(1)]));
+        assert!(matches!(&desk.take()[..], [HandlerEvent::Withdrawn(1)]));
     }
 
     /// SPEC 15.1, 16.2: whoever asks at a desk that nobody looks at any more is refused, whenever
@@ -264,14 +264,14 @@ mod tests {
     /// SPEC 15.1: bounded, in order, and the newest are there.
     #[test]
     fn messages_that_nobody_takes_push_the_oldest_out() {
-        let desk = HandlerDesk::new(|| {});
+        let desk = HandlerQueue::new(|| {});
         let handlers = desk.handlers(["logging", "sampling"]).unwrap();
         let logging = handlers.logging().unwrap();
         let _open = desk.handlers(["elicitation"]).unwrap().answer(request());
-        (0..=HandlerDesk::LOGGED_MAX).for_each(|number| logging.receive(&number.to_string()));
+        (0..=HandlerQueue::LOGGED_MAX).for_each(|number| logging.receive(&number.to_string()));
         let taken = desk.take();
-        assert_eq!(taken.len(), HandlerDesk::LOGGED_MAX + 1);
-        assert!(matches!(&taken[1], DeskNews::Logged(event) if &**event == "1"));
+        assert_eq!(taken.len(), HandlerQueue::LOGGED_MAX + 1);
+        assert!(matches!(&taken[1], HandlerEvent::Logged(event) if &**event == "1"));
         let error = desk.handlers(["samplings"]).unwrap_err();
         assert_eq!(error.detail()["path"], "handlers.samplings");
         let names = HANDLERS.split('`').skip(1).step_by(2);

@@ -24,7 +24,7 @@ use crate::session::call::prepared::not_connected;
 use crate::session::lease::lease_state::{DISABLED, LeaseState, LeaseStatus};
 use crate::session::lease::{HoldId, HoldKind};
 use crate::session::session_core::SessionCore;
-use crate::session::view::list::Listed;
+use crate::session::view::list::ListedItem;
 use crate::session::view::no_tool::tool_not_found;
 use crate::{Error, ErrorCode, Outcome, Result};
 
@@ -106,7 +106,7 @@ impl Lease {
     ///
     /// # Errors
     /// `closed` once released, `forked`.
-    pub fn tools(&self) -> Result<Arc<[Listed]>> {
+    pub fn tools(&self) -> Result<Arc<[ListedItem]>> {
         self.check()?;
         Ok(self.session().tools_of(&self.held))
     }

@@ -8,25 +8,25 @@ use crate::transport::{self, EventLoop, LentOutput};
 
 /// Who reads the answer to a call of an event loop.
 #[doc(hidden)]
-pub enum ReadBy {
+pub enum Reader {
     /// The library, as always.
     Library,
     /// The loop, by the loan with this number, which it has.
     Loan(u64),
     /// The loop, by this loan.
-    NewLoan(Loan),
+    NewLoan(LoopReader),
 }
 
 /// The output of a server on loan to an event loop. The loop polls its descriptor, and calls
 /// [`read`](Self::read) when that can be read, until [`EventLoop`] is told that the loan is over.
 #[doc(hidden)]
-pub struct Loan {
+pub struct LoopReader {
     output: LentOutput,
     connection: WeakConnection,
     fork_generation: u64,
 }
 
-impl Loan {
+impl LoopReader {
     /// Unique in the process.
     pub fn number(&self) -> u64 {
         self.output.number()
@@ -60,12 +60,12 @@ impl Operation {
     /// [`CallOptions::reads_here`]: trunkline_pool::options::CallOptions::reads_here
     #[doc(hidden)]
     #[must_use]
-    pub fn read_on(&self, event_loop: &EventLoop) -> ReadBy {
-        let Some(CallHandle::Once(connection, id)) = self.started() else { return ReadBy::Library };
+    pub fn read_on(&self, event_loop: &EventLoop) -> Reader {
+        let Some(CallHandle::Once(connection, id)) = self.started() else { return Reader::Library };
         match connection.read_on(event_loop, *id) {
-            transport::AnswerReader::Library => ReadBy::Library,
-            transport::AnswerReader::Loan(number) => ReadBy::Loan(number),
-            transport::AnswerReader::NewLoan(output) => ReadBy::NewLoan(Loan {
+            transport::AnswerReader::Library => Reader::Library,
+            transport::AnswerReader::Loan(number) => Reader::Loan(number),
+            transport::AnswerReader::NewLoan(output) => Reader::NewLoan(LoopReader {
                 output,
                 connection: connection.downgrade(),
                 fork_generation: platform::fork_generation(),

@@ -14,8 +14,8 @@ mod session;
 mod session_calls;
 
 pub use completion_queue::{Bell, CompletionQueue};
-pub use desk::{DeskNews, HandlerDesk};
+pub use desk::{HandlerEvent, HandlerQueue};
 pub use lease::Lease;
-pub use loan::{Loan, ReadBy};
+pub use loan::{LoopReader, Reader};
 pub use pool::Pool;
 pub use session::Session;

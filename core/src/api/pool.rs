@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{
-    AcquireOptions, DrainOptions, PoolOptions, SessionOptions, StatusOptions, Wanted,
+    AcquireOptions, DrainOptions, PoolOptions, ServerSelection, SessionOptions, StatusOptions,
 };
 use trunkline_pool::state::DrainMode;
 use trunkline_pool::text::escaped;
@@ -140,7 +140,7 @@ impl Pool {
         self.0.driver.check_open()?;
         let mut wanting_nothing = SessionOptions::new(session);
         wanting_nothing.check_id()?;
-        wanting_nothing.servers = Wanted::Names(Vec::new());
+        wanting_nothing.servers = ServerSelection::Names(Vec::new());
         let opened = self.open(wanting_nothing, Vec::new()).unwrap_or_else(|live| live);
         opened.acquire(server, Some(spec), options).await
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 use trunkline_pool::config::ServerSpec;
 use trunkline_pool::options::{AcquireOptions, ConfigureOptions, SessionOptions};
-use trunkline_pool::shapes::Shape;
+use trunkline_pool::shapes::ToolFormat;
 
 use super::lease::Lease;
 use crate::Result;
@@ -105,7 +105,7 @@ impl Session {
     ///
     /// # Errors
     /// `closed`, `forked`.
-    pub fn tools_for(&self, shape: Shape) -> Result<ShapedTools> {
+    pub fn tools_for(&self, shape: ToolFormat) -> Result<ShapedTools> {
         let view = self.core().view()?;
         Ok(view.shaped.tools(shape, &view.tools))
     }
@@ -297,7 +297,7 @@ impl Session {
     /// The same as [`Pool::explain`](crate::Pool::explain) for this session: its own servers, what
     /// it holds, switches off and filters.
     ///
-    /// Of a tool that is there it has `shapes` too, with a member for each [`Shape`] in which
+    /// Of a tool that is there it has `shapes` too, with a member for each [`ToolFormat`] in which
     /// something of its arguments is another:
     /// `{renamed?: {the name there: the server's own}, left_out?: [{path, reason}]}`. `path` is the
     /// JSON pointer of what the shape leaves out of the tool's schema. `left_out: [{path, reason}]`

@@ -12,7 +12,7 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use trunkline_pool::config::Era;
-use trunkline_pool::options::{HandlerKind, HandlerResult, Handling, Refusal};
+use trunkline_pool::options::{HandlerFuture, HandlerKind, HandlerResult, Refusal};
 
 use super::calls::in_flight::Hold;
 use super::connection::Link;
@@ -114,7 +114,7 @@ impl Link {
     }
 
     /// Waits for the answer of a handler, and brings it to the server.
-    async fn attend(&self, ticket: Ticket, handling: Handling, mut hold: Option<Hold>) {
+    async fn attend(&self, ticket: Ticket, handling: HandlerFuture, mut hold: Option<Hold>) {
         let Ticket { id, number, taken_back } = ticket;
         let calls_over = async {
             match &mut hold {

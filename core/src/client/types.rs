@@ -7,7 +7,9 @@ use std::time::Duration;
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::Era;
 use trunkline_pool::in_flight::Callers;
-use trunkline_pool::options::{ClientInfo, HandlerKind, Handling, NothingListed, Offered, Refusal};
+use trunkline_pool::options::{
+    ClientInfo, HandlerFuture, HandlerKind, NothingListed, Offered, Refusal,
+};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
 
@@ -117,7 +119,7 @@ pub(crate) trait ConnectionEvents: Send + Sync + 'static {
     ///
     /// # Errors
     /// When nobody is to be asked.
-    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<Handling, Refusal>;
+    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<HandlerFuture, Refusal>;
     /// A line that the server wrote to stderr, escaped.
     fn stderr(&self, line: &str);
 }

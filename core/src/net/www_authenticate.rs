@@ -17,7 +17,7 @@ impl Challenge {
     /// Reads the first `Bearer` challenge of these header values. What cannot be read is as good as
     /// absent: a refusal without a challenge is a refusal too.
     pub(crate) fn of<'a>(values: impl Iterator<Item = &'a str>) -> Challenge {
-        let mut found = values.flat_map(|value| Reader { rest: value }.challenges());
+        let mut found = values.flat_map(|value| ChallengeReader { rest: value }.challenges());
         let bearer = found.find(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let mut challenge = Challenge::default();
         for (name, value) in bearer.map(|(_, parameters)| parameters).unwrap_or_default() {
@@ -36,7 +36,7 @@ impl Challenge {
 
     /// Whether a header value has a challenge of `Bearer`.
     pub(crate) fn is_in(value: &str) -> bool {
-        let found = Reader { rest: value }.challenges();
+        let found = ChallengeReader { rest: value }.challenges();
         found.iter().any(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
     }
 
@@ -73,13 +73,13 @@ impl Challenge {
 }
 
 /// The challenges of one header value.
-struct Reader<'a> {
+struct ChallengeReader<'a> {
     rest: &'a str,
 }
 
 type Parameters = Vec<(String, String)>;
 
-impl Reader<'_> {
+impl ChallengeReader<'_> {
     fn challenges(mut self) -> Vec<(String, Parameters)> {
         let mut challenges: Vec<(String, Parameters)> = Vec::new();
         while challenges.len() < CHALLENGES_MAX {

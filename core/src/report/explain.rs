@@ -11,7 +11,7 @@ use trunkline_pool::approvals::Replaced;
 use trunkline_pool::explain::{Explanation, IdleFilter, Reason, ReasonSource, Subject};
 use trunkline_pool::gates::Facts;
 use trunkline_pool::lenient::{self, kinds};
-use trunkline_pool::shapes::Shape;
+use trunkline_pool::shapes::ToolFormat;
 use trunkline_pool::state::{EntryState, Gate, GateReason};
 use trunkline_pool::view::View;
 
@@ -202,7 +202,7 @@ impl SessionCore {
         }
         let mut out = self.why_no_tool(&view, name).to_json(name);
         if let Some(tool) = view.tools.iter().find(|tool| &*tool.name == name) {
-            let shaped = Shape::ALL.into_iter().filter_map(|shape| {
+            let shaped = ToolFormat::ALL.into_iter().filter_map(|shape| {
                 Some((shape.as_str().to_owned(), shape.fit(&tool.definition).to_json()?))
             });
             let shaped: Map<String, Value> = shaped.collect();

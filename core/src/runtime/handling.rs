@@ -5,13 +5,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
-use trunkline_pool::options::{HandlerResult, Handling, Refusal};
+use trunkline_pool::options::{HandlerFuture, HandlerResult, Refusal};
 
 use crate::platform;
 
 /// A handler whose panic is a refusal. A dropped future drops the handler, on a thread that is
 /// nobody else's.
-pub(crate) async fn contained(handling: Handling) -> HandlerResult {
+pub(crate) async fn contained(handling: HandlerFuture) -> HandlerResult {
     let mut work = Apart::new("trunkline-handler", handling);
     std::future::poll_fn(|context| {
         let Some(handling) = work.get_mut() else { return Poll::Ready(Err(failed())) };
@@ -95,7 +95,7 @@ mod tests {
     }
 
     /// A handler that answers at once or never, and does this at its end.
-    fn handler(answers: bool, at_end: impl FnMut() + Send + 'static) -> Handling {
+    fn handler(answers: bool, at_end: impl FnMut() + Send + 'static) -> HandlerFuture {
         let mut held = Some(AtEnd(at_end));
         Box::pin(std::future::poll_fn(move |_| match held.as_mut() {
             Some(_) if answers => Poll::Ready(Ok("{}".to_owned())),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     /// Whether it answered before it was given up.
-    async fn answers(handling: Handling) -> bool {
+    async fn answers(handling: HandlerFuture) -> bool {
         tokio::time::timeout(Duration::from_millis(1), contained(handling)).await.is_ok()
     }
 

@@ -24,7 +24,7 @@ use super::lease::lease_state::LeaseState;
 use super::pinned_config::PinnedConfig;
 use super::unsent_roots::Untold;
 use super::view::SessionView;
-use super::view::list::Listed;
+use super::view::list::ListedItem;
 use super::view::view_cache::ViewCache;
 use crate::auth::Context;
 use crate::config::Config;
@@ -238,7 +238,7 @@ impl SessionCore {
     }
 
     /// The tools of one hold, as the view has them.
-    pub(crate) fn tools_of(&self, held: &Arc<LeaseState>) -> Arc<[Listed]> {
+    pub(crate) fn tools_of(&self, held: &Arc<LeaseState>) -> Arc<[ListedItem]> {
         self.given.tools_of((&self.holds, &self.driver.naming), held)
     }
 

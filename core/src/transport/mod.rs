@@ -14,7 +14,7 @@ mod value_command;
 mod wire;
 
 pub(crate) use self::child::Child;
-pub use self::coalesce::{JoinedRequests, leaves_requests, took_results};
+pub use self::coalesce::{WriteBatch, leaves_requests, took_results};
 pub(crate) use self::coalesce::{take_turns, write_held};
 pub use self::event_loop::EventLoop;
 pub(crate) use self::event_loop::{AnswerReader, Borrower, LentOutput};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use trunkline::{Introduction, List, Session, Shape};
+use trunkline::{Introduction, List, Session, ToolFormat};
 
 use rig::values::{Failure, Given};
 
@@ -19,7 +19,7 @@ pub fn step(session: &Session, verb: &str, arguments: &[Value]) -> Result<Given,
         "resources" => rows(&session.resources()?),
         "resource_templates" => rows(&session.resource_templates()?),
         "tools_for" => {
-            let shape = Shape::from_word(arguments[1].as_str().unwrap_or_default())?;
+            let shape = ToolFormat::from_word(arguments[1].as_str().unwrap_or_default())?;
             serde_json::from_str(session.tools_for(shape)?.json()).unwrap()
         }
         "revision" => session.tools()?.revision().into(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rig::{Rig, acquire, host, text, until};
 use serde_json::{Value, json};
-use trunkline::{CallOptions, Session, Shape};
+use trunkline::{CallOptions, Session, ToolFormat};
 
 /// Names of servers that a configuration can have.
 const SERVERS: [&str; 9] = [
@@ -97,7 +97,7 @@ async fn call_all(
     pids: &BTreeMap<String, String>,
     ever: &mut BTreeMap<String, (String, String)>,
 ) -> usize {
-    let look = || (session.tools().unwrap(), session.tools_for(Shape::OpenAi).unwrap());
+    let look = || (session.tools().unwrap(), session.tools_for(ToolFormat::OpenAi).unwrap());
     let (mut tools, mut shaped) = look();
     // A list that changes between the two is looked at anew.
     until(|| {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rig::{HANG, Rig, acquire, host, runs, text, until};
 use serde_json::json;
 use trunkline::{
-    AcquireOptions, CallOptions, CompletionQueue, Error, ErrorCode, EventMask, JoinedRequests,
-    Pool, PoolOptions, SessionOptions,
+    AcquireOptions, CallOptions, CompletionQueue, Error, ErrorCode, EventMask, Pool, PoolOptions,
+    SessionOptions, WriteBatch,
 };
 
 fn code<T>(result: Result<T, Error>) -> ErrorCode {
@@ -442,7 +442,7 @@ fn a_thread_that_holds_requests_back_can_wait_for_one() {
             let _ = send.send(result.is_ok());
         })
     };
-    let joined = JoinedRequests::begin();
+    let joined = WriteBatch::begin();
     let (send, ended) = tokio::sync::oneshot::channel();
     start(send).read_here();
     assert!(ended.blocking_recv().unwrap());
@@ -468,7 +468,7 @@ fn answers_that_arrive_together_wake_their_queue_once() {
             let _ = queue.upgrade().map(|queue| sent.send(queue.len()));
         })
     });
-    let joined = JoinedRequests::begin();
+    let joined = WriteBatch::begin();
     for _ in 0..CALLS {
         let queue = queue.clone();
         let done = move |result: trunkline::Result<_>| queue.push(result.is_ok());

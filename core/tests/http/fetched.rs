@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use rig::remote::close;
 use rig::{Rig, acquire, host};
 use serde_json::{Value, json};
-use trunkline::{CallOptions, HostConnection, HostServer, Shape};
+use trunkline::{CallOptions, HostConnection, HostServer, ToolFormat};
 
 use crate::trap::Trap;
 
@@ -127,7 +127,7 @@ fn what_a_server_names_is_never_fetched() {
             assert_eq!(list.len(), 1);
             names(&list[0].definition, "icon.svg");
         }
-        for shape in Shape::ALL {
+        for shape in ToolFormat::ALL {
             names(session.tools_for(shape).unwrap().json(), "description");
         }
         let called = lease.call_tool("t", "{}", &options).await.unwrap();

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use rig::{Rig, acquire, host, text, until};
 use serde_json::json;
-use trunkline::Listed;
+use trunkline::ListedItem;
 
 /// SPEC 7.2: listings begin 250 ms apart, however many changes are announced, and the last one is
 /// seen.
@@ -19,7 +19,7 @@ fn a_storm_of_notifications_costs_four_lists_a_second() {
         let last = text(&lease, "storm", json!({ "notifications": 1000 })).await;
         let end = format!("version {last}\"");
         let is_last =
-            |tool: &Listed| &*tool.own_name == "version" && tool.definition.contains(&end);
+            |tool: &ListedItem| &*tool.own_name == "version" && tool.definition.contains(&end);
         until(|| session.tools().unwrap().iter().any(is_last));
         let took = begun.elapsed();
         let lists: u128 =

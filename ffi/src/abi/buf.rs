@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use trunkline::{CallResult, Event, Introduction, List, Listed, ShapedTools};
+use trunkline::{CallResult, Event, Introduction, List, ListedItem, ShapedTools};
 
 use crate::abi::panic_guard::guarded;
 use crate::abi::types::Str;
@@ -66,9 +66,9 @@ impl From<String> for Buf {
     }
 }
 
-impl From<&[Listed]> for Buf {
+impl From<&[ListedItem]> for Buf {
     /// A JSON array whose definitions are copied, not parsed.
-    fn from(listed: &[Listed]) -> Buf {
+    fn from(listed: &[ListedItem]) -> Buf {
         Buf::from(array(listed))
     }
 }
@@ -99,8 +99,8 @@ fn in_whole_characters(result: &CallResult) -> Option<Box<str>> {
     }
 }
 
-fn array(listed: &[Listed]) -> String {
-    let items: Vec<String> = listed.iter().map(Listed::to_json).collect();
+fn array(listed: &[ListedItem]) -> String {
+    let items: Vec<String> = listed.iter().map(ListedItem::to_json).collect();
     format!("[{}]", items.join(","))
 }
 

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use trunkline::interface::words;
 use trunkline::{
-    DeskNews, Error, ErrorCode, HandlerDesk, HandlerResult, Handlers, Result, start_callback_thread,
+    Error, ErrorCode, HandlerEvent, HandlerQueue, HandlerResult, Handlers, Result,
+    start_callback_thread,
 };
 
 use crate::abi::guard::in_callback;
@@ -65,7 +66,7 @@ pub(crate) struct HandlerQueues {
 }
 
 /// By id: the desk, and what its thread waits for.
-type Rows = HashMap<u32, (Weak<HandlerDesk>, Arc<Signal>)>;
+type Rows = HashMap<u32, (Weak<HandlerQueue>, Arc<Signal>)>;
 
 impl HandlerQueues {
     /// Handlers that are told to the host on a thread of their own, for as long as the pool or
@@ -79,7 +80,7 @@ impl HandlerQueues {
         let id = LAST.fetch_add(1, Ordering::Relaxed);
         let signal = Arc::new(Signal::default());
         let over = Over(signal.clone());
-        let desk = HandlerDesk::new(move || over.0.wake());
+        let desk = HandlerQueue::new(move || over.0.wake());
         let handlers = desk.handlers(names)?;
         let message = "too many sessions with handlers of their own";
         self.threads.enter_thread(words::limit::HANDLERS, message)?;
@@ -149,19 +150,19 @@ impl Drop for Over {
 }
 
 /// Tells the host what comes, until the desk is over or stopped and nothing waits.
-fn serve(id: u32, desk: &Weak<HandlerDesk>, signal: &Signal, given: &HandlerTable) {
+fn serve(id: u32, desk: &Weak<HandlerQueue>, signal: &Signal, given: &HandlerTable) {
     loop {
         let stopped = signal.wait_until_woken();
         for news in desk.upgrade().map(|desk| desk.take()).unwrap_or_default() {
             let request = |number: u64| u64::from(id) << 32 | number & u64::from(u32::MAX);
             match news {
-                DeskNews::Asked(number, asked) => {
+                HandlerEvent::Asked(number, asked) => {
                     tell(given, RequestNews::Asked, request(number), &asked.to_json());
                 }
-                DeskNews::Withdrawn(number) => {
+                HandlerEvent::Withdrawn(number) => {
                     tell(given, RequestNews::Withdrawn, request(number), "");
                 }
-                DeskNews::Logged(event) => tell(given, RequestNews::Logged, 0, &event),
+                HandlerEvent::Logged(event) => tell(given, RequestNews::Logged, 0, &event),
                 _ => {}
             }
         }

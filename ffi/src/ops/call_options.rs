@@ -3,7 +3,7 @@
 use std::mem::{offset_of, size_of};
 use std::time::Duration;
 
-use trunkline::{CallOptions, Error, ErrorCode, Operation, Progress, Result, Retry, Shape};
+use trunkline::{CallOptions, Error, ErrorCode, Operation, Progress, Result, Retry, ToolFormat};
 
 use crate::abi::raw;
 use crate::abi::types::CallOptionsStruct;
@@ -88,10 +88,10 @@ pub(crate) unsafe fn call_options(options: *const CallOptionsStruct) -> Result<C
 }
 
 /// The shape of a number, which is its place among all of them, from 1.
-fn shape(number: u32) -> Result<Shape> {
+fn shape(number: u32) -> Result<ToolFormat> {
     let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    place.and_then(|place| Shape::ALL.get(place)).copied().ok_or_else(|| {
-        raw::invalid("shape", format!("shape is {number}, not 0 to {}", Shape::ALL.len()))
+    place.and_then(|place| ToolFormat::ALL.get(place)).copied().ok_or_else(|| {
+        raw::invalid("shape", format!("shape is {number}, not 0 to {}", ToolFormat::ALL.len()))
     })
 }
 

@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 use trunkline::{
-    AcquireOptions, CallResult, ConfigureOptions, Operation, Result, ServerSpec, Shape,
+    AcquireOptions, CallResult, ConfigureOptions, Operation, Result, ServerSpec, ToolFormat,
 };
 
 use crate::abi::buf::Buf;
@@ -423,7 +423,7 @@ pub unsafe extern "C" fn trunkline_session_tools_for(
         forms::give(pool, out, err, |pool| {
             let session = pool.objects.sessions.find(session)?;
             let shape = raw::text(shape, "shape")?;
-            let shape = Shape::from_word(shape)?;
+            let shape = ToolFormat::from_word(shape)?;
             Ok(Buf::from(session.tools_for(shape)?))
         })
     }

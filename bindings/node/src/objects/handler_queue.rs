@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use napi_derive::napi;
 use trunkline::interface::node_name;
-use trunkline::{DeskNews, HandlerDesk, HandlerKind, Handlers, Refusal};
+use trunkline::{HandlerEvent, HandlerKind, HandlerQueue, Handlers, Refusal};
 
 use crate::runtime::environment::Environment;
 use crate::runtime::failure::{Result, thrown};
@@ -16,7 +16,7 @@ use crate::runtime::reply::{Arrival, Queue};
 #[napi]
 pub struct NativeDesk {
     number: u64,
-    desk: Weak<HandlerDesk>,
+    desk: Weak<HandlerQueue>,
     /// Until they are given to the pool or session.
     handlers: RefCell<Option<Handlers>>,
 }
@@ -50,7 +50,7 @@ impl NativeDesk {
     pub fn new(environment: &Environment, names: &[String]) -> Result<NativeDesk> {
         let number = environment.number();
         let wake = Wake { queue: environment.queue().clone(), number };
-        let desk = HandlerDesk::new(move || wake.wake());
+        let desk = HandlerQueue::new(move || wake.wake());
         let handlers = desk.handlers(names.iter().map(|name| registry_name(name)));
         let handlers = handlers.map_err(thrown)?;
         let (desk, handlers) = (Arc::downgrade(&desk), RefCell::new(Some(handlers)));
@@ -76,11 +76,11 @@ impl NativeDesk {
     pub fn take(&self) -> JsonText {
         let Some(desk) = self.desk.upgrade() else { return JsonText(String::new()) };
         let row = |news| match news {
-            DeskNews::Asked(number, request) => {
+            HandlerEvent::Asked(number, request) => {
                 Some(format!("[\"asked\",{number},{}]", request.to_json()))
             }
-            DeskNews::Withdrawn(number) => Some(format!("[\"withdrawn\",{number}]")),
-            DeskNews::Logged(event) => Some(format!("[\"logged\",0,{event}]")),
+            HandlerEvent::Withdrawn(number) => Some(format!("[\"withdrawn\",{number}]")),
+            HandlerEvent::Logged(event) => Some(format!("[\"logged\",0,{event}]")),
             _ => None,
         };
         let rows: Vec<String> = desk.take().into_iter().filter_map(row).collect();

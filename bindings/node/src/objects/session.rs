@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_derive::napi;
-use trunkline::{CallOptions, Lease, Operation, Pool, Session, Shape};
+use trunkline::{CallOptions, Lease, Operation, Pool, Session, ToolFormat};
 
 use crate::objects::host_servers::NativeProvided;
 use crate::objects::lease::Held;
@@ -91,7 +91,7 @@ impl NativeSession {
     /// text.
     #[napi(catch_unwind)]
     pub fn tools_for(&self, shape: String) -> Result<JsonText> {
-        let tools = Shape::from_word(&shape).and_then(|shape| self.session.tools_for(shape));
+        let tools = ToolFormat::from_word(&shape).and_then(|shape| self.session.tools_for(shape));
         let tools = tools.map_err(thrown)?;
         let (revision, items) = (tools.revision(), tools.json());
         Ok(JsonText(format!(r#"{{"revision":{revision},"items":{items}}}"#)))

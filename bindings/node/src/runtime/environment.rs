@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use napi::bindgen_prelude::{Env, FnArgs, FunctionRef, ToNapiValue};
 use napi::{Result, check_status, sys};
 use trunkline::{
-    CallOptions, CompletionQueue, Error, JoinedRequests, Operation, Pool, Progress, ProgressFeed,
-    ProgressReceiver,
+    CallOptions, CompletionQueue, Error, Operation, Pool, Progress, ProgressFeed, ProgressReceiver,
+    WriteBatch,
 };
 
 use crate::runtime::async_context::AsyncContext;
@@ -55,7 +55,7 @@ pub struct Environment {
     pending: RefCell<Pending>,
     listeners: RefCell<Option<Listeners>>,
     /// While what awaited a batch of results goes on.
-    joined: RefCell<Option<JoinedRequests>>,
+    joined: RefCell<Option<WriteBatch>>,
     /// Absent where it cannot poll. Made for the first call.
     polls: OnceCell<Option<Polls>>,
     /// What goes on when the loop has read an answer; no call's. Absent where the loop is not that
@@ -262,7 +262,7 @@ impl Environment {
             }
         }
         if are_several && !self.is_ended.get() {
-            self.joined.replace(Some(JoinedRequests::begin()));
+            self.joined.replace(Some(WriteBatch::begin()));
             self.waker.wake();
         }
     }

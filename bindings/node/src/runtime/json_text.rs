@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{ValueType, sys};
-use trunkline::{Introduction, List, Listed};
+use trunkline::{Introduction, List, ListedItem};
 
 use crate::runtime::text;
 
@@ -35,7 +35,7 @@ impl JsonText {
 }
 
 /// A list as the text of a JSON array, its definitions unchanged.
-pub fn list_text(listed: &[Listed]) -> JsonText {
+pub fn list_text(listed: &[ListedItem]) -> JsonText {
     let mut text = String::new();
     push_array(&mut text, listed);
     JsonText(text)
@@ -50,7 +50,7 @@ pub fn numbered(list: List) -> JsonText {
 }
 
 /// Written once: a list is long, and each copy of it takes memory that the process did not have.
-fn push_array(text: &mut String, listed: &[Listed]) {
+fn push_array(text: &mut String, listed: &[ListedItem]) {
     text.reserve(listed.iter().map(|item| item.definition.len() + ROW_BYTES).sum());
     text.push('[');
     for (number, item) in listed.iter().enumerate() {

@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 
 use napi::{check_status, sys};
-use trunkline::{EventLoop, Loan, Operation, ReadBy};
+use trunkline::{EventLoop, LoopReader, Operation, Reader};
 
 use crate::runtime::environment::Environment;
 use crate::runtime::failure::contained;
@@ -36,7 +36,7 @@ pub struct Polls {
 /// One descriptor that is polled.
 pub struct Poll {
     handle: Handle,
-    loan: Loan,
+    loan: LoopReader,
     is_paused: Cell<bool>,
     environment: Rc<Environment>,
 }
@@ -68,13 +68,13 @@ impl Polls {
             return;
         }
         match operation.read_on(&self.borrower) {
-            ReadBy::Library => {}
-            ReadBy::Loan(number) => {
+            Reader::Library => {}
+            Reader::Loan(number) => {
                 if let Some(poll) = self.find(number) {
                     self.go_on(&poll);
                 }
             }
-            ReadBy::NewLoan(loan) => self.add(loan, environment),
+            Reader::NewLoan(loan) => self.add(loan, environment),
         }
     }
 
@@ -99,7 +99,7 @@ impl Polls {
         self.open.borrow().iter().find(|poll| poll.loan.number() == number).cloned()
     }
 
-    fn add(&self, loan: Loan, environment: &Rc<Environment>) {
+    fn add(&self, loan: LoopReader, environment: &Rc<Environment>) {
         let layout = layout(self.uv).filter(|_| self.hook(environment).is_ok());
         let Some(layout) = layout else { return loan.give_up() };
         // SAFETY: the layout is not of size zero.

@@ -29,7 +29,7 @@ from ._errors import (
 )
 from ._handlers import Refusal, ServerRequest
 from ._logs import Logs, start_logs
-from ._results import CallResult, Event, List, Listed
+from ._results import CallResult, Event, List, ListedItem
 from ._shared import EventCallback, detect, features
 from ._trunkline import HostConnection, __version__
 
@@ -54,7 +54,7 @@ __all__ = [
     "Lease",
     "LimitError",
     "List",
-    "Listed",
+    "ListedItem",
     "Logs",
     "NotAdmittedError",
     "Pool",

@@ -49,7 +49,7 @@ def _unreadable(why: str) -> ProtocolError:
     return told(ProtocolError(f"{why} to be decoded; the text as it came is at hand"), "protocol", {})
 
 
-def defined(rows: Iterable[Listed]) -> list[tuple[Listed, dict[str, Any]]]:
+def defined(rows: Iterable[ListedItem]) -> list[tuple[ListedItem, dict[str, Any]]]:
     """What is listed, with its definition. What Python cannot decode is left out and logged, and costs nobody the rest."""
     out = []
     for row in rows:
@@ -154,7 +154,7 @@ def _restored(raw: bytes) -> CallResult:
     return CallResult(_Received(raw))
 
 
-class Listed:
+class ListedItem:
     """A tool, prompt, resource or resource template of a session's view."""
 
     __slots__ = ("name", "server", "own_name", "definition_text", "trust", "always_load", "deferred", "_definition")
@@ -192,7 +192,7 @@ class Listed:
         return said if isinstance(said, str) else None
 
     def __repr__(self) -> str:
-        return f"<Listed {self.name!r} of {self.server!r}>"
+        return f"<ListedItem {self.name!r} of {self.server!r}>"
 
 
 class List(list["_T"]):

@@ -14,7 +14,7 @@ from ._audience import check_plain, check_taken
 from ._errors import TrunklineError, leaving, not_begun
 from ._hosted import Provided
 from ._options import config_text, encode, is_on, mask, milliseconds
-from ._results import Event, List, Listed, decoded_list
+from ._results import Event, List, ListedItem, decoded_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class SessionBase:
         """
         return _said(self._native.introduction(server))
 
-    def tools(self) -> List[Listed]:
+    def tools(self) -> List[ListedItem]:
         """The tools of the session's view. A first list is sorted by exposed name; after that, tools
         that were listed keep their places within the session, and new ones come after them.
 
@@ -311,21 +311,21 @@ class SessionBase:
         """
         return self._list("tools")
 
-    def prompts(self) -> List[Listed]:
+    def prompts(self) -> List[ListedItem]:
         """The prompts of the session's view, as of ``Session.tools``.
 
         Gives what ``Session.tools`` gives.
         """
         return self._list("prompts")
 
-    def resources(self) -> List[Listed]:
+    def resources(self) -> List[ListedItem]:
         """The resources of the session's view, as of ``Session.tools``; names are URIs.
 
         Gives what ``Session.tools`` gives.
         """
         return self._list("resources")
 
-    def resource_templates(self) -> List[Listed]:
+    def resource_templates(self) -> List[ListedItem]:
         """The resource templates of the session's view, as of ``Session.tools``; names are URI
         templates.
 
@@ -378,9 +378,9 @@ class SessionBase:
         text, revision = self._native.tools_for(shape)
         return List(decoded_list(text, _trunkline.elements), revision)
 
-    def _list(self, kind: str) -> List[Listed]:
+    def _list(self, kind: str) -> List[ListedItem]:
         rows, revision = self._native.list(kind)
-        return List([Listed(row) for row in rows], revision)
+        return List([ListedItem(row) for row in rows], revision)
 
     def provide(
         self,
@@ -466,12 +466,12 @@ class LeaseBase:
         """
         return _said(self._native.introduction())
 
-    def tools(self) -> list[Listed]:
+    def tools(self) -> list[ListedItem]:
         """The tools of this server in the session's view, as of ``Session.tools``.
 
         Gives what ``Session.tools`` gives.
         """
-        return [Listed(row) for row in self._native.tools()]
+        return [ListedItem(row) for row in self._native.tools()]
     # </operations lease>
 
     @property

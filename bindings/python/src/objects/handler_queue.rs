@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use pyo3::prelude::*;
-use trunkline::{DeskNews, HandlerDesk, Handlers, Refusal};
+use trunkline::{HandlerEvent, HandlerQueue, Handlers, Refusal};
 
 use crate::objects::subscription::Flag;
 use crate::runtime::delivery::{Bridge, alarm};
@@ -15,7 +15,7 @@ use crate::runtime::options::Text;
 type Wake = Box<dyn Fn() + Send + Sync>;
 
 struct DeskRoom {
-    desk: Arc<HandlerDesk>,
+    desk: Arc<HandlerQueue>,
     handlers: Handlers,
     wake: Arc<Mutex<Option<Wake>>>,
     flag: Arc<Flag>,
@@ -44,7 +44,7 @@ impl Desk {
         constructed(py, || {
             let wake: Arc<Mutex<Option<Wake>>> = Arc::default();
             let woken = wake.clone();
-            let desk = HandlerDesk::new(move || {
+            let desk = HandlerQueue::new(move || {
                 if let Some(wake) = &*lock(&woken) {
                     wake();
                 }
@@ -65,9 +65,9 @@ impl Desk {
         let room = self.0.here()?;
         guarded(|| {
             let row = |news| match news {
-                DeskNews::Asked(number, request) => Some(("asked", number, request.to_json())),
-                DeskNews::Withdrawn(number) => Some(("withdrawn", number, String::new())),
-                DeskNews::Logged(event) => Some(("logged", 0, event.into())),
+                HandlerEvent::Asked(number, request) => Some(("asked", number, request.to_json())),
+                HandlerEvent::Withdrawn(number) => Some(("withdrawn", number, String::new())),
+                HandlerEvent::Logged(event) => Some(("logged", 0, event.into())),
                 _ => None,
             };
             made(py, room.desk.take().into_iter().filter_map(row).collect::<Vec<_>>())

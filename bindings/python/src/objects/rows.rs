@@ -1,14 +1,14 @@
 //! Lists, as Python makes objects of their items.
 
-use trunkline::Listed;
+use trunkline::ListedItem;
 
 /// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks,
 /// whether it is deferred.
 type Row = (String, String, String, String, bool, bool, bool);
 
-/// What Python makes its `Listed` of.
-pub fn rows(listed: &[Listed]) -> Vec<Row> {
-    let row = |one: &Listed| {
+/// What Python makes its `ListedItem` of.
+pub fn rows(listed: &[ListedItem]) -> Vec<Row> {
+    let row = |one: &ListedItem| {
         let (name, server) = (one.name.to_string(), one.server.to_string());
         let (own_name, definition) = (one.own_name.to_string(), one.definition.to_string());
         (name, server, own_name, definition, one.trust, one.always_load, one.deferred)

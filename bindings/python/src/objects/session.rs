@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use trunkline::{
-    AcquireOptions, CallOptions, ConfigureOptions, Error, ErrorCode, EventMask, ServerSpec, Shape,
+    AcquireOptions, CallOptions, ConfigureOptions, Error, ErrorCode, EventMask, ServerSpec,
+    ToolFormat,
 };
 
 use crate::objects::host_servers::Provided;
@@ -257,7 +258,7 @@ impl Session {
     ) -> PyResult<Py<PyAny>> {
         let session = &self.0.here()?.session;
         guarded(|| {
-            let tools = Shape::from_word(&shape).and_then(|shape| session.tools_for(shape));
+            let tools = ToolFormat::from_word(&shape).and_then(|shape| session.tools_for(shape));
             let tools = tools.or_raise(py)?;
             made(py, (tools.json(), tools.revision()))
         })

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use trunkline::{EventLoop, Loan, Operation, ReadBy};
+use trunkline::{EventLoop, LoopReader, Operation, Reader};
 
 use crate::runtime::interpreter::{call_python, report};
 
@@ -19,7 +19,7 @@ pub struct Loans {
 }
 
 struct OpenLoan {
-    loan: Arc<Loan>,
+    loan: Arc<LoopReader>,
     is_watched: bool,
 }
 
@@ -38,9 +38,9 @@ impl Loans {
     /// the library as well.
     pub fn await_answer(&self, operation: &Operation, bridge: &Bound<'_, PyAny>) -> PyResult<()> {
         let number = match operation.read_on(&self.event_loop) {
-            ReadBy::Library => return Ok(()),
-            ReadBy::Loan(number) => number,
-            ReadBy::NewLoan(loan) => {
+            Reader::Library => return Ok(()),
+            Reader::Loan(number) => number,
+            Reader::NewLoan(loan) => {
                 let number = loan.number();
                 self.open().push(OpenLoan { loan: Arc::new(loan), is_watched: false });
                 number
@@ -80,7 +80,11 @@ impl Loans {
     }
 
     /// The loan with that number, if the condition holds for it.
-    fn loan(&self, number: u64, holds: impl FnOnce(&mut OpenLoan) -> bool) -> Option<Arc<Loan>> {
+    fn loan(
+        &self,
+        number: u64,
+        holds: impl FnOnce(&mut OpenLoan) -> bool,
+    ) -> Option<Arc<LoopReader>> {
         let mut open = self.open();
         let open = open.iter_mut().find(|open| open.loan.number() == number)?;
         holds(open).then(|| open.loan.clone())
@@ -91,7 +95,7 @@ impl Loans {
     }
 }
 
-fn unwatch(loan: &Loan, bridge: &Bound<'_, PyAny>) {
+fn unwatch(loan: &LoopReader, bridge: &Bound<'_, PyAny>) {
     let given = (loan.descriptor(),).into_pyobject(bridge.py());
     if let Err(error) = given.and_then(|given| call_python(&bridge.getattr("unwatch")?, given)) {
         report(error, bridge);

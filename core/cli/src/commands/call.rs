@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use clap::ArgMatches;
 use serde_json::Value;
 use trunkline::{
-    AcquireOptions, CallOptions, CallResult, Lease, Progress, ProgressReceiver, Wanted,
+    AcquireOptions, CallOptions, CallResult, Lease, Progress, ProgressReceiver, ServerSelection,
 };
 use trunkline_pool::json::plain;
 use trunkline_pool::text::escaped;
@@ -54,7 +54,7 @@ pub(super) fn run(
 }
 
 fn acquired(opened: &Opened, server: String, common: &Common) -> Result<Lease, Failure> {
-    let session = opened.session(Wanted::Names(Vec::new()))?;
+    let session = opened.session(ServerSelection::Names(Vec::new()))?;
     let mut options = AcquireOptions::default();
     options.timeout = common.timeout;
     let lease = async move { session.acquire(&server, None, &options).await };

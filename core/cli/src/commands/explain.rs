@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use serde_json::Value;
-use trunkline::Wanted;
+use trunkline::ServerSelection;
 use trunkline_pool::text::escaped;
 
 use crate::console::arguments::{Common, text};
@@ -52,7 +52,7 @@ fn looked_at(
         Some(server) => server.to_owned(),
         None => name.to_owned(),
     };
-    let session = opened.session(Wanted::Names(vec![server.clone()]))?;
+    let session = opened.session(ServerSelection::Names(vec![server.clone()]))?;
     let (waiting, timeout) = (session.clone(), common.timeout);
     // Why it cannot be had is what the explanation says.
     let _ = opened.wait(async move { waiting.ready(Some(&server), timeout).await })?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::Value;
-use trunkline::{Pool, StatusOptions, Wanted};
+use trunkline::{Pool, ServerSelection, StatusOptions};
 use trunkline_pool::text::escaped;
 
 use super::host;
@@ -29,7 +29,8 @@ pub(super) fn run(
         return of_host(file, &names, given, common, terminal);
     }
     let watched = given.get_flag("watch");
-    let wanted = if names.is_empty() { Wanted::All } else { Wanted::Names(names.clone()) };
+    let wanted =
+        if names.is_empty() { ServerSelection::All } else { ServerSelection::Names(names.clone()) };
     with_pool(common, terminal, |opened, terminal| {
         let session = opened.session(wanted)?;
         if watched && terminal.is_screen && !common.json {

@@ -2,7 +2,9 @@
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use trunkline::{AcquireOptions, Error, ErrorCode, Listed, Session, Shape, Wanted};
+use trunkline::{
+    AcquireOptions, Error, ErrorCode, ListedItem, ServerSelection, Session, ToolFormat,
+};
 use trunkline_pool::json::plain;
 
 use crate::console::arguments::{Common, text};
@@ -21,7 +23,7 @@ pub(super) fn run(
         let (session, absent, late) = listed(opened, text(given, "server"), common)?;
         let tools = session.tools()?;
         if let Some(shape) = text(given, "shape") {
-            let tools = session.tools_for(Shape::from_word(shape)?)?;
+            let tools = session.tools_for(ToolFormat::from_word(shape)?)?;
             match common.json {
                 true => {
                     let tools = tools.json();
@@ -38,7 +40,7 @@ pub(super) fn run(
             let tools: Vec<Value> = tools.iter().map(to_json).collect();
             format::json(terminal, &json!({ "v": 1, "tools": tools, "absent": absent }));
         } else {
-            let row = |tool: &Listed| {
+            let row = |tool: &ListedItem| {
                 vec![cell(&tool.name), toned(&description(&tool.definition), Tone::Faint)]
             };
             table(terminal, &["TOOL", "WHAT IT DOES"], &tools.iter().map(row).collect::<Vec<_>>());
@@ -65,7 +67,7 @@ fn listed(
     if let Some(server) = server {
         return Ok((begun(opened, server, common)?, json!({}), None));
     }
-    let session = opened.session(Wanted::All)?;
+    let session = opened.session(ServerSelection::All)?;
     let (waiting, timeout) = (session.clone(), common.timeout);
     let late = match opened.wait(async move { waiting.ready(None, timeout).await })? {
         Err(error) if error.code() == ErrorCode::Timeout => Some(error),
@@ -77,7 +79,7 @@ fn listed(
 
 /// A session that has this server.
 fn begun(opened: &Opened, server: &str, common: &Common) -> Result<Session, Failure> {
-    let session = opened.session(Wanted::Names(vec![server.to_owned()]))?;
+    let session = opened.session(ServerSelection::Names(vec![server.to_owned()]))?;
     let (waiting, server) = (session.clone(), server.to_owned());
     let mut options = AcquireOptions::default();
     options.timeout = common.timeout;
@@ -124,8 +126,8 @@ fn tell_absent(absent: &Value, terminal: &mut Terminal<'_>) {
     }
 }
 
-/// A tool as [`Listed::to_json`] has it, as a value.
-fn to_json(tool: &Listed) -> Value {
+/// A tool as [`ListedItem::to_json`] has it, as a value.
+fn to_json(tool: &ListedItem) -> Value {
     plain(&tool.to_json()).unwrap_or_default()
 }
 

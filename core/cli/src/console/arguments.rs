@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use clap_complete::Shell;
-use trunkline::Shape;
+use trunkline::ToolFormat;
 use trunkline::settings::FORMATS;
 
 /// What every command takes.
@@ -112,7 +112,7 @@ fn tools() -> Command {
             Arg::new("shape")
                 .long("shape")
                 .value_name("SHAPE")
-                .value_parser(Shape::ALL.map(Shape::as_str))
+                .value_parser(ToolFormat::ALL.map(ToolFormat::as_str))
                 .help("Write the tools as that model API takes them, as JSON"),
         )
 }

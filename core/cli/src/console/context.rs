@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trunkline::settings::{FileScope, KnownFile};
 use trunkline::{
-    DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, Session, SessionOptions, Wanted,
-    detect, misfits,
+    DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, ServerSelection, Session,
+    SessionOptions, detect, misfits,
 };
 use trunkline_pool::json::plain;
 use trunkline_pool::options::DrainMode;
@@ -129,7 +129,10 @@ impl Opened {
     }
 
     /// The one session of the run, which wants these servers.
-    pub(crate) fn session(&self, servers: Wanted) -> std::result::Result<Session, Failure> {
+    pub(crate) fn session(
+        &self,
+        servers: ServerSelection,
+    ) -> std::result::Result<Session, Failure> {
         let mut options = SessionOptions::new("cli");
         options.servers = servers;
         Ok(self.pool.session(options)?)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use trunkline::Shape;
+use trunkline::ToolFormat;
 
 use crate::rig::{Home, Ran};
 
@@ -298,7 +298,7 @@ fn a_file_that_cannot_be_read_is_told_by_every_command() {
 #[test]
 fn tools_are_shown_in_every_shape() {
     let home = mixed();
-    for shape in Shape::ALL.map(Shape::as_str) {
+    for shape in ToolFormat::ALL.map(ToolFormat::as_str) {
         let ran = home.run(&["tools", "--shape", shape, "--json"]).json();
         assert_eq!((&ran["v"], &ran["shape"]), (&json!(1), &json!(shape)));
         assert!(ran["tools"].is_array() || ran["tools"].is_object(), "{ran}");

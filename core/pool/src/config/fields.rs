@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::base::did_you_mean::nearest;
 use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
-use crate::interface::{OptionKind, OptionRow, Scope, options};
+use crate::interface::{OptionKind, OptionRow, OptionScope, options};
 use crate::json::{joined, whole};
 
 /// The most items of `args`, `env`, `headers` and the like.
@@ -220,7 +220,7 @@ impl KnownFields {
     fn new() -> KnownFields {
         let (mut by_name, mut by_folded) = (HashMap::new(), HashMap::new());
         let field = |row: &'static OptionRow| KnownField { row, spellings: row.spellings() };
-        let fields: Vec<KnownField> = options(Scope::Server).iter().map(field).collect();
+        let fields: Vec<KnownField> = options(OptionScope::Server).iter().map(field).collect();
         for (place, KnownField { row, spellings }) in fields.iter().enumerate() {
             by_name.insert(row.name, place);
             for spelling in spellings {

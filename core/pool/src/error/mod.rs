@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::base::did_you_mean::nearest;
 use crate::base::text::escaped;
 pub use crate::interface::ErrorCode;
-use crate::interface::Retry;
+use crate::interface::RetryAdvice;
 use outcome::may_repeat;
 
 pub use outcome::Outcome;
@@ -37,7 +37,7 @@ struct Body {
     message: String,
     server: Option<String>,
     session: Option<String>,
-    retry: Retry,
+    retry: RetryAdvice,
     /// It is of a call that may be repeated.
     is_safe: bool,
     outcome: Option<Outcome>,
@@ -92,7 +92,7 @@ impl Error {
     }
 
     /// Says whether the same may succeed later, where that is not what its code says.
-    pub fn with_retry(self, retry: Retry) -> Self {
+    pub fn with_retry(self, retry: RetryAdvice) -> Self {
         self.with(|body| body.retry = retry)
     }
 

@@ -1,7 +1,7 @@
 //! Whether a failed call can have run, and whether it may be repeated: the one answer to it, by
 //! what its error says (SPEC 18.12).
 
-use crate::interface::Retry;
+use crate::interface::RetryAdvice;
 
 /// Whether a failed call can have reached the server (SPEC 5.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,11 +26,12 @@ impl Outcome {
 ///
 /// `is_safe` says that the call was one of a tool that may be repeated, by its definition and by
 /// the trust in its server (SPEC 5.7).
-pub(crate) fn may_repeat(retry: Retry, outcome: Option<Outcome>, is_safe: bool) -> bool {
+pub(crate) fn may_repeat(retry: RetryAdvice, outcome: Option<Outcome>, is_safe: bool) -> bool {
     match (retry, outcome) {
-        (Retry::Never, _) | (Retry::ByOutcome, None) => false,
-        (Retry::Later, None) | (Retry::Later | Retry::ByOutcome, Some(Outcome::NotSent)) => true,
-        (Retry::Later | Retry::ByOutcome, Some(Outcome::Unknown)) => is_safe,
+        (RetryAdvice::Never, _) | (RetryAdvice::ByOutcome, None) => false,
+        (RetryAdvice::Later, None)
+        | (RetryAdvice::Later | RetryAdvice::ByOutcome, Some(Outcome::NotSent)) => true,
+        (RetryAdvice::Later | RetryAdvice::ByOutcome, Some(Outcome::Unknown)) => is_safe,
     }
 }
 
@@ -46,17 +47,17 @@ mod tests {
     #[test]
     fn what_may_have_run_is_repeated_only_where_that_is_safe() {
         for (retry, outcome, is_safe, expected) in [
-            (Retry::Never, None, true, false),
-            (Retry::Never, SENT_NOT, true, false),
-            (Retry::Never, UNKNOWN, true, false),
-            (Retry::Later, None, false, true),
-            (Retry::Later, SENT_NOT, false, true),
-            (Retry::Later, UNKNOWN, false, false),
-            (Retry::Later, UNKNOWN, true, true),
-            (Retry::ByOutcome, None, true, false),
-            (Retry::ByOutcome, SENT_NOT, false, true),
-            (Retry::ByOutcome, UNKNOWN, false, false),
-            (Retry::ByOutcome, UNKNOWN, true, true),
+            (RetryAdvice::Never, None, true, false),
+            (RetryAdvice::Never, SENT_NOT, true, false),
+            (RetryAdvice::Never, UNKNOWN, true, false),
+            (RetryAdvice::Later, None, false, true),
+            (RetryAdvice::Later, SENT_NOT, false, true),
+            (RetryAdvice::Later, UNKNOWN, false, false),
+            (RetryAdvice::Later, UNKNOWN, true, true),
+            (RetryAdvice::ByOutcome, None, true, false),
+            (RetryAdvice::ByOutcome, SENT_NOT, false, true),
+            (RetryAdvice::ByOutcome, UNKNOWN, false, false),
+            (RetryAdvice::ByOutcome, UNKNOWN, true, true),
         ] {
             let told = may_repeat(retry, outcome, is_safe);
             assert_eq!(told, expected, "{retry:?}, {outcome:?}, safe: {is_safe}");
@@ -70,8 +71,9 @@ mod tests {
         for &code in ErrorCode::ALL {
             let unsafe_one = Error::new(code, "it").with_outcome(Outcome::Unknown);
             assert!(!unsafe_one.is_retryable(), "{code:?}");
-            let later =
-                Error::new(code, "it").with_outcome(Outcome::Unknown).with_retry(Retry::Later);
+            let later = Error::new(code, "it")
+                .with_outcome(Outcome::Unknown)
+                .with_retry(RetryAdvice::Later);
             assert!(!later.is_retryable(), "{code:?}");
             assert!(later.of_safe_tool().is_retryable(), "{code:?}");
         }

@@ -60,14 +60,14 @@ pub(crate) fn of_limit(word: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interface::{OptionKind, Scope, options};
+    use crate::interface::{OptionKind, OptionScope, options};
 
     #[test]
     fn each_limit_has_advice_that_names_the_option_where_there_is_one() {
         let words: Vec<&str> = limit::ALL.iter().map(|(word, _)| *word).collect();
         let advised: Vec<&str> = OF_LIMITS.iter().map(|(word, _)| *word).collect();
         assert_eq!(advised, words);
-        let limits = options(Scope::Pool).iter().find(|row| row.name == "limits").unwrap();
+        let limits = options(OptionScope::Pool).iter().find(|row| row.name == "limits").unwrap();
         let OptionKind::Object(rows) = limits.kind else { panic!("{limits:?}") };
         for (word, advice) in OF_LIMITS {
             let is_option = rows.iter().any(|row| row.name == *word);

@@ -76,7 +76,7 @@ pub struct ErrorRow {
     /// Its name in JSON and in every language.
     pub name: &'static str,
     /// Whether trying again can help.
-    pub retry: Retry,
+    pub retry: RetryAdvice,
     /// The class in Python.
     pub python_class: &'static str,
     /// What Python's class is besides a `TrunklineError`.
@@ -93,7 +93,7 @@ pub struct ErrorRow {
 
 /// Whether the same operation can succeed later without a change by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
+pub enum RetryAdvice {
     /// It cannot.
     Never,
     /// It can.
@@ -102,13 +102,13 @@ pub enum Retry {
     ByOutcome,
 }
 
-impl Retry {
+impl RetryAdvice {
     /// The word in the registry.
     pub fn as_str(self) -> &'static str {
         match self {
-            Retry::Never => "no",
-            Retry::Later => "yes",
-            Retry::ByOutcome => "by outcome",
+            RetryAdvice::Never => "no",
+            RetryAdvice::Later => "yes",
+            RetryAdvice::ByOutcome => "by outcome",
         }
     }
 }
@@ -145,7 +145,7 @@ macro_rules! errors {
         pub const ERRORS: &[ErrorRow] = &[$(ErrorRow {
             code: ErrorCode::$code,
             name: $name,
-            retry: Retry::$retry,
+            retry: RetryAdvice::$retry,
             python_class: $class,
             python_base: errors!(@base $($base)?),
             node_code: $node,
@@ -287,7 +287,7 @@ impl ErrorCode {
     /// `call_interrupted` is repeatable only when its outcome is `not_sent`, which the error itself
     /// knows.
     pub fn is_retryable(self) -> bool {
-        self.row().retry == Retry::Later
+        self.row().retry == RetryAdvice::Later
     }
 }
 

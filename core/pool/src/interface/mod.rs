@@ -18,11 +18,11 @@ mod spelling;
 pub mod telemetry;
 pub mod words;
 
-pub use errors::{ERRORS, ErrorCode, ErrorRow, Names, Retry};
+pub use errors::{ERRORS, ErrorCode, ErrorRow, Names, RetryAdvice};
 pub use events::{EVENTS, EnvelopeScope, EventKind, EventRow, PayloadField, Presence};
 pub use names::{node_name, python_name};
 pub(crate) use options::RETRY_DELAY_MS_MAX;
-pub use options::{OptionKind, OptionRow, SCOPES, Scope};
+pub use options::{OptionKind, OptionRow, OptionScope, SCOPES};
 pub use spelling::Dialect;
 
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ pub fn part_to_json(name: &str) -> Value {
 fn options_to_json() -> Value {
     let scopes = SCOPES.iter().map(|scope| {
         let rows = options(*scope).iter().map(|row| match scope {
-            Scope::Server => server_field(row),
+            OptionScope::Server => server_field(row),
             _ => row.to_json(),
         });
         let rows = rows.collect::<Vec<_>>();
@@ -69,20 +69,20 @@ fn options_to_json() -> Value {
 }
 
 /// The options of a scope, in the order of the reference.
-pub fn options(scope: Scope) -> &'static [OptionRow] {
+pub fn options(scope: OptionScope) -> &'static [OptionRow] {
     match scope {
-        Scope::Pool => option_rows::POOL,
-        Scope::Session => option_rows::SESSION,
-        Scope::Configure => option_rows::CONFIGURE,
-        Scope::Server => server_rows::SERVER,
-        Scope::Call => option_rows::CALL,
-        Scope::Acquire => option_rows::ACQUIRE,
-        Scope::Drain => option_rows::DRAIN,
-        Scope::SignIn => option_rows::SIGN_IN,
-        Scope::Gates => option_rows::GATES,
-        Scope::Load => option_rows::LOAD,
-        Scope::Reload => option_rows::RELOAD,
-        Scope::Status => option_rows::STATUS,
+        OptionScope::Pool => option_rows::POOL,
+        OptionScope::Session => option_rows::SESSION,
+        OptionScope::Configure => option_rows::CONFIGURE,
+        OptionScope::Server => server_rows::SERVER,
+        OptionScope::Call => option_rows::CALL,
+        OptionScope::Acquire => option_rows::ACQUIRE,
+        OptionScope::Drain => option_rows::DRAIN,
+        OptionScope::SignIn => option_rows::SIGN_IN,
+        OptionScope::Gates => option_rows::GATES,
+        OptionScope::Load => option_rows::LOAD,
+        OptionScope::Reload => option_rows::RELOAD,
+        OptionScope::Status => option_rows::STATUS,
     }
 }
 
@@ -91,7 +91,7 @@ pub fn options(scope: Scope) -> &'static [OptionRow] {
 ///
 /// A binding reads it when its host first uses the scope; the whole takes it several times as long
 /// as making a pool.
-pub fn names_to_json(scope: Scope) -> Value {
+pub fn names_to_json(scope: OptionScope) -> Value {
     options(scope).iter().map(OptionRow::names_to_json).collect()
 }
 

@@ -10,7 +10,7 @@ pub(crate) const RETRY_DELAY_MS_MAX: u64 = 3_600_000;
 /// What takes the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Scope {
+pub enum OptionScope {
     /// Making a pool.
     Pool,
     /// Opening a session.
@@ -38,37 +38,37 @@ pub enum Scope {
 }
 
 /// Every scope, in the order of the reference.
-pub const SCOPES: &[Scope] = &[
-    Scope::Pool,
-    Scope::Session,
-    Scope::Configure,
-    Scope::Server,
-    Scope::Call,
-    Scope::Acquire,
-    Scope::Drain,
-    Scope::SignIn,
-    Scope::Gates,
-    Scope::Load,
-    Scope::Reload,
-    Scope::Status,
+pub const SCOPES: &[OptionScope] = &[
+    OptionScope::Pool,
+    OptionScope::Session,
+    OptionScope::Configure,
+    OptionScope::Server,
+    OptionScope::Call,
+    OptionScope::Acquire,
+    OptionScope::Drain,
+    OptionScope::SignIn,
+    OptionScope::Gates,
+    OptionScope::Load,
+    OptionScope::Reload,
+    OptionScope::Status,
 ];
 
-impl Scope {
+impl OptionScope {
     /// The word in the registry.
     pub fn name(self) -> &'static str {
         match self {
-            Scope::Pool => "pool",
-            Scope::Session => "session",
-            Scope::Configure => "configure",
-            Scope::Server => "server",
-            Scope::Call => "call",
-            Scope::Acquire => "acquire",
-            Scope::Drain => "drain",
-            Scope::SignIn => "sign_in",
-            Scope::Gates => "gates",
-            Scope::Load => "load",
-            Scope::Reload => "reload",
-            Scope::Status => "status",
+            OptionScope::Pool => "pool",
+            OptionScope::Session => "session",
+            OptionScope::Configure => "configure",
+            OptionScope::Server => "server",
+            OptionScope::Call => "call",
+            OptionScope::Acquire => "acquire",
+            OptionScope::Drain => "drain",
+            OptionScope::SignIn => "sign_in",
+            OptionScope::Gates => "gates",
+            OptionScope::Load => "load",
+            OptionScope::Reload => "reload",
+            OptionScope::Status => "status",
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::operations::operations;
 use super::{
-    ErrorCode, Names, OptionKind, OptionRow, SCOPES, Scope, node_name, options, python_name,
+    ErrorCode, Names, OptionKind, OptionRow, OptionScope, SCOPES, node_name, options, python_name,
 };
 use crate::options::HandlerKind;
 
@@ -153,7 +153,7 @@ fn spelled(text: &str, spell: impl Fn(&str) -> String) -> String {
 
 /// The option of that name. Of those that are called alike one may have members, and counts.
 fn option(name: &str) -> Option<&'static OptionRow> {
-    let scopes = SCOPES.iter().filter(|scope| **scope != Scope::Server);
+    let scopes = SCOPES.iter().filter(|scope| **scope != OptionScope::Server);
     let rows = scopes.filter_map(|scope| named(options(*scope), name));
     rows.min_by_key(|row| !matches!(row.kind, OptionKind::Object(_)))
 }

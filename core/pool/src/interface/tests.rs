@@ -193,7 +193,7 @@ fn rows_as_json_say_everything() {
     let include = row("server", "include");
     assert_eq!(include["spellings"], serde_json::json!(["include", "includeTools"]));
     assert!(["python", "node", "aliases"].iter().all(|name| include.get(name).is_none()));
-    let include = options(Scope::Server).iter().find(|row| row.name == "include").unwrap();
+    let include = options(OptionScope::Server).iter().find(|row| row.name == "include").unwrap();
     assert_eq!(include.to_json()["aliases"], serde_json::json!(["includeTools"]));
     let payload = &json["events"][EVENTS.len() - 1]["payload"];
     let missed = serde_json::json!([{"name": "missed", "type": "integer", "required": true}]);
@@ -208,23 +208,26 @@ fn rows_as_json_say_everything() {
 fn documented_defaults_are_the_real_ones() {
     use crate::options::{CallOptions, DrainOptions, PoolOptions, SessionOptions};
     let mut pool = serde_json::Map::new();
-    for row in options(Scope::Pool) {
+    for row in options(OptionScope::Pool) {
         if let OptionKind::Object(members) = row.kind {
             pool.insert(row.name.into(), stated_defaults(members).into());
         }
     }
-    pool.append(&mut stated_defaults(options(Scope::Pool)));
+    pool.append(&mut stated_defaults(options(OptionScope::Pool)));
     // `name` and `version` have no default: a `client_info` needs both.
     pool.remove("client_info");
     let text = serde_json::Value::Object(pool).to_string();
     assert_eq!(PoolOptions::from_json(&text).unwrap(), PoolOptions::default());
-    let mut session = stated_defaults(options(Scope::Session));
+    let mut session = stated_defaults(options(OptionScope::Session));
     session.insert("id".into(), "a".into());
     let text = serde_json::Value::Object(session).to_string();
     assert_eq!(SessionOptions::from_json(&text).unwrap(), SessionOptions::new("a"));
     let text = |scope| serde_json::Value::Object(stated_defaults(options(scope))).to_string();
-    assert_eq!(CallOptions::from_json(&text(Scope::Call)).unwrap(), CallOptions::default());
-    assert_eq!(DrainOptions::from_json(&text(Scope::Drain)).unwrap(), DrainOptions::default());
+    assert_eq!(CallOptions::from_json(&text(OptionScope::Call)).unwrap(), CallOptions::default());
+    assert_eq!(
+        DrainOptions::from_json(&text(OptionScope::Drain)).unwrap(),
+        DrainOptions::default()
+    );
 }
 
 /// The defaults of options that are given as JSON, nested objects included.
@@ -267,11 +270,11 @@ fn ranges_are_these() {
         ("limits.event_backlog", 1, 1_048_576),
         ("start_gate_ms", 0, 10 * minute),
     ] {
-        assert_eq!(range(options(Scope::Pool), path), (min, max), "{path}");
+        assert_eq!(range(options(OptionScope::Pool), path), (min, max), "{path}");
     }
-    assert_eq!(range(options(Scope::Drain), "timeout_ms"), (0, hour));
-    assert_eq!(range(options(Scope::Call), "idle_timeout_ms"), (1, 7 * day));
-    assert_eq!(range(options(Scope::Session), "keep_for_ms"), (0, day));
+    assert_eq!(range(options(OptionScope::Drain), "timeout_ms"), (0, hour));
+    assert_eq!(range(options(OptionScope::Call), "idle_timeout_ms"), (1, 7 * day));
+    assert_eq!(range(options(OptionScope::Session), "keep_for_ms"), (0, day));
 }
 
 fn range(rows: &'static [OptionRow], path: &str) -> (u64, u64) {
@@ -286,7 +289,7 @@ fn range(rows: &'static [OptionRow], path: &str) -> (u64, u64) {
 /// SPEC 10.3: the words for formats are those of the formats.
 #[test]
 fn load_knows_every_format() {
-    let format = options(Scope::Load).iter().find(|row| row.name == "format").unwrap();
+    let format = options(OptionScope::Load).iter().find(|row| row.name == "format").unwrap();
     let names: Vec<&str> = crate::settings::FORMATS.iter().map(|format| format.name()).collect();
     assert!(matches!(format.kind, OptionKind::Word(words) if *words == *names));
 }

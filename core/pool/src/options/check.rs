@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::base::did_you_mean::nearest;
 use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
-use crate::interface::{OptionKind, OptionRow, RETRY_DELAY_MS_MAX, Scope, options};
+use crate::interface::{OptionKind, OptionRow, OptionScope, RETRY_DELAY_MS_MAX, options};
 use crate::json::{self, DefectKind, PathStep, dotted, joined, whole};
 
 /// More than any sensible set of options, in bytes.
@@ -21,7 +21,7 @@ const ITEMS_MAX: usize = 10_000;
 pub(super) struct Given(Map<String, Value>);
 
 /// Reads the text of an options object. An empty text is an empty object.
-pub(super) fn read(scope: Scope, text: &str) -> Result<Given> {
+pub(super) fn read(scope: OptionScope, text: &str) -> Result<Given> {
     if text.trim().is_empty() {
         return Ok(Given::default());
     }
@@ -70,7 +70,7 @@ fn check_object(rows: &[OptionRow], given: &Map<String, Value>, path: &str) -> R
 }
 
 /// Checks the value of one option of a scope.
-pub(super) fn check_one(scope: Scope, name: &str, value: &Value) -> Result<()> {
+pub(super) fn check_one(scope: OptionScope, name: &str, value: &Value) -> Result<()> {
     match options(scope).iter().find(|row| row.name == name) {
         Some(row) => check_value(&row.kind, value, name),
         None => Err(unknown(options(scope), name, name)),

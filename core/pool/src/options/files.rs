@@ -1,6 +1,6 @@
 //! The options of loading and reloading settings files.
 
-use super::Wanted;
+use super::ServerSelection;
 use super::check::read;
 use super::parse::wanted;
 use crate::error::Result;
@@ -47,7 +47,7 @@ impl LoadOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<LoadOptions> {
-        let given = read(interface::Scope::Load, text)?;
+        let given = read(interface::OptionScope::Load, text)?;
         Ok(LoadOptions {
             watch: given.bool("watch").unwrap_or(false),
             // The check let no other words pass.
@@ -63,11 +63,11 @@ impl ReloadOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<ReloadOptions> {
-        let given = read(interface::Scope::Reload, text)?;
+        let given = read(interface::OptionScope::Reload, text)?;
         let reconnect = match wanted(&given, "reconnect") {
             None => Reconnected::None,
-            Some(Wanted::All) => Reconnected::All,
-            Some(Wanted::Names(names)) => Reconnected::Names(names),
+            Some(ServerSelection::All) => Reconnected::All,
+            Some(ServerSelection::Names(names)) => Reconnected::Names(names),
         };
         Ok(ReloadOptions { reconnect })
     }

@@ -202,10 +202,10 @@ impl Refusal {
 pub type HandlerResult = std::result::Result<String, Refusal>;
 
 /// A handler at work. Dropping it is how it is told that nobody waits for its answer any more.
-pub type Handling = Pin<Box<dyn Future<Output = HandlerResult> + Send>>;
+pub type HandlerFuture = Pin<Box<dyn Future<Output = HandlerResult> + Send>>;
 
 /// A handler.
-type Handler = Arc<dyn Fn(ServerRequest) -> Handling + Send + Sync>;
+type Handler = Arc<dyn Fn(ServerRequest) -> HandlerFuture + Send + Sync>;
 
 /// The handlers of a pool or of a session, by what they answer.
 ///
@@ -236,7 +236,7 @@ impl Handlers {
     where
         F: Future<Output = HandlerResult> + Send + 'static,
     {
-        let handler = move |request| -> Handling { Box::pin(handler(request)) };
+        let handler = move |request| -> HandlerFuture { Box::pin(handler(request)) };
         self.answering[kind as usize] = Some(Arc::new(handler));
         self
     }
@@ -283,7 +283,7 @@ impl Handlers {
 
     /// Begins to answer a request; `None` without a handler for it. A panic of the handler's is the
     /// caller's to contain.
-    pub fn answer(&self, request: ServerRequest) -> Option<Handling> {
+    pub fn answer(&self, request: ServerRequest) -> Option<HandlerFuture> {
         let of = |kind: HandlerKind| self.answering[kind as usize].as_ref();
         let handler = match request.kind {
             HandlerKind::Sampling => of(HandlerKind::Sampling).or(of(HandlerKind::SamplingTools)),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{PoolOptions, Reconnect};
-use crate::interface::{OptionKind, RETRY_DELAY_MS_MAX, Scope, options};
+use crate::interface::{OptionKind, OptionScope, RETRY_DELAY_MS_MAX, options};
 
 /// These options with no time that is longer than its option takes in JSON, so that what is made of
 /// two of them is still a time of a clock.
@@ -26,7 +26,7 @@ pub fn within_bounds(mut options: PoolOptions) -> PoolOptions {
         ("reconnect.healthy_after_ms", Some(healthy_after)),
     ];
     for (path, time) in times {
-        let longest = longest(Scope::Pool, path);
+        let longest = longest(OptionScope::Pool, path);
         time.into_iter().for_each(|time| *time = longest.min(*time));
     }
     let longest = Duration::from_millis(RETRY_DELAY_MS_MAX);
@@ -37,7 +37,7 @@ pub fn within_bounds(mut options: PoolOptions) -> PoolOptions {
 }
 
 /// The longest time that the option at `path` takes, a point before each member of a member.
-pub fn longest(scope: Scope, path: &str) -> Duration {
+pub fn longest(scope: OptionScope, path: &str) -> Duration {
     let kind = path.split('.').try_fold(OptionKind::Object(options(scope)), |kind, name| {
         let OptionKind::Object(rows) = kind else { return None };
         rows.iter().find(|row| row.name == name).map(|row| row.kind)

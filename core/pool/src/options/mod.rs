@@ -24,7 +24,7 @@ pub use self::client_info::{ClientIcon, ClientInfo};
 pub use self::drain::DrainMode;
 pub use self::files::{LoadOptions, Reconnected, ReloadOptions};
 pub use self::handlers::{
-    HandlerKind, HandlerResult, Handlers, Handling, Offered, Refusal, ServerRequest,
+    HandlerFuture, HandlerKind, HandlerResult, Handlers, Offered, Refusal, ServerRequest,
 };
 pub(crate) use self::log_level::LOG_LEVELS;
 pub use self::log_level::LogLevel;
@@ -36,7 +36,7 @@ use crate::catalog::Filter;
 use crate::interface::words::budget_mode;
 use crate::layers::scope::Scope;
 use crate::naming::NameStyle;
-use crate::shapes::Shape;
+use crate::shapes::ToolFormat;
 pub use parse::roots_from_json;
 
 /// Options of a pool.
@@ -210,7 +210,7 @@ pub struct SessionOptions {
     /// The id; must not be that of a live session.
     pub id: String,
     /// The servers it wants without asking; all by default.
-    pub servers: Wanted,
+    pub servers: ServerSelection,
     /// Filters per server name.
     pub filters: BTreeMap<String, Filter>,
     /// The trust mark per server name, on the session's own copy of the server's tools (SPEC 6.2).
@@ -243,7 +243,7 @@ impl SessionOptions {
 #[non_exhaustive]
 pub struct ConfigureOptions {
     /// The servers that it wants from now on.
-    pub servers: Option<Wanted>,
+    pub servers: Option<ServerSelection>,
     /// Patterns per server name, in place of all before.
     pub include: Option<BTreeMap<String, Vec<String>>>,
     /// Patterns per server name, in place of all before.
@@ -269,7 +269,7 @@ pub enum Follow {
 
 /// The servers that a session wants without asking for them by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ServerSelection {
     /// Every admitted server.
     #[default]
     All,
@@ -277,12 +277,12 @@ pub enum Wanted {
     Names(Vec<String>),
 }
 
-impl Wanted {
+impl ServerSelection {
     /// Whether the server of that name is among them.
     pub fn names(&self, server: &str) -> bool {
         match self {
-            Wanted::All => true,
-            Wanted::Names(names) => names.iter().any(|name| name == server),
+            ServerSelection::All => true,
+            ServerSelection::Names(names) => names.iter().any(|name| name == server),
         }
     }
 }
@@ -306,7 +306,7 @@ pub struct CallOptions {
     pub wait: bool,
     /// The shape that a model was given the tool in: arguments that have other names there go to
     /// the server under its own. Of calls of tools; others take no notice.
-    pub shape: Option<Shape>,
+    pub shape: Option<ToolFormat>,
     /// Whether a tool that the server does not list is asked of the server all the same: never one
     /// that the session is kept from (SPEC 5.2). Of calls of tools by the server's own names;
     /// others take no notice.
@@ -382,7 +382,7 @@ impl SessionOptions {
     pub fn new(id: impl Into<String>) -> SessionOptions {
         SessionOptions {
             id: id.into(),
-            servers: Wanted::All,
+            servers: ServerSelection::All,
             filters: BTreeMap::new(),
             trust: BTreeMap::new(),
             always_load: BTreeMap::new(),

@@ -9,7 +9,7 @@ use super::check::{Given, check_one, read, wrong};
 use super::*;
 use crate::error::Result;
 use crate::gates::GateLists;
-use crate::interface::Scope;
+use crate::interface::OptionScope;
 use crate::layers::scope;
 
 impl PoolOptions {
@@ -18,7 +18,7 @@ impl PoolOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<PoolOptions> {
-        let given = read(Scope::Pool, text)?;
+        let given = read(OptionScope::Pool, text)?;
         let default = PoolOptions::default();
         let duration = |name, default| given.duration(name).unwrap_or(default);
         let call_timeout = duration("call_timeout_ms", default.call_timeout);
@@ -106,7 +106,7 @@ fn client_info(given: &Given) -> Result<Option<ClientInfo>> {
 pub fn roots_from_json(text: &str) -> Result<Vec<String>> {
     let whole = |_| wrong("roots", "option `roots` is no JSON");
     let roots: &RawValue = serde_json::from_str(text).map_err(whole)?;
-    let given = read(Scope::Pool, &format!(r#"{{"roots":{roots}}}"#))?;
+    let given = read(OptionScope::Pool, &format!(r#"{{"roots":{roots}}}"#))?;
     given.texts("roots").ok_or_else(|| wrong("roots", "option `roots` must be an array"))
 }
 
@@ -116,7 +116,7 @@ impl GateLists {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<GateLists> {
-        let given = read(Scope::Gates, text)?;
+        let given = read(OptionScope::Gates, text)?;
         Ok(GateLists::new(
             given.texts("allowed"),
             given.texts("excluded").unwrap_or_default(),
@@ -209,7 +209,7 @@ impl SessionOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<SessionOptions> {
-        let given = read(Scope::Session, text)?;
+        let given = read(OptionScope::Session, text)?;
         let Some(id) = given.text("id") else {
             return Err(wrong("id", "a session needs an `id`"));
         };
@@ -245,7 +245,7 @@ impl ConfigureOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<ConfigureOptions> {
-        let given = read(Scope::Configure, text)?;
+        let given = read(OptionScope::Configure, text)?;
         let patterns = |name| {
             let given = given.has(name).then(|| given.patterns_by_server(name));
             given.map(|rows| rows.into_iter().collect())
@@ -262,10 +262,10 @@ impl ConfigureOptions {
 }
 
 /// The check let nothing but an array and the word `all` pass.
-pub(super) fn wanted(given: &Given, name: &str) -> Option<Wanted> {
+pub(super) fn wanted(given: &Given, name: &str) -> Option<ServerSelection> {
     match given.text(name) {
-        Some(_) => Some(Wanted::All),
-        None => given.texts(name).map(Wanted::Names),
+        Some(_) => Some(ServerSelection::All),
+        None => given.texts(name).map(ServerSelection::Names),
     }
 }
 
@@ -278,7 +278,7 @@ impl CallOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<CallOptions> {
-        let given = read(Scope::Call, text)?;
+        let given = read(OptionScope::Call, text)?;
         let options = CallOptions {
             progress: match given.bool("progress") {
                 Some(true) => Progress::On,
@@ -293,7 +293,7 @@ impl CallOptions {
             },
             wait: given.bool("wait").unwrap_or(false),
             // The check let no other word pass.
-            shape: given.text("shape").and_then(|word| Shape::from_word(&word).ok()),
+            shape: given.text("shape").and_then(|word| ToolFormat::from_word(&word).ok()),
             unlisted: given.bool("unlisted").unwrap_or(false),
             ..CallOptions::default()
         };
@@ -312,7 +312,7 @@ impl CallOptions {
     ) -> Result<CallOptions> {
         for (name, time) in [("timeout_ms", timeout), ("idle_timeout_ms", idle_timeout)] {
             let millis = time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-            millis.map_or(Ok(()), |millis| check_one(Scope::Call, name, &millis.into()))?;
+            millis.map_or(Ok(()), |millis| check_one(OptionScope::Call, name, &millis.into()))?;
         }
         if idle_timeout.zip(timeout).is_some_and(|(idle, total)| idle > total) {
             return Err(too_long("idle_timeout_ms"));
@@ -335,7 +335,7 @@ impl AcquireOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<AcquireOptions> {
-        let given = read(Scope::Acquire, text)?;
+        let given = read(OptionScope::Acquire, text)?;
         let origin = given.text("origin");
         let origin = origin.and_then(|word| scope::Scope::from_name(&word));
         let (timeout, log_level) = (given.duration("timeout_ms"), log_level(&given));
@@ -349,7 +349,7 @@ impl SignInOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<SignInOptions> {
-        let given = read(Scope::SignIn, text)?;
+        let given = read(OptionScope::SignIn, text)?;
         Ok(SignInOptions {
             redirect_uri: given.text("redirect_uri"),
             client_metadata_url: given.text("client_metadata_url"),
@@ -364,7 +364,7 @@ impl StatusOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<StatusOptions> {
-        let given = read(Scope::Status, text)?;
+        let given = read(OptionScope::Status, text)?;
         Ok(StatusOptions { processes: given.bool("processes").unwrap_or(false) })
     }
 }
@@ -375,7 +375,7 @@ impl DrainOptions {
     /// # Errors
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<DrainOptions> {
-        let given = read(Scope::Drain, text)?;
+        let given = read(OptionScope::Drain, text)?;
         let default = DrainOptions::default();
         Ok(DrainOptions {
             mode: match given.bool("force") {

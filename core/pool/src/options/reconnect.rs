@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::check::{Given, read};
 use crate::error::Result;
-use crate::interface::Scope;
+use crate::interface::OptionScope;
 
 /// How lost connections come back (SPEC 8.1, 8.2).
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ impl ServerReconnect {
     /// As of the pool's options, with the path from `reconnect` on.
     pub(crate) fn from_value(value: &serde_json::Value) -> Result<ServerReconnect> {
         let text = serde_json::json!({ "reconnect": value }).to_string();
-        Ok(ServerReconnect::given(&read(Scope::Server, &text)?.object("reconnect")))
+        Ok(ServerReconnect::given(&read(OptionScope::Server, &text)?.object("reconnect")))
     }
 
     /// What the checked option says.

@@ -9,33 +9,39 @@ use super::*;
 use crate::base::random::Random;
 use crate::error::{Error, ErrorCode};
 use crate::gates::GateLists;
-use crate::interface::{OptionKind, OptionRow, SCOPES, Scope, options};
+use crate::interface::{OptionKind, OptionRow, OptionScope, SCOPES, options};
 
 fn refused(result: std::result::Result<impl std::fmt::Debug, Error>) -> (ErrorCode, Value) {
     let error = result.unwrap_err();
     (error.code(), Value::Object(error.detail().clone()))
 }
 
-fn parse(scope: Scope, text: &str) -> std::result::Result<String, Error> {
+fn parse(scope: OptionScope, text: &str) -> std::result::Result<String, Error> {
     match scope {
-        Scope::Pool => PoolOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Session => SessionOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Configure => ConfigureOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Call => CallOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Acquire => AcquireOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::SignIn => SignInOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Drain => DrainOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Gates => GateLists::from_json(text).map(|lists| format!("{lists:?}")),
-        Scope::Load => LoadOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Reload => ReloadOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Status => StatusOptions::from_json(text).map(|options| format!("{options:?}")),
-        Scope::Server => unreachable!("servers have a parser of their own"),
+        OptionScope::Pool => PoolOptions::from_json(text).map(|options| format!("{options:?}")),
+        OptionScope::Session => {
+            SessionOptions::from_json(text).map(|options| format!("{options:?}"))
+        }
+        OptionScope::Configure => {
+            ConfigureOptions::from_json(text).map(|options| format!("{options:?}"))
+        }
+        OptionScope::Call => CallOptions::from_json(text).map(|options| format!("{options:?}")),
+        OptionScope::Acquire => {
+            AcquireOptions::from_json(text).map(|options| format!("{options:?}"))
+        }
+        OptionScope::SignIn => SignInOptions::from_json(text).map(|options| format!("{options:?}")),
+        OptionScope::Drain => DrainOptions::from_json(text).map(|options| format!("{options:?}")),
+        OptionScope::Gates => GateLists::from_json(text).map(|lists| format!("{lists:?}")),
+        OptionScope::Load => LoadOptions::from_json(text).map(|options| format!("{options:?}")),
+        OptionScope::Reload => ReloadOptions::from_json(text).map(|options| format!("{options:?}")),
+        OptionScope::Status => StatusOptions::from_json(text).map(|options| format!("{options:?}")),
+        OptionScope::Server => unreachable!("servers have a parser of their own"),
     }
 }
 
 /// The scopes whose options are parsed here.
-fn scopes() -> impl Iterator<Item = Scope> {
-    SCOPES.iter().copied().filter(|scope| *scope != Scope::Server)
+fn scopes() -> impl Iterator<Item = OptionScope> {
+    SCOPES.iter().copied().filter(|scope| *scope != OptionScope::Server)
 }
 
 /// SPEC 16.5: no text and no members mean the defaults. SPEC 8.1: by default the first attempt is
@@ -194,7 +200,7 @@ fn every_session_option_is_read() {
         include: include.map(|patterns| patterns.iter().map(|p| p.to_string()).collect()),
         exclude: exclude.iter().map(|p| p.to_string()).collect(),
     };
-    assert_eq!(options.servers, Wanted::Names(vec!["s".into()]));
+    assert_eq!(options.servers, ServerSelection::Names(vec!["s".into()]));
     assert_eq!(
         options.filters.into_iter().collect::<Vec<_>>(),
         [
@@ -212,7 +218,7 @@ fn every_session_option_is_read() {
     let all = SessionOptions::from_json(r#"{"id":"a","servers":"all"}"#).unwrap();
     assert_eq!(all, SessionOptions::new("a"));
     let none = SessionOptions::from_json(r#"{"id":"a","servers":[]}"#).unwrap();
-    assert_eq!(none.servers, Wanted::Names(vec![]));
+    assert_eq!(none.servers, ServerSelection::Names(vec![]));
 }
 
 /// SPEC 3.13: a session without a usable id is no session.

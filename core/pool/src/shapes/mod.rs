@@ -17,7 +17,7 @@
 //! 3. An argument whose name the target refuses has another one there, and [`ArgumentNames::back`]
 //!    is the way back.
 //! 4. A reference that led somewhere leads there in what is made of it.
-//! 5. What cannot be expressed is left out, and [`Shape::fit`] says so.
+//! 5. What cannot be expressed is left out, and [`ToolFormat::fit`] says so.
 
 mod arguments;
 mod keywords;
@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 
 pub use arguments::ArgumentNames;
 pub use left_out::LeftOut;
-pub use shape::Shape;
+pub use shape::ToolFormat;
 
 use arguments::quoted;
 
@@ -76,7 +76,7 @@ impl Fit {
 /// How many things that are left out of one schema are told.
 const LEFT_OUT_MAX: usize = 32;
 
-impl Shape {
+impl ToolFormat {
     /// One tool in this shape, as JSON text: its exposed name, and its definition, which a catalog
     /// accepted.
     pub fn tool(self, name: &str, definition: &str) -> String {
@@ -85,11 +85,11 @@ impl Shape {
             debug_assert!(false, "a catalog takes no such definition");
             return self.declared(name, None, r#"{"type":"object","properties":{}}"#);
         };
-        if self == Shape::Mcp {
+        if self == ToolFormat::Mcp {
             return renamed(name, &members, None);
         }
         let fitted = schema::fitted(self, written_schema(&members)).text;
-        if self == Shape::Any {
+        if self == ToolFormat::Any {
             return renamed(name, &members, Some(&fitted));
         }
         let text = |wanted: &str| {
@@ -97,7 +97,7 @@ impl Shape {
             found.map(|(_, value)| *value)
         };
         // Gemini's own API wants a description of each function.
-        let needed = text("name").filter(|_| self == Shape::Gemini);
+        let needed = text("name").filter(|_| self == ToolFormat::Gemini);
         let description = text("description").or_else(|| text("title")).or(needed);
         self.declared(name, description, &fitted)
     }
@@ -106,7 +106,7 @@ impl Shape {
     /// own.
     fn read(self, definition: &str) -> Cow<'_, str> {
         match self {
-            Shape::Mcp => Cow::Borrowed(definition),
+            ToolFormat::Mcp => Cow::Borrowed(definition),
             _ => lenient(definition, &kinds::TOOL),
         }
     }
@@ -125,7 +125,7 @@ impl Shape {
     /// # Errors
     /// Those of [`ArgumentNames::back`].
     pub fn own_arguments<'a>(self, definition: &str, arguments: &'a str) -> Result<Cow<'a, str>> {
-        let renames = matches!(self, Shape::Anthropic | Shape::Any);
+        let renames = matches!(self, ToolFormat::Anthropic | ToolFormat::Any);
         if !renames || !arguments::may_be_renamed(arguments) {
             return Ok(Cow::Borrowed(arguments));
         }
@@ -137,19 +137,19 @@ impl Shape {
         let description =
             description.map_or(String::new(), |text| format!(r#""description":{text},"#));
         match self {
-            Shape::Mcp | Shape::Any => {
+            ToolFormat::Mcp | ToolFormat::Any => {
                 format!(r#"{{"name":{name},{description}"inputSchema":{schema}}}"#)
             }
-            Shape::OpenAi => format!(
+            ToolFormat::OpenAi => format!(
                 r#"{{"type":"function","function":{{"name":{name},{description}"parameters":{schema}}}}}"#
             ),
-            Shape::OpenAiResponses => format!(
+            ToolFormat::OpenAiResponses => format!(
                 r#"{{"type":"function","name":{name},{description}"parameters":{schema},"strict":false}}"#
             ),
-            Shape::Anthropic => {
+            ToolFormat::Anthropic => {
                 format!(r#"{{"name":{name},{description}"input_schema":{schema}}}"#)
             }
-            Shape::Gemini => {
+            ToolFormat::Gemini => {
                 format!(r#"{{"name":{name},{description}"parametersJsonSchema":{schema}}}"#)
             }
         }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{self, ArgumentNames};
 use super::keywords::each_inner;
 use super::left_out::LeftOut;
-use super::shape::Shape;
+use super::shape::ToolFormat;
 use super::surface::{Branches, REFUSED_AT_THE_TOP, surface};
 use super::{misfits, references};
 use crate::json::plain;
@@ -38,8 +38,8 @@ pub(super) struct Fitted {
 ///
 /// One that serde_json cannot read becomes that of any object: a host's own reader would fail on it
 /// too, and on all other tools with it.
-pub(super) fn fitted(shape: Shape, written: &str) -> Fitted {
-    if shape == Shape::Mcp {
+pub(super) fn fitted(shape: ToolFormat, written: &str) -> Fitted {
+    if shape == ToolFormat::Mcp {
         return Fitted { text: written.to_owned(), ..Fitted::default() };
     }
     let mut left_out = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn fitted(shape: Shape, written: &str) -> Fitted {
     let whole = Value::Object(schema.clone());
     let refused = without_refused(shape, &mut schema, &mut left_out);
     let names = match shape {
-        Shape::Anthropic | Shape::Any => arguments::renamed(&mut schema, &mut left_out),
+        ToolFormat::Anthropic | ToolFormat::Any => arguments::renamed(&mut schema, &mut left_out),
         _ => ArgumentNames::default(),
     };
     if !(right || dangling || refused || !names.is_empty()) && is_read {
@@ -67,12 +67,13 @@ pub(super) fn fitted(shape: Shape, written: &str) -> Fitted {
 }
 
 fn without_refused(
-    shape: Shape,
+    shape: ToolFormat,
     schema: &mut Map<String, Value>,
     left_out: &mut Vec<LeftOut>,
 ) -> bool {
-    let is_openai = matches!(shape, Shape::OpenAi | Shape::OpenAiResponses | Shape::Any);
-    let branches = if shape == Shape::Gemini { Branches::Stay } else { Branches::Go };
+    let is_openai =
+        matches!(shape, ToolFormat::OpenAi | ToolFormat::OpenAiResponses | ToolFormat::Any);
+    let branches = if shape == ToolFormat::Gemini { Branches::Stay } else { Branches::Go };
     // Each of them, whatever the ones before it did.
     let surfaced = surface(schema, branches, left_out);
     let mut others = false;
@@ -83,7 +84,7 @@ fn without_refused(
         }
     }
     // What it says of the dialect changes nothing for who reads it.
-    let says_dialect = matches!(shape, Shape::Gemini | Shape::Any);
+    let says_dialect = matches!(shape, ToolFormat::Gemini | ToolFormat::Any);
     let dialect = says_dialect && schema.shift_remove("$schema").is_some();
     let object = as_object(schema);
     let items = is_openai && with_items(schema);

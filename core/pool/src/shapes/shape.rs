@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorCode, Result};
 /// How a model API takes tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum ToolFormat {
     /// As the protocol lists them.
     Mcp,
     /// As OpenAI's Chat Completions take them, and what is compatible with them.
@@ -22,26 +22,26 @@ pub enum Shape {
     Any,
 }
 
-impl Shape {
+impl ToolFormat {
     /// All of them.
-    pub const ALL: [Shape; 6] = [
-        Shape::Mcp,
-        Shape::OpenAi,
-        Shape::OpenAiResponses,
-        Shape::Anthropic,
-        Shape::Gemini,
-        Shape::Any,
+    pub const ALL: [ToolFormat; 6] = [
+        ToolFormat::Mcp,
+        ToolFormat::OpenAi,
+        ToolFormat::OpenAiResponses,
+        ToolFormat::Anthropic,
+        ToolFormat::Gemini,
+        ToolFormat::Any,
     ];
 
     /// Its word: `mcp`, `openai`, `openai_responses`, `anthropic`, `gemini`, `any`.
     pub fn as_str(self) -> &'static str {
         match self {
-            Shape::Mcp => "mcp",
-            Shape::OpenAi => "openai",
-            Shape::OpenAiResponses => "openai_responses",
-            Shape::Anthropic => "anthropic",
-            Shape::Gemini => "gemini",
-            Shape::Any => "any",
+            ToolFormat::Mcp => "mcp",
+            ToolFormat::OpenAi => "openai",
+            ToolFormat::OpenAiResponses => "openai_responses",
+            ToolFormat::Anthropic => "anthropic",
+            ToolFormat::Gemini => "gemini",
+            ToolFormat::Any => "any",
         }
     }
 
@@ -49,9 +49,9 @@ impl Shape {
     ///
     /// # Errors
     /// `invalid_argument` with the path `shape` for any other.
-    pub fn from_word(word: &str) -> Result<Shape> {
-        Shape::ALL.into_iter().find(|shape| shape.as_str() == word).ok_or_else(|| {
-            let known = Shape::ALL.map(Shape::as_str).join("`, `");
+    pub fn from_word(word: &str) -> Result<ToolFormat> {
+        ToolFormat::ALL.into_iter().find(|shape| shape.as_str() == word).ok_or_else(|| {
+            let known = ToolFormat::ALL.map(ToolFormat::as_str).join("`, `");
             let message = format!("there is no shape \"{}\"", escaped(word));
             Error::new(ErrorCode::InvalidArgument, message)
                 .with_detail("path", "shape")

@@ -8,17 +8,17 @@ use crate::error::ErrorCode;
 mod table;
 
 /// The arguments' schema of a tool in a shape, which the lenient pass goes over first.
-fn fitted_whole(shape: Shape, schema: &str) -> schema::Fitted {
+fn fitted_whole(shape: ToolFormat, schema: &str) -> schema::Fitted {
     schema::fitted(shape, &lenient(schema, &crate::lenient::ValueKind::Schema))
 }
 
 /// The arguments' schema of a tool in a shape, as text.
-fn fitted(shape: Shape, schema: &str) -> String {
+fn fitted(shape: ToolFormat, schema: &str) -> String {
     fitted_whole(shape, schema).text
 }
 
 /// Fits a schema, and reads it.
-fn fit(shape: Shape, schema: &Value) -> Value {
+fn fit(shape: ToolFormat, schema: &Value) -> Value {
     serde_json::from_str(&fitted(shape, &schema.to_string())).unwrap()
 }
 
@@ -32,26 +32,29 @@ fn each_shape_is_that_of_its_api() {
     let schema = r#"{"type":"object","properties":{"message":{"type":"string"}}}"#;
     let say = r#""description":"Says \u0061 word.""#;
     for (shape, expected) in [
-        (Shape::Mcp, definition.replace(r#""name":"echo""#, r#""name":"mcp__s__echo""#)),
+        (ToolFormat::Mcp, definition.replace(r#""name":"echo""#, r#""name":"mcp__s__echo""#)),
         (
-            Shape::OpenAi,
+            ToolFormat::OpenAi,
             format!(
                 r#"{{"type":"function","function":{{"name":"mcp__s__echo",{say},"parameters":{schema}}}}}"#
             ),
         ),
         (
-            Shape::OpenAiResponses,
+            ToolFormat::OpenAiResponses,
             format!(
                 r#"{{"type":"function","name":"mcp__s__echo",{say},"parameters":{schema},"strict":false}}"#
             ),
         ),
-        (Shape::Anthropic, format!(r#"{{"name":"mcp__s__echo",{say},"input_schema":{schema}}}"#)),
         (
-            Shape::Gemini,
+            ToolFormat::Anthropic,
+            format!(r#"{{"name":"mcp__s__echo",{say},"input_schema":{schema}}}"#),
+        ),
+        (
+            ToolFormat::Gemini,
             format!(r#"{{"name":"mcp__s__echo",{say},"parametersJsonSchema":{schema}}}"#),
         ),
         (
-            Shape::Any,
+            ToolFormat::Any,
             format!(
                 r#"{{"name":"mcp__s__echo","title":"Echo",{say},"outputSchema":{{"type":"object"}},"annotations":{{"readOnlyHint":true}},"_meta":{{"big":12345678901234567890123}},"inputSchema":{schema}}}"#
             ),
@@ -66,17 +69,17 @@ fn each_shape_is_that_of_its_api() {
 /// SPEC 6.1: a title stands for a description that is absent, and Gemini, which wants one, is given the tool's own name at least.
 #[test]
 fn a_tool_without_a_description_is_taken() {
-    let described = |shape: Shape, definition: &str| -> Value {
+    let described = |shape: ToolFormat, definition: &str| -> Value {
         serde_json::from_str::<Value>(&shape.tool("n", definition)).unwrap()["description"].take()
     };
     let titled = r#"{"name":"a b","title":"T","description":null,"inputSchema":{"type":"object"}}"#;
     let bare = r#"{"name":"a b","inputSchema":{"type":"object"}}"#;
-    assert_eq!(described(Shape::Anthropic, titled), json!("T"));
-    assert_eq!(described(Shape::Gemini, titled), json!("T"));
-    assert_eq!(described(Shape::Gemini, bare), json!("a b"));
-    assert_eq!(described(Shape::Anthropic, bare), Value::Null);
+    assert_eq!(described(ToolFormat::Anthropic, titled), json!("T"));
+    assert_eq!(described(ToolFormat::Gemini, titled), json!("T"));
+    assert_eq!(described(ToolFormat::Gemini, bare), json!("a b"));
+    assert_eq!(described(ToolFormat::Anthropic, bare), Value::Null);
     assert_eq!(
-        Shape::Anthropic.tool("n", bare),
+        ToolFormat::Anthropic.tool("n", bare),
         r#"{"name":"n","input_schema":{"type":"object","properties":{}}}"#
     );
 }
@@ -87,10 +90,10 @@ fn members_of_a_wrong_type_are_in_no_shape() {
     let odd = r#"{"name":"a","title":{"en":"A"},"description":["d"],"annotations":{"readOnlyHint":"true","idempotentHint":true},"outputSchema":"text","execution":7,"inputSchema":{"type":"object","properties":{}},"x":7}"#;
     let schema = r#"{"type":"object","properties":{}}"#;
     for (shape, expected) in [
-        (Shape::Mcp, odd.replace(r#""name":"a""#, r#""name":"n""#)),
-        (Shape::Anthropic, format!(r#"{{"name":"n","input_schema":{schema}}}"#)),
+        (ToolFormat::Mcp, odd.replace(r#""name":"a""#, r#""name":"n""#)),
+        (ToolFormat::Anthropic, format!(r#"{{"name":"n","input_schema":{schema}}}"#)),
         (
-            Shape::Any,
+            ToolFormat::Any,
             format!(
                 r#"{{"name":"n","annotations":{{"idempotentHint":true}},"x":7,"inputSchema":{schema}}}"#
             ),
@@ -99,18 +102,20 @@ fn members_of_a_wrong_type_are_in_no_shape() {
         assert_eq!(shape.tool("n", odd), expected, "{shape:?}");
     }
     let numbered = r#"{"name":"a","description":7,"inputSchema":{}}"#;
-    assert!(Shape::OpenAi.tool("n", numbered).contains(r#""description":"7""#));
+    assert!(ToolFormat::OpenAi.tool("n", numbered).contains(r#""description":"7""#));
 }
 
 /// SPEC 6.1: a schema in which nothing is refused stays, byte for byte, references and unknown keywords too.
 #[test]
 fn a_schema_that_is_taken_stays_byte_for_byte() {
-    for shape in [Shape::Mcp, Shape::OpenAi, Shape::OpenAiResponses, Shape::Anthropic] {
+    for shape in
+        [ToolFormat::Mcp, ToolFormat::OpenAi, ToolFormat::OpenAiResponses, ToolFormat::Anthropic]
+    {
         assert_eq!(fitted(shape, ORDINARY), ORDINARY, "{shape:?}");
     }
     let mut without: Value = serde_json::from_str(ORDINARY).unwrap();
     without.as_object_mut().unwrap().remove("$schema");
-    for shape in [Shape::Gemini, Shape::Any] {
+    for shape in [ToolFormat::Gemini, ToolFormat::Any] {
         let fitted = fitted(shape, ORDINARY);
         assert_eq!(serde_json::from_str::<Value>(&fitted).unwrap(), without, "{shape:?}");
     }
@@ -119,7 +124,7 @@ fn a_schema_that_is_taken_stays_byte_for_byte() {
 /// SPEC 6.1: what a target refuses is fitted, and nothing else moves.
 #[test]
 fn what_a_target_refuses_is_fitted() {
-    use Shape::{Anthropic, Gemini, Mcp, OpenAi, OpenAiResponses};
+    use ToolFormat::{Anthropic, Gemini, Mcp, OpenAi, OpenAiResponses};
     let empty = json!({ "type": "object", "properties": {} });
     let cases = [
         (Mcp, json!({ "oneOf": [] }), json!({ "oneOf": [] })),
@@ -165,7 +170,7 @@ fn what_a_target_refuses_is_fitted() {
         ),
         // A schema that is no object, wherever one can be; what says whether there may be more is none that is asked for.
         (
-            Shape::Any,
+            ToolFormat::Any,
             json!({
                 "type": "object", "additionalProperties": false, "properties": {
                     "additionalProperties": true, "never": false,
@@ -195,7 +200,7 @@ fn a_schema_that_cannot_be_read_is_any_object() {
     for value in ["1e999", &long, &deep] {
         let schema = format!(r#"{{"type":"object","maximum":{value}}}"#);
         let definition = format!(r#"{{"name":"n","inputSchema":{schema}}}"#);
-        assert!(Shape::Mcp.tool("n", &definition).contains(value));
+        assert!(ToolFormat::Mcp.tool("n", &definition).contains(value));
         for shape in table::FITTING {
             assert!(!shape.tool("n", &definition).contains(value), "{shape:?} {value:.9}");
             let any = fit(shape, &json!({ "type": "object" })).to_string();
@@ -207,10 +212,10 @@ fn a_schema_that_cannot_be_read_is_any_object() {
 /// SPEC 16.5: each shape has a word, and another one is refused with those that there are.
 #[test]
 fn each_shape_has_a_word() {
-    for shape in Shape::ALL {
-        assert_eq!(Shape::from_word(shape.as_str()).unwrap(), shape);
+    for shape in ToolFormat::ALL {
+        assert_eq!(ToolFormat::from_word(shape.as_str()).unwrap(), shape);
     }
-    let error = Shape::from_word("OpenAI").unwrap_err();
+    let error = ToolFormat::from_word("OpenAI").unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidArgument);
     assert_eq!(error.detail()["path"], "shape");
     assert!(error.message().contains("\"OpenAI\""), "{error}");
@@ -227,6 +232,6 @@ fn branches_that_all_refer_to_a_large_schema_cost_no_more_than_their_text() {
         let branches = vec![json!({ "$ref": "#" }); 33_000];
         let schema = json!({ "type": "object", "properties": properties, "anyOf": branches });
         let expected = json!({ "type": "object", "properties": properties });
-        assert_eq!(fit(Shape::Anthropic, &schema), expected);
+        assert_eq!(fit(ToolFormat::Anthropic, &schema), expected);
     }
 }

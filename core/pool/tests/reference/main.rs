@@ -12,7 +12,7 @@ use std::path::Path;
 use trunkline_pool::explain::Reason;
 use trunkline_pool::interface::words::{Of, WORDS};
 use trunkline_pool::interface::{
-    ERRORS, EVENTS, EventRow, OptionKind, OptionRow, Presence, SCOPES, Scope, options,
+    ERRORS, EVENTS, EventRow, OptionKind, OptionRow, OptionScope, Presence, SCOPES, options,
 };
 
 /// SPEC 5.12, 10.3, 16.5, 16.6: what is documented is what is built.
@@ -91,7 +91,7 @@ fn events() -> String {
         "{ORIGIN}# Events\n\nEvery event has the envelope `{{v, seq, type, scope, session?, server?, entry_index?, \
          generation?}}` and what its row names. The bit is that of a C mask. Events of scope `workspace` are told to \
          every session: summing over sessions counts them as often as there are sessions.\n\n\
-         | Bit | Type | Scope | Payload | When |\n|---|---|---|---|---|\n"
+         | Bit | Type | OptionScope | Payload | When |\n|---|---|---|---|---|\n"
     );
     for row in EVENTS {
         let cells = [
@@ -149,7 +149,7 @@ fn all_options() -> String {
     );
     for scope in SCOPES {
         let _ = write!(page, "\n## {}\n\n{}", scope.name(), intro(*scope));
-        let names = if *scope == Scope::Server { "Also written" } else { "Python | Node" };
+        let names = if *scope == OptionScope::Server { "Also written" } else { "Python | Node" };
         let _ = writeln!(page, "| Option | {names} | Type | Default | Meaning |");
         let rule = "---|".repeat(names.split('|').count() + 4);
         let _ = writeln!(page, "|{rule}");
@@ -158,12 +158,12 @@ fn all_options() -> String {
     page
 }
 
-fn intro(scope: Scope) -> &'static str {
+fn intro(scope: OptionScope) -> &'static str {
     match scope {
-        Scope::Server => {
+        OptionScope::Server => {
             "Members that are not in this table are kept and reported. Durations are milliseconds in every language.\n\n"
         }
-        Scope::Configure => {
+        OptionScope::Configure => {
             "What is given replaces what the session had; what is absent stays, and so the defaults count only once a member \
              is given as `{}`.\n\n"
         }
@@ -171,11 +171,11 @@ fn intro(scope: Scope) -> &'static str {
     }
 }
 
-fn push_options(page: &mut String, rows: &[OptionRow], path: &str, scope: Scope) {
+fn push_options(page: &mut String, rows: &[OptionRow], path: &str, scope: OptionScope) {
     for row in rows {
         let default = if row.default.is_empty() { "" } else { &format!("`{}`", row.default) };
         let names = match scope {
-            Scope::Server => ticked(&row.spellings()[1..]),
+            OptionScope::Server => ticked(&row.spellings()[1..]),
             _ => format!("`{}` | `{}`", row.python_name(), row.node_name()),
         };
         let _ = writeln!(

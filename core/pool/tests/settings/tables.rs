@@ -1,6 +1,6 @@
 //! The tables themselves: of fields, and of files.
 
-use trunkline_pool::interface::{Scope, options};
+use trunkline_pool::interface::{OptionScope, options};
 use trunkline_pool::settings::{
     FORMATS, FileScope, Folders, Format, KNOWN_FILES, KnownFile, Meaning, Platform, ReadOptions,
     Root, known_files, read,
@@ -94,7 +94,8 @@ const DOCUMENTED: &[(Format, &[&str])] = &[
 /// SPEC 10.3: every documented field of every product is known: none is an unknown member.
 #[test]
 fn every_documented_field_is_known() {
-    let ours: Vec<String> = options(Scope::Server).iter().flat_map(|row| row.spellings()).collect();
+    let ours: Vec<String> =
+        options(OptionScope::Server).iter().flat_map(|row| row.spellings()).collect();
     let approvals = ["trust", "autoApprove", "alwaysAllow"];
     for (format, fields) in DOCUMENTED {
         for field in *fields {
@@ -115,7 +116,7 @@ fn rows_lead_to_fields_of_the_pool() {
         for row in format.row().fields {
             if let Meaning::As(field) | Meaning::Time(field, _) = row.meaning {
                 assert!(
-                    options(Scope::Server).iter().any(|one| one.name == field),
+                    options(OptionScope::Server).iter().any(|one| one.name == field),
                     "{format:?}: {field}"
                 );
             }
@@ -130,7 +131,7 @@ fn a_field_without_effect_has_no_name_of_the_pools() {
     for format in FORMATS {
         let without = format.row().fields.iter().filter(|row| row.meaning == Meaning::NoEffect);
         for name in without.map(|row| row.name) {
-            let rows = options(Scope::Server).iter();
+            let rows = options(OptionScope::Server).iter();
             let spelled = rows.flat_map(|row| row.spellings()).find(|spelling| spelling == name);
             assert_eq!(spelled, None, "{format:?}");
         }

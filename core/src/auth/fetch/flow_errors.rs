@@ -1,7 +1,7 @@
 //! What a flow of rmcp failed with, as an error of this library.
 
 use rmcp::transport::auth::AuthError;
-use trunkline_pool::interface::Retry;
+use trunkline_pool::interface::RetryAdvice;
 use trunkline_pool::oauth::Authentication;
 
 use super::{AuthorizationAnswer, Fetch};
@@ -102,7 +102,9 @@ fn with_status(error: Error, status: http::StatusCode) -> Error {
     if !status.is_server_error() {
         return error;
     }
-    error.with_retry(Retry::Later).with_hint("sign in again once the authorization server works")
+    error
+        .with_retry(RetryAdvice::Later)
+        .with_hint("sign in again once the authorization server works")
 }
 
 /// Whether the authorization server does not know the client, or not any more (RFC 6749 5.2).

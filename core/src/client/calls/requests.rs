@@ -15,7 +15,7 @@ use crate::client::state::outbox::PendingNotice;
 use crate::client::types::{OutgoingRequest, Reply, ReplyCallback, RequestId};
 use crate::transport::{FrameKind, WriteOutcome};
 use crate::{Error, Outcome, Result};
-use trunkline_pool::interface::{Retry, words};
+use trunkline_pool::interface::{RetryAdvice, words};
 
 /// A thread's frame buffer that grew beyond this is given back.
 const FRAME_BUFFER_KEPT_BYTES: usize = 64 << 10;
@@ -213,7 +213,7 @@ impl Link {
 
     /// The error of a request that no wait makes short enough.
     fn too_long(&self) -> Error {
-        self.limit_reached(words::limit::FRAME_BYTES).with_retry(Retry::Never)
+        self.limit_reached(words::limit::FRAME_BYTES).with_retry(RetryAdvice::Never)
     }
 }
 

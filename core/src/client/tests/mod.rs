@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot, watch};
 use trunkline_pool::catalog::{Catalog, ListKind};
 use trunkline_pool::config::{Era, ServerSpec};
-use trunkline_pool::options::{Handling, NothingListed, Offered, Refusal};
+use trunkline_pool::options::{HandlerFuture, NothingListed, Offered, Refusal};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{LossReason, SessionId};
 
@@ -109,7 +109,7 @@ impl ConnectionEvents for Recorder {
     fn roots(&self) -> String {
         r#"{"roots":[]}"#.into()
     }
-    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<Handling, Refusal> {
+    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<HandlerFuture, Refusal> {
         self.tell(format!("ask {:?} {:?}", question.kind, question.callers));
         Err(Refusal::new(-1, "nobody"))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words;
-use trunkline_pool::options::{HandlerKind, Handling, Refusal, ServerRequest};
+use trunkline_pool::options::{HandlerFuture, HandlerKind, Refusal, ServerRequest};
 use trunkline_pool::state::{ConnectionId, SessionId};
 
 use crate::client::{Callers, ServerQuestion};
@@ -22,7 +22,7 @@ impl Driver {
         cell: &EntryCell,
         id: ConnectionId,
         question: ServerQuestion<'_>,
-    ) -> Result<Handling, Refusal> {
+    ) -> Result<HandlerFuture, Refusal> {
         let session = match (cell.owner, question.callers) {
             (Some(owner), _) => self.live_session(owner),
             (None, Callers::One(session)) => self.live_session(session),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use trunkline_pool::catalog::ListKind;
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::interface::words::warning_code;
-use trunkline_pool::options::{Handling, Refusal};
+use trunkline_pool::options::{HandlerFuture, Refusal};
 use trunkline_pool::state::{ConnectionId, LossReason, PoolInput};
 
 use super::EndReport;
@@ -161,7 +161,7 @@ impl ConnectionEvents for EventRelay {
         self.driver.upgrade().map_or_else(|| NO_ROOTS.into(), |driver| driver.roots_for(&self.cell))
     }
 
-    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<Handling, Refusal> {
+    fn ask(&self, question: ServerQuestion<'_>) -> std::result::Result<HandlerFuture, Refusal> {
         let driver = self.driver.upgrade();
         let driver = driver.ok_or_else(|| super::asks::declined("the pool is gone"))?;
         driver.ask_session(&self.cell, self.id, question)

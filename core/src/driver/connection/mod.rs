@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use trunkline_pool::config::{ServerSpec, Transport};
-use trunkline_pool::interface::Scope;
+use trunkline_pool::interface::OptionScope;
 use trunkline_pool::options::{PoolOptions, longest};
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, CloseMode, ConnectionId, Moment, PoolInput};
@@ -361,7 +361,7 @@ fn connect_timeout(driver: &Driver, cell: &EntryCell) -> Duration {
         _ => CONNECT_TIMEOUT,
     });
     // A host of Rust may have written it into the configuration itself.
-    timeout.min(longest(Scope::Server, "connect_timeout_ms"))
+    timeout.min(longest(OptionScope::Server, "connect_timeout_ms"))
 }
 
 /// Orders that wait for the task. The reducer gives one incarnation five at most: to end it for a

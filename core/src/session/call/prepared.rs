@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
-use trunkline_pool::shapes::Shape;
+use trunkline_pool::shapes::ToolFormat;
 use trunkline_pool::state::{EntryState, Generation, Slot};
 use trunkline_pool::view::View;
 
@@ -254,7 +254,7 @@ fn own_arguments<'a>(
     published: &EntrySnapshot,
     tool: &str,
     arguments: &'a str,
-    shape: Shape,
+    shape: ToolFormat,
 ) -> Result<Cow<'a, str>> {
     match published.slot.catalog.tool(tool) {
         Some(item) => shape.own_arguments(&item.definition, arguments),

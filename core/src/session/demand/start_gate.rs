@@ -24,7 +24,7 @@ impl SessionCore {
     fn standings(&self) -> Result<Map<String, Value>> {
         let tools = self.view()?.tools.clone();
         let deferred = |server: &str| {
-            let is_it = |tool: &&crate::session::view::list::Listed| {
+            let is_it = |tool: &&crate::session::view::list::ListedItem| {
                 tool.deferred && &*tool.server == server
             };
             tools.iter().filter(is_it).count()

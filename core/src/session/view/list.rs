@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use trunkline_pool::naming::{BareNames, ToolName};
-use trunkline_pool::shapes::Shape;
+use trunkline_pool::shapes::ToolFormat;
 use trunkline_pool::view::{Made, Order};
 
 /// A listed tool, prompt, resource or resource template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Listed {
+pub struct ListedItem {
     /// Tools: the exposed name. Others: the server's own name, or URI.
     pub name: Arc<str>,
     /// The server.
@@ -32,13 +32,13 @@ pub struct Listed {
     pub deferred: bool,
 }
 
-impl Listed {
+impl ListedItem {
     /// `{"name", "server", "own_name", "trust", "always_load", "deferred", "definition"}` as JSON
     /// text, the definition unchanged.
     pub fn to_json(&self) -> String {
         let [name, server, own_name] =
             [&self.name, &self.server, &self.own_name].map(|text| Value::from(&**text).to_string());
-        let Listed { definition, trust, always_load, deferred, .. } = self;
+        let ListedItem { definition, trust, always_load, deferred, .. } = self;
         format!(
             r#"{{"name":{name},"server":{server},"own_name":{own_name},"trust":{trust},"always_load":{always_load},"deferred":{deferred},"definition":{definition}}}"#
         )
@@ -50,8 +50,9 @@ impl Listed {
     }
 
     /// Whether the two are the same to who reads them: where one is known from is not.
-    pub(crate) fn is_like(&self, other: &Listed) -> bool {
-        let Listed { name, server, own_name, definition, trust, always_load, deferred: _ } = self;
+    pub(crate) fn is_like(&self, other: &ListedItem) -> bool {
+        let ListedItem { name, server, own_name, definition, trust, always_load, deferred: _ } =
+            self;
         (name, server, own_name) == (&other.name, &other.server, &other.own_name)
             && definition == &other.definition
             && (*trust, *always_load) == (other.trust, other.always_load)
@@ -62,11 +63,11 @@ impl Listed {
 #[derive(Clone, Debug, Default)]
 pub struct List {
     pub(crate) revision: u64,
-    pub(crate) items: Arc<[Listed]>,
+    pub(crate) items: Arc<[ListedItem]>,
 }
 
 impl List {
-    pub(crate) fn new(items: impl Into<Arc<[Listed]>>) -> List {
+    pub(crate) fn new(items: impl Into<Arc<[ListedItem]>>) -> List {
         List { revision: 0, items: items.into() }
     }
 
@@ -97,16 +98,16 @@ impl List {
 }
 
 impl Deref for List {
-    type Target = [Listed];
+    type Target = [ListedItem];
 
-    fn deref(&self) -> &[Listed] {
+    fn deref(&self) -> &[ListedItem] {
         &self.items
     }
 }
 
 impl<'a> IntoIterator for &'a List {
-    type Item = &'a Listed;
-    type IntoIter = std::slice::Iter<'a, Listed>;
+    type Item = &'a ListedItem;
+    type IntoIter = std::slice::Iter<'a, ListedItem>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.items.iter()
@@ -134,16 +135,17 @@ impl ShapedTools {
 
 /// The tools of one view in each shape that was asked for; made once.
 #[derive(Default)]
-pub(crate) struct Shaped([OnceLock<Arc<str>>; Shape::ALL.len()]);
+pub(crate) struct Shaped([OnceLock<Arc<str>>; ToolFormat::ALL.len()]);
 
 impl Shaped {
     /// The tools of `list` in that shape. All calls are of one list.
-    pub(crate) fn tools(&self, shape: Shape, list: &List) -> ShapedTools {
+    pub(crate) fn tools(&self, shape: ToolFormat, list: &List) -> ShapedTools {
         let made = || {
             let tools = list.iter().map(|tool| shape.tool(&tool.name, &tool.definition));
             format!("[{}]", tools.collect::<Vec<_>>().join(",")).into()
         };
-        let place = Shape::ALL.iter().position(|one| *one == shape).map(|place| &self.0[place]);
+        let place =
+            ToolFormat::ALL.iter().position(|one| *one == shape).map(|place| &self.0[place]);
         let json = place.map_or_else(made, |place| place.get_or_init(made).clone());
         ShapedTools { revision: list.revision, json }
     }

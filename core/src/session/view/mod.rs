@@ -19,7 +19,7 @@ use trunkline_pool::explain::Reason;
 use trunkline_pool::naming::{NameMap, Naming, ToolName};
 use trunkline_pool::view::Marks;
 
-use self::list::{List, ListHistory, Listed, Shaped};
+use self::list::{List, ListHistory, ListedItem, Shaped};
 use self::no_tool::{tool_among, tool_quarantined};
 use self::snapshot::{ServerSnapshot, VisibleServer};
 use super::lease::lease_state::LeaseState;
@@ -95,7 +95,7 @@ impl SessionView {
         let tools = names
             .iter()
             .filter_map(|(exposed, name)| Some(listed(*definitions.get(name)?, exposed.clone())));
-        let tools = book.order.arrange(tools.collect(), Listed::tool_name);
+        let tools = book.order.arrange(tools.collect(), ListedItem::tool_name);
         SessionView {
             tools: List::new(tools),
             shaped: Shaped::default(),
@@ -189,14 +189,14 @@ impl SessionView {
 /// One item of a list, of which server, and what the session makes of it.
 type ViewRow<'a> = (&'a Arc<str>, &'a ServerSnapshot, &'a Item);
 
-fn listed((server, sight, item): ViewRow<'_>, name: Arc<str>) -> Listed {
+fn listed((server, sight, item): ViewRow<'_>, name: Arc<str>) -> ListedItem {
     let Marks { trust, always_load } = sight.view.marks(&item.name);
     let (own_name, definition) = (item.name.clone(), item.definition.clone());
     let (server, deferred) = (server.clone(), sight.is_deferred());
-    Listed { name, server, own_name, definition, trust, always_load, deferred }
+    ListedItem { name, server, own_name, definition, trust, always_load, deferred }
 }
 
-fn sorted(items: impl Iterator<Item = Listed>) -> List {
+fn sorted(items: impl Iterator<Item = ListedItem>) -> List {
     let mut items: Vec<_> = items.collect();
     items.sort_by(|a, b| (&a.name, &a.server).cmp(&(&b.name, &b.server)));
     List::new(items)

@@ -9,7 +9,7 @@ use trunkline_pool::naming::Naming;
 use trunkline_pool::view::{Made, Revision};
 
 use super::SessionView;
-use super::list::{List, ListHistory, Listed};
+use super::list::{List, ListHistory, ListedItem};
 use super::snapshot::VisibleServer;
 use crate::session::lease::LeaseTable;
 use crate::session::lease::lease_state::LeaseState;
@@ -56,7 +56,7 @@ impl ViewCache {
         // the number.
         self.is_behind.store(false, Ordering::Release);
         let mut lists = SessionView::new(naming, &holds.seen(), &mut book.history);
-        book.history.order.forget_gone(&lists.tools, Listed::tool_name);
+        book.history.order.forget_gone(&lists.tools, ListedItem::tool_name);
         book.numbers.give(&mut lists, self.last.load().as_deref());
         let lists = Arc::new(lists);
         self.last.store(Some(lists.clone()));
@@ -68,13 +68,13 @@ impl ViewCache {
         &self,
         (holds, naming): (&LeaseTable, &Naming),
         held: &Arc<LeaseState>,
-    ) -> Arc<[Listed]> {
+    ) -> Arc<[ListedItem]> {
         // Who has a bare name is decided with all servers in view.
         let all = self.lists(holds, naming);
         let mut book = self.book();
         let seen = [VisibleServer::Held(held.clone())];
         let own = SessionView::new(naming, &seen, &mut book.history);
-        book.history.order.forget_gone(&all.tools, Listed::tool_name);
+        book.history.order.forget_gone(&all.tools, ListedItem::tool_name);
         own.tools.items
     }
 

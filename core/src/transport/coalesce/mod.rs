@@ -5,7 +5,7 @@
 //! 1. What is held back is in the queue of its writer, in the order of `send`. Nothing is written
 //!    past it: whatever else is sent on the connection, also by another thread that holds back,
 //!    writes it first.
-//! 2. It is bounded by [`BYTES`] for each connection, and held until the [`JoinedRequests`] of its
+//! 2. It is bounded by [`BYTES`] for each connection, and held until the [`WriteBatch`] of its
 //!    thread end, or that thread waits for the library; a request that is sent when [`HELD_MAX`]
 //!    has passed writes what was held before it.
 //! 3. What the library's own thread holds back, in a turn (`coalesce/batch_end.rs`), is written at
@@ -70,24 +70,24 @@ impl Joining {
 /// of the first.
 #[must_use = "it holds requests back for as long as it lives"]
 #[doc(hidden)]
-pub struct JoinedRequests {
+pub struct WriteBatch {
     /// It belongs to its thread.
     thread: PhantomData<*const ()>,
 }
 
-impl JoinedRequests {
+impl WriteBatch {
     /// Begins to hold back.
-    pub fn begin() -> JoinedRequests {
-        JoinedRequests::begin_for(HELD_MAX)
+    pub fn begin() -> WriteBatch {
+        WriteBatch::begin_for(HELD_MAX)
     }
 
-    fn begin_for(held_max: Duration) -> JoinedRequests {
+    fn begin_for(held_max: Duration) -> WriteBatch {
         begin(held_max, None);
-        JoinedRequests { thread: PhantomData }
+        WriteBatch { thread: PhantomData }
     }
 }
 
-impl Drop for JoinedRequests {
+impl Drop for WriteBatch {
     fn drop(&mut self) {
         end();
     }

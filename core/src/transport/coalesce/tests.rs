@@ -34,10 +34,10 @@ fn written(mut read: &File) -> String {
 #[tokio::test]
 async fn requests_are_written_at_the_end_in_order() {
     let ((writer, read), (other, other_read)) = (pair(), pair());
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     assert_eq!(request(&writer, 1), WriteOutcome::Queued);
     assert_eq!(request(&other, 2), WriteOutcome::Queued);
-    drop(JoinedRequests::begin_for(Duration::ZERO));
+    drop(WriteBatch::begin_for(Duration::ZERO));
     assert_eq!(request(&writer, 3), WriteOutcome::Queued);
     assert_eq!((written(&read), written(&other_read)), (String::new(), String::new()));
     drop(joined);
@@ -50,14 +50,14 @@ async fn requests_are_written_at_the_end_in_order() {
 #[tokio::test]
 async fn whatever_else_is_sent_writes_them_first() {
     let (writer, read) = pair();
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     request(&writer, 1);
     let elsewhere = writer.clone();
     let sent = std::thread::spawn(move || request(&elsewhere, 2)).join().unwrap();
     assert_eq!((sent, written(&read).as_str()), (WriteOutcome::Written, "1\n2\n"));
     let elsewhere = writer.clone();
     let also_joined = move || {
-        let _joined = JoinedRequests::begin_for(FOR_EVER);
+        let _joined = WriteBatch::begin_for(FOR_EVER);
         request(&elsewhere, 2);
         request(&elsewhere, 3)
     };
@@ -77,7 +77,7 @@ async fn whatever_else_is_sent_writes_them_first() {
 #[tokio::test]
 async fn what_is_taken_back_is_never_written() {
     let (writer, read) = pair();
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     (1..=3).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     assert!(writer.withdraw(2));
     assert_eq!(writer.unsent(), [1, 3].into());
@@ -89,7 +89,7 @@ async fn what_is_taken_back_is_never_written() {
 #[tokio::test]
 async fn no_more_is_held_than_a_pipe_takes_in_one_piece_and_no_longer_than_its_time() {
     let (writer, read) = pair();
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     let half = [b"x".repeat(BYTES / 2 - 1), b"\n".to_vec()].concat();
     for id in 1..=3 {
         assert_eq!(written(&read), "");
@@ -100,7 +100,7 @@ async fn no_more_is_held_than_a_pipe_takes_in_one_piece_and_no_longer_than_its_t
     assert_eq!(writer.send(&large, FrameKind::Request(4)), WriteOutcome::Written);
     assert_eq!(written(&read).len(), half.len() + large.len(), "one that is larger is not held");
     drop(joined);
-    let joined = JoinedRequests::begin_for(Duration::ZERO);
+    let joined = WriteBatch::begin_for(Duration::ZERO);
     request(&writer, 5);
     std::thread::sleep(Duration::from_millis(1));
     assert_eq!(written(&read), "");
@@ -125,7 +125,7 @@ async fn a_full_pipe_leaves_the_rest_to_the_writer_task() {
         async move { writer.drain().await }
     });
     let mut text = String::new();
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     (1..=3).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     drop(joined);
     let all = async {
@@ -136,7 +136,7 @@ async fn a_full_pipe_leaves_the_rest_to_the_writer_task() {
     };
     tokio::time::timeout(HANG, all).await.unwrap();
     assert_eq!(&text[filled..], "1\n2\n3\n");
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     (4..=5).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     let mut rest = Vec::new();
     // Filled behind the back of the writer.
@@ -157,7 +157,7 @@ async fn a_full_pipe_leaves_the_rest_to_the_writer_task() {
 #[tokio::test]
 async fn a_pipe_that_nobody_reads_gives_back_what_was_held() {
     let (writer, read) = pair();
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     (1..=2).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     drop(read);
     drop(joined);
@@ -171,7 +171,7 @@ async fn a_pipe_that_nobody_reads_gives_back_what_was_held() {
 #[tokio::test]
 async fn what_was_stopped_is_not_written() {
     let (writer, read) = pair();
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     (1..=2).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     assert_eq!(writer.stop(), [1, 2]);
     assert_eq!(request(&writer, 3), WriteOutcome::Closed);
@@ -184,7 +184,7 @@ async fn what_was_stopped_is_not_written() {
 #[tokio::test]
 async fn a_thread_that_waits_writes_what_it_holds() {
     let (writer, read) = pair();
-    let joined = JoinedRequests::begin_for(FOR_EVER);
+    let joined = WriteBatch::begin_for(FOR_EVER);
     (1..=2).for_each(|id| assert_eq!(request(&writer, id), WriteOutcome::Queued));
     assert_eq!(written(&read), "");
     write_held();

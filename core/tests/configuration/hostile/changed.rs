@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rig::Rig;
 use serde_json::{Value, json};
-use trunkline::interface::{Scope, options};
+use trunkline::interface::{OptionScope, options};
 use trunkline::{
     Error, ErrorCode, HandlerKind, Handlers, PoolOptions, ServerRequest, Session, SourceName,
 };
@@ -238,7 +238,7 @@ fn every_member_of_a_configuration_is_changed_under_the_trace() {
         .iter()
         .flat_map(|entry| entry.as_object().unwrap().keys().cloned().collect::<Vec<_>>())
         .collect();
-    for row in options(Scope::Server) {
+    for row in options(OptionScope::Server) {
         let is_walked = row.spellings().iter().any(|name| walked.contains(name));
         // Other ways to write what `oauth` and `disabled` hold.
         let is_spelling = ["oauth_scopes", "auth", "enabled"].contains(&row.name);

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use trunkline_pool::json::is_value;
 use trunkline_pool::lenient::whole_characters;
-use trunkline_pool::shapes::Shape;
+use trunkline_pool::shapes::ToolFormat;
 
 use super::value;
 
@@ -53,21 +53,21 @@ pub fn run(bytes: &[u8]) {
     if !is_value(text) || !is_value(&definition) {
         return;
     }
-    for shape in Shape::ALL {
+    for shape in ToolFormat::ALL {
         let tool = shape.tool("mcp__s__n", &definition);
         let fit = shape.fit(&definition);
         assert!(is_value(&tool), "{tool}");
         // Nobody reads one that is too deep, or has a number beyond any float.
         let Some(read) = value(tool.as_bytes()) else { continue };
         let (name, schema) = match shape {
-            Shape::Mcp => {
+            ToolFormat::Mcp => {
                 assert!(fit.to_json().is_none());
                 continue;
             }
-            Shape::OpenAi => (&read["function"]["name"], &read["function"]["parameters"]),
-            Shape::OpenAiResponses => (&read["name"], &read["parameters"]),
-            Shape::Anthropic => (&read["name"], &read["input_schema"]),
-            Shape::Gemini => (&read["name"], &read["parametersJsonSchema"]),
+            ToolFormat::OpenAi => (&read["function"]["name"], &read["function"]["parameters"]),
+            ToolFormat::OpenAiResponses => (&read["name"], &read["parameters"]),
+            ToolFormat::Anthropic => (&read["name"], &read["input_schema"]),
+            ToolFormat::Gemini => (&read["name"], &read["parametersJsonSchema"]),
             _ => (&read["name"], &read["inputSchema"]),
         };
         assert_eq!(name, "mcp__s__n");

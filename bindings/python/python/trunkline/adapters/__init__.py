@@ -110,13 +110,13 @@ async def until_listed(session: trunkline.Session, servers: Iterable[str] | None
     await asyncio.gather(*(session.listed(server) for server in ([None] if servers is None else servers)))
 
 
-def of_servers(rows: list[trunkline.Listed], servers: set[str] | None) -> list[trunkline.Listed]:
+def of_servers(rows: list[trunkline.ListedItem], servers: set[str] | None) -> list[trunkline.ListedItem]:
     """Those rows that are of some servers; by default all."""
     return [row for row in rows if servers is None or row.server in servers]
 
 
 async def holder(
-    session: trunkline.Session, servers: set[str] | None, rows: Callable[[], list[trunkline.Listed]], own_name: str, path: str
+    session: trunkline.Session, servers: set[str] | None, rows: Callable[[], list[trunkline.ListedItem]], own_name: str, path: str
 ) -> str:
     """The server that lists it, or the only one of these servers, which is asked for what none of them lists.
 
@@ -133,7 +133,7 @@ async def holder(
     return next(iter(known))
 
 
-def _lister(rows: list[trunkline.Listed], own_name: str) -> str | None:
+def _lister(rows: list[trunkline.ListedItem], own_name: str) -> str | None:
     return next((row.server for row in rows if row.own_name == own_name), None)
 
 
@@ -145,7 +145,7 @@ async def servers_of(session: trunkline.Session) -> set[str]:
 
 def shaped(
     session: trunkline.Session | trunkline.sync.Session, servers: Iterable[str] | None = None, shape: str = "any"
-) -> list[tuple[trunkline.Listed, dict[str, Any]]]:
+) -> list[tuple[trunkline.ListedItem, dict[str, Any]]]:
     """The tools of a session's view, or of some of its servers, with definitions whose ``inputSchema`` is as that shape has it.
 
     What Python cannot decode is left out and logged, and costs nobody the rest.

@@ -209,7 +209,7 @@ class ClientSession(Explained):
         listed = models(types.ResourceTemplate, templates)
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
 
-    def _listed(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
+    def _listed(self, rows: list[trunkline.ListedItem]) -> list[dict[str, Any]]:
         return [definition for _, definition in defined(row for row in rows if row.server == self.lease.server)]
 
     async def call_tool(

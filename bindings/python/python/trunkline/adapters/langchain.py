@@ -164,7 +164,7 @@ _BY_NAME = {"properties", "patternProperties", "$defs", "definitions", "dependen
 _VALUES = {"const", "default", "enum", "examples"}
 
 
-def _is_followed(tool: trunkline.Listed, schema: dict[str, Any]) -> bool:
+def _is_followed(tool: trunkline.ListedItem, schema: dict[str, Any]) -> bool:
     """Whether LangChain can follow the references of a schema, as it does when tools are offered to a model: one that it cannot costs all of them."""
     try:
         dereference_refs(schema)
@@ -183,7 +183,7 @@ class _Tool(StructuredTool):
 
 def _tool(
     session: _AnySession,
-    listed: trunkline.Listed,
+    listed: trunkline.ListedItem,
     definition: dict[str, Any],
     on_progress: _Audience | None,
     raise_errors: bool,

@@ -135,5 +135,5 @@ class SessionServer(MCPServer):
                 decoded = (await lease.read_resource(uri)).decoded
         return resource_result(decoded, uri)
 
-    def _definitions(self, rows: list[trunkline.Listed]) -> list[dict[str, Any]]:
+    def _definitions(self, rows: list[trunkline.ListedItem]) -> list[dict[str, Any]]:
         return [definition for _, definition in defined(of_servers(rows, self._servers))]

@@ -129,7 +129,7 @@ class SessionToolset(AbstractToolset):
         tools = {tool.name: self._tool(tool, definition, ctx) for tool, definition in listed}
         return {name: tool for name, tool in tools.items() if _is_taken(tool.tool_def, ctx.model)}
 
-    def _tool(self, listed: trunkline.Listed, definition: dict[str, Any], ctx: Any) -> Any:
+    def _tool(self, listed: trunkline.ListedItem, definition: dict[str, Any], ctx: Any) -> Any:
         return ToolsetTool(
             toolset=self,
             tool_def=ToolDefinition(
@@ -228,7 +228,7 @@ class SessionToolset(AbstractToolset):
         async with self._session.acquire(server) as lease:
             return lists.read((await lease.read_resource(address)).decoded)
 
-    async def _listed(self, rows: Callable[[], list[trunkline.Listed]], kind: Callable[..., Any]) -> list[Any]:
+    async def _listed(self, rows: Callable[[], list[trunkline.ListedItem]], kind: Callable[..., Any]) -> list[Any]:
         await until_listed(self._session, self._servers)
         return [kind(row.server, row.own_name, definition) for row, definition in defined(of_servers(rows(), self._servers))]
 

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use serde_json::Value;
-use trunkline::{Wanted, detect, own_folders};
+use trunkline::{ServerSelection, detect, own_folders};
 
 use self::finding::{Finding, State, Topic, tell};
 use crate::console::arguments::Common;
@@ -92,7 +92,7 @@ fn decisions(opened: &Opened, findings: &mut Vec<Finding>) -> Result<(), Failure
 
 /// Starts all; whether they have started or failed in time.
 fn started(opened: &Opened, common: &Common) -> Result<trunkline::Result<()>, Failure> {
-    let session = opened.session(Wanted::All)?;
+    let session = opened.session(ServerSelection::All)?;
     let timeout = common.timeout;
     opened.wait(async move { session.ready(None, timeout).await })
 }

@@ -8,7 +8,7 @@ use super::{process, spec};
 use crate::approvals::{ApprovalHash, Candidate, CandidateLaunch, Declared};
 use crate::config::{ServerSpec, Transport};
 use crate::expand::{Commands, VariableLookup, look_up};
-use crate::interface::{Scope, options};
+use crate::interface::{OptionScope, options};
 use crate::settings::{ReadOptions, Template, read};
 
 fn stdio() -> Value {
@@ -127,7 +127,7 @@ fn one_byte_of_any_field_is_another_hash() {
 #[test]
 fn no_member_of_a_configuration_is_left_out_of_the_walk() {
     let walked = [stdio(), remote()];
-    for row in options(Scope::Server) {
+    for row in options(OptionScope::Server) {
         let is_there = |value: &Value| row.spellings().iter().any(|name| value.get(name).is_some());
         let is_walked = walked.iter().any(is_there);
         // Other ways to write what `oauth` and `disabled` hold.

@@ -2,7 +2,7 @@
 
 use super::operation::{Failure, Gives, Language, Operation, Owner, Spelling, Waits};
 use super::parameters::{Parameter, ParameterKind as Kind};
-use crate::interface::{ErrorCode, Scope};
+use crate::interface::{ErrorCode, OptionScope};
 
 /// The first version; there was none before it.
 const FIRST: &str = "0.1";
@@ -40,7 +40,7 @@ pub(super) const fn sends(owner: Owner, name: &'static str, doc: &'static str) -
     Operation {
         waits: Waits::Sends,
         gives: Gives::Call,
-        options: Some(Scope::Call),
+        options: Some(OptionScope::Call),
         ..now(owner, name, doc)
     }
 }
@@ -64,7 +64,7 @@ impl Operation {
         Operation { parameters, ..self }
     }
 
-    pub(super) const fn options(self, scope: Scope) -> Self {
+    pub(super) const fn options(self, scope: OptionScope) -> Self {
         Operation { options: Some(scope), ..self }
     }
 

@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Operation] = &[
         "tools",
         "The tools of this server in the session's view, as of {session.tools}.",
     )
-    .gives(Gives::Listed, "Listed[]", "what {session.tools} gives")
+    .gives(Gives::Listed, "ListedItem[]", "what {session.tools} gives")
     .errors(&[fails(Closed), fails(BadHandle), fails(Forked), fails(InvalidArgument)]),
     sends(Owner::Lease, "call_tool", "Calls a tool by the server's own name. An error of a call that may have reached the server has an `outcome`, and the arguments.")
         .takes(&[

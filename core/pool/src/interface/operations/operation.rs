@@ -1,7 +1,7 @@
 //! What an operation is: its names, what it takes and gives, how it ends.
 
 use super::parameters::Parameter;
-use crate::interface::{ErrorCode, Scope, node_name};
+use crate::interface::{ErrorCode, OptionScope, node_name};
 
 /// Whose operation it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,7 +134,7 @@ pub struct Operation {
     /// What it takes, without the options.
     pub parameters: &'static [Parameter],
     /// The options that it takes.
-    pub options: Option<Scope>,
+    pub options: Option<OptionScope>,
     /// How it ends.
     pub waits: Waits,
     /// What it gives.

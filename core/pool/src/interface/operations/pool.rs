@@ -7,12 +7,12 @@ use crate::interface::ErrorCode::{
     Cancelled, Closed, Closing, Forked, InvalidArgument, InvalidConfig, Limit, StaleApproval,
     Timeout, ToolNotFound, UnknownOption,
 };
-use crate::interface::Scope;
+use crate::interface::OptionScope;
 
 pub(super) const ROWS: &[Operation] = &[
     now(Owner::Pool, "new", "Makes a pool with nothing in it. Returns at once.")
         .takes(&[HANDLERS])
-        .options(Scope::Pool)
+        .options(OptionScope::Pool)
         .gives(Gives::Object, "Pool", "the pool; {pool.close} ends it")
         .errors(&[
             fails(UnknownOption),
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Operation] = &[
         "Opens a session. Returns at once; the servers that it wants start in the background, and {session.started} and {session.ready} wait for them.",
     )
     .takes(&[parameter("id", Kind::SessionId, "of the conversation; no live session has it"), HANDLERS])
-    .options(Scope::Session)
+    .options(OptionScope::Session)
     .gives(Gives::Object, "Session", "the session; {session.close} ends it")
     .errors(&[
         fails(UnknownOption),
@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Operation] = &[
         parameter("config", Kind::Config, "what the settings of one server have (`{\"command\": ...}`)"),
         parameter("session", Kind::SessionId, "its id"),
     ])
-    .options(Scope::Acquire)
+    .options(OptionScope::Acquire)
     .gives(Gives::Lease, "Lease", "the lease; {lease.release} gives it up")
     .errors_of("session.acquire"),
     later(
@@ -151,7 +151,7 @@ pub(super) const ROWS: &[Operation] = &[
         "status",
         "The whole pool: servers, entries, processes. It always works, and never shows a secret. With `processes` it looks at more than the pool's own state.",
     )
-    .options(Scope::Status)
+    .options(OptionScope::Status)
     .gives(Gives::Report, "Status", "the status")
     .errors(&[fails(Forked), fails(InvalidArgument), fails(UnknownOption)])
     .c(Spelling::As("trunkline_pool_status_with")),
@@ -160,7 +160,7 @@ pub(super) const ROWS: &[Operation] = &[
         "metrics",
         "What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its labels are names of servers, methods of the protocol and codes of errors: nothing that a model or a server writes.",
     )
-    .options(Scope::Status)
+    .options(OptionScope::Status)
     .gives(Gives::Text, "string", "the text")
     .errors(&[fails(Forked), fails(InvalidArgument), fails(UnknownOption)]),
     now(
@@ -178,7 +178,7 @@ pub(super) const ROWS: &[Operation] = &[
         "drain_all",
         "Ends every connection, one-way: later acquires, reconciles and restarts are refused as `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish until the time is over. To cancel it ends the wait alone: the drain goes on.",
     )
-    .options(Scope::Drain)
+    .options(OptionScope::Drain)
     .gives(
         Gives::Report,
         "DrainReport",

@@ -9,7 +9,7 @@ use crate::interface::ErrorCode::{
     InvalidArgument, InvalidConfig, Limit, NotAdmitted, Protocol, SpawnFailed, Timeout,
     Unavailable, UnknownOption,
 };
-use crate::interface::Scope;
+use crate::interface::OptionScope;
 
 pub(super) const ROWS: &[Operation] = &[
     later(
@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Operation] = &[
             "none for a server that the pool knows; otherwise what the settings of one server have, which is first put into the session's own source",
         ),
     ])
-    .options(Scope::Acquire)
+    .options(OptionScope::Acquire)
     .gives(Gives::Lease, "Lease", "the lease; {lease.release} gives it up")
     .errors(&[
         fails(InvalidConfig),
@@ -122,7 +122,7 @@ pub(super) const ROWS: &[Operation] = &[
     )
     .gives(
         Gives::Listed,
-        "List<Listed>",
+        "List<ListedItem>",
         "a list of `{name, server, own_name, trust, always_load, deferred, definition}`, the definitions as the servers sent them; it has a number, its revision",
     )
     .errors(SEEN)
@@ -147,28 +147,28 @@ pub(super) const ROWS: &[Operation] = &[
     .notes(&[(Language::Python, "A tool that Python cannot decode is left out and logged.")])
     .by_hand(&[Language::Python, Language::Node]),
     now(Owner::Session, "prompts", "The prompts of the session's view, as of {session.tools}.")
-        .gives(Gives::Listed, "List<Listed>", "what {session.tools} gives")
+        .gives(Gives::Listed, "List<ListedItem>", "what {session.tools} gives")
         .errors(SEEN),
     now(
         Owner::Session,
         "resources",
         "The resources of the session's view, as of {session.tools}; names are URIs.",
     )
-    .gives(Gives::Listed, "List<Listed>", "what {session.tools} gives")
+    .gives(Gives::Listed, "List<ListedItem>", "what {session.tools} gives")
     .errors(SEEN),
     now(
         Owner::Session,
         "resource_templates",
         "The resource templates of the session's view, as of {session.tools}; names are URI templates.",
     )
-    .gives(Gives::Listed, "List<Listed>", "what {session.tools} gives")
+    .gives(Gives::Listed, "List<ListedItem>", "what {session.tools} gives")
     .errors(SEEN),
     now(
         Owner::Session,
         "configure",
         "Changes what a session sees and wants, at once and without touching a connection. Each option replaces what was; what is absent stays. Events tell what is different; equal options change nothing. Other `roots` are told to the servers of its own connections, whose lists are then asked for again; they are looked at on this thread, which a file system may keep waiting.",
     )
-    .options(Scope::Configure)
+    .options(OptionScope::Configure)
     .errors(&[
         fails(UnknownOption),
         fails(Closed),

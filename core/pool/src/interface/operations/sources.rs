@@ -8,7 +8,7 @@ use crate::interface::ErrorCode::{
     AuthRequired, Cancelled, Closed, Closing, ConnectFailed, Forked, InvalidArgument,
     InvalidConfig, Limit, Protocol, StaleApproval, Store, Timeout, UnknownOption,
 };
-use crate::interface::Scope;
+use crate::interface::OptionScope;
 
 pub(super) const ROWS: &[Operation] = &[
     later(
@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Operation] = &[
         Kind::Path,
         "absolute, or relative to the process's folder",
     )])
-    .options(Scope::Load)
+    .options(OptionScope::Load)
     .gives(
         Gives::Report,
         "SourceReport",
@@ -121,7 +121,7 @@ pub(super) const ROWS: &[Operation] = &[
         "reload",
         "Reads every loaded file again, looks everything up anew (variables, programs, decisions about servers, what the host gave no answer to), and waits until that is done. A file that cannot be read keeps what it had. Files of sources that need trust are not read in a workspace that is not trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that follows. To cancel it takes nothing back that was begun.",
     )
-    .options(Scope::Reload)
+    .options(OptionScope::Reload)
     .gives(
         Gives::Report,
         "ReloadReport",
@@ -231,7 +231,7 @@ pub(super) const ROWS: &[Operation] = &[
         "Begins to sign in to a remote server, and waits for the address that a person has to visit. What they are redirected to goes to {pool.finish_sign_in}. A sign-in to the same server that is under way is over with it. The library opens no browser and listens on no port. What the server's own `oauth` says goes before the options.",
     )
     .takes(&[parameter("server", Kind::Text, "")])
-    .options(Scope::SignIn)
+    .options(OptionScope::SignIn)
     .gives(
         Gives::Report,
         "{ v: 1; server: string; url: string; expiresInMs: number }",

@@ -85,7 +85,7 @@ fn longer_times_count_as_the_longest() {
         let times = rows.iter().filter_map(|row| Some((row.name, longest(&row.kind)?)));
         times.collect()
     }
-    let longest = pool(&times(options(Scope::Pool)).to_string()).unwrap();
+    let longest = pool(&times(options(OptionScope::Pool)).to_string()).unwrap();
     let mut longer = PoolOptions::default();
     for time in [
         &mut longer.drain_delay,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{EntryReader, EntryResult, fault};
 use crate::base::text::escaped;
 use crate::config::oauth;
-use crate::interface::{OptionRow, Scope, options};
+use crate::interface::{OptionRow, OptionScope, options};
 use crate::json::joined;
 use crate::settings::format::{Format, Meaning};
 use crate::settings::notes::{Approval, Approved, FindingKind};
@@ -294,5 +294,5 @@ fn ours(spelling: &str) -> Option<&'static str> {
     let is_one = |row: &&OptionRow| {
         row.name == spelling || row.aliases.contains(&spelling) || row.node_name() == spelling
     };
-    options(Scope::Server).iter().find(is_one).map(|row| row.name)
+    options(OptionScope::Server).iter().find(is_one).map(|row| row.name)
 }

@@ -1,7 +1,7 @@
 //! Times in the units of the products.
 
 use super::{EntryReader, EntryResult, fault};
-use crate::interface::{OptionKind, Scope, options};
+use crate::interface::{OptionKind, OptionScope, options};
 use crate::json::joined;
 use crate::settings::format::Unit;
 use crate::settings::notes::FindingKind;
@@ -105,7 +105,7 @@ const UNITS: [(&str, f64); 4] = [("ms", 1.0), ("h", 3_600_000.0), ("m", 60_000.0
 
 /// The bounds of a time in the pool's own configuration, in milliseconds.
 fn bounds(field: &str) -> (u64, u64) {
-    let row = options(Scope::Server).iter().find(|row| row.name == field);
+    let row = options(OptionScope::Server).iter().find(|row| row.name == field);
     match row.map(|row| row.kind) {
         Some(OptionKind::Duration { min, max }) => (min, max),
         _ => (1, u64::MAX),

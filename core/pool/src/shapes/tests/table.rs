@@ -9,8 +9,13 @@ use super::*;
 use crate::error::ErrorCode;
 
 /// All but the protocol's own.
-pub(super) const FITTING: [Shape; 5] =
-    [Shape::OpenAi, Shape::OpenAiResponses, Shape::Anthropic, Shape::Gemini, Shape::Any];
+pub(super) const FITTING: [ToolFormat; 5] = [
+    ToolFormat::OpenAi,
+    ToolFormat::OpenAiResponses,
+    ToolFormat::Anthropic,
+    ToolFormat::Gemini,
+    ToolFormat::Any,
+];
 
 /// A name, a schema as it is written, and the arguments that a model has to be shown.
 const ROWS: &[(&str, &str, &[&str])] = &[
@@ -205,7 +210,7 @@ fn every_row_is_an_object_whose_arguments_can_be_seen() {
             for name in *shown {
                 assert!(properties.contains_key(*name), "{row}, {shape:?}, {name}: {schema}");
             }
-            if matches!(shape, Shape::Anthropic | Shape::Any) {
+            if matches!(shape, ToolFormat::Anthropic | ToolFormat::Any) {
                 let is_taken = |name: &String| {
                     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
                     (1..=64).contains(&name.len()) && name.chars().all(is_plain)
@@ -270,8 +275,8 @@ fn no_row_has_a_list_or_null_where_a_map_belongs() {
 #[test]
 fn every_renamed_argument_of_every_row_finds_back() {
     for (row, written, _) in ROWS {
-        let before = read(&fitted(Shape::OpenAi, written));
-        for shape in [Shape::Anthropic, Shape::Any] {
+        let before = read(&fitted(ToolFormat::OpenAi, written));
+        for shape in [ToolFormat::Anthropic, ToolFormat::Any] {
             let fitted = fitted_whole(shape, written);
             let schema = read(&fitted.text);
             let own = |name: &str| {
@@ -302,28 +307,31 @@ fn every_renamed_argument_of_every_row_finds_back() {
 /// SPEC 18.8: what is not in what a target is given is told, with the place where it stood.
 #[test]
 fn what_is_left_out_is_told() {
-    let told = |shape: Shape, schema: Value| -> Vec<String> {
+    let told = |shape: ToolFormat, schema: Value| -> Vec<String> {
         let definition = json!({ "name": "n", "inputSchema": schema }).to_string();
         shape.fit(&definition).left_out.into_iter().map(|it| it.path).collect()
     };
     let none: [&str; 0] = [];
-    assert_eq!(told(Shape::Anthropic, json!({ "properties": [], "required": null })), none);
-    assert_eq!(told(Shape::Anthropic, json!({ "anyOf": [{ "required": ["a"] }] })), ["/anyOf"]);
-    assert_eq!(told(Shape::Gemini, json!({ "anyOf": [{ "required": ["a"] }] })), none);
-    assert_eq!(told(Shape::OpenAi, json!({ "not": {}, "enum": [] })), ["/enum", "/not"]);
+    assert_eq!(told(ToolFormat::Anthropic, json!({ "properties": [], "required": null })), none);
+    assert_eq!(
+        told(ToolFormat::Anthropic, json!({ "anyOf": [{ "required": ["a"] }] })),
+        ["/anyOf"]
+    );
+    assert_eq!(told(ToolFormat::Gemini, json!({ "anyOf": [{ "required": ["a"] }] })), none);
+    assert_eq!(told(ToolFormat::OpenAi, json!({ "not": {}, "enum": [] })), ["/enum", "/not"]);
     let wrong = json!({ "properties": { "a/b": { "minimum": "1", "$ref": "#/none" }, "c": 1 } });
     let expected = ["/properties/a~1b/minimum", "/properties/c", "/properties/a~1b/$ref"];
-    assert_eq!(told(Shape::Any, wrong.clone()), expected);
-    assert_eq!(told(Shape::Mcp, wrong), none);
+    assert_eq!(told(ToolFormat::Any, wrong.clone()), expected);
+    assert_eq!(told(ToolFormat::Mcp, wrong), none);
     let speaking = json!({ "properties": { "$a": {} }, "if": { "required": ["$a"] }, "then": {} });
-    assert_eq!(told(Shape::Anthropic, speaking.clone()), ["/if", "/then"]);
+    assert_eq!(told(ToolFormat::Anthropic, speaking.clone()), ["/if", "/then"]);
     let definition = json!({ "name": "n", "inputSchema": speaking }).to_string();
-    let fit = Shape::Anthropic.fit(&definition).to_json().unwrap();
+    let fit = ToolFormat::Anthropic.fit(&definition).to_json().unwrap();
     let renamed: HashSet<&Value> = fit["renamed"].as_object().unwrap().values().collect();
     assert_eq!(renamed, HashSet::from([&json!("$a")]));
     let unreadable = r#"{"name":"n","inputSchema":{"maximum":1e999}}"#;
-    assert_eq!(Shape::Any.fit(unreadable).left_out[0].path, "");
-    assert_eq!(Shape::Any.fit(r#"{"name":"n","inputSchema":{}}"#).to_json(), None);
+    assert_eq!(ToolFormat::Any.fit(unreadable).left_out[0].path, "");
+    assert_eq!(ToolFormat::Any.fit(r#"{"name":"n","inputSchema":{}}"#).to_json(), None);
 }
 
 /// SPEC 18.8: a name depends on the server's own alone, so that a changed list never gives an
@@ -332,7 +340,7 @@ fn what_is_left_out_is_told() {
 fn a_name_stays_when_others_come() {
     let names = |properties: Value| -> Vec<(String, String)> {
         let definition = json!({ "name": "n", "inputSchema": { "properties": properties } });
-        let fit = Shape::Anthropic.fit(&definition.to_string());
+        let fit = ToolFormat::Anthropic.fit(&definition.to_string());
         fit.names.iter().map(|(shaped, own)| (own.to_owned(), shaped.to_owned())).collect()
     };
     let [alone] = &names(json!({ "a[": {} }))[..] else { panic!("one is renamed") };
@@ -348,7 +356,7 @@ fn a_name_stays_when_others_come() {
 #[test]
 fn arguments_go_back_byte_for_byte() {
     let definition = r#"{"name":"n","inputSchema":{"properties":{"$a":{},"b":{}}}}"#;
-    let names = Shape::Any.fit(definition).names;
+    let names = ToolFormat::Any.fit(definition).names;
     let (shaped, own) = names.iter().next().unwrap();
     assert_eq!(own, "$a");
     let back = |text: &str| names.back(text).map(|text| text.into_owned());
@@ -358,9 +366,9 @@ fn arguments_go_back_byte_for_byte() {
         assert_eq!(back(other).unwrap(), other);
     }
     let own_arguments =
-        |shape: Shape| shape.own_arguments(definition, &given).unwrap().into_owned();
-    assert_eq!(own_arguments(Shape::Any), back(&given).unwrap());
-    assert_eq!(own_arguments(Shape::OpenAi), given);
+        |shape: ToolFormat| shape.own_arguments(definition, &given).unwrap().into_owned();
+    assert_eq!(own_arguments(ToolFormat::Any), back(&given).unwrap());
+    assert_eq!(own_arguments(ToolFormat::OpenAi), given);
     let error = back(&format!(r#"{{"$a":1,"{shaped}":2}}"#)).unwrap_err();
     assert_eq!(
         (error.code(), &error.detail()["path"]),
@@ -377,7 +385,7 @@ fn what_is_put_beside_the_definitions_is_bounded() {
         .map(|number| (format!("p{number}"), json!({ "$ref": format!("#/anyOf/{number}") })))
         .collect();
     let schema = json!({ "properties": properties, "anyOf": branches });
-    let fitted = fitted_whole(Shape::Any, &schema.to_string());
+    let fitted = fitted_whole(ToolFormat::Any, &schema.to_string());
     let read = read(&fitted.text);
     assert_eq!(read["$defs"].as_object().unwrap().len(), 64);
     assert_eq!(fitted.left_out.len(), 300 - 64 + 1);

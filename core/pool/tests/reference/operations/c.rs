@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use trunkline_pool::interface::Scope;
+use trunkline_pool::interface::OptionScope;
 use trunkline_pool::interface::operations::{
     Gives, Language, Operation, Owner, Parameter, ParameterKind as Kind, Waits, rows,
 };
@@ -28,7 +28,7 @@ const CORE: &[&str] = &[
     "Result",
     "ServerSpec",
     "Servers",
-    "Shape",
+    "ToolFormat",
     "SignInOptions",
     "SourceName",
     "StatusOptions",
@@ -95,7 +95,7 @@ fn inputs(operation: &Operation) -> Vec<(String, &'static str)> {
         (parameter.kind.c_name(parameter.name), kind)
     });
     let options = match operation.options {
-        Some(Scope::Call) => Some(("options".to_owned(), "*const CallOptionsStruct")),
+        Some(OptionScope::Call) => Some(("options".to_owned(), "*const CallOptionsStruct")),
         Some(_) => Some(("options_json".to_owned(), "Str")),
         None => None,
     };
@@ -241,7 +241,7 @@ fn push_parsed(body: &mut String, operation: &Operation) {
             Kind::Roots => format!("roots_from_json({name})?"),
             Kind::Gates => format!("GateLists::from_json({name})?"),
             Kind::Source => format!("{name}.parse::<SourceName>()?"),
-            Kind::Shape => format!("Shape::from_word({name})?"),
+            Kind::Shape => format!("ToolFormat::from_word({name})?"),
             Kind::Timeout => format!("raw::optional_time({c_name})"),
             Kind::Index => format!("({c_name} != TRUNKLINE_EVERY_ENTRY).then_some({c_name})"),
             Kind::Flag => format!(
@@ -255,7 +255,7 @@ fn push_parsed(body: &mut String, operation: &Operation) {
         let _ = writeln!(body, "let {name} = {parsed};");
     }
     if let Some(scope) = operation.options
-        && scope != Scope::Call
+        && scope != OptionScope::Call
     {
         let text = match operation.waits {
             Waits::Now => "raw::text(options_json, \"options_json\")?",
@@ -290,7 +290,7 @@ fn push_texts(body: &mut String, operation: &Operation) {
         .map(|parameter| (parameter.name, format!("{}?", read(parameter))))
         .collect();
     match operation.options {
-        Some(Scope::Call) => texts.push(("settings", "call_options(options)?".to_owned())),
+        Some(OptionScope::Call) => texts.push(("settings", "call_options(options)?".to_owned())),
         Some(_) => {
             texts.push(("options", "raw::text(options_json, \"options_json\")?".to_owned()));
         }

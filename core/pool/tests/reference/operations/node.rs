@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use trunkline_pool::interface::Scope;
+use trunkline_pool::interface::OptionScope;
 use trunkline_pool::interface::operations::{
     Gives, Language, Operation, Owner, Parameter, ParameterKind as Kind, Waits, rows,
 };
@@ -79,7 +79,7 @@ fn declared(parameter: &Parameter) -> String {
         Kind::Arguments | Kind::OptionalParams => return format!("{name}?: JsonObject | null"),
         Kind::TextArguments => return format!("{name}?: Record<string, string> | null"),
         Kind::Params => "JsonObject",
-        Kind::Shape => "Shape",
+        Kind::Shape => "ToolFormat",
         _ => "string",
     };
     format!("{name}: {kind}")
@@ -87,17 +87,17 @@ fn declared(parameter: &Parameter) -> String {
 
 fn options(operation: &Operation) -> Option<String> {
     let kind = match operation.options {
-        Some(Scope::Acquire) if has(operation, Kind::SessionId) => {
+        Some(OptionScope::Acquire) if has(operation, Kind::SessionId) => {
             return Some("options: AcquireOptions & { session: string }".to_owned());
         }
-        Some(Scope::Configure) => return Some("options: ConfigureOptions".to_owned()),
-        Some(Scope::Acquire) => "AcquireOptions",
-        Some(Scope::Call) => "CallOptions",
-        Some(Scope::Drain) => "DrainOptions",
-        Some(Scope::SignIn) => "SignInOptions",
-        Some(Scope::Load) => "LoadOptions",
-        Some(Scope::Reload) => "ReloadOptions",
-        Some(Scope::Status) => "StatusOptions",
+        Some(OptionScope::Configure) => return Some("options: ConfigureOptions".to_owned()),
+        Some(OptionScope::Acquire) => "AcquireOptions",
+        Some(OptionScope::Call) => "CallOptions",
+        Some(OptionScope::Drain) => "DrainOptions",
+        Some(OptionScope::SignIn) => "SignInOptions",
+        Some(OptionScope::Load) => "LoadOptions",
+        Some(OptionScope::Reload) => "ReloadOptions",
+        Some(OptionScope::Status) => "StatusOptions",
         Some(other) => panic!("{} has no type", other.name()),
         None if has(operation, Kind::Timeout) => "WaitOptions",
         None if operation.waits == Waits::Now => return None,

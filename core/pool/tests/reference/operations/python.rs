@@ -105,8 +105,8 @@ fn returned(operation: &Operation, form: Form) -> &'static str {
         (Gives::Call, _) => "CallResult",
         (Gives::Text, _) => "str",
         (Gives::Introduction, _) => "dict[str, Any] | None",
-        (Gives::Listed, _) if operation.owner == Owner::Lease => "list[Listed]",
-        (Gives::Listed, _) => "List[Listed]",
+        (Gives::Listed, _) if operation.owner == Owner::Lease => "list[ListedItem]",
+        (Gives::Listed, _) => "List[ListedItem]",
         _ => "None",
     }
 }
@@ -157,7 +157,7 @@ fn body(operation: &Operation, form: Form) -> Vec<String> {
             format!("return _said({native}({}))", passed.join(", "))
         }
         (Form::Shared, Gives::Listed) if operation.owner == Owner::Lease => {
-            format!("return [Listed(row) for row in {native}()]")
+            format!("return [ListedItem(row) for row in {native}()]")
         }
         (Form::Shared, Gives::Listed) => format!("return self._list(\"{}\")", operation.name),
         (Form::Shared, Gives::Text) => format!("return {native}({})", passed.join(", ")),

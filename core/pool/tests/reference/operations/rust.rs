@@ -1,6 +1,6 @@
 //! What the glue in Rust has in common: the types of the core, and how its functions are called.
 
-use trunkline_pool::interface::Scope;
+use trunkline_pool::interface::OptionScope;
 use trunkline_pool::interface::operations::{
     Gives, Operation, Owner, Parameter, ParameterKind as Kind,
 };
@@ -12,15 +12,15 @@ pub const ORIGIN: &str = "//! Written from core/pool/src/interface/operations; d
 ";
 
 /// The type of the options of a scope.
-pub fn options_type(scope: Scope) -> &'static str {
+pub fn options_type(scope: OptionScope) -> &'static str {
     match scope {
-        Scope::Acquire => "AcquireOptions",
-        Scope::Configure => "ConfigureOptions",
-        Scope::Drain => "DrainOptions",
-        Scope::SignIn => "SignInOptions",
-        Scope::Load => "LoadOptions",
-        Scope::Reload => "ReloadOptions",
-        Scope::Status => "StatusOptions",
+        OptionScope::Acquire => "AcquireOptions",
+        OptionScope::Configure => "ConfigureOptions",
+        OptionScope::Drain => "DrainOptions",
+        OptionScope::SignIn => "SignInOptions",
+        OptionScope::Load => "LoadOptions",
+        OptionScope::Reload => "ReloadOptions",
+        OptionScope::Status => "StatusOptions",
         other => panic!("no operation whose glue is written has the options of {}", other.name()),
     }
 }
@@ -69,7 +69,7 @@ pub fn passed(parameter: &Parameter) -> String {
 pub fn arguments(operation: &Operation) -> String {
     let mut all: Vec<_> = operation.parameters.iter().map(passed).collect();
     match operation.options {
-        Some(Scope::Configure) => all.push("options".to_owned()),
+        Some(OptionScope::Configure) => all.push("options".to_owned()),
         Some(_) => all.push("&options".to_owned()),
         None => {}
     }
