@@ -126,17 +126,22 @@ fn room_of<'a>(file: &str, lists: &'a Value) -> &'a str {
     its_crate.unwrap_or_else(|| panic!("{file} is in no room"))
 }
 
-/// The module of a file; with the one around it where another file of a flow has the same name.
+/// The module of a file, with as many folders as tell it from the other files of a flow.
 fn label(file: &str, files: &BTreeSet<&str>) -> String {
-    let shared = files.iter().filter(|other| stem(other) == stem(file)).count() > 1;
-    let mut around = file.trim_end_matches("/mod.rs").rsplit('/').skip(1);
-    let around = around.find(|part| *part != "src").unwrap_or_default();
-    if shared { format!("{around}/{}", stem(file)) } else { stem(file).to_string() }
+    let modules: Vec<String> = files.iter().map(|other| module_of(other)).collect();
+    let is_shared =
+        |label: &str| modules.iter().filter(|module| ends_with(module, label)).count() > 1;
+    let module = module_of(file);
+    let mut starts = module.rmatch_indices('/').map(|(at, _)| at + 1);
+    starts.find(|start| !is_shared(&module[*start..])).map_or(&*module, |at| &module[at..]).into()
 }
 
-fn stem(file: &str) -> &str {
-    let module = file.trim_end_matches("/mod.rs").trim_end_matches(".rs");
-    module.rsplit('/').next().unwrap_or(module)
+fn ends_with(module: &str, label: &str) -> bool {
+    module.strip_suffix(label).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+fn module_of(file: &str) -> String {
+    file.trim_end_matches("/mod.rs").trim_end_matches(".rs").replace("/src/", "/")
 }
 
 /// Planted: a table and a flow of two rooms, and the pictures of both.
