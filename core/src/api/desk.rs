@@ -10,7 +10,7 @@ use trunkline_pool::options::{HandlerKind, HandlerResult, Handlers, ServerReques
 use crate::runtime::handling::failed;
 use crate::{Error, ErrorCode, Result};
 
-/// What a host's thread takes from a desk.
+/// What a host's thread takes from a [`HandlerQueue`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HandlerEvent {
@@ -50,13 +50,13 @@ impl HandlerQueue {
     /// bounded by the requests that the pool lets servers have open.
     pub const LOGGED_MAX: usize = 1024;
 
-    /// An empty desk. `wake` is called when there is news and was none, on a thread of the library,
+    /// An empty queue. `wake` is called when there is news and was none, on a thread of the library,
     /// and must not block.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<HandlerQueue> {
         Arc::new(HandlerQueue { inner: Mutex::default(), wake: Box::new(wake) })
     }
 
-    /// Handlers that put their requests on the desk, by their names in the `handlers` option.
+    /// Handlers that put their requests in the queue, by their names in the `handlers` option.
     ///
     /// # Errors
     /// `invalid_argument` with `detail.path` for a name that is none of a handler.

@@ -17,7 +17,7 @@ use trunkline_pool::layers::Winner;
 
 use super::Config;
 use super::desired::{Desired, also};
-use super::report_row::{Applied, ReconcileRow, ToolFormat};
+use super::report_row::{Applied, ReconcileRow, RowDetail};
 use super::resolve::answers::Ask;
 use super::resolve::entry::Resolver;
 use super::resolve::lookup_job::LookupJob;
@@ -170,7 +170,7 @@ impl Config {
         PassPlan { turn, passed, moved, retimed, questions, looks, since }: PassPlan,
     ) -> (ReconcileReport, Vec<LookupJob>, BTreeMap<Box<str>, PriorState>) {
         self.carry_out(&moved, &retimed);
-        turn.end(passed.is_news().then(|| passed.rows_to_json(ToolFormat::Plain)));
+        turn.end(passed.is_news().then(|| passed.rows_to_json(RowDetail::Plain)));
         // An answer ends in another pass, of which nothing is told before this one.
         questions::ask(self, questions);
         (passed, looks, since)
@@ -470,10 +470,10 @@ impl ReconcileReport {
 
     /// The rows of what changed, and of what the change is about: `{name: {action, source?,
     /// reason?, error?}}`.
-    pub(crate) fn rows_to_json(&self, shape: ToolFormat) -> Value {
+    pub(crate) fn rows_to_json(&self, detail: RowDetail) -> Value {
         let rows = self.rows.iter();
         let told = rows.filter(|(name, row)| row.is_news || self.mentioned.contains(*name));
-        let told = told.map(|(name, row)| (name.to_string(), row.to_json(shape)));
+        let told = told.map(|(name, row)| (name.to_string(), row.to_json(detail)));
         told.collect::<Map<_, _>>().into()
     }
 

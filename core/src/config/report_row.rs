@@ -46,7 +46,7 @@ pub(crate) enum Applied {
 
 /// How much the rows of a report say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ToolFormat {
+pub(crate) enum RowDetail {
     /// What happened, and what is wrong.
     Plain,
     /// The source as well.
@@ -123,13 +123,13 @@ impl ReconcileRow {
     }
 
     /// As JSON: `{action, source?, reason?, error?}`.
-    pub(crate) fn to_json(&self, shape: ToolFormat) -> Value {
+    pub(crate) fn to_json(&self, detail: RowDetail) -> Value {
         let mut out = Map::new();
         out.insert("action".into(), self.applied.as_str().into());
         let source = self
             .source
             .as_ref()
-            .filter(|_| shape == ToolFormat::Sourced)
+            .filter(|_| detail == RowDetail::Sourced)
             .map(|source| source.to_string().into());
         let reason = self.reason.map(Value::from);
         let error = self.error.as_ref().map(|error| error.to_json());

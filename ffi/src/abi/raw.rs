@@ -1,4 +1,5 @@
-//! The one place that reads and writes the host's pointers.
+//! What reads and writes the host's pointers. Objects are found by `PoolObject::of` and
+//! `QueueObject::of`, the options of a call by `call_options`.
 //!
 //! Every function here is unsafe for the same reason: a pointer that is not NULL must be what the
 //! header says it is, for as long as the header says.

@@ -57,15 +57,15 @@ impl HandlerTable {
     }
 }
 
-/// The desks of one pool.
+/// The handler queues of one pool.
 #[derive(Default)]
 pub(crate) struct HandlerQueues {
     rows: Mutex<Rows>,
-    /// One for each desk.
+    /// One for each queue.
     pub(crate) threads: Running,
 }
 
-/// By id: the desk, and what its thread waits for.
+/// By id: the queue, and what its thread waits for.
 type Rows = HashMap<u32, (Weak<HandlerQueue>, Arc<Signal>)>;
 
 impl HandlerQueues {
@@ -124,7 +124,7 @@ impl HandlerQueues {
     }
 }
 
-/// What a desk's thread waits for: dropped instead, because that failed which the handlers were
+/// What a queue's thread waits for: dropped instead, because that failed which the handlers were
 /// made for, it is over without the host having been told anything, and the user data is destroyed
 /// here.
 pub(crate) struct ReadyHandlers {
@@ -140,7 +140,7 @@ impl ReadyHandlers {
     }
 }
 
-/// Ends a desk's thread with the desk.
+/// Ends a queue's thread with the queue.
 struct Over(Arc<Signal>);
 
 impl Drop for Over {
@@ -149,7 +149,7 @@ impl Drop for Over {
     }
 }
 
-/// Tells the host what comes, until the desk is over or stopped and nothing waits.
+/// Tells the host what comes, until the queue is over or stopped and nothing waits.
 fn serve(id: u32, desk: &Weak<HandlerQueue>, signal: &Signal, given: &HandlerTable) {
     loop {
         let stopped = signal.wait_until_woken();

@@ -7,12 +7,15 @@ use trunkline::ProgressFeed;
 
 use crate::runtime::result::CallResult;
 
+/// Makes an object of Python, once, under the lock of the interpreter.
+pub type MakeObject = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
+
 /// A result on its way to Python.
 pub enum Payload {
     /// Of a call.
     Call(trunkline::CallResult),
     /// What makes an object of it.
-    Object(Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>),
+    Object(MakeObject),
     /// JSON text.
     Text(String),
     /// Progress of a call that goes on: what waits in its feed.

@@ -91,7 +91,7 @@ fn events() -> String {
         "{ORIGIN}# Events\n\nEvery event has the envelope `{{v, seq, type, scope, session?, server?, entry_index?, \
          generation?}}` and what its row names. The bit is that of a C mask. Events of scope `workspace` are told to \
          every session: summing over sessions counts them as often as there are sessions.\n\n\
-         | Bit | Type | OptionScope | Payload | When |\n|---|---|---|---|---|\n"
+         | Bit | Type | Scope | Payload | When |\n|---|---|---|---|---|\n"
     );
     for row in EVENTS {
         let cells = [

@@ -13,7 +13,7 @@ use super::findings::{Findings, ParsedSource, unknown_of};
 use crate::config::Config;
 use crate::config::desired::{Desired, TrustUpdate};
 use crate::config::pass::ReconcileReport;
-use crate::config::report_row::ToolFormat;
+use crate::config::report_row::RowDetail;
 use crate::config::types::RefreshScope;
 use crate::driver::server_config::Servers;
 use crate::{Error, ErrorCode, Result};
@@ -113,7 +113,7 @@ impl Config {
             mentioned
         };
         let passed = self.change_apart(RefreshScope::No, replace).await?;
-        report["servers"] = passed.rows_to_json(ToolFormat::Plain);
+        report["servers"] = passed.rows_to_json(RowDetail::Plain);
         Ok(report)
     }
 
@@ -177,6 +177,6 @@ fn report(source: Option<&SourceName>, passed: &ReconcileReport) -> Value {
     if let Some(source) = source {
         report["source"] = source.to_string().into();
     }
-    report["servers"] = passed.rows_to_json(ToolFormat::Sourced);
+    report["servers"] = passed.rows_to_json(RowDetail::Sourced);
     report
 }

@@ -16,7 +16,7 @@ use super::watching::PendingWatch;
 use crate::config::Config;
 use crate::config::desired::{File, RereadState};
 use crate::config::pass::PendingPass;
-use crate::config::report_row::ToolFormat;
+use crate::config::report_row::RowDetail;
 use crate::config::types::RefreshScope;
 use crate::{Error, ErrorCode, Result};
 
@@ -153,7 +153,7 @@ impl Config {
         let Reread { passed, errors, findings } = self.read_again(files, RefreshScope::Yes).await?;
         let row = |(source, error): &(SourceName, Error)| json!({ "source": source.to_string(), "error": error.to_json() });
         let errors: Vec<Value> = errors.iter().map(row).collect();
-        let servers = passed.rows_to_json(ToolFormat::Sourced);
+        let servers = passed.rows_to_json(RowDetail::Sourced);
         Ok(json!({ "v": 1, "servers": servers, "errors": errors, "findings": findings }))
     }
 }

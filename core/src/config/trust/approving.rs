@@ -14,7 +14,7 @@ use super::warrant::Approving;
 use crate::config::Config;
 use crate::config::desired::also;
 use crate::config::pass::ReconcileReport;
-use crate::config::report_row::ToolFormat;
+use crate::config::report_row::RowDetail;
 use crate::config::resolve::launch_preview::Command;
 use crate::config::resolve::looks::Looks;
 use crate::config::types::RefreshScope;
@@ -102,7 +102,7 @@ impl Config {
         // Also when it could not be kept: what others decided was read for it.
         let passed = self.follow_decisions(server).await;
         kept?;
-        Ok(json!({ "v": 1, "servers": passed?.rows_to_json(ToolFormat::Sourced) }))
+        Ok(json!({ "v": 1, "servers": passed?.rows_to_json(RowDetail::Sourced) }))
     }
 
     /// Forgets every decision about a server; the report.
@@ -116,7 +116,7 @@ impl Config {
         // Also when it could not be kept: what others decided was read for it.
         let passed = self.follow_decisions(server).await;
         let (forgotten, passed) = (forgotten?, passed?);
-        let servers = passed.rows_to_json(ToolFormat::Sourced);
+        let servers = passed.rows_to_json(RowDetail::Sourced);
         Ok(json!({ "v": 1, "forgotten": forgotten, "servers": servers }))
     }
 

@@ -1,4 +1,5 @@
-//! The pool's books: process slots, deadlines, and the one function that changes an entry's phase.
+//! The pool's books: process slots, deadlines, and the one function that changes an entry's phase,
+//! but for the progress of a listing.
 //!
 //! Everything here is derived from the entries and kept only to be found quickly; `invariants`
 //! compares.
