@@ -35,10 +35,10 @@ fn install(machine: &Machine) {
 
 /// The library for other languages.
 fn build(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
+    run.command(&mut machine.cargo(&["test", "--no-run", "-p", "trunkline-header"]))?;
     run.command(&mut machine.cargo_build("trunkline-dist"))?;
     run.command(machine.command("node").arg("bindings/node/build.mjs"))?;
-    python::environment(machine, run)?;
-    run.command(&mut machine.cargo(&["test", "--no-run", "-p", "trunkline-header"]))
+    python::environment(machine, run).map(drop)
 }
 
 fn under_way(machine: &Machine, name: &str) -> Run {

@@ -13,28 +13,28 @@ use crate::children;
 use crate::machine::{Machine, write};
 use crate::run::{Run, Stop};
 
-/// What these two calls of `cargo test` would run: the programs of both, and then the examples of
-/// the documentation. A call always names the same packages, so that nothing is built twice.
-/// While those of the first run, those of the second are built.
+/// What these two calls of `cargo test` would run: the programs of both, and the examples of the
+/// documentation. A call always names the same packages, so that nothing is built twice. While the
+/// programs of the first run, those of the second are built, and the examples have their turn.
 pub fn run(machine: &Machine, run: &mut Run, [first, second]: [&Call; 2]) -> Result<(), Stop> {
     let [of_first, of_second] =
         ["programs", "programs-apart"].map(|name| machine.target.join("xtask").join(name));
     build(run, first, &of_first)?;
     let carried_out = |run: &mut Run| carry_out(machine, run, first, &of_first);
-    let built = |run: &mut Run| {
+    let beside = |run: &mut Run| {
         children::let_others_go_first();
-        let built = build(run, second, &of_second);
+        let mut outcome = build(run, second, &of_second);
         let _ = machine.library.set(true);
-        built
+        for cargo in [first, second] {
+            outcome = outcome.and(run.command(cargo().arg("--doc")));
+        }
+        outcome
     };
-    let mut outcome = run.together([&carried_out, &built]);
-    if of_second.exists() {
-        outcome = outcome.and(carry_out(machine, run, second, &of_second));
+    let outcome = run.together([&carried_out, &beside]);
+    match of_second.exists() {
+        true => outcome.and(carry_out(machine, run, second, &of_second)),
+        false => outcome,
     }
-    for cargo in [first, second] {
-        outcome = outcome.and(run.command(cargo().arg("--doc")));
-    }
-    outcome
 }
 
 /// A call of `cargo test`.
