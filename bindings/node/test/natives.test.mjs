@@ -66,8 +66,10 @@ describe('native.d.ts', () => {
   });
 
   it('is the work of functions that catch panics', () => {
-    const files = readdirSync(join(packageFolder, 'src'));
-    for (const name of files) {
+    const files = readdirSync(join(packageFolder, 'src'), { recursive: true });
+    const sources = files.filter((name) => name.endsWith('.rs'));
+    assert.ok(sources.length > 10, `${sources}`);
+    for (const name of sources) {
       const attributes = read(`src/${name}`).matchAll(/#\[napi(\([^)]*\))?\]\n\s*(.*)/g);
       for (const [whole, options = '', next] of attributes) {
         if (next.startsWith('pub fn')) assert.match(options, /catch_unwind/, `${name}: ${whole}`);

@@ -49,12 +49,13 @@ def run_example(
     """Each is a whole program; ``trunkline-testserver`` stands for a server that users have. Says what it printed.
 
     ``starts`` is how many servers it is to start, or None where that is its own affair. ``programs`` is a folder
-    whose programs it finds before others.
+    whose programs it finds before others: they write down their starts themselves.
     """
     log = Log(tmp_path / "starts.log")
     program = program.replace('"trunkline-testserver"', json.dumps(server_program()))
     program = program.replace('"trunkline-faultserver"', json.dumps(fault_program()))
-    program = program.replace('"args": [', f'"args": ["--start-log", {json.dumps(str(log.path))}, ')
+    if programs is None:
+        program = program.replace('"args": [', f'"args": ["--start-log", {json.dumps(str(log.path))}, ')
     # Never the decisions of the person who runs the tests.
     env = {**os.environ, "TRUNKLINE_HOME": str(tmp_path / "home")}
     if programs is not None:
