@@ -50,8 +50,8 @@ impl HandlerQueue {
     /// bounded by the requests that the pool lets servers have open.
     pub const LOGGED_MAX: usize = 1024;
 
-    /// An empty queue. `wake` is called when there is news and was none, on a thread of the library,
-    /// and must not block.
+    /// An empty queue. `wake` is called when there is news and was none, on a thread of the
+    /// library, and must not block.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<HandlerQueue> {
         Arc::new(HandlerQueue { inner: Mutex::default(), wake: Box::new(wake) })
     }
