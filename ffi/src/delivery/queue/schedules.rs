@@ -156,7 +156,7 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
     check(|| {
         let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
         let (subscriber, fed) = subscribed(&queue, &objects);
-        let owner = objects.clone();
+        let leases = objects.leases.clone();
         let taken = Arc::new(Taken::default());
         let telling = thread::spawn(move || {
             events().iter().cloned().for_each(|event| fed.tell(event));
@@ -165,7 +165,7 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
         let bringing = queue.clone();
         let bringing = thread::spawn(move || {
             bringing.register().unwrap();
-            bringing.push_done(1, Ok(Value::Nothing), &owner);
+            bringing.push_done(1, Ok(Value::Nothing), &leases);
         });
         let draining = [1, 2].map(|most| {
             let (queue, taken) = (queue.clone(), taken.clone());
