@@ -80,8 +80,8 @@ pub(crate) struct PendingPass {
     since: BTreeMap<Box<str>, PriorState>,
 }
 
-/// Looks that are not begun yet, by source. What is left of them at last is begun apart: other
-/// passes count on it, whoever gave up.
+/// Looks that are not begun yet, by source. Those that are left at the end begin on a thread of
+/// their own: other passes count on them, also after this one gave up.
 struct PendingLookups {
     config: Arc<Config>,
     looks: Vec<Vec<LookupJob>>,
@@ -322,8 +322,8 @@ impl PendingPass {
 }
 
 impl Desired {
-    /// Makes a plan of what is written down, and has it run. Of `mine` whoever makes this pass
-    /// takes part in every look.
+    /// Makes a plan of the settings, and has it run. The caller of this pass takes part in every
+    /// look of `mine`.
     fn pass(
         &mut self,
         config: &Arc<Config>,

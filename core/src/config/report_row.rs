@@ -97,7 +97,7 @@ impl ReconcileRow {
         let row = match (&named.standing, new) {
             (ConfigStatus::Runs, Some(new)) => {
                 let row = ReconcileRow::of(Applied::between(old, new));
-                // One that waited, or was wrong, is as it was: whoever was told so hears of the
+                // One that waited, or was wrong, is as it was: those who heard of that hear of the
                 // end.
                 ReconcileRow { is_news: row.is_news || is_news, ..row }
             }

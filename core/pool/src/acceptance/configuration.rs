@@ -4,8 +4,8 @@ use crate::base::ids::ServerId;
 use crate::config::Fingerprint;
 use crate::options::OnToolChange;
 
-/// One configuration of a server: what the accepted definitions of its tools belong to, whoever
-/// has a connection of it.
+/// One configuration of a server. The accepted definitions of its tools belong to it, and all its
+/// connections share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Configuration {
     /// The server.

@@ -11,8 +11,8 @@ pub(crate) struct Watching {
     watcher: Mutex<Option<Arc<Watcher>>>,
     /// Folders that were told of because they are not watched.
     pub(crate) polled: Mutex<Vec<Polled>>,
-    /// Held by whoever brings the watches in line, which may take as long as a file system does:
-    /// the newest set is declared last, whoever comes first.
+    /// The thread that brings the watches in line holds it, for as long as the file system takes.
+    /// So the newest set is declared last, in whatever order threads come.
     pub(crate) turn: Mutex<()>,
     /// Whether somebody is to do so soon.
     pub(crate) is_due: AtomicBool,

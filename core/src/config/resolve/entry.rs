@@ -358,8 +358,7 @@ impl Resolver<'_> {
                 runners::settle(&mut spec);
             }
             for granted in SelfGrant::of(&spec) {
-                // What settings say of trust grants nothing, whoever wrote it and whatever is
-                // trusted.
+                // Trust in settings grants nothing, in any file and in any workspace.
                 if granted == SelfGrant::Trust || scope.is_gated() {
                     granted.revoke(&mut spec);
                 }

@@ -3,7 +3,7 @@
 //!
 //! A pass that lacks something leaves its server as it was and says what it lacks. Each source's
 //! part of that is looked up by a thread of its own, which ends in another pass; so a file system
-//! that is away holds up what depends on it, and whoever waits for that.
+//! that is away holds up what depends on it, and the callers that wait for that.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -38,7 +38,7 @@ pub(crate) fn ask(config: &Arc<Config>, questions: Vec<Ask>) {
     }
 }
 
-/// The answer of whoever is asked; nothing when nobody needs one any more.
+/// The host's answer; nothing when nobody needs one any more.
 async fn answer(config: &Weak<Config>, ask: &Ask) -> Option<HostAnswer> {
     let config = config.upgrade()?;
     if !config.desired().answers.begin(ask) {

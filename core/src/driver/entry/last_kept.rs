@@ -24,8 +24,8 @@ pub(in crate::driver) struct KeptLists {
 }
 
 impl LastKept {
-    /// What was listed, which is what was listed last where that is the same: whoever has that, as
-    /// the entry has, is told nothing new and keeps it, and it is there once.
+    /// What was listed; where it is the same as the last time, that value. So an entry that has it
+    /// keeps it and tells nothing new, and memory holds it once.
     pub(in crate::driver) fn shared(&self, listed: Catalog) -> Arc<Catalog> {
         let last = self.last();
         let same = last.as_ref().map(|last| &last.lists[0]).filter(|before| ***before == listed);

@@ -53,7 +53,7 @@ pub(in crate::driver) enum Knows {
     /// Of none.
     #[default]
     Nothing,
-    /// Perhaps of some: whoever told it did not wait for the answer.
+    /// Perhaps of some: a request was sent, and its answer is not known.
     Perhaps,
     /// Of some.
     Demand,

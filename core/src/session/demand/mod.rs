@@ -91,8 +91,8 @@ impl SessionCore {
             Ok(hold) => EventSubject::entry(&hold.cell.named, hold.cell.load().slot.generation),
             Err(_) => EventSubject::server(name),
         };
-        // The hold is added under the lock of the wants: whoever ends the want meanwhile finds it,
-        // or is found by it.
+        // The hold is added under the lock of the wants: an end of the want that comes meanwhile
+        // finds the hold, or the hold finds the end.
         let mut wants = self.wants();
         let Some(want) = wants.of(name, id).filter(|want| want.is_answerable()) else {
             drop(wants);

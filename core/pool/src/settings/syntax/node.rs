@@ -217,7 +217,7 @@ impl SyntaxNode {
         self.member(name).map(|member| &member.node)
     }
 
-    /// The plain value. What is flawed is null; whoever asks has looked for
+    /// The plain value. A flawed node is null: the caller has looked for
     /// [`flaw`](SyntaxNode::flaw).
     pub(in crate::settings) fn value(&self) -> Value {
         match &self.content {
