@@ -289,10 +289,13 @@ fn write_number(frame: &mut Vec<u8>, mut number: u64) {
     frame.extend_from_slice(&digits[from..]);
 }
 
-/// Appends the name of a method as a JSON string; nearly all are made of characters that stand for
-/// themselves.
+/// Appends the name of a method as a JSON string; nearly all calls are of one, and nearly all
+/// others are made of characters that stand for themselves.
 fn write_method(frame: &mut Vec<u8>, method: &str) {
-    if method.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_')) {
+    if method == "tools/call" {
+        frame.extend_from_slice(br#""tools/call""#);
+    } else if method.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_'))
+    {
         frame.push(b'"');
         frame.extend_from_slice(method.as_bytes());
         frame.push(b'"');

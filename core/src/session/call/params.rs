@@ -18,13 +18,16 @@ pub(crate) fn tool_params(tool: &str, arguments: &str) -> (String, Range<usize>)
     let mut params = String::with_capacity(tool.len() + arguments.len() + AROUND);
     params.push_str(r#"{"name":"#);
     if tool.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\')) {
-        params.extend(["\"", tool, "\""]);
+        params.push('"');
+        params.push_str(tool);
+        params.push('"');
     } else {
         params.push_str(&serde_json::Value::from(tool).to_string());
     }
     params.push_str(r#","arguments":"#);
     let from = params.len();
-    params.extend([arguments, "}"]);
+    params.push_str(arguments);
+    params.push('}');
     let place = from..from + arguments.len();
     (params, place)
 }
@@ -40,7 +43,7 @@ pub(crate) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
     {
         return wrong(format!("{path} is no JSON: {error}"));
     }
-    let value = text.trim_matches([' ', '\t', '\r', '\n']);
+    let value = trimmed(text);
     if !value.starts_with('{') {
         return wrong(format!("{path} is no JSON object"));
     }
@@ -49,6 +52,12 @@ pub(crate) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
         return Ok(value.replace(['\n', '\r'], " ").into());
     }
     Ok(value.into())
+}
+
+/// Without the white space of JSON around it, which nearly nobody writes.
+fn trimmed(text: &str) -> &str {
+    let is_bare = text.starts_with('{') && text.ends_with('}');
+    if is_bare { text } else { text.trim_matches([' ', '\t', '\r', '\n']) }
 }
 
 /// Refuses params whose members cannot be told: of two with one name the server could take another
@@ -113,6 +122,24 @@ mod tests {
             assert_eq!(&params[place], r#"{"a":1}"#);
             let parsed: serde_json::Value = serde_json::from_str(&params).unwrap();
             assert_eq!(parsed, serde_json::json!({"name": tool, "arguments": {"a": 1}}));
+        }
+    }
+
+    /// SPEC 5.3.
+    #[test]
+    fn an_object_is_taken_without_the_white_space_around_it() {
+        for (text, taken) in [
+            ("", Some("{}")),
+            ("{}", Some("{}")),
+            (" {\"a\":1}", Some("{\"a\":1}")),
+            ("{\"a\":1}\n", Some("{\"a\":1}")),
+            ("\t{\r\n} ", Some("{  }")),
+            ("\u{a0}{}", None),
+            ("{", None),
+            ("{}{}", None),
+            ("[{}]", None),
+        ] {
+            assert_eq!(object("arguments", text).ok().as_deref(), taken, "{text:?}");
         }
     }
 
