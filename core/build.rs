@@ -20,7 +20,7 @@ const LINK_OPTIONS: [&str; 3] = ["linker=", "linker-flavor=", "link-arg"];
 
 fn main() {
     println!("cargo:rerun-if-changed=supervisor");
-    println!("cargo:rerun-if-changed=src/bounded/stream.rs");
+    println!("cargo:rerun-if-changed=src/base/bounded_stream.rs");
     println!("cargo:rerun-if-changed=build.rs");
     let program = PathBuf::from(variable("OUT_DIR")).join("supervisor");
     let is_known = match &*variable("CARGO_CFG_TARGET_OS") {

@@ -62,8 +62,6 @@
 mod api;
 mod auth;
 mod base;
-#[doc(hidden)]
-pub mod bounded;
 mod client;
 mod config;
 mod driver;
@@ -71,9 +69,6 @@ mod events;
 #[cfg(test)]
 #[path = "../tests/rig/folder.rs"]
 mod folder;
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzzing;
 #[allow(
     dead_code,
     unused_imports,
@@ -81,15 +76,12 @@ pub mod fuzzing;
 )]
 mod host_env;
 mod inspect;
-mod logs;
 mod net;
 #[cfg(feature = "otlp")]
 pub mod otlp;
 #[cfg(not(feature = "otlp"))]
 #[path = "otlp/none.rs"]
 mod otlp;
-#[doc(hidden)]
-pub mod panics;
 mod platform;
 mod report;
 mod runtime;
@@ -101,10 +93,7 @@ mod schedules;
 mod score;
 mod session;
 mod storage;
-mod sync;
 mod transport;
-mod usage;
-mod wakes;
 mod watch;
 
 #[cfg(doctest)]
@@ -112,16 +101,22 @@ mod watch;
 struct Readme;
 
 pub use self::api::{CompletionQueue, HandlerEvent, HandlerQueue, Lease, Pool, Session};
+#[doc(hidden)]
+pub use self::base::{bounded_reader as bounded, panics};
 pub use self::driver::server_config::Servers;
 pub use self::host_env::settings_discovery::detect;
 #[doc(hidden)]
 pub use self::host_env::settings_discovery::misfits;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use self::inspect::fuzzing;
 pub use self::session::call::operation::Operation;
 pub use self::session::call::progress::ProgressFeed;
 pub use self::session::view::list::{List, ListedItem, ShapedTools};
 #[doc(hidden)]
 pub use api::{Bell, LoopReader, Reader};
 pub use client::{CallResult, Introduction};
+pub use events::log_feed::LogFeed;
 pub use events::{Event, EventMask, Subscription};
 #[doc(hidden)]
 pub use inspect::{
@@ -130,7 +125,6 @@ pub use inspect::{
     root_variables, trusted_roots,
 };
 pub use inspect::{find_program, own_folders};
-pub use logs::LogFeed;
 #[doc(hidden)]
 pub use platform::start_callback_thread;
 #[doc(hidden)]

@@ -29,7 +29,7 @@ mod macos;
 #[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
-#[path = "../src/bounded/stream.rs"]
+#[path = "../src/base/bounded_stream.rs"]
 mod stream;
 #[cfg(target_os = "linux")]
 mod sys;

@@ -7,8 +7,8 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::sync::{Mutex, MutexGuard, thread_local};
-use crate::wakes;
+use crate::base::sync::{Mutex, MutexGuard, thread_local};
+use crate::base::wakes;
 
 thread_local! {
     /// The bell that is not to be heard, since this thread looks itself afterwards at what arrived;

@@ -16,8 +16,8 @@ use super::executor::{self, Queued};
 use super::{
     Core, Driver, DriverWork, EntryCell, ListChange, SessionPort, TicketReply, Wait, connection,
 };
+use crate::base::wakes::Batch;
 use crate::client::ServerListing;
-use crate::wakes::Batch;
 use crate::{Error, ErrorCode};
 
 thread_local! {

@@ -14,8 +14,8 @@ use trunkline_pool::state::{KeyId, ServerId, SessionId};
 use super::connection::starts::StartPriority;
 use super::gates::authority::Authority;
 use crate::auth::Context;
+use crate::base::usage::ServerUsage;
 use crate::client::Provided;
-use crate::usage::ServerUsage;
 
 /// What a pool key stands for.
 #[derive(Clone)]

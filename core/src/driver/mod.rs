@@ -61,12 +61,12 @@ use self::gates::gate_index::Gated;
 pub(crate) use self::roots::{Roots, folders};
 use self::tickets::Questions;
 use crate::auth::{Context, Credentials, SignIns, Store};
+use crate::base::usage::ServerUsage;
 use crate::events::{EventSubject, Hub, Warned};
 use crate::host_env::SearchCache;
 use crate::otlp::Observer;
 use crate::runtime::Runtime;
 use crate::storage::catalogs::Catalogs;
-use crate::usage::ServerUsage;
 use crate::{Error, ErrorCode, Result};
 
 /// One pool at work.

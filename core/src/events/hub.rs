@@ -18,9 +18,9 @@ use super::json_members::members_of;
 use super::recipient::Recipient;
 use super::subject::EventSubject;
 use super::subscriber::Subscriber;
-use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Mutex, MutexGuard};
-use crate::wakes::{wake, wake_so_far};
+use crate::base::sync::atomic::{AtomicBool, Ordering};
+use crate::base::sync::{Mutex, MutexGuard};
+use crate::base::wakes::{wake, wake_so_far};
 use crate::{Error, ErrorCode, Result};
 
 /// The pool's subscribers, and the order of its events.

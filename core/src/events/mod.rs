@@ -5,6 +5,7 @@ mod event_text;
 mod hub;
 mod json_members;
 mod list_events;
+pub(crate) mod log_feed;
 mod recipient;
 mod subject;
 mod subscriber;

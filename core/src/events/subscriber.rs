@@ -10,9 +10,9 @@ use super::event::{Event, EventMask};
 use super::event_text::{EventBody, QueuedEvent};
 use super::json_members::members_of;
 use super::subject::EventSubject;
-use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, Notify, thread_local};
-use crate::wakes;
+use crate::base::sync::atomic::{AtomicU64, Ordering};
+use crate::base::sync::{Mutex, MutexGuard, Notify, thread_local};
+use crate::base::wakes;
 
 /// One subscriber's queue. The fields that an event needs stand first, side by side: a list change
 /// goes to thousands of queues, none of which is in the processor's cache.

@@ -7,8 +7,9 @@ use trunkline_pool::expand::{DOTENV_BYTES_MAX, parse_dotenv};
 use trunkline_pool::settings::Template;
 
 use super::path_search::{HINT_TILDE, reason, with_errno};
+use crate::base::bounded_reader;
 use crate::base::escape::escape_line;
-use crate::{Error, ErrorCode, Result, bounded};
+use crate::{Error, ErrorCode, Result};
 
 /// Reads the file of variables of an admitted server; a relative path begins at the workspace.
 /// Blocks for as long as the file system does.
@@ -31,7 +32,7 @@ pub(crate) fn read_env_file(
         let error = template.error(ErrorCode::InvalidConfig, "env_file", &message);
         error.with_detail("env_file", shown.as_str())
     };
-    let text = bounded::text(&path, DOTENV_BYTES_MAX).map_err(|error| {
+    let text = bounded_reader::text(&path, DOTENV_BYTES_MAX).map_err(|error| {
         let error = with_errno(refused(&format!("cannot be read: {}", reason(&error))), &error);
         match named.starts_with('~') {
             true => error.with_hint(HINT_TILDE),

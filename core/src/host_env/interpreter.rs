@@ -7,8 +7,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::path_search::{check, find, of_command};
+use crate::base::bounded_reader;
 use crate::base::escape::escape_line;
-use crate::{Error, Result, bounded};
+use crate::{Error, Result};
 
 /// As much of the first line as systems look at, in bytes.
 pub(super) const LINE_BYTES_MAX: u64 = 256;
@@ -55,7 +56,9 @@ pub(crate) fn check_interpreter(
     program: &Path,
     cwd: &Path,
 ) -> Result<()> {
-    let Ok(Some(interpreter)) = bounded::open(program).and_then(named) else { return Ok(()) };
+    let Ok(Some(interpreter)) = bounded_reader::open(program).and_then(named) else {
+        return Ok(());
+    };
     // A relative one begins where the program does.
     let found = check(&cwd.join(&interpreter));
     match found {
@@ -72,7 +75,7 @@ pub(crate) fn interpreter(
     cwd: &Path,
     path: Option<&OsStr>,
 ) -> Option<(String, Option<PathBuf>)> {
-    let line = bounded::open(script).and_then(first_line).ok().flatten()?;
+    let line = bounded_reader::open(script).and_then(first_line).ok().flatten()?;
     if let Some(sought) = line.of_env() {
         return Some((sought.to_owned(), find(sought, path, cwd).ok()));
     }
@@ -92,7 +95,7 @@ fn named(file: File) -> io::Result<Option<String>> {
 }
 
 fn first_line(file: File) -> io::Result<Option<FirstLine>> {
-    let beginning = bounded::up_to(file.take(LINE_BYTES_MAX), LINE_BYTES_MAX as usize)?;
+    let beginning = bounded_reader::up_to(file.take(LINE_BYTES_MAX), LINE_BYTES_MAX as usize)?;
     Ok(FirstLine::of(&beginning.unwrap_or_default()))
 }
 

@@ -8,7 +8,7 @@ use trunkline_pool::approvals::{FileDifference, Replaced, StartFile, digest_of_c
 
 use super::interpreter::{FirstLine, LINE_BYTES_MAX};
 use super::path_search::{FoundProgram, find};
-use crate::bounded;
+use crate::base::bounded_reader;
 use crate::platform::{Expected, FileStamp};
 
 /// Files from here on have no digest: to read a large one takes longer than its start.
@@ -102,7 +102,7 @@ impl FileSnapshot {
     fn at(file: StartFile, path: PathBuf) -> (FileSnapshot, Vec<u8>) {
         // Nobody has admitted it: to open a device may do something.
         let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
-        let content = is_file.then(|| bounded::open(&path).and_then(read));
+        let content = is_file.then(|| bounded_reader::open(&path).and_then(read));
         let (found, beginning) = match content.unwrap_or(Err(io::ErrorKind::InvalidInput.into())) {
             Ok((stamp, digest, beginning)) => (Some((stamp, digest)), beginning),
             // What may only be executed is a program all the same.
@@ -130,11 +130,11 @@ impl FileSnapshot {
 fn read(file: File) -> io::Result<(FileStamp, Option<[u8; 32]>, Vec<u8>)> {
     let stamp = FileStamp::of(&file)?;
     if stamp.bytes() < DIGEST_BELOW_BYTES as u64 {
-        let content = bounded::content(file, DIGEST_BELOW_BYTES)?;
+        let content = bounded_reader::content(file, DIGEST_BELOW_BYTES)?;
         return Ok((stamp, Some(digest_of_content(&content)), content));
     }
     use io::Read as _;
-    let beginning = bounded::up_to(file.take(LINE_BYTES_MAX), LINE_BYTES_MAX as usize)?;
+    let beginning = bounded_reader::up_to(file.take(LINE_BYTES_MAX), LINE_BYTES_MAX as usize)?;
     Ok((stamp, None, beginning.unwrap_or_default()))
 }
 

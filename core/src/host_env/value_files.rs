@@ -6,8 +6,9 @@ use trunkline_pool::config::{ServerSpec, ValueOfFiles};
 use trunkline_pool::expand::{VALUE_FILE_BYTES_MAX, value_of_file};
 
 use super::path_search::{reason, with_errno};
+use crate::base::bounded_reader;
 use crate::base::escape::escape_line;
-use crate::{Error, ErrorCode, Result, bounded};
+use crate::{Error, ErrorCode, Result};
 
 /// An admitted server with what its files say in place. Blocks for as long as the file system does.
 ///
@@ -58,7 +59,7 @@ fn read(server: &str, field: &str, (path, within): (&Path, Option<&Path>)) -> Re
         let refused = refused("leads out of the workspace, and did not when it was approved");
         return Err(refused.with_hint("reload the settings, and look at the request anew"));
     }
-    let text = bounded::text(path, VALUE_FILE_BYTES_MAX).map_err(|error| {
+    let text = bounded_reader::text(path, VALUE_FILE_BYTES_MAX).map_err(|error| {
         with_errno(refused(&format!("cannot be read: {}", reason(&error))), &error)
     })?;
     value_of_file(&text).map(str::to_owned).map_err(refused)

@@ -2,6 +2,8 @@
 //! where files of the library are.
 
 mod folders;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod network;
 mod shell;
 mod start;

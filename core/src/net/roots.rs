@@ -9,7 +9,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-use crate::bounded;
+use crate::base::bounded_reader;
 
 /// Bytes of all files together. The roots of a system are a hundredth of that.
 const BYTES_MAX: usize = 16 << 20;
@@ -68,7 +68,7 @@ struct RootsReader {
 
 impl RootsReader {
     fn file(&mut self, variable: &'static str, path: &Path) {
-        match bounded::file(path, self.bytes_left) {
+        match bounded_reader::file(path, self.bytes_left) {
             Ok(bytes) => self.take(&bytes),
             Err(error) => self.fault(variable, path, &error.to_string()),
         }
@@ -89,7 +89,7 @@ impl RootsReader {
                 Ok(entry) => entry.path(),
                 Err(error) => return self.fault(FOLDERS, folder, &error.to_string()),
             };
-            match bounded::file(&path, self.bytes_left) {
+            match bounded_reader::file(&path, self.bytes_left) {
                 Ok(bytes) => self.take(&bytes),
                 Err(error)
                     if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound) => {}

@@ -71,8 +71,8 @@ pub use self::export::Export;
 use self::export::Exporter;
 use self::gauges::Pools;
 pub(crate) use self::request::Request;
+use crate::base::usage::CallEnd;
 use crate::client::Callee;
-use crate::usage::CallEnd;
 use crate::{Result, platform};
 
 /// What pools are watched with. Cheap to clone; all clones are one.

@@ -9,8 +9,8 @@ use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::LossReason;
 
 use crate::Result;
+use crate::base::usage::CallEnd;
 use crate::client::{CallResult, Callee};
-use crate::usage::CallEnd;
 
 /// Who is told.
 pub(crate) struct Observer;

@@ -32,7 +32,7 @@ mod linux {
     use std::fs;
 
     use super::ProcessStats;
-    use crate::bounded;
+    use crate::base::bounded_reader;
 
     /// More than one line of numbers.
     const STAT_BYTES_MAX: usize = 1 << 16;
@@ -51,7 +51,8 @@ mod linux {
         let (page_bytes, ticks) = (setting(libc::_SC_PAGESIZE), setting(libc::_SC_CLK_TCK));
         let pids = listed.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         pids.filter_map(|pid: u32| {
-            let text = bounded::file(format!("/proc/{pid}/stat").as_ref(), STAT_BYTES_MAX).ok()?;
+            let text =
+                bounded_reader::file(format!("/proc/{pid}/stat").as_ref(), STAT_BYTES_MAX).ok()?;
             Some((pid, row(&text, page_bytes, ticks)?))
         })
         .collect()

@@ -8,8 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) use super::replace::FILE_BYTES_MAX;
 use super::replace::{ReplaceHandles, write_new, write_whole};
 use super::stamp::FileVersion;
+use crate::base::bounded_reader;
 use crate::platform::{check_own_folder, open_own};
-use crate::{Error, ErrorCode, Result, bounded};
+use crate::{Error, ErrorCode, Result};
 
 /// A file that is this user's alone.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ impl OwnFile {
             }
             Err(error) => return Err(self.failed("read", &error)),
         };
-        let read = bounded::of_file(file, FILE_BYTES_MAX);
+        let read = bounded_reader::of_file(file, FILE_BYTES_MAX);
         let bytes = read.map_err(|error| self.failed("read", &error))?;
         Ok(bytes.map_or(FileContent::TooLong, FileContent::Bytes))
     }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::bounded;
+use crate::base::bounded_reader;
 
 /// A longer file is damaged, and none is written (S-12).
 pub(crate) const FILE_BYTES_MAX: usize = 1 << 20;
@@ -55,7 +55,7 @@ impl ReplaceHandles {
     fn take_back(self, path: &Path, new: &Path) {
         let Some(before) = self.before else { return drop(fs::remove_file(path)) };
         // What is longer was damaged, and is no loss.
-        let Ok(Some(bytes)) = bounded::of_file(before, FILE_BYTES_MAX) else { return };
+        let Ok(Some(bytes)) = bounded_reader::of_file(before, FILE_BYTES_MAX) else { return };
         let _ = write_whole(new, &bytes).and_then(|()| fs::rename(new, path));
     }
 }

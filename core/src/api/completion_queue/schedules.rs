@@ -7,8 +7,8 @@ use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 
 use super::CompletionQueue;
+use crate::base::wakes::Batch;
 use crate::schedules::check;
-use crate::wakes::Batch;
 
 /// A descriptor that is readable from a ring until it is cleared, and a loop that waits for it.
 #[derive(Default)]

@@ -16,10 +16,10 @@ pub(in crate::client) use trunkline_pool::in_flight::{Clock, Missed, Next, Purpo
 use trunkline_pool::state::SessionId;
 
 use super::time_budget::Attempts;
+use crate::base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::base::sync::{Mutex, MutexGuard, Notify};
 use crate::client::state::next_round::NextRound;
 use crate::client::types::{OnProgress, ReplyCallback, RequestId};
-use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, Notify};
 use crate::transport::Via;
 
 /// Ids below belong to the handshake.

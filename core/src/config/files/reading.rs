@@ -22,13 +22,14 @@ use trunkline_pool::text::escaped;
 
 use super::file_scope::WorkspaceSide;
 use super::findings::ParsedSource;
+use crate::base::bounded_reader;
 use crate::config::Config;
 use crate::config::desired::{Desired, File, RereadState, TrustUpdate};
 use crate::config::pass::{BusyGuard, PendingPass, ReconcileReport};
 use crate::config::types::RefreshScope;
 use crate::host_env::settings_discovery::project_of;
 use crate::platform::is_users_alone;
-use crate::{Error, ErrorCode, Result, bounded};
+use crate::{Error, ErrorCode, Result};
 
 /// What is read within this time is one change, as it was one on disk; what takes longer holds
 /// nothing up.
@@ -321,12 +322,12 @@ pub(crate) fn says(
 
 /// The text of a file, and what was opened for it; nothing when there is none.
 fn text_of(path: &Path) -> io::Result<Option<(String, Metadata)>> {
-    let file = match bounded::open(path) {
+    let file = match bounded_reader::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     let found = file.metadata()?;
-    Ok(Some((bounded::as_text(bounded::content(file, FILE_BYTES_MAX)?)?, found)))
+    Ok(Some((bounded_reader::as_text(bounded_reader::content(file, FILE_BYTES_MAX)?)?, found)))
 }
 
 #[cfg(test)]

@@ -36,13 +36,13 @@ use self::session_port::SessionPort;
 use self::told_roots::ToldRoots;
 use super::intern::ConnectionKey;
 use crate::auth::{Author, Context, Credentials};
+use crate::base::sync::atomic::{AtomicU64, Ordering};
+use crate::base::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
+use crate::base::usage::ServerUsage;
 use crate::client::{Connection, Introduction, Kill, Provided};
 use crate::events;
 use crate::net::cookies::Jar;
 use crate::runtime::blocking_pool::OneByOne;
-use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{ArcSwap, Guard, Mutex, MutexGuard, Notify};
-use crate::usage::ServerUsage;
 
 /// The published state of an entry, and the way to its connection.
 pub(crate) struct EntryCell {

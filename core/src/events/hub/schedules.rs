@@ -10,10 +10,10 @@ use shuttle::thread;
 use trunkline_pool::interface::EventKind;
 
 use super::Hub;
+use crate::base::wakes::Batch;
 use crate::events::subscriber::Subscriber;
 use crate::events::{Event, EventMask, EventSubject};
 use crate::schedules::check;
-use crate::wakes::Batch;
 
 const KIND: EventKind = EventKind::Warning;
 

@@ -32,7 +32,7 @@ mod proc {
     use std::fs;
 
     use super::Stat;
-    use crate::bounded;
+    use crate::base::bounded_reader;
 
     /// More than one line of numbers.
     const STAT_BYTES_MAX: usize = 1 << 16;
@@ -46,7 +46,8 @@ mod proc {
 
     /// What `/proc/<pid>/stat` says.
     pub(in super::super) fn stat(pid: libc::pid_t) -> Option<Stat> {
-        let text = bounded::file(format!("/proc/{pid}/stat").as_ref(), STAT_BYTES_MAX).ok()?;
+        let text =
+            bounded_reader::file(format!("/proc/{pid}/stat").as_ref(), STAT_BYTES_MAX).ok()?;
         // The program's name stands in parentheses and may hold anything.
         let end = text.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
@@ -66,7 +67,7 @@ mod proc {
             return Vec::new();
         };
         let lists = threads.flatten().filter_map(|thread| {
-            bounded::text(&thread.path().join("children"), CHILDREN_BYTES_MAX).ok()
+            bounded_reader::text(&thread.path().join("children"), CHILDREN_BYTES_MAX).ok()
         });
         lists
             .flat_map(|list| {

@@ -7,8 +7,8 @@ use trunkline_pool::id_map::IdMap;
 use trunkline_pool::interface::words;
 
 use super::usage::SessionUsage;
+use crate::base::usage::CallEnd;
 use crate::client::{Connection, RequestId};
-use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Result};
 
 /// The calls of a session that are under way, so that its end can cancel them (SPEC 3.12).

@@ -32,9 +32,9 @@ use self::prepared::{CALL_TOOL, Call};
 use self::repeatable::lasts;
 
 use super::session_core::SessionCore;
+use crate::base::usage::CallEnd;
 use crate::client::{CallResult, Callee, Connection};
 use crate::driver::{EntryCell, EntrySnapshot};
-use crate::usage::CallEnd;
 use crate::{Error, Outcome, Result};
 
 /// Writes a call to the wire, or lets it wait for a connection when its options say so. `done` is

@@ -15,12 +15,12 @@ use super::log_level;
 use super::params::{check_members, object, tool_params, with_meta};
 use super::progress;
 use super::repeatable::{comes_back, is_declared_safe, lasts};
+use crate::base::usage::{CallEnd, ServerUsage};
 use crate::client::{Attempts, CallResult, Callee, OnProgress, OutgoingRequest, Reply};
 use crate::driver::{EntryCell, EntrySnapshot};
 use crate::session::lease::lease_state::{EntryView, LeaseState, LeaseStatus};
 use crate::session::session_core::SessionCore;
 use crate::session::view::no_tool::server_has_failed;
-use crate::usage::{CallEnd, ServerUsage};
 use crate::{Error, ErrorCode, Outcome, Result};
 
 impl SessionCore {

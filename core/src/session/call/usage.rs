@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ErrorCode;
-use crate::usage::{CallEnd, errors_json};
+use crate::base::usage::{CallEnd, errors_json};
 
 /// The counts of one session.
 #[derive(Default)]

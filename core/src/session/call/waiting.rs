@@ -27,6 +27,7 @@ use super::operation::Operation;
 use super::params;
 use super::prepared::CALL_TOOL;
 use super::retry::ResultCallback;
+use crate::base::usage::CallEnd;
 use crate::client::Callee;
 use crate::driver::server_config::ConfigOwner;
 use crate::session::demand::lazy::{DemandGuard, DemandStatus};
@@ -34,7 +35,6 @@ use crate::session::lease::lease_state::LeaseState;
 use crate::session::session_core::SessionCore;
 use crate::session::view::no_tool::{tool_not_found, tool_vanished};
 use crate::session::view::snapshot::VisibleServer;
-use crate::usage::CallEnd;
 use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A call that waits for its server, and then the call that it became.

@@ -13,6 +13,7 @@ use super::eager_read::Early;
 use super::reader_role::{Offered, Output, OutputStream};
 use super::{shutdown, stderr};
 use crate::base::poll_on_wake::Seldom;
+use crate::base::wakes::Batch;
 use crate::net::redact::Redactor;
 use crate::platform::{Launched, ReadPipe, Room};
 use crate::transport::child::{Child, StderrTail};
@@ -21,7 +22,6 @@ use crate::transport::{
     AnswerReader, BoxFuture, DisconnectCause, EventLoop, FrameKind, FrameReader, FrameWriter,
     Graces, Inbound, Via, Wire, WriteOutcome,
 };
-use crate::wakes::Batch;
 use crate::{Error, ErrorCode, Result};
 
 /// How long the reader has the word when a write has failed.

@@ -119,7 +119,7 @@ pub fn unbounded_reads(source: &Source) -> Vec<Finding> {
         for call in UNBOUNDED.iter().filter(|call| text.contains(**call)) {
             found.push(finding(
                 line,
-                format!("{call}…) without a bound: `core/src/bounded` has one"),
+                format!("{call}…) without a bound: `core/src/base/bounded_reader.rs` has one"),
             ));
         }
     }

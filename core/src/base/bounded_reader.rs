@@ -4,13 +4,11 @@
 //! A file is opened once, and everything is asked of that descriptor: between a look at a path and
 //! its opening another file may have taken the name, or a pipe, on which the opening would wait.
 
-mod stream;
-
 use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
 
-pub use stream::up_to;
+pub use super::bounded_stream::up_to;
 
 /// Opens a regular file for reading. A pipe without a writer does not hold that up, and no terminal
 /// becomes this process's.
@@ -78,7 +76,9 @@ pub fn of_file(file: File, bytes_max: usize) -> io::Result<Option<Vec<u8>>> {
     match file.metadata()?.len() {
         length if length > bytes_max as u64 => Ok(None),
         // No longer than the bound, which is a length of memory.
-        length => stream::read_into(Vec::with_capacity(length as usize), file, bytes_max),
+        length => {
+            super::bounded_stream::read_into(Vec::with_capacity(length as usize), file, bytes_max)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::sync::thread_local;
+use crate::base::sync::thread_local;
 
 /// Something that can be woken. A wake-up comes on a thread of the library, or on one that calls
 /// into it; it must not block.
